@@ -368,6 +368,13 @@ class Context {
   Tensor reduce(const Tensor& x, int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
     return combined("reduce", x, axis, combine(Expr::a(), Expr::b()), keepdims, {file, line});
   }
+  /// The same of a tuple of 2 to 4 tensors of one shape, of any types: `combine` is called with N values that came
+  /// before and the N next ones, and returns std::array<tl::Expr, N>; all it compares, chooses or adds must be floats,
+  /// or all integers. A command for each member of the result.
+  template <size_t N, class F>
+  std::array<Tensor, N> reduce(const Tensor (&x)[N], int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
+    return combined_tuple("reduce", x, axis, combine, keepdims, {file, line});
+  }
   Tensor softmax(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
 
   /// Scans along an axis, `reverse` from its end: element i is what elements up to i make. Types as those of sum.
@@ -376,6 +383,11 @@ class Context {
   template <class F>
   Tensor associative_scan(const Tensor& x, int axis, F combine, bool reverse = false, KERNBENCH_TL_HERE) {
     return combined("associative_scan", x, axis, combine(Expr::a(), Expr::b()), reverse, {file, line});
+  }
+  template <size_t N, class F>
+  std::array<Tensor, N> associative_scan(const Tensor (&x)[N], int axis, F combine, bool reverse = false,
+                                         KERNBENCH_TL_HERE) {
+    return combined_tuple("associative_scan", x, axis, combine, reverse, {file, line});
   }
 
   /// Sorted along an axis; equal elements keep their order, NaN counts as the greatest. argsort gives the indices
@@ -467,6 +479,18 @@ class Context {
                   SourceLine where);
   Tensor reduced(const char* op, const Tensor& x, std::optional<int> axis, bool keepdims, SourceLine where);
   Tensor combined(const char* op, const Tensor& x, int axis, const Expr&, bool option, SourceLine where);
+  template <size_t N, class F>
+  std::array<Tensor, N> combined_tuple(const char* op, const Tensor (&x)[N], int axis, const F& combine, bool option,
+                                       SourceLine where) {
+    static_assert(N >= 2 && N <= 4, "a tuple has 2 to 4 members");
+    const std::vector<Tensor> members(x, x + N);
+    const std::vector<std::string> texts = member_combiners<N>(combine, std::make_index_sequence<N>());
+    std::array<Tensor, N> made;
+    for (size_t i = 0; i < N; ++i) made[i] = combined_member(op, members, i, axis, texts[i], option, where);
+    return made;
+  }
+  Tensor combined_member(const char* op, const std::vector<Tensor>& x, size_t member, int axis,
+                         const std::string& combiner, bool option, SourceLine where);
   Tensor scanned(const char* op, const Tensor& x, int axis, bool reverse, const std::string& argument,
                  SourceLine where);
   Tensor sorted(const char* op, const Tensor& x, int axis, double option, int64_t kept, SourceLine where);

@@ -63,6 +63,38 @@ Tensor Context::combined(const char* op, const Tensor& x, int axis, const Expr& 
   return core_->math(op, {at(x, where)}, options, where);
 }
 
+Tensor Context::combined_member(const char* op, const std::vector<Tensor>& x, size_t member, int axis,
+                                const std::string& combiner, bool option, SourceLine where) {
+  std::vector<Arg> args;
+  std::vector<bool> floats;
+  const auto add = [&](const Tensor& t) {
+    core_->require_tcm(t, op, where);
+    if (t.shape() != x[0].shape())
+      fault(where, fmt::format("op '{}': {} and {} have other shapes", op, x[0].to_string(), t.to_string()));
+    args.push_back(at(t, where));
+    floats.push_back(is_float(t.dtype()));
+  };
+  add(x[member]);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (i != member) add(x[i]);
+  }
+  try {
+    Combiner(combiner, x.size()).types(floats);
+  } catch (const std::invalid_argument& e) {
+    fault(where, fmt::format("op '{}': {}", op, e.what()));
+  }
+  MathOptions options;
+  options.async = async_;
+  options.axis = axis;
+  options.argument = combiner;
+  const DType type = x[member].dtype();
+  options.out_dtype = &type;
+  const bool scan = std::string(op) != "reduce";
+  options.keepdims = option && !scan;
+  if (scan) args.push_back(at(option, where));
+  return core_->math(op, args, options, where);
+}
+
 Tensor Context::scanned(const char* op, const Tensor& x, int axis, bool reverse, const std::string& argument,
                         SourceLine where) {
   MathOptions options;

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/eval/atomic.h"
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/op/address_text.h"
+#include "kernbench/phase2/op/stretch.h"
 
 namespace kernbench::tl {
 
@@ -83,23 +84,12 @@ TensorRef bytes_at(Space space, uint64_t addr, uint64_t nbytes) {
   return t;
 }
 
-/// From the first byte of ranges to the last.
-struct Stretch {
-  uint64_t begin = ~uint64_t{0}, end = 0;
-  explicit Stretch(const std::vector<MovedRange>& ranges) {
-    for (const MovedRange& r : ranges) {
-      begin = std::min(begin, r.addr);
-      end = std::max(end, r.addr + r.nbytes);
-    }
-  }
-};
-
 /// Whether physical ranges are, with all between them, of one memory: then none need be looked at by itself.
 bool lie_in_one_memory(PeBackend& backend, Space space, const std::vector<MovedRange>& ranges) {
   const Stretch all(ranges);
-  if (all.begin >= all.end || all.end > kVirtualBase) return ranges.empty();
+  if (all.empty() || all.end > kVirtualBase) return ranges.empty();
   try {
-    backend.check_range(space, all.begin, all.end - all.begin);
+    backend.check_range(space, all.begin, all.nbytes());
     return true;
   } catch (const KernelFault&) {
     return false;
@@ -120,9 +110,9 @@ void check_elements(PeBackend& backend, Space space, const MovedRange& r, uint64
 TensorRef translated_stretch(PeBackend& backend, Space space, const std::vector<MovedRange>& ranges) {
   constexpr uint64_t kWorthIt = 64 << 10;  // bytes a range
   const Stretch all(ranges);
-  if (all.begin < kVirtualBase || (all.end - all.begin) / ranges.size() > kWorthIt) return {};
+  if (all.begin < kVirtualBase || all.nbytes() / ranges.size() > kWorthIt) return {};
   try {
-    return backend.translate(bytes_at(space, all.begin, all.end - all.begin));
+    return backend.translate(bytes_at(space, all.begin, all.nbytes()));
   } catch (const KernelFault&) {
     return {};
   }
@@ -176,9 +166,13 @@ Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, cons
   e.ptr = ptr;
   e.shape = index.shape();
   e.index = index;
-  e.first.resize(static_cast<size_t>(index.elements()));
   const Bytes raw = core_->backend().memory().gather(index.ref());
-  convert(raw.data(), index.dtype(), e.first.data(), DType::i64, e.first.size());
+  const auto take = [&](const auto* values) { e.first.assign(values, values + index.elements()); };
+  if (index.dtype() == DType::i32) {
+    take(reinterpret_cast<const int32_t*>(raw.data()));
+  } else {
+    take(reinterpret_cast<const int64_t*>(raw.data()));
+  }
   if (width < 1 || stride < 0) {
     fault(where, call + ": found width " + std::to_string(width) + ", stride " + std::to_string(stride) +
                      ", expected a width from 1 and a stride from 0");
@@ -221,27 +215,31 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
                                        : "leaves what its pointer came from, " + ptr.bounds.to_string()));
   };
   const bool aligned = ptr.addr % item == 0;
+  const uint64_t step = static_cast<uint64_t>(e.scale) * item;
   std::vector<MovedRange> asked;  // as the pointer has them
   asked.reserve(e.first.size());
   uint64_t offset = 0;
-  MovedRange range;  // that the next element may go on
-  for (size_t i = 0; i < e.first.size(); ++i) {
-    uint64_t addr = ptr.addr + static_cast<uint64_t>(e.first[i]) * static_cast<uint64_t>(e.scale) * item;
+  const auto take = [&](size_t i, uint64_t addr) {
+    if (!aligned || !ptr.bounds.hold(addr, nbytes)) outside(i, addr);
+    MovedRange* last = asked.empty() ? nullptr : &asked.back();
+    if (last && last->addr + last->nbytes == addr && last->offset + last->nbytes == offset) {
+      last->nbytes += nbytes;
+    } else {
+      asked.push_back({addr, nbytes, offset});
+    }
+  };
+  for (size_t i = 0; on.empty() && i < e.first.size(); ++i, offset += nbytes)
+    take(i, ptr.addr + static_cast<uint64_t>(e.first[i]) * step);
+  for (size_t i = 0; !on.empty() && i < e.first.size(); ++i) {
+    uint64_t addr = ptr.addr + static_cast<uint64_t>(e.first[i]) * step;
     for (int64_t j = 0; j < e.width; j += each, addr += nbytes, offset += nbytes) {
-      if (!on.empty() && !on[offset / nbytes]) {
+      if (on[offset / nbytes]) {
+        take(i, addr);
+      } else {
         leave_out(*op, offset, nbytes);
-        continue;
       }
-      if (!aligned || !ptr.bounds.hold(addr, nbytes)) outside(i, addr);
-      if (range.nbytes > 0 && range.addr + range.nbytes == addr && range.offset + range.nbytes == offset) {
-        range.nbytes += nbytes;
-        continue;
-      }
-      if (range.nbytes > 0) asked.push_back(range);
-      range = {addr, nbytes, offset};
     }
   }
-  if (range.nbytes > 0) asked.push_back(range);
   try {
     if (!lie_in_one_memory(backend, ptr.space, asked)) {
       place(backend, asked, item, *op);

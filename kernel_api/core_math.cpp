@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernbench/kernel_api/core.h"
+#include "kernbench/phase2/op/combiner.h"
 #include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench::tl::detail {
@@ -173,7 +174,7 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
     require_tcm(a.tensor(), op, where);
     if (info->fn != Fn::copy || info->result == ResultRule::chosen) refuse_packed(op, a.tensor(), where);
   }
-  if (static_cast<int>(operands.size()) != info->arity) {
+  if (!takes_operands(*info, operands.size())) {
     fault(where, "op " + quoted(op) + " takes " + std::to_string(info->arity) + " operands, not " +
                      std::to_string(operands.size()) + ": " + list(operands));
   }
@@ -206,7 +207,9 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
     const Tensor x = args[0].tensor();
     found.axis = axis_of(x, options.axis, op, where);
     // A reduction must see every repetition.
-    args[0] = Arg(without_repeats_of(x, options.async, where), where.file, where.line);
+    for (Arg& a : args) {
+      if (!a.is_scalar()) a = Arg(without_repeats_of(a.tensor(), options.async, where), where.file, where.line);
+    }
     shape = info->is_reduction() ? reduced(x.shape(), found.axis, options.keepdims) : x.shape();
   }
   return command(op, args, shape, type, found, where);

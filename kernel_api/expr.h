@@ -2,9 +2,12 @@
 // tl::maximum(a, b); }`. An expression is only written down here; pe_math does it.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace kernbench::tl {
 
@@ -14,9 +17,9 @@ class Expr {
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Expr(T number) : Expr(constant(static_cast<double>(number))) {}  // NOLINT: implicit
 
-  /// What came before, and what comes next.
-  static Expr a() { return Expr(std::string("a")); }
-  static Expr b() { return Expr(std::string("b")); }
+  /// What came before, and what comes next; of a tuple a member's.
+  static Expr a(size_t member = 0) { return Expr("a" + number(member)); }
+  static Expr b(size_t member = 0) { return Expr("b" + number(member)); }
   /// Any elementwise op by name, of as many operands as it takes; whether it exists is said where the expression is
   /// used.
   static Expr op(const char* name, std::initializer_list<Expr> operands);
@@ -27,6 +30,7 @@ class Expr {
  private:
   explicit Expr(std::string text) : text_(std::move(text)) {}
   static Expr constant(double number);
+  static std::string number(size_t member) { return member > 0 ? std::to_string(member) : std::string(); }
   std::string text_;
 };
 
@@ -60,6 +64,18 @@ inline Expr operator<(const Expr& x, const Expr& y) {
 inline Expr operator>(const Expr& x, const Expr& y) {
   return Expr::op("gt", {x, y});
 }
+inline Expr operator<=(const Expr& x, const Expr& y) {
+  return Expr::op("le", {x, y});
+}
+inline Expr operator>=(const Expr& x, const Expr& y) {
+  return Expr::op("ge", {x, y});
+}
+inline Expr operator==(const Expr& x, const Expr& y) {
+  return Expr::op("eq", {x, y});
+}
+inline Expr operator!=(const Expr& x, const Expr& y) {
+  return Expr::op("ne", {x, y});
+}
 inline Expr maximum(const Expr& x, const Expr& y) {
   return Expr::op("maximum", {x, y});
 }
@@ -68,6 +84,23 @@ inline Expr minimum(const Expr& x, const Expr& y) {
 }
 inline Expr where(const Expr& condition, const Expr& x, const Expr& y) {
   return Expr::op("where", {condition, x, y});
+}
+
+/// What a combiner of a tuple of N makes, once for each member, which stands first in it: the others are the further
+/// members in their order. `combine` is called with N values that came before and the N next ones.
+template <size_t N, class F, size_t... I>
+std::vector<std::string> member_combiners(const F& combine, std::index_sequence<I...>) {
+  std::vector<std::string> texts;
+  for (size_t first = 0; first < N; ++first) {
+    const auto place = [first](size_t member) { return member == first ? 0 : member < first ? member + 1 : member; };
+    const std::array<Expr, N> made = combine(Expr::a(place(I))..., Expr::b(place(I))...);
+    std::string text = made[first].text();
+    for (size_t member = 0; member < N; ++member) {
+      if (member != first) text += " " + made[member].text();
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 }  // namespace kernbench::tl

@@ -264,6 +264,82 @@ ReferenceValues folded(const OpDesc& d, const std::vector<EvalInput>& in, Read r
   return r;
 }
 
+/// A value of a tuple's combiner: floats are f32's, integers of `bits` bits.
+struct Member {
+  double f = 0;
+  int64_t i = 0;
+};
+
+std::vector<Member> combined(const Combiner& combiner, const std::vector<Combiner::Types>& types,
+                             const std::vector<Member>& a, const std::vector<Member>& b, int bits) {
+  std::vector<Member> stack;
+  for (size_t at = 0; at < types.size(); ++at) {
+    const Combiner::Step& s = combiner.steps()[at];
+    Member v;
+    if (s.kind == Combiner::Step::Kind::call) {
+      std::vector<double> floats;
+      std::vector<int64_t> integers;
+      for (auto x = stack.end() - s.op->arity; x != stack.end(); ++x) {
+        floats.push_back(x->f);
+        integers.push_back(x->i);
+      }
+      stack.resize(stack.size() - floats.size());
+      const std::string name(s.op->name);
+      if (types[at].computed_in_floats) {
+        v.f = static_cast<double>(static_cast<float>(apply_floats(name, floats)));
+      } else {
+        v.i = apply_integers(name, integers, bits);
+      }
+    } else if (s.kind == Combiner::Step::Kind::constant) {
+      v = {static_cast<double>(static_cast<float>(s.constant)), static_cast<int64_t>(s.constant)};
+    } else {
+      v = (s.kind == Combiner::Step::Kind::first ? a : b)[s.member];
+    }
+    if (types[at].computed_in_floats && !types[at].taken_as_floats) v.i = v.f != 0;
+    if (!types[at].computed_in_floats && types[at].taken_as_floats) v.f = v.i != 0;
+    stack.push_back(v);
+  }
+  return stack;
+}
+
+/// reduce and associative_scan of a tuple.
+ReferenceValues folded_tuple(const OpDesc& d, const std::vector<EvalInput>& in, bool scan) {
+  const size_t members = in.size() - (scan ? 1 : 0);
+  const bool from_end = scan && in.back().scalar != 0;
+  const Combiner combiner(d.argument, members);
+  std::vector<bool> floats;
+  int bits = 32;
+  for (size_t m = 0; m < members; ++m) {
+    floats.push_back(is_float(in[m].dtype));
+    if (!floats[m]) bits = std::max(bits, bits_of("", {in[m]}));
+  }
+  const std::vector<Combiner::Types> types = combiner.types(floats);
+  const Axis v(d, in[0].shape);
+  const auto next_at = [&](int64_t element_at) {
+    std::vector<Member> next(members);
+    for (size_t m = 0; m < members; ++m) {
+      if (floats[m]) next[m].f = element(in[m], in[m].shape, element_at);
+      if (!floats[m]) next[m].i = whole_element(in[m], in[m].shape, element_at);
+    }
+    return next;
+  };
+  ReferenceValues r;
+  r.values.resize(static_cast<size_t>(v.outer * v.inner * (scan ? v.length : 1)));
+  for (int64_t o = 0; o < v.outer; ++o) {
+    for (int64_t i = 0; i < v.inner; ++i) {
+      std::vector<Member> acc;
+      for (int64_t n = 0; n < v.length; ++n) {
+        const int64_t k = from_end ? v.length - 1 - n : n;
+        const int64_t at = (o * v.length + k) * v.inner + i;
+        acc = n ? combined(combiner, types, acc, next_at(at), bits) : next_at(at);
+        r.values[static_cast<size_t>(scan ? at : o * v.inner + i)] =
+            floats[0] ? acc[0].f : rounded(acc[0].i, d.output.dtype);
+      }
+    }
+  }
+  return r;
+}
+
 /// sort, argsort, topk: by insertion. In long double, which has every i64.
 ReferenceValues sorted(const OpDesc& d, const std::vector<EvalInput>& in) {
   const Axis v(d, in[0].shape);
@@ -583,6 +659,7 @@ ReferenceValues reference_of(const OpDesc& d, const std::vector<EvalInput>& in) 
       if (op->kind == MathKind::softmax || op->name == "sum" || op->name == "max" || op->name == "min" ||
           op->result == ResultRule::index)
         return along_axis(d, in[0]);
+      if (in.size() > static_cast<size_t>(op->arity)) return folded_tuple(d, in, op->kind == MathKind::scan);
       if (is_float(in[0].dtype)) return folded<double>(d, in, element);
       return folded<int64_t>(d, in, whole_element);
   }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "kernbench/phase2/eval/axis.h"
 #include "kernbench/phase2/eval/eval_math.h"
@@ -105,6 +107,170 @@ class Combination {
   size_t n_;
   std::vector<T> stack_;
   Function<T> single_ = nullptr;
+};
+
+/// Members of a tuple, as lines of n floats or n integers.
+template <class I>
+struct Lines {
+  std::vector<std::vector<float>> floats;
+  std::vector<std::vector<I>> integers;
+  Lines(size_t members, size_t n) : floats(members, std::vector<float>(n)), integers(members, std::vector<I>(n)) {}
+  template <class T>
+  T* of(size_t member) {
+    if constexpr (std::is_same_v<T, float>) {
+      return floats[member].data();
+    } else {
+      return integers[member].data();
+    }
+  }
+};
+
+/// A combiner of several members at work on lines of n values.
+template <class I>
+class TupleCombination {
+ public:
+  TupleCombination(const Combiner& combiner, const std::vector<bool>& floats, const Arithmetic& arithmetic, size_t n)
+      : combiner_(combiner),
+        floats_(floats),
+        types_(combiner.types(floats)),
+        arithmetic_(arithmetic),
+        n_(n),
+        stack_(static_cast<size_t>(combiner.depth()), n) {}
+
+  /// a = combiner(a, b).
+  void operator()(Lines<I>& a, Lines<I>& b) {
+    size_t held = 0;
+    for (size_t i = 0; i < combiner_.steps().size(); ++i) {
+      const Combiner::Step& s = combiner_.steps()[i];
+      if (s.op) held -= static_cast<size_t>(s.op->arity);
+      const Combiner::Types t = types_[i];
+      t.computed_in_floats ? step<float>(s, held, a, b) : step<I>(s, held, a, b);
+      if (t.computed_in_floats && !t.taken_as_floats) truth<float, I>(held);
+      if (!t.computed_in_floats && t.taken_as_floats) truth<I, float>(held);
+      ++held;
+    }
+    for (size_t m = 0; m < floats_.size(); ++m) {
+      if (floats_[m]) std::copy_n(stack_.template of<float>(m), n_, a.template of<float>(m));
+      if (!floats_[m]) std::copy_n(stack_.template of<I>(m), n_, a.template of<I>(m));
+    }
+  }
+
+ private:
+  template <class T>
+  void step(const Combiner::Step& s, size_t at, Lines<I>& a, Lines<I>& b) {
+    T* to = stack_.template of<T>(at);
+    if (s.op) {
+      const T* second = s.op->arity > 1 ? stack_.template of<T>(at + 1) : nullptr;
+      const T* third = s.op->arity > 2 ? stack_.template of<T>(at + 2) : nullptr;
+      function<T>(arithmetic_, s.op->fn)(to, to, second, third, n_);
+    } else if (s.kind == Combiner::Step::Kind::constant) {
+      std::fill_n(to, n_, static_cast<T>(s.constant));
+    } else {
+      std::copy_n((s.kind == Combiner::Step::Kind::first ? a : b).template of<T>(s.member), n_, to);
+    }
+  }
+  template <class From, class To>
+  void truth(size_t at) {
+    const From* from = stack_.template of<From>(at);
+    To* to = stack_.template of<To>(at);
+    for (size_t i = 0; i < n_; ++i) to[i] = static_cast<To>(from[i] != 0);
+  }
+
+  const Combiner& combiner_;
+  const std::vector<bool>& floats_;
+  const std::vector<Combiner::Types> types_;
+  const Arithmetic& arithmetic_;
+  size_t n_;
+  Lines<I> stack_;
+};
+
+/// reduce and associative_scan of a tuple, each operand a member of it: floats in f32, integers in i64 where one of
+/// them needs that, else in i32.
+class TupleAlongAxis : public Evaluation {
+ public:
+  TupleAlongAxis(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
+                 const Arithmetic& arithmetic)
+      : arithmetic_(arithmetic),
+        dtype_(d.output.dtype),
+        out_(out),
+        view_(axis_view(d, inputs[0])),
+        scan_(op.kind == MathKind::scan) {
+    const size_t members = inputs.size() - (scan_ ? 1 : 0);
+    if (scan_ && !inputs.back().is_scalar) throw EvalError(d.op + ": its direction is no immediate");
+    reverse_ = scan_ && inputs.back().scalar != 0;
+    const int64_t made = view_.outer * view_.inner * (scan_ ? view_.length : 1);
+    require_elements(d, inputs[0], made);
+    if (view_.length == 0 && made > 0) throw EvalError(d.op + " of no elements");
+    for (size_t m = 0; m < members; ++m) {
+      if (inputs[m].is_scalar || inputs[m].shape != inputs[0].shape)
+        throw EvalError(d.op + ": operand " + std::to_string(m) + " is no tensor of the first one's shape");
+      floats_.push_back(is_float(inputs[m].dtype));
+      wide_ |= is_wide_integer(inputs[m].dtype);
+    }
+    try {
+      combiner_.emplace(d.argument, members);
+      combiner_->types(floats_);
+    } catch (const std::invalid_argument& e) {
+      throw EvalError(d.op + ": " + e.what());
+    }
+    values_.resize(members);
+    storage_.resize(members);
+    for (size_t m = 0; m < members; ++m) {
+      in_type(compute(m),
+              [&](auto t) { values_[m] = dense_values<decltype(t)>(arithmetic_, inputs[m], d.op, &storage_[m]); });
+    }
+    rows_per_part_ = std::max<int64_t>(1, kPartElements / std::max<int64_t>(1, view_.length * view_.inner));
+  }
+
+  int parts() const override { return static_cast<int>((view_.outer + rows_per_part_ - 1) / rows_per_part_); }
+
+  void run(int part) override {
+    const int64_t begin = part * rows_per_part_;
+    const int64_t end = std::min(view_.outer, begin + rows_per_part_);
+    for (int64_t o = begin; o < end; ++o) wide_ ? combine<int64_t>(o) : combine<int32_t>(o);
+  }
+
+ private:
+  Compute compute(size_t member) const { return floats_[member] ? Compute::f32 : wide_ ? Compute::i64 : Compute::i32; }
+
+  template <class I>
+  void combine(int64_t o) {
+    const auto n = static_cast<size_t>(view_.inner);
+    Lines<I> acc(floats_.size(), n), next = acc;
+    TupleCombination<I> combination(*combiner_, floats_, arithmetic_, n);
+    for (int64_t i = 0; i < view_.length; ++i) {
+      const int64_t r = o * view_.length + (reverse_ ? view_.length - 1 - i : i);
+      read(r * view_.inner, n, i == 0 ? acc : next);
+      if (i > 0) combination(acc, next);
+      if (scan_) write(acc, r * view_.inner, n);
+    }
+    if (!scan_) write(acc, o * view_.inner, n);
+  }
+  template <class I>
+  void read(int64_t first, size_t n, Lines<I>& to) const {
+    for (size_t m = 0; m < floats_.size(); ++m) {
+      if (floats_[m]) std::copy_n(static_cast<const float*>(values_[m]) + first, n, to.template of<float>(m));
+      if (!floats_[m]) std::copy_n(static_cast<const I*>(values_[m]) + first, n, to.template of<I>(m));
+    }
+  }
+  /// The first member.
+  template <class I>
+  void write(Lines<I>& from, int64_t first, size_t n) const {
+    uint8_t* to = out_ + first * static_cast<int64_t>(size_of(dtype_));
+    if (floats_[0]) narrow(arithmetic_, from.template of<float>(0), dtype_, to, n);
+    if (!floats_[0]) narrow(arithmetic_, from.template of<I>(0), dtype_, to, n);
+  }
+
+  const Arithmetic& arithmetic_;
+  DType dtype_;
+  uint8_t* out_;
+  AxisView view_;
+  bool scan_, reverse_ = false, wide_ = false;
+  std::vector<bool> floats_;  ///< by member
+  std::optional<Combiner> combiner_;
+  std::vector<const void*> values_;
+  std::vector<Bytes> storage_;
+  int64_t rows_per_part_ = 1;
 };
 
 /// One operand seen as [outer, axis, inner], inner contiguous.
@@ -261,6 +427,8 @@ class AlongAxis : public Evaluation {
 
 std::unique_ptr<Evaluation> make_along_axis(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs,
                                             uint8_t* out, const Arithmetic& arithmetic) {
+  if (inputs.size() > static_cast<size_t>(op.arity))
+    return std::make_unique<TupleAlongAxis>(op, d, inputs, out, arithmetic);
   return std::make_unique<AlongAxis>(op, d, inputs, out, arithmetic);
 }
 

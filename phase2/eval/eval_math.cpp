@@ -8,6 +8,7 @@
 #include "kernbench/phase2/eval/axis.h"
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/elementwise.h"
+#include "kernbench/phase2/op/combiner.h"
 
 namespace kernbench {
 namespace {
@@ -181,7 +182,7 @@ std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInp
                                       const Arithmetic& arithmetic) {
   const MathOp* op = find_math_op(d.op);
   if (!op) throw EvalError("unknown math op '" + d.op + "'");
-  if (op->arity == kAnyNumber ? inputs.empty() : static_cast<int>(inputs.size()) != op->arity) {
+  if (!takes_operands(*op, inputs.size())) {
     throw EvalError(d.op + " takes " + std::to_string(op->arity) + " operands, got " + std::to_string(inputs.size()));
   }
   switch (op->kind) {

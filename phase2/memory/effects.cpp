@@ -12,6 +12,7 @@
 #include "kernbench/phase2/memory/left_out.h"
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/runs.h"
+#include "kernbench/phase2/op/stretch.h"
 
 namespace kernbench {
 namespace {
@@ -108,21 +109,30 @@ struct HeldElsewhere {
   std::optional<MemoryImage::Extent> pending;  ///< none: nothing is written there
 };
 
+/// A copy of all bytes from the first range to the last. Empty where they are not all real, or the ranges stand so far
+/// apart that copying what is between them would cost more than looking each up.
+SharedBytes copy_of_stretch(const RangedOp& op, const Stretch& all, const MemoryImage& image) {
+  constexpr uint64_t kBetween = 512, kMost = 1 << 20;  // bytes a range, bytes
+  const MemoryImage::SpaceKey key{op.space, kNoPe};
+  if (op.ranges.size() < 2 || all.nbytes() > std::min(kMost, op.nbytes() + op.ranges.size() * kBetween) ||
+      image.state_of(key, all.begin, all.nbytes()).state != State::real)
+    return {};
+  return SharedBytes::made_by(all.nbytes(), [&](uint8_t* to) { image.read(key, all.begin, to, all.nbytes()); });
+}
+
 /// Of a gather: what its ranges hold. Real bytes come in one buffer.
 bool gather_ranges(const OpDesc& d, MemoryImage& image) {
   const RangedOp& op = *d.ranged;
   const MemoryImage::SpaceKey from{op.space, kNoPe}, to = MemoryImage::key_of(d.output);
   fill_left_out(d, image);
   std::vector<HeldElsewhere> rest;
-  uint64_t begin = ~uint64_t{0}, end = 0;
-  for (const MovedRange& r : op.ranges) {
-    begin = std::min(begin, r.addr);
-    end = std::max(end, r.addr + r.nbytes);
-  }
   // They mostly lie in one extent: it is looked up once for all of them.
-  const uint8_t* all = op.ranges.empty() ? nullptr : image.view(from, begin, end - begin);
+  const Stretch all(op.ranges);
+  const uint8_t* held = all.empty() ? nullptr : image.view(from, all.begin, all.nbytes());
+  const SharedBytes copied = held ? SharedBytes{} : copy_of_stretch(op, all, image);
+  if (!held) held = copied.place;
   const auto read = [&](const MovedRange& r, uint8_t* bytes) {
-    if (all) return void(std::memcpy(bytes, all + (r.addr - begin), r.nbytes));
+    if (held) return void(std::memcpy(bytes, held + (r.addr - all.begin), r.nbytes));
     image.for_each_piece(from, r.addr, r.nbytes,
                          [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
                            if (e && !e->pending.producer)
@@ -153,14 +163,30 @@ bool gather_ranges(const OpDesc& d, MemoryImage& image) {
   return false;
 }
 
+/// Of a scatter of real bytes: where its ranges stand close together all of them are written at once.
+void scatter_bytes(const RangedOp& op, const uint8_t* value, MemoryImage& image) {
+  const MemoryImage::SpaceKey to{op.space, kNoPe};
+  const Stretch all(op.ranges);
+  SharedBytes whole = copy_of_stretch(op, all, image);
+  auto* bytes = const_cast<uint8_t*>(whole.place);  // so far nobody else's
+  for (const MovedRange& r : op.ranges) {
+    if (bytes) {
+      std::memcpy(bytes + (r.addr - all.begin), value + r.offset, r.nbytes);
+    } else {
+      image.write(to, r.addr, value + r.offset, r.nbytes);
+    }
+  }
+  if (bytes) image.write_shared(to, all.begin, std::move(whole));
+}
+
 /// Of a scatter: a place that stands twice keeps the later value.
 bool scatter_ranges(const OpDesc& d, MemoryImage& image) {
   const MemoryImage::SpaceKey to{d.ranged->space, kNoPe};
+  if (d.data) {
+    scatter_bytes(*d.ranged, d.data->data(), image);
+    return false;
+  }
   for (const MovedRange& r : d.ranged->ranges) {
-    if (d.data) {
-      image.write(to, r.addr, d.data->data() + r.offset, r.nbytes);
-      continue;
-    }
     const TensorRef& value = d.operands.at(0).ref;
     std::vector<HeldElsewhere> parts;
     image.for_each_piece(MemoryImage::key_of(value), value.addr + r.offset, r.nbytes,

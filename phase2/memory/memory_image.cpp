@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 
 #include "kernbench/phase2/op/address_text.h"
@@ -11,8 +12,27 @@
 namespace kernbench {
 namespace {
 
-/// Written neighbours up to this size are copied together, so that many small stores do not leave many extents.
+/// Written neighbours up to this size are copied together, so that many small stores do not leave many extents; what
+/// is written in a larger one is copied out of it in blocks of this size.
 constexpr uint64_t kSmall = 4096;
+
+/// Of buffers that the image alone makes and hands to nobody but with their extents: where only one extent holds such
+/// a block it is written in place.
+struct BlockDeleter {
+  void operator()(const uint8_t* bytes) const { delete[] bytes; }
+};
+
+template <class F>
+SharedBytes make_block(uint64_t n, const F& fill) {
+  std::unique_ptr<uint8_t[]> bytes(new uint8_t[n]);
+  fill(bytes.get());
+  const uint8_t* data = bytes.get();
+  return {std::shared_ptr<const uint8_t>(bytes.release(), BlockDeleter()), data, n, nullptr};
+}
+
+bool is_own_block(const SharedBytes& bytes) {
+  return bytes.hold.use_count() == 1 && std::get_deleter<BlockDeleter>(bytes.hold);
+}
 
 std::string told(MemoryImage::SpaceKey key, uint64_t addr) {
   std::string s = std::string(name_of(key.space)) + " address " + address_text(addr);
@@ -62,6 +82,16 @@ bool continues(const MemoryImage::Extent& a, const MemoryImage::Extent& b) {
   }
   return !a.bytes.hold.owner_before(b.bytes.hold) && !b.bytes.hold.owner_before(a.bytes.hold) &&
          a.bytes.place + a.size == b.bytes.place && a.bytes.later == b.bytes.later;
+}
+
+/// The extent that holds a whole range, if its bytes are real; else the end.
+template <class Extents>
+auto holder_of(Extents& m, uint64_t addr, uint64_t n) {
+  auto it = m.upper_bound(addr);
+  if (it == m.begin()) return m.end();
+  --it;
+  const uint64_t offset = addr - it->first;
+  return it->second.real() && offset <= it->second.size && n <= it->second.size - offset ? it : m.end();
 }
 
 void grow(MemoryImage::Extent& e, uint64_t by) {
@@ -193,17 +223,30 @@ void MemoryImage::absorb_small(Extents& m, Extents::iterator it) {
   const Extent& a = before->second;
   const Extent& b = it->second;
   if (!a.real() || !b.real() || before->first + a.size != it->first || a.size + b.size > kSmall) return;
-  Bytes both(a.bytes.data(), a.bytes.data() + a.size);
-  both.insert(both.end(), b.bytes.data(), b.bytes.data() + b.size);
-  before->second.size = both.size();
-  before->second.bytes = SharedBytes::take(std::move(both));
+  SharedBytes both = make_block(a.size + b.size, [&](uint8_t* to) {
+    std::memcpy(to, a.bytes.data(), a.size);
+    std::memcpy(to + a.size, b.bytes.data(), b.size);
+  });
+  before->second.size = both.size;
+  before->second.bytes = std::move(both);
   m.erase(it);
 }
 
 void MemoryImage::write(SpaceKey key, uint64_t addr, const void* bytes, uint64_t n) {
-  write_shared(key, addr, SharedBytes::copy_of(bytes, n));
-  if (n == 0 || n >= kSmall) return;
+  if (n == 0 || n >= kSmall) return write_shared(key, addr, SharedBytes::copy_of(bytes, n));
   Extents& m = spaces_[key];
+  if (const auto held = holder_of(m, addr, n); held != m.end()) {
+    const Extent& e = held->second;
+    const uint64_t offset = addr - held->first;
+    if (is_own_block(e.bytes)) return void(std::memcpy(const_cast<uint8_t*>(e.bytes.place) + offset, bytes, n));
+    const uint64_t begin = offset / kSmall * kSmall;
+    const uint64_t end = std::min(e.size, (offset + n + kSmall - 1) / kSmall * kSmall);
+    return write_shared(key, held->first + begin, make_block(end - begin, [&](uint8_t* to) {
+                          std::memcpy(to, e.bytes.data() + begin, end - begin);
+                          std::memcpy(to + (offset - begin), bytes, n);
+                        }));
+  }
+  write_shared(key, addr, SharedBytes::copy_of(bytes, n));
   auto it = std::prev(m.upper_bound(addr));
   if (auto next = std::next(it); next != m.end()) absorb_small(m, next);
   absorb_small(m, it);
@@ -250,14 +293,10 @@ void MemoryImage::read(SpaceKey key, uint64_t addr, void* out, uint64_t n, uint8
 std::pair<const MemoryImage::Extent*, uint64_t> MemoryImage::extent_with(SpaceKey key, uint64_t addr,
                                                                          uint64_t n) const {
   const Extents* m = find(key);
-  if (!m || m->empty()) return {};
-  auto it = m->upper_bound(addr);
-  if (it == m->begin()) return {};
-  --it;
-  const Extent& e = it->second;
-  const uint64_t offset = addr - it->first;
-  if (!e.real() || offset > e.size || e.size - offset < n) return {};
-  return {&e, offset};
+  if (!m) return {};
+  const auto holder = holder_of(*m, addr, n);
+  if (holder == m->end()) return {};
+  return {&holder->second, addr - holder->first};
 }
 
 const uint8_t* MemoryImage::view(SpaceKey key, uint64_t addr, uint64_t n) const {

@@ -2,6 +2,7 @@
 // values, prints. What they make, as Phase 2 has it; and what is said of wrong uses, with the kernel's line.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "kernbench/phase2/eval/convert.h"
@@ -66,6 +67,58 @@ TEST_F(OpsTest, scans_and_reductions) {
   EXPECT_EQ(tl.cumsum(ints({3}, {1, 2, 3}, DType::i8)).dtype(), DType::i32);
   // A view that repeats is made real first.
   EXPECT_EQ(values(tl.cumsum(loaded({1, 2}, {1, 2}).broadcast_to({3, 2}), 0)), (Floats{1, 2, 2, 4, 3, 6}));
+}
+
+/// The greater, the first of equals, and what belongs to it.
+const auto kGreater = [](tl::Expr v1, tl::Expr i1, tl::Expr v2, tl::Expr i2) {
+  const tl::Expr first = v1 >= v2;
+  return std::array{tl::where(first, v1, v2), tl::where(first, i1, i2)};
+};
+
+TEST_F(OpsTest, tuples_are_reduced_and_scanned_together) {
+  const auto v = loaded({2, 3}, {1, 3, 3, 6, 5, 4});
+  const auto i = ints({2, 3}, {10, 11, 12, 13, 14, 15});
+  const auto [top, at] = tl.reduce({v, i}, 1, kGreater);
+  EXPECT_EQ(values(top), (Floats{3, 6}));
+  EXPECT_EQ(values(at), (Floats{11, 13}));
+  EXPECT_EQ(at.dtype(), DType::i32);
+  EXPECT_EQ(tl.reduce({v, i}, 1, kGreater, true)[1].shape(), (Dims{2, 1}));
+  const auto scanned = tl.associative_scan({i, v}, 0, kGreater);
+  EXPECT_EQ(values(scanned[0]), (Floats{10, 11, 12, 13, 14, 15}));
+  EXPECT_EQ(values(scanned[1]), (Floats{1, 3, 3, 6, 5, 4}));
+  EXPECT_EQ(values(tl.associative_scan({v, i}, -1, kGreater, true)[1]), (Floats{12, 12, 12, 13, 14, 15}));
+  // Segmented: a sum that a flag begins anew.
+  const auto flags = ints({6}, {0, 0, 1, 0, 1, 0});
+  const auto sums = tl.associative_scan({loaded({6}, {1, 2, 3, 4, 5, 6}), flags}, 0,
+                                        [](tl::Expr s1, tl::Expr f1, tl::Expr s2, tl::Expr f2) {
+                                          return std::array{tl::where(f2, s2, s1 + s2), f1 | f2};
+                                        });
+  EXPECT_EQ(values(sums[0]), (Floats{1, 3, 3, 7, 5, 11}));
+  // Four members; a view that repeats is made real first.
+  const auto ones = ints({1, 1}, {1}).broadcast_to({2, 3});
+  const auto four = tl.reduce(
+      {v, ones, v, i}, 1,
+      [](tl::Expr s1, tl::Expr n1, tl::Expr m1, tl::Expr i1, tl::Expr s2, tl::Expr n2, tl::Expr m2, tl::Expr i2) {
+        return std::array{s1 + s2, n1 + n2, tl::minimum(m1, m2), i1 ^ i2};
+      });
+  EXPECT_EQ(values(four[0]), (Floats{7, 15}));
+  EXPECT_EQ(values(four[1]), (Floats{3, 3}));
+  EXPECT_EQ(values(four[2]), (Floats{1, 4}));
+  EXPECT_EQ(values(four[3]), (Floats{10 ^ 11 ^ 12, 13 ^ 14 ^ 15}));
+}
+
+TEST_F(OpsTest, wrong_tuples_are_named) {
+  const auto v = loaded({2, 3}, {1, 3, 3, 6, 5, 4});
+  const auto i = ints({2, 3}, {10, 11, 12, 13, 14, 15});
+  const auto sum = [](tl::Expr a, tl::Expr b, tl::Expr c, tl::Expr d) { return std::array{a + b, c + d}; };
+  refused([&] { tl.reduce({v, i}, 1, sum); }, "op 'reduce': 'add' meets floats and integers");
+  refused([&] { tl.reduce({v, ints({2}, {1, 2})}, 1, kGreater); }, "have other shapes");
+  refused([&] { tl.reduce({v, i}, 2, kGreater); }, "axis 2 does not exist");
+  const auto turned = [](tl::Expr a, tl::Expr b, tl::Expr, tl::Expr) { return std::array{b, a}; };
+  refused([&] { tl.associative_scan({v, i}, 1, turned); }, "gives integers for member 0, which holds others");
+  const auto half = [](tl::Expr a, tl::Expr b, tl::Expr, tl::Expr) { return std::array{a, b * 0.5}; };
+  refused([&] { tl.reduce({v, i}, 1, half); }, "0.5 stands where integers are combined");
+  refused([&] { tl.op("reduce", {v}); }, "op 'reduce' has a call of its own: tl.reduce");
 }
 
 TEST_F(OpsTest, sorts) {

@@ -1,13 +1,16 @@
 // Evaluates ops for ops_agree_with_numpy_test.py. A line of standard input is one:
 //   OUT.npy OP AXIS ARGUMENT DTYPE SHAPE OPERAND...
 // ARGUMENT has "," for blanks, "-" for none; SHAPE is "2x3", "-" of a scalar; an OPERAND is =NUMBER or DTYPE:FILE.npy.
-// Every instruction set of the machine evaluates it; the portable one's result is written. A line of output each: the
-// sets whose bits are others, or the error.
+// Every instruction set of the machine evaluates it, its parts on 1, 2 and 3 threads; the portable one's result is
+// written. A line of output each: the sets and threads whose bits are others, or the error. A line "ops" asks for the
+// names of all ops.
 #include <iostream>
 #include <sstream>
+#include <thread>
 
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
 namespace {
@@ -19,7 +22,27 @@ Dims dims_of(const std::string& text) {
   return d;
 }
 
+Bytes on_threads(const OpDesc& d, const std::vector<EvalInput>& inputs, Isa isa, int threads) {
+  Bytes bytes(d.value_bytes());
+  const std::unique_ptr<Evaluation> e = make_evaluation(d, inputs, bytes.data(), isa);
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t) {
+    all.emplace_back([&, t] {
+      for (int part = t; part < e->parts(); part += threads) e->run(part);
+    });
+  }
+  for (std::thread& t : all) t.join();
+  return bytes;
+}
+
+std::string names_of_ops() {
+  std::string names = "gemm";
+  for (const MathOp& op : math_ops()) names += " " + std::string(op.name);
+  return names;
+}
+
 std::string evaluated(const std::string& line) {
+  if (line == "ops") return names_of_ops();
   std::istringstream in(line);
   OpDesc d;
   std::string file, dtype, shape;
@@ -55,6 +78,10 @@ std::string evaluated(const std::string& line) {
   std::string others = "same";
   for (Isa isa : available_isas()) {
     if (evaluate(d, inputs, isa) != bytes) others += " but " + std::string(name_of(isa));
+  }
+  for (int threads : {2, 3}) {
+    if (on_threads(d, inputs, Isa::portable, threads) != bytes)
+      return "other bits on " + std::to_string(threads) + " threads";
   }
   return others;
 }

@@ -18,57 +18,33 @@ void narrow(double& least, double bw) {
 
 }  // namespace
 
-void RangeGrouping::add(uint64_t address, uint64_t nbytes) {
-  if (nbytes_ > 0 && address == address_ + nbytes_) {
-    nbytes_ += nbytes;
-    return;
-  }
-  close();
-  address_ = address;
-  nbytes_ = nbytes;
-}
-
-void RangeGrouping::close() {
-  // Mostly the memory of the one before.
-  if (last_ < memories_.size()) {
-    const Route& r = *memories_[last_];
-    const uint64_t offset = address_ - r.base;
-    if (offset < r.size && nbytes_ <= r.size - offset) {
-      RangeGroup& g = groups_[last_];
-      g.ranges.push_back({address_ - g.address, nbytes_});
-      g.nbytes += nbytes_;
-      nbytes_ = 0;
-      return;
-    }
-  }
-  while (nbytes_ > 0) {
-    const auto holds = [&](const Route* r) { return address_ - r->base < r->size; };
+void RangeGrouping::add_elsewhere(uint64_t address, uint64_t nbytes) {
+  while (nbytes > 0) {
+    const auto holds = [&](const Route* r) { return address - r->base < r->size; };
     auto memory = std::find_if(memories_.begin(), memories_.end(), holds);
     if (memory == memories_.end()) {
-      memories_.push_back(&routes_.route(initiator_, address_, 1, write_));
+      memories_.push_back(&routes_.route(initiator_, address, 1, write_));
       memory = memories_.end() - 1;
-      groups_.emplace_back().address = address_;
+      groups_.emplace_back().address = address;
+      if (groups_.size() == 1) groups_.front().ranges.reserve(expected_);
     }
-    last_ = static_cast<size_t>(memory - memories_.begin());
-    RangeGroup& g = groups_[last_];
-    const uint64_t here = std::min(nbytes_, (*memory)->size - (address_ - (*memory)->base));
-    g.ranges.push_back({address_ - g.address, here});
-    g.nbytes += here;
-    address_ += here;
-    nbytes_ -= here;
+    if (const auto at = static_cast<size_t>(memory - memories_.begin()); at != last_ || size_ == 0) {
+      last_ = at;
+      base_ = end_ = (*memory)->base;
+      size_ = (*memory)->size;
+    }
+    const uint64_t here = std::min(nbytes, size_ - (address - base_));
+    add_here(address, here);
+    address += here;
+    nbytes -= here;
   }
 }
 
 size_t RangeGrouping::group_of(uint64_t address) const {
   const auto holds = [&](const Route* r) { return address - r->base < r->size; };
-  if (!holds(memories_[last_]))
-    last_ = static_cast<size_t>(std::find_if(memories_.begin(), memories_.end(), holds) - memories_.begin());
-  return last_;
-}
-
-std::vector<RangeGroup> RangeGrouping::take() {
-  close();
-  return std::move(groups_);
+  if (!holds(memories_[found_]))
+    found_ = static_cast<size_t>(std::find_if(memories_.begin(), memories_.end(), holds) - memories_.begin());
+  return found_;
 }
 
 const Link& Stop::link() const {

@@ -94,24 +94,43 @@ class RouteSource;
 class RangeGrouping {
  public:
   /// Of accesses from the block `initiator`; `write`: as RouteSource::route().
-  RangeGrouping(RouteSource& routes, uint32_t initiator, bool write)
-      : routes_(routes), initiator_(initiator), write_(write) {}
-  /// The group that the range's first byte is in. AccessError where no memory is.
-  void add(uint64_t address, uint64_t nbytes);
-  std::vector<RangeGroup> take();
+  /// `expected`: how many ranges will mostly lie in the first one's memory.
+  RangeGrouping(RouteSource& routes, uint32_t initiator, bool write, size_t expected = 0)
+      : routes_(routes), initiator_(initiator), write_(write), expected_(expected) {}
+  /// AccessError where no memory is.
+  void add(uint64_t address, uint64_t nbytes) {
+    // Mostly of the memory of the one before.
+    if (address - base_ < size_ && nbytes <= size_ - (address - base_)) return add_here(address, nbytes);
+    add_elsewhere(address, nbytes);
+  }
+  std::vector<RangeGroup> take() { return std::move(groups_); }
   /// The group that holds what was added at an address, and the route to its memory.
   size_t group_of(uint64_t address) const;
   const Route& route_of(size_t group) const { return *memories_[group]; }
 
  private:
-  void close();
+  void add_elsewhere(uint64_t address, uint64_t nbytes);
+  /// To the group of the memory that was asked for last, which holds it.
+  void add_here(uint64_t address, uint64_t nbytes) {
+    RangeGroup& g = groups_[last_];
+    if (address == end_ && end_ != base_) {
+      g.ranges.back().nbytes += nbytes;
+    } else {
+      g.ranges.push_back({address - g.address, nbytes});
+    }
+    g.nbytes += nbytes;
+    end_ = address + nbytes;
+  }
   RouteSource& routes_;
   const uint32_t initiator_;
   const bool write_;
-  uint64_t address_ = 0, nbytes_ = 0;  ///< of the range that may still grow
+  const size_t expected_;
+  uint64_t base_ = 0, size_ = 0;  ///< of the memory of the range before; size 0: none yet
+  uint64_t end_ = 0;              ///< of that range; base_: the memory is another one's, too
   std::vector<RangeGroup> groups_;
   std::vector<const Route*> memories_;  ///< by group
-  mutable size_t last_ = 0;             ///< that was asked for
+  size_t last_ = 0;                     ///< that was added to
+  mutable size_t found_ = 0;            ///< that group_of() gave
 };
 
 /// The port that comes behind a foreign block, by the one before it.

@@ -1,39 +1,52 @@
 #include "kernbench/systemc_models/memory/channel_interleave.h"
 
+#include <map>
+
 namespace kernbench {
+namespace {
+
+/// By a number of `bits` bits the xor of its digits of so many bits.
+const uint32_t* digits_table(unsigned digit_bits, unsigned bits) {
+  static std::map<unsigned, std::vector<uint32_t>> tables;
+  std::vector<uint32_t>& table = tables[digit_bits];
+  if (!table.empty()) return table.data();
+  table.resize(size_t{1} << bits);
+  const uint32_t mask = (uint32_t{1} << digit_bits) - 1;
+  for (uint32_t n = 1; n < table.size(); ++n) table[n] = table[n >> digit_bits] ^ (n & mask);
+  return table.data();
+}
+
+}  // namespace
 
 ChannelInterleave::ChannelInterleave(uint32_t channels, uint64_t interleave_bytes, uint64_t burst_bytes, bool hash)
     : channels_(channels),
       block_(interleave_bytes),
       turn_(interleave_bytes * channels),
       burst_(burst_bytes),
-      digit_bits_(static_cast<unsigned>(__builtin_ctz(channels))),
+      hash_(hash && channels > 1),
       alike_(hash ? channels : 1) {
-  if (!hash || channels == 1) return;
-  for (widest_fold_ = digit_bits_; 2 * widest_fold_ < 64;) widest_fold_ *= 2;
-}
-
-ChannelInterleave::Place ChannelInterleave::place_of(uint64_t offset) const {
-  const uint64_t block = block_.quotient(offset), turn = channels_.quotient(block);
-  return {turn, block - turn * channels_.value(), offset - block * block_.value()};
+  if (!hash_) return;
+  constexpr unsigned kMostBits = 12;  // of a table, unless a digit has more
+  const auto digit_bits = static_cast<unsigned>(__builtin_ctz(channels));
+  table_bits_ = digit_bits * std::max(1u, kMostBits / digit_bits);
+  table_mask_ = (uint64_t{1} << table_bits_) - 1;
+  table_ = digits_table(digit_bits, table_bits_);
 }
 
 /// With the hash as long as they stay in one turn: those of the next are xor-ed with something else.
 bool ChannelInterleave::are_alike(const Place& first, const Place& to_next, const Rows& rows) const {
   const bool whole_turns =
       !rows.ranges && rows.count > 1 && rows.stride != rows.bytes && to_next.block == 0 && to_next.byte == 0;
-  return whole_turns && (widest_fold_ == 0 || first.block * block_.value() + first.byte + rows.bytes <= turn_.value());
+  return whole_turns && (!hash_ || first.block * block_.value() + first.byte + rows.bytes <= turn_.value());
 }
 
 void ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const {
-  if (widest_fold_ == 0) {
+  if (!hash_) {
     alike_[0] = rows;
     return;
   }
   std::fill(alike_.begin(), alike_.end(), uint64_t{0});
-  unsigned widest = widest_fold_;  // what lies above the last turn's digits are zeros
-  while (widest > digit_bits_ && (turn + (rows - 1) * turns_to_next) >> widest == 0) widest /= 2;
-  for (; rows > 0; --rows, turn += turns_to_next) ++alike_[folded(turn, widest)];
+  for (; rows > 0; --rows, turn += turns_to_next) ++alike_[digits_of(turn)];
 }
 
 size_t ChannelInterleave::channel_of(uint64_t offset) const {

@@ -28,8 +28,11 @@ class ChannelInterleave {
     Place p = place_of(offset);
     Digits digits(*this, p.turn);
     if (rows.ranges) {
-      for_each_range(offset, rows,
-                     [&](uint64_t at, uint64_t bytes) { visit_range(place_of(at), bytes, digits, chunk, turns); });
+      for_each_range(offset, rows, [&](uint64_t at, uint64_t bytes) {
+        const Place here = place_of(at);
+        if (here.byte + bytes > block_.value()) return visit_range(here, bytes, digits, chunk, turns);
+        chunk(here.block ^ digits(here.turn), bytes_of_bursts(here.byte, bytes, burst_));  // as most are
+      });
       return;
     }
     const Place to_next = place_of(rows.stride);
@@ -49,12 +52,11 @@ class ChannelInterleave {
   };
   Place place_of(uint64_t offset) const;
   void add(Place&, const Place& more) const;
-  /// Xor of a number's digits in base `channels`, the upper half of them laid over the lower one until one is left; 0
-  /// without the hash.
-  uint64_t digits_of(uint64_t turn) const { return widest_fold_ == 0 ? 0 : folded(turn, widest_fold_); }
-  uint64_t folded(uint64_t turn, unsigned widest) const {
-    for (unsigned bits = widest; bits >= digit_bits_; bits /= 2) turn ^= turn >> bits;
-    return turn & (channels_.value() - 1);
+  /// Xor of a number's digits in base `channels`; 0 without the hash.
+  uint64_t digits_of(uint64_t turn) const {
+    uint64_t all = 0;
+    for (uint64_t rest = hash_ ? turn : 0; rest > 0; rest >>= table_bits_) all ^= table_[rest & table_mask_];
+    return all;
   }
   /// digits_of() the turn that was asked for last.
   class Digits {
@@ -78,10 +80,18 @@ class ChannelInterleave {
   void count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
 
   Divisor channels_, block_, turn_, burst_;  ///< bytes but for the channels
-  unsigned widest_fold_ = 0;                 ///< bits; 0: no hash
-  unsigned digit_bits_ = 0;
+  bool hash_;
+  /// Of numbers of so many bits, which are whole digits, the xor of these.
+  const uint32_t* table_ = nullptr;
+  unsigned table_bits_ = 0;
+  uint64_t table_mask_ = 0;
   mutable std::vector<uint64_t> alike_;  ///< scratch: rows by what is xor-ed with the numbers of their channels
 };
+
+inline ChannelInterleave::Place ChannelInterleave::place_of(uint64_t offset) const {
+  const uint64_t block = block_.quotient(offset), turn = channels_.quotient(block);
+  return {turn, block - turn * channels_.value(), offset - block * block_.value()};
+}
 
 inline void ChannelInterleave::add(Place& p, const Place& more) const {
   p.byte += more.byte;

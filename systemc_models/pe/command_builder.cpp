@@ -62,7 +62,7 @@ void fill_passes(const OpDesc& d, PeCommand& c) {
     c.steps = steps_of(*op, shape[d.axis < 0 ? d.axis + shape.rank() : d.axis]);
   }
   if (d.argument.empty() || !op || (!op->is_reduction() && op->kind != MathKind::scan)) return;
-  const Combiner combiner(d.argument);
+  const Combiner combiner(d.argument, d.operands.size() + 1 - static_cast<size_t>(op->arity));
   for (const Combiner::Step& s : combiner.steps()) {
     if (s.op) c.combines.emplace_back(s.op->name);
   }

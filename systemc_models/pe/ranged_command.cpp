@@ -66,7 +66,7 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
   const RangedOp& op = *desc->ranged;
   atomic = kind_of(*desc);
   // An atomic needs a way back, as a read does.
-  RangeGrouping grouping(system.routes(), pe.dma, desc->type == CommandType::store);
+  RangeGrouping grouping(system.routes(), pe.dma, desc->type == CommandType::store, op.ranges.size());
   for (const MovedRange& r : op.ranges) grouping.add(r.addr, r.nbytes);
   groups = grouping.take();
   if (!op.asked.empty()) asked_address = op.asked.front().addr;

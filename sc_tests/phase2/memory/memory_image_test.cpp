@@ -209,6 +209,22 @@ TEST(MemoryImage, tiles_written_back_side_by_side_merge) {
   EXPECT_EQ(image.extent_count(), 1u);
 }
 
+TEST(MemoryImage, small_writes_into_a_large_extent_change_neither_its_copies_nor_the_number_of_extents) {
+  MemoryImage image;
+  image.write_shared(kHbm, 0, SharedBytes::take(Bytes(1 << 16, 1)));
+  const MemoryImage before = image.snapshot();
+  for (uint64_t at = 0; at < 1 << 16; at += 8) image.write(kHbm, at, "x", 1);
+  EXPECT_LE(image.extent_count(), 16u);
+  const uint8_t* block = image.view(kHbm, 0, 4096);
+  image.write(kHbm, 16, "y", 1);
+  EXPECT_EQ(image.view(kHbm, 0, 4096), block);  // nobody else holds it
+  const MemoryImage then = image.snapshot();
+  image.write(kHbm, 16, "z", 1);
+  EXPECT_EQ(*before.view(kHbm, 16, 1), 1);
+  EXPECT_EQ(*then.view(kHbm, 16, 1), 'y');
+  EXPECT_EQ(*image.view(kHbm, 16, 1), 'z');
+}
+
 TEST(MemoryImage, moving_bulk_data_shares_its_buffer) {
   MemoryImage image;
   Bytes big(1 << 20, 7);
