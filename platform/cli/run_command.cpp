@@ -130,6 +130,9 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
   if (!observers.explainer) return;
   auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
   if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
+  if (r.energy) {
+    for (const std::string& told : energy::out_of_bounds(*r.energy)) insight->verdict.push_back(told);
+  }
   if (spec.text("explain") == "verify") insight->remedies = tried_remedies(spec, platform, *insight, r.launch_notes);
   r.insight = std::move(insight);
   if (!observers.page) return;
