@@ -1,6 +1,9 @@
 #include "kernbench/phase2/energy/account.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace kernbench::energy {
@@ -16,11 +19,11 @@ int64_t scale_of(Unit unit, int64_t nm) {
       return nm;  // 1e-9 pJ/mm times 1e-6 mm
     case Unit::watt:
       return 1'000;  // 1e-9 W times 1 fs
-    case Unit::um2_bit:
-    case Unit::mm2:
+    case Unit::watt_mm2:
+      return nm;  // 1e-9 W/mm2 times 1 fs times 1e-3 mm2
+    default:
       return 0;  // no energy
   }
-  return 0;
 }
 
 Band times(const Constant& c, uint64_t count, int64_t scale) {
@@ -63,7 +66,8 @@ Band energy_of(const Account& account, const Action& a) {
 
 Band area_of(const Account& account, const Action& a) {
   const Constant* c = account.find(a.constant);
-  return c ? times(*c, a.count, c->unit == Unit::mm2 ? 1'000'000 : 1) : Band();
+  const bool in_mm2 = c && (c->unit == Unit::mm2 || c->unit == Unit::mm2_gbs);
+  return c ? times(*c, a.count, in_mm2 ? 1'000'000 : 1) : Band();
 }
 
 std::string_view class_of(std::string_view constant) {
@@ -106,6 +110,101 @@ std::string activity_csv(const Account& account) {
   std::string out = "component,action,count\n";
   for (const Action& a : account.actions) out += a.component + "," + a.action + "," + std::to_string(a.count) + "\n";
   return out;
+}
+
+// ---- what it costs to make
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+/// Low, value or high end of all that a price is made of.
+struct End {
+  int64_t Constant::*constant;
+  Rontojoules Band::*area;
+};
+constexpr End kLow = {&Constant::low, &Band::low}, kValue = {&Constant::value, &Band::value},
+              kHigh = {&Constant::high, &Band::high};
+
+struct Prices {
+  double wafer = 0, wafer_mm = 0, defects = 0, clustering = 0, package = 0, hbm = 0;
+  double package_yield = 1;
+};
+
+std::optional<Prices> prices_of(const Account& a, const End& end, const End& other_end) {
+  bool all = true;
+  const auto of = [&](const char* name, const End& at) {
+    const Constant* c = a.find(name);
+    all = all && c;
+    return c ? Constant::number((*c).*at.constant) : 0;
+  };
+  // The better a package's yield the less it costs.
+  const Prices p = {of("cost.wafer", end),
+                    of("cost.wafer_mm", kValue),
+                    of("cost.defects", end),
+                    of("cost.clustering", end),
+                    of("cost.package", end),
+                    of("cost.hbm", end),
+                    of("cost.package_yield", other_end)};
+  return all && p.package_yield > 0 && p.clustering > 0 ? std::optional(p) : std::nullopt;
+}
+
+/// A good one: its share of a wafer's price, by the negative binomial yield. Infinite where none fits.
+double die_usd(const Prices& p, double area) {
+  const double r = p.wafer_mm / 2;
+  const double a_wafer = std::floor(kPi * r * r / area - kPi * p.wafer_mm / std::sqrt(2 * area));
+  const double yield = std::pow(1 + area / 100 * p.defects / p.clustering, -p.clustering);
+  return a_wafer >= 1 ? p.wafer / a_wafer / yield : INFINITY;
+}
+
+struct Sums {
+  double dies = 0, package = 0, hbm = 0;
+};
+
+std::optional<Sums> sums_of(const Account& a, const End& end, const End& other_end) {
+  const std::optional<Prices> p = prices_of(a, end, other_end);
+  if (!p) return std::nullopt;
+  Sums s;
+  double area = 0;
+  for (const Die& d : a.dies) {
+    const double each = mm2(d.area.*end.area);
+    if (each <= 0) continue;
+    s.dies += static_cast<double>(d.count) * die_usd(*p, each);
+    area += static_cast<double>(d.count) * each;
+  }
+  s.hbm = static_cast<double>(a.hbm_bytes) / 1e9 * p->hbm;
+  const double built = area * p->package;
+  // Of what is put together a part is lost.
+  s.package = built + (s.dies + s.hbm + built) * (1 / p->package_yield - 1);
+  return std::isfinite(s.dies) ? std::optional(s) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Cost> cost_of(const Account& a) {
+  const auto low = sums_of(a, kLow, kHigh), value = sums_of(a, kValue, kValue), high = sums_of(a, kHigh, kLow);
+  if (a.dies.empty() || !low || !value || !high) return std::nullopt;
+  return Cost{{low->dies, value->dies, high->dies},
+              {low->package, value->package, high->package},
+              {low->hbm, value->hbm, high->hbm}};
+}
+
+std::vector<std::string> out_of_bounds(const Account& a) {
+  std::vector<std::string> told;
+  for (const Die& d : a.dies) {
+    if (a.bounds.die_mm2 <= 0 || mm2(d.area.value) <= a.bounds.die_mm2) continue;
+    told.push_back(fmt::format("{} would be {:.4g} mm2 ({:.4g} to {:.4g}), over the {:.4g} of die_mm2{}.",
+                               d.name.empty() ? "The die" : d.name, mm2(d.area.value), mm2(d.area.low),
+                               mm2(d.area.high), a.bounds.die_mm2,
+                               d.count > 1 ? fmt::format("; so would {} others", d.count - 1) : ""));
+  }
+  const Headline h = headline(a);
+  const auto packages = static_cast<double>(a.packages > 0 ? a.packages : 1);
+  if (a.bounds.tdp_w > 0 && std::max(h.average_w, h.peak_w) > packages * a.bounds.tdp_w)
+    told.push_back(fmt::format(
+        "A package takes {:.4g} W on average and {:.4g} W over {:g} ns, over the {:.4g} of tdp_w.",
+        h.average_w / packages, h.peak_w / packages, static_cast<double>(a.window_fs) * 1e-6, a.bounds.tdp_w));
+  return told;
 }
 
 }  // namespace kernbench::energy

@@ -18,21 +18,38 @@ class JsonWriter;
 
 namespace energy {
 
-/// So often did a component do this.
+/// So often did a component do this, or so much of it is there.
 struct Action {
   std::string component;  ///< a node's id; FROM->TO; or "*.KIND", all of a kind
   std::string action;     ///< "bits", "read_bits", "macs_f16", "exp", "activates", "fs", …: docs/energy.md
   std::string constant;   ///< by which it counts; one that the account has not: it is not counted; empty: in another's
   uint64_t count = 0;
-  int64_t nm = 0;  ///< of a wire; 0: none
+  int64_t nm = 0;  ///< of a wire; of W/mm2 its area in 1e-3 mm2; 0: none
+};
+
+/// Dies that are alike: one that a wafer is cut into.
+struct Die {
+  std::string name;  ///< of the first, "sip0.cube0"; empty: all of a flat system
+  uint64_t count = 0;
+  Band area;  ///< of one, 1e-9 µm²
+};
+
+/// What a machine must keep; 0: nothing is said.
+struct Bounds {
+  double tdp_w = 0;    ///< of a package
+  double die_mm2 = 0;  ///< that a reticle has room for
 };
 
 /// Counts of a run and the constants that they are multiplied by. A value.
 struct Account {
-  std::string table;                 ///< name of the table of constants
-  std::vector<Constant> constants;   ///< that are used, by name
-  std::vector<Action> actions;       ///< in compiled order
-  std::vector<Action> area;          ///< blocks and bits whose area is known, or is not
+  std::string table;                       ///< name of the table of constants
+  std::vector<Constant> constants;         ///< that are used, by name
+  std::vector<Action> actions;             ///< in compiled order
+  std::vector<Action> area;                ///< what is built whose area is known, or is not
+  std::vector<Die> dies;                   ///< the same, die by die; of none no area is known
+  uint64_t packages = 0;                   ///< SIPs
+  uint64_t hbm_bytes = 0, hbm_stacks = 0;  ///< that are built
+  Bounds bounds;
   std::vector<std::string> unknown;  ///< what the table says nothing of, beside actions without a constant
   uint64_t fs = 0;                   ///< the run's time
   double flops = 0;
@@ -70,12 +87,32 @@ struct Summary {
 };
 Summary summarize(const Account&);
 
+/// At constants' low ends, by their values, at their high ends.
+struct Ratio {
+  double low = 0, value = 0, high = 0;
+};
+
+/// What the machine costs to make, USD: good dies, what holds them, memory. Nothing without the constants `cost.*`.
+struct Cost {
+  Ratio dies, package, hbm;
+  Ratio total() const {
+    return {dies.low + package.low + hbm.low, dies.value + package.value + hbm.value,
+            dies.high + package.high + hbm.high};
+  }
+};
+std::optional<Cost> cost_of(const Account&);
+
+/// Sentences: which bounds the machine or its run does not keep.
+std::vector<std::string> out_of_bounds(const Account&);
+
 /// What a run came to, by the constants' values.
 struct Headline {
   double joules = 0;
   double average_w = 0, peak_w = 0;
+  double static_w = 0;  ///< what is drawn without any work
   double tflops_per_w = 0;
   double energy_delay_js = 0;
+  std::optional<double> area_mm2, tflops_per_mm2, cost;  ///< where the table has constants of them
 };
 Headline headline(const Account&);
 

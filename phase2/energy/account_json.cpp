@@ -50,6 +50,12 @@ Action action(const Json& j) {
   return a;
 }
 
+Die die(const Json& j) {
+  if (!j.is_array() || j.size() != 5) throw JsonFault("found " + shown(j) + ", expected a list of five");
+  const auto area = [&](size_t at) { return parse_whole(json_value<std::string>(j[at])); };
+  return {json_value<std::string>(j[0]), json_value<uint64_t>(j[1]), {area(2), area(3), area(4)}};
+}
+
 std::vector<Action> actions(const Json& j) {
   return json_items(j, action);
 }
@@ -76,7 +82,14 @@ void write_account(JsonWriter& w, const Account& a) {
   }
   w.close(']').field("unknown", a.unknown);
   write_actions(w.key("area"), a.area);
-  w.close('}');
+  w.key("dies").open('[');
+  for (const Die& d : a.dies) {
+    w.open('[').value(d.name).value(d.count);
+    for (const Rontojoules area : {d.area.low, d.area.value, d.area.high}) w.value(exact_text(area, 0));
+    w.close(']');
+  }
+  w.close(']').field("packages", a.packages).field("hbm_bytes", a.hbm_bytes).field("hbm_stacks", a.hbm_stacks);
+  w.field("tdp_w", a.bounds.tdp_w).field("die_mm2", a.bounds.die_mm2).close('}');
 }
 
 Account parse_account(std::string_view text) {
@@ -94,6 +107,12 @@ Account parse_account(std::string_view text) {
   }
   a.unknown = json_field(j, "unknown", texts);
   a.area = json_field(j, "area", actions);
+  // Of logs since there are dies.
+  if (j.contains("dies")) a.dies = json_field(j, "dies", [](const Json& all) { return json_items(all, die); });
+  a.packages = json_field_or<uint64_t>(j, "packages", 0);
+  a.hbm_bytes = json_field_or<uint64_t>(j, "hbm_bytes", 0);
+  a.hbm_stacks = json_field_or<uint64_t>(j, "hbm_stacks", 0);
+  a.bounds = {json_field_or<double>(j, "tdp_w", 0), json_field_or<double>(j, "die_mm2", 0)};
   return a;
 }
 

@@ -29,10 +29,6 @@ double seconds(const Account& a) {
   return static_cast<double>(a.fs) * 1e-15;
 }
 
-/// What a ratio over the energy is at its low end, by values, and at its high end.
-struct Ratio {
-  double low = 0, value = 0, high = 0;
-};
 Ratio watts(const Account& a, const Band& e) {
   const double s = seconds(a);
   if (s <= 0) return {};
@@ -50,10 +46,14 @@ Ratio energy_delay(const Account& a, const Band& e) {
 double peak_watts(const Account& a) {
   return a.window_fs > 0 ? joules(a.peak) / (static_cast<double>(a.window_fs) * 1e-15) : 0;
 }
-double mm2(Rontojoules area) {
-  return static_cast<double>(area) * 1e-15;  // 1e-9 um2
+/// Of what is drawn all the time.
+Band of_no_work(const Account& a) {
+  Band sum;
+  for (const Action& x : a.actions) {
+    if (class_of(x.constant) == "static") sum += energy_of(a, x);
+  }
+  return sum;
 }
-
 double share(Rontojoules part, Rontojoules whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -117,6 +117,17 @@ void write_area(std::ostream& out, const Account& a, const Summary& s) {
   std::vector<std::string> without;
   for (const std::string& component : s.no_area) without.push_back(kind_of(component));
   if (!without.empty()) fmt::print(out, "               without that of {}\n", joined(without));
+  const char* first = "  dies         ";
+  for (const Die& d : a.dies) {
+    fmt::print(out, "{}{}{}: {} mm2\n", first, d.count > 1 ? fmt::format("{} like ", d.count) : "",
+               d.name.empty() ? "one" : d.name, band_text({mm2(d.area.low), mm2(d.area.value), mm2(d.area.high)}));
+    first = "               ";
+  }
+  if (a.hbm_stacks > 0)
+    fmt::print(out, "{}{} stacks of HBM, {:.4g} GB\n", first, a.hbm_stacks, static_cast<double>(a.hbm_bytes) / 1e9);
+  if (const auto cost = cost_of(a))
+    fmt::print(out, "  cost         {} USD: dies {:.4g}, package {:.4g}, HBM {:.4g}\n", band_text(cost->total()),
+               cost->dies.value, cost->package.value, cost->hbm.value);
 }
 
 }  // namespace
@@ -129,6 +140,8 @@ void write_energy_text(std::ostream& out, const Account& a) {
              band_text({in_unit(s.total.low), in_unit(s.total.value), in_unit(s.total.high)}), scale.unit, a.table);
   fmt::print(out, "  power        {} W on average, at most {:.4g} W over {:g} ns\n", band_text(watts(a, s.total)),
              peak_watts(a), static_cast<double>(a.window_fs) * 1e-6);
+  if (const Band idle = of_no_work(a); idle.value > 0)
+    fmt::print(out, "               {} W of it without any work\n", band_text(watts(a, idle)));
   fmt::print(out, "  efficiency   {} TFLOP/s/W; energy times delay {:.4g} J s\n",
              band_text(tflops_per_watt(a, s.total)), energy_delay(a, s.total).value);
   if (!s.by_constant.empty()) {
@@ -147,6 +160,7 @@ void write_energy_text(std::ostream& out, const Account& a) {
   const std::vector<std::string> missing = left_out(a, s);
   if (!missing.empty()) fmt::print(out, "  not counted  {}\n", joined(missing));
   write_area(out, a, s);
+  for (const std::string& told : out_of_bounds(a)) fmt::print(out, "  bounds       {}\n", told);
   if (!s.by_class.empty()) write_classes(out, s, scale);
 }
 
@@ -181,7 +195,10 @@ void write_area(JsonWriter& w, const Account& a, const Summary& s) {
     write_constant(w.key("constant").open('{'), *c);
     w.close('}').close('}');
   }
-  w.close(']').field("not_counted", s.no_area);
+  w.close(']').field("not_counted", s.no_area).key("dies").open('[');
+  for (const Die& d : a.dies)
+    write_band(w.open('{').field("die", d.name).field("count", d.count).key("mm2"), d.area, 15), w.close('}');
+  w.close(']').field("packages", a.packages).field("hbm_stacks", a.hbm_stacks).field("hbm_bytes", a.hbm_bytes);
   w.field("tflops_per_mm2", whole > 0 && time > 0 ? a.flops / time * 1e-12 / whole : 0);
   w.field("utilization_per_mm2", whole > 0 ? a.utilization / whole : 0).close('}');
 }
@@ -190,8 +207,21 @@ void write_area(JsonWriter& w, const Account& a, const Summary& s) {
 
 Headline headline(const Account& a) {
   const Summary s = summarize(a);
-  return {std::stod(exact_text(s.total.value)), watts(a, s.total).value, peak_watts(a),
-          tflops_per_watt(a, s.total).value, energy_delay(a, s.total).value};
+  Headline h{std::stod(exact_text(s.total.value)),
+             watts(a, s.total).value,
+             peak_watts(a),
+             watts(a, of_no_work(a)).value,
+             tflops_per_watt(a, s.total).value,
+             energy_delay(a, s.total).value,
+             {},
+             {},
+             {}};
+  if (!s.by_area.empty()) {
+    h.area_mm2 = mm2(s.area.value);
+    if (*h.area_mm2 > 0 && a.fs > 0) h.tflops_per_mm2 = a.flops / seconds(a) * 1e-12 / *h.area_mm2;
+  }
+  if (const auto cost = cost_of(a)) h.cost = cost->total().value;
+  return h;
 }
 
 void write_energy_json(JsonWriter& w, const Account& a) {
@@ -218,7 +248,16 @@ void write_energy_json(JsonWriter& w, const Account& a) {
   w.key("dominates").open('{').field("energy", s.by_constant.empty() ? "" : s.by_constant.front().name);
   w.field("band", wide ? wide->name : "").close('}');
   w.field("not_counted", left_out(a, s));
+  write_ratio(w.key("static_w"), watts(a, of_no_work(a)));
   if (!a.area.empty()) write_area(w.key("area"), a, s);
+  if (const auto cost = cost_of(a)) {
+    write_ratio(w.key("cost").open('{').field("currency", "USD").key("total"), cost->total());
+    write_ratio(w.key("dies"), cost->dies);
+    write_ratio(w.key("package"), cost->package);
+    write_ratio(w.key("hbm"), cost->hbm);
+    w.close('}');
+  }
+  w.field("out_of_bounds", out_of_bounds(a));
   w.close('}');
 }
 

@@ -23,11 +23,22 @@ enum class Unit : uint8_t {
   pj_bit,     ///< a bit
   pj_bit_mm,  ///< a bit over a mm of wire
   watt,       ///< as long as the run takes
+  watt_mm2,   ///< the same, of an area
+  um2,        ///< area of one of many
   um2_bit,    ///< area of a bit
-  mm2         ///< area of a block
+  mm2,        ///< area of a block
+  mm2_gbs,    ///< area of what moves 1 GB/s
+  gbs,        ///< GB/s
+  gb,         ///< 1e9 bytes
+  mm,
+  usd,
+  usd_mm2,  ///< price of an area
+  usd_gb,   ///< price of a GB
+  per_cm2,  ///< defects
+  none      ///< a number
 };
 
-/// "primary" …; "pJ", "pJ/bit", "pJ/bit/mm", "W", "um2/bit", "mm2".
+/// "primary" …; "pJ", "pJ/bit", "pJ/bit/mm", "W", "W/mm2", "um2", …: as they stand in tables.
 std::string_view name_of(Quality);
 std::string_view name_of(Unit);
 std::optional<Quality> parse_quality(std::string_view);

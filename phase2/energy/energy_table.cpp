@@ -32,6 +32,11 @@ const Constant* EnergyTable::find(const std::string& constant) const {
   return it == constants.end() ? nullptr : &it->second;
 }
 
+double EnergyTable::number(const std::string& constant) const {
+  const Constant* c = find(constant);
+  return c ? Constant::number(c->value) : 0;
+}
+
 const Constant* EnergyTable::sram(uint64_t bytes, bool write) {
   if (srams.empty()) return nullptr;
   const std::string by_size = sram_constant_name(bytes, write);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/energy/constant.h"
 
 namespace kernbench::energy {
@@ -20,9 +21,12 @@ class EnergyTable {
   std::string name;                           ///< of the table, for reports
   std::map<std::string, Constant> constants;  ///< by name, without those of SRAMs
   std::vector<SramPoint> srams;               ///< by size, the least first; each size once
+  Bounds bounds;
 
   /// Null where the table has none of that name.
   const Constant* find(const std::string& constant) const;
+  /// By value; 0 where it has none.
+  double number(const std::string& constant) const;
   /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight
   /// line in the square root of the size (a word line, and the way to a bank, are as long as the array is wide). Below
   /// the least point that one's; above the greatest along the line of the last two. Null where there are no points.

@@ -23,6 +23,10 @@ std::string exact_text(Rontojoules amount, int digits = 27);
 /// The inverse for digits = 0: a whole number from 0 on. std::runtime_error where it is none.
 Rontojoules parse_whole(const std::string& text);
 
+/// Of an area in 1e-9 um2.
+inline double mm2(Rontojoules area) {
+  return static_cast<double>(area) * 1e-15;
+}
 inline double joules(Rontojoules r) {
   return static_cast<double>(r) * kJoulesEach;
 }

@@ -114,12 +114,12 @@ struct Observers {
 
 /// What to change, of what the run's causes suggest, simulated.
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
-                                                     const insight::Insight& found) {
-  constexpr size_t kTried = 3;
+                                                     const insight::Insight& found, const LaunchNotes& launch) {
+  constexpr size_t kTried = 8;
   const std::string kernel = spec.text("kernel");
   const auto changes = single_changes(platform.graph(), component_catalog(), spec,
                                       kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
-  return tried_proposals(changes, found, spec, kTried);
+  return tried_proposals(changes, found, launch, spec, kTried);
 }
 
 /// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the
@@ -130,7 +130,10 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
   if (!observers.explainer) return;
   auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
   if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
-  if (spec.text("explain") == "verify") insight->remedies = tried_remedies(spec, platform, *insight);
+  if (r.energy) {
+    for (const std::string& told : energy::out_of_bounds(*r.energy)) insight->verdict.push_back(told);
+  }
+  if (spec.text("explain") == "verify") insight->remedies = tried_remedies(spec, platform, *insight, r.launch_notes);
   r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));

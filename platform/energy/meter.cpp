@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "kernbench/platform/insight/usage.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::energy {
 namespace {
@@ -38,16 +40,38 @@ std::vector<std::pair<std::string, uint64_t>> kinds_of(const topology::Graph& gr
   return kinds;
 }
 
+Silicon built(Platform& platform, const EnergyTable& table) {
+  if (table.constants.lower_bound("area.") == table.constants.lower_bound("area/")) return {};
+  std::map<uint32_t, uint64_t> tcms;
+  for (size_t p = 0; p < platform.pes().count(); ++p) {
+    const TcmRole* tcm = platform.pes().pe(p).tcm;
+    const auto& blocks = platform.graph().pes[p].blocks;
+    if (const auto at = blocks.find("pe_tcm"); tcm && at != blocks.end())
+      tcms[at->second] = tcm->reserved_bytes() + tcm->allocatable_bytes();
+  }
+  Built facts;
+  facts.tcm_bytes = [&](uint32_t node) { return tcms[node]; };
+  facts.memory_gbs = [&](uint32_t node) { return insight::most_gbs(platform, node); };
+  return silicon_of(platform.graph(), component_catalog(), table, facts);
+}
+
 }  // namespace
 
 Meter::Meter(Platform& platform, std::shared_ptr<const EnergyTable> table)
-    : platform_(platform), table_(*table), begin_ns_(platform.timeline().now_ns()), activity_(platform, *this) {
+    : platform_(platform),
+      table_(*table),
+      begin_ns_(platform.timeline().now_ns()),
+      silicon_(built(platform, table_)),
+      activity_(platform, *this) {
   const Computed before = computed(platform);
   flops_before_ = before.flops;
   peak_ns_before_ = before.peak_ns;
   for (const auto& [kind, nodes] : kinds_of(platform.graph())) {
-    if (const Constant* c = table_.find("static." + kind)) idle_.push_back({kind, c, nodes, power_of(c->name)});
+    if (const Constant* c = table_.find("static." + kind)) idle_.push_back({kind, c, nodes, 0, power_of(c->name)});
   }
+  const auto um2_1e3 = static_cast<int64_t>(silicon_.area_1e9_um2.value / 1'000'000'000'000);
+  if (const Constant* c = table_.find("static.die"); c && um2_1e3 > 0)
+    idle_.push_back({"die", c, 1, um2_1e3, power_of(c->name)});
 }
 
 // ---- powers
@@ -72,7 +96,8 @@ void Meter::add(size_t power, uint64_t from_fs, uint64_t to_fs, Rontojoules ener
 
 void Meter::add_idle_up_to(uint64_t fs) {
   if (fs <= idle_fs_) return;
-  for (const Idle& i : idle_) add(i.power, idle_fs_, fs, energy_of(*i.constant, i.nodes * (fs - idle_fs_), 0).value);
+  for (const Idle& i : idle_)
+    add(i.power, idle_fs_, fs, energy_of(*i.constant, i.nodes * (fs - idle_fs_), i.area).value);
   idle_fs_ = fs;
 }
 
@@ -141,27 +166,7 @@ void Meter::fill_actions(Account& account) const {
     account.actions.push_back({std::move(component), r->action, r->constant, r->count, r->nm});
   }
   for (const Idle& i : idle_)
-    account.actions.push_back({"*." + i.kind, "fs", i.constant->name, i.nodes * account.fs, 0});
-}
-
-/// Of SRAMs by their bits, of other blocks by their number.
-std::vector<Action> Meter::areas() const {
-  std::vector<Action> all;
-  for (const auto& [kind, nodes] : kinds_of(platform_.graph())) {
-    if (kind == "pe_tcm" || kind == "sram") {
-      uint64_t bytes = 0;
-      for (size_t p = 0; kind == "pe_tcm" && p < platform_.pes().count(); ++p) {
-        if (const TcmRole* tcm = platform_.pes().pe(p).tcm) bytes += tcm->reserved_bytes() + tcm->allocatable_bytes();
-      }
-      for (const topology::Memory& m : platform_.graph().memories) {
-        if (platform_.graph().nodes[m.node].kind == kind) bytes += m.size;
-      }
-      all.push_back({"*." + kind, "bits", "area.sram", bytes * 8, 0});
-    } else {
-      all.push_back({"*." + kind, "blocks", "area." + kind, nodes, 0});
-    }
-  }
-  return all;
+    account.actions.push_back({"*." + i.kind, "fs", i.constant->name, i.nodes * account.fs, i.area});
 }
 
 std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
@@ -179,13 +184,20 @@ std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   all_.for_each(0, all_.windows(),
                 [&](uint64_t, uint64_t, Rontojoules each) { account->peak = std::max(account->peak, each); });
   fill_actions(*account);
-  const bool has_areas = table_.constants.lower_bound("area.") != table_.constants.lower_bound("area/");
-  if (has_areas) account->area = areas();
+  account->area = silicon_.area;
+  account->dies = silicon_.dies;
+  account->packages = silicon_.packages;
+  account->hbm_bytes = silicon_.hbm_bytes;
+  account->hbm_stacks = silicon_.hbm_stacks;
+  account->bounds = table_.bounds;
   std::map<std::string, Constant> used;
   for (const auto* actions : {&account->actions, &account->area}) {
     for (const Action& a : *actions) {
       if (const Constant* c = table_.find(a.constant)) used.emplace(a.constant, *c);
     }
+  }
+  for (const auto& [name, constant] : table_.constants) {
+    if (class_of(name) == "cost") used.emplace(name, constant);
   }
   for (const ActivityRow& r : activity_.rows()) {
     if (r.sram_bytes == 0) continue;
@@ -193,7 +205,7 @@ std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   }
   for (auto& [name, constant] : used) account->constants.push_back(std::move(constant));
   if (idle_.empty()) account->unknown.emplace_back("static power");
-  account->unknown.emplace_back("clocks and control");
+  account->unknown.emplace_back(table_.find("static.die") ? "control" : "clocks and control");
   return account;
 }
 

@@ -15,6 +15,7 @@
 #include "kernbench/phase2/energy/energy_table.h"
 #include "kernbench/platform/energy/activity.h"
 #include "kernbench/platform/energy/power_series.h"
+#include "kernbench/platform/energy/silicon.h"
 
 namespace kernbench {
 
@@ -59,6 +60,7 @@ class Meter : private ActivitySink {
     std::string kind;
     const Constant* constant;
     uint64_t nodes;
+    int64_t area;  ///< Action::nm
     size_t power;
   };
   void row_added(ActivityRow&) override;
@@ -69,12 +71,12 @@ class Meter : private ActivitySink {
   void add_pending();
   void add_idle_up_to(uint64_t fs);
   uint64_t since_begin_fs(double t) const;
-  std::vector<Action> areas() const;
   void fill_actions(Account&) const;
 
   Platform& platform_;
   EnergyTable table_;
   const double begin_ns_;
+  const Silicon silicon_;
   double flops_before_ = 0, peak_ns_before_ = 0;
   std::vector<Rate> rates_;  ///< by row
   PowerSeries all_{kWindowFs};

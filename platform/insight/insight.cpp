@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/platform/topology/graph/edge_kinds.h"
 
 namespace kernbench::insight {
 namespace {
@@ -76,8 +76,16 @@ void set_path(Insight& r, const Platform& platform, const RunGraph& graph, const
 
 void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
   r.by_resource = b.by_resource;
-  for (const Blame::Holder& h : b.by_component)
+  std::map<std::pair<Resource, std::string>, double> kinds;
+  for (const Blame::Holder& h : b.by_component) {
     r.by_component.push_back({h.resource, holder_name(system, h.is_edge, h.index), h.ns});
+    if (h.is_edge && bound_of(h.resource) == Insight::Bound::bandwidth)
+      kinds[{h.resource, system.edges[h.index].kind}] += h.ns;
+  }
+  for (const auto& [of, ns] : kinds) {
+    const auto resource = static_cast<size_t>(of.first);
+    if (ns > 0.5 * r.by_resource[resource]) r.edges_of[resource] = "edge:" + of.second;
+  }
   for (const Blame::Share& s : b.by_line) r.by_line.push_back({Resource::other, s.name, s.ns});
 }
 
@@ -225,15 +233,6 @@ void set_links(Insight& r, const topology::Graph& system, const Usage& usage) {
   busiest_first(r.links);
 }
 
-/// What a memory can deliver at most: by its widest edge, and what it says itself.
-double most_gbs(Platform& platform, uint32_t node) {
-  const topology::Graph& system = platform.graph();
-  double edge = 0;
-  for (const uint32_t e : system.out_edges[node]) edge = std::max(edge, system.effective_bw(e));
-  const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(node));
-  return memory ? memory->most_gbs(edge) : edge;
-}
-
 /// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe0": whether one of the run's PEs lies there.
 bool beside_a_pe(const std::set<std::string>& cubes, const std::string& id) {
   for (size_t at = id.find('.'); at != std::string::npos; at = id.find('.', at + 1)) {
@@ -242,13 +241,15 @@ bool beside_a_pe(const std::set<std::string>& cubes, const std::string& id) {
   return false;
 }
 
-void set_memories(Insight& r, Platform& platform, const Usage& usage, const RunFigures& run) {
+/// What each slice of HBM has served that counts for its peak: those beside the run's PEs, and what else was used.
+std::vector<double> set_memories(Insight& r, Platform& platform, const Usage& usage, const RunFigures& run) {
   const topology::Graph& system = platform.graph();
   std::set<std::string> cubes;
   for (const RunFigures::Pe& pe : run.pes) {
     if (const size_t end = pe.id.rfind('.'); end != std::string::npos) cubes.insert(pe.id.substr(0, end));
   }
   double hbm_most = 0;
+  std::vector<double> slices;
   for (const topology::Memory& memory : system.memories) {
     const Usage::Memory& m = usage.memories()[memory.node];
     const uint64_t bytes = m.read_bytes + m.write_bytes;
@@ -256,7 +257,10 @@ void set_memories(Insight& r, Platform& platform, const Usage& usage, const RunF
     const std::string& id = system.nodes[memory.node].id;
     if (bytes == 0 && !(hbm && beside_a_pe(cubes, id))) continue;
     const double most = most_gbs(platform, memory.node);
-    if (hbm) hbm_most += most;
+    if (hbm) {
+      hbm_most += most;
+      slices.push_back(static_cast<double>(bytes));
+    }
     if (bytes == 0) continue;
     const double share = most > 0 ? static_cast<double>(bytes) / (most * r.sim_ns) : 0;
     r.memories.push_back({id, hbm ? Resource::hbm : Resource::sram, bytes, most, share});
@@ -272,6 +276,7 @@ void set_memories(Insight& r, Platform& platform, const Usage& usage, const RunF
   r.hbm_peak = hbm_most > 0 ? r.hbm_bytes / (hbm_most * r.sim_ns) : 0;
   busiest_first(r.memories);
   busiest_first(r.channels);
+  return slices;
 }
 
 /// Without waiting for channels none would limit anything: a memory of which all are held all the time is at its end.
@@ -322,6 +327,45 @@ void set_pes(Insight& r, const RunFigures& run) {
   }
 }
 
+Insight::Work work_of(const char* of, std::vector<double> amounts) {
+  Insight::Work w;
+  w.of = of;
+  w.all = amounts.size();
+  if (amounts.empty()) return w;
+  std::sort(amounts.begin(), amounts.end());
+  w.idle = static_cast<size_t>(std::count(amounts.begin(), amounts.end(), 0));
+  w.least = amounts.front();
+  w.median = amounts[amounts.size() / 2];
+  w.most = amounts.back();
+  const auto n = static_cast<double>(amounts.size());
+  double sum = 0, ranked = 0;
+  for (size_t i = 0; i < amounts.size(); ++i) {
+    sum += amounts[i];
+    ranked += (2 * static_cast<double>(i + 1) - n - 1) * amounts[i];
+  }
+  w.gini = sum > 0 ? ranked / (n * sum) : 0;
+  return w;
+}
+
+/// Without what the run has nothing of, such as FLOP of a copy.
+void set_work(Insight& r, const topology::Graph& system, const Usage& usage, const RunFigures& run,
+              std::vector<double> slices) {
+  std::vector<double> flops, dma, links;
+  for (const RunFigures::Pe& pe : run.pes) {
+    flops.push_back(pe.flops);
+    dma.push_back(static_cast<double>(pe.dma_bytes));
+  }
+  for (uint32_t e = 0; e < system.edges.size(); ++e) {
+    if (system.effective_bw(e) > 0 && system.edges[e].kind != topology::edge_kind::kPeInternal)
+      links.push_back(static_cast<double>(usage.link_bytes()[e]));
+  }
+  for (Insight::Work& w : std::vector<Insight::Work>{
+           work_of("PEs, FLOP", std::move(flops)), work_of("PEs, bytes by DMA", std::move(dma)),
+           work_of("HBM slices, bytes", std::move(slices)), work_of("links, bytes", std::move(links))}) {
+    if (w.most > 0) r.work.push_back(std::move(w));
+  }
+}
+
 /// "sip0.cube0.hbm_ctrl.pe3": the one on which most of a class's blame lies, where that is most of it.
 std::string where_most(const Insight& r, Resource resource) {
   const double all = r.by_resource[static_cast<size_t>(resource)];
@@ -346,12 +390,13 @@ void set_verdict(Insight& r) {
     r.verdict.push_back(fmt::format(
         "Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one alone "
         "{} or {}.",
-        title_of(r.bound_by[0]), title_of(r.bound_by[1]), percent(share(r.bound_by[0]) + share(r.bound_by[1])),
+        title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]), percent(share(r.bound_by[0]) + share(r.bound_by[1])),
         percent(r.saved_by_bound), percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
   } else {
-    r.verdict.push_back(fmt::format(
-        "Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.", title_of(r.bound_by[0]),
-        percent(share(r.bound_by[0])), where_most(r, r.bound_by[0]), percent(r.saved_by_bound)));
+    r.verdict.push_back(
+        fmt::format("Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.",
+                    title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])), where_most(r, r.bound_by[0]),
+                    percent(r.saved_by_bound)));
   }
   if (!r.unlimited.empty() && 1 - r.unlimited.front().ns / r.sim_ns > std::max(r.saved_by_bound, 0.01))
     r.verdict.push_back(fmt::format("It waits for {} first: without that limit it would take up to {} less.",
@@ -360,8 +405,13 @@ void set_verdict(Insight& r) {
   if (r.bound == Insight::Bound::dependencies && !r.bound_by.empty())
     r.verdict.push_back(fmt::format(
         "It waits for one thing after the other, not for a rate: {} of the path is latency.", percent(latency)));
-  if (r.pes.working < r.pes.all)
-    r.verdict.push_back(fmt::format("{} of {} PEs have work; the peaks are those of all.", r.pes.working, r.pes.all));
+  if (r.pes.working < r.pes.all) {
+    const auto slices =
+        std::find_if(r.work.begin(), r.work.end(), [](const Insight::Work& w) { return w.of == "HBM slices, bytes"; });
+    r.verdict.push_back(fmt::format(
+        "{} of {} PEs have work{}; the peaks are those of all.", r.pes.working, r.pes.all,
+        slices == r.work.end() ? "" : fmt::format(", {} of {} HBM slices", slices->all - slices->idle, slices->all)));
+  }
   std::string peaks;
   const auto add = [&](const std::string& text) { peaks += (peaks.empty() ? "" : ", ") + text; };
   if (r.gemm_tflops_most > 0) add("GEMM at " + percent(r.gemm_peak) + " of its peak");
@@ -369,7 +419,7 @@ void set_verdict(Insight& r) {
   if (!r.links.empty() && r.links.front().share > 0)
     add("the busiest link at " + percent(r.links.front().share) + " (" + r.links.front().name + ")");
   if (r.next != Resource::other && share(r.next) > 0.001)
-    add(fmt::format("next: {} ({} of the path)", title_of(r.next), percent(share(r.next))));
+    add(fmt::format("next: {} ({} of the path)", title_of(r, r.next), percent(share(r.next))));
   if (!peaks.empty()) r.verdict.push_back(peaks + ".");
 }
 
@@ -387,6 +437,11 @@ std::string_view name_of(Insight::Bound b) {
       return "dependencies";
   }
   return "";
+}
+
+std::string title_of(const Insight& r, Resource x) {
+  const std::string& edges = r.edges_of[static_cast<size_t>(x)];
+  return edges.empty() ? std::string(title_of(x)) : fmt::format("{} ({})", title_of(x), edges);
 }
 
 std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
@@ -407,10 +462,11 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   set_parts(r, platform_, recorder_, blamed);
   if (r.sim_ns > 0) set_bounds(r, graph, end, details_, path.limits);
   set_links(r, system, usage_);
-  set_memories(r, platform_, usage_, run);
+  std::vector<double> slices = set_memories(r, platform_, usage_, run);
   set_unlimited(r);
   set_engines(r, run);
   set_pes(r, run);
+  set_work(r, system, usage_, run, std::move(slices));
   for (size_t p = 0; p < platform_.pes().count(); ++p) {
     r.issue_ns_mean += recorder_.issue_ns(p) / static_cast<double>(std::max<size_t>(1, run.pes.size()));
     r.issue_ns_most = std::max(r.issue_ns_most, recorder_.issue_ns(p));

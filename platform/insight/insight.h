@@ -26,6 +26,8 @@ struct RunFigures {
     std::string id;
     double end_ns = 0;
     bool works = true;  ///< one of its engines has served something
+    double flops = 0;
+    uint64_t dma_bytes = 0;
   };
   std::vector<Pe> pes;
   double flops = 0;
@@ -52,6 +54,8 @@ struct Insight {
     double ns = 0;
   };
   std::array<double, kResources> by_resource{};
+  /// Of a class of bandwidths the kind of edge that has most of its blame, as --set names it: "edge:pe"; or empty.
+  std::array<std::string, kResources> edges_of{};
   std::vector<Share> by_component, by_line;  ///< the most first; each sums to sim_ns
   /// By the op's SIP, "sip0", and its launch in a program, "launch 3 (gemm)"; "" for what is of none. Likewise.
   std::vector<Share> by_rank, by_launch;
@@ -117,9 +121,19 @@ struct Insight {
     size_t all = 0, working = 0;  ///< PEs of the run; those that had something to do
   };
   Spread pes;
+  /// How evenly work is spread over the run's PEs, its HBM and the machine's links: what did none counts.
+  struct Work {
+    std::string of;  ///< "PEs, FLOP"
+    size_t all = 0, idle = 0;
+    double least = 0, median = 0, most = 0;
+    double gini = 0;  ///< 0: all the same; towards 1: one has all
+  };
+  std::vector<Work> work;
   double issue_ns_mean = 0, issue_ns_most = 0;  ///< of a PE, what its kernel's commands cost in pe_cpu
 };
 std::string_view name_of(Insight::Bound);
+/// "mesh bandwidth (edge:pe)".
+std::string title_of(const Insight&, Resource);
 
 /// Sections of a run's report.
 void write_insight_text(std::ostream&, const Insight&);

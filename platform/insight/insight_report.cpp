@@ -11,7 +11,9 @@
 namespace kernbench::insight {
 namespace {
 
-constexpr size_t kRows = 5;  ///< of each table for people; JSON has all
+// For people; JSON has all.
+constexpr size_t kRows = 5;  ///< of each table
+constexpr size_t kRemedies = 3;
 
 std::string percentage(double share) {
   return fmt::format("{:.1f}", 100 * share);
@@ -28,10 +30,21 @@ void write_path_table(std::ostream& out, const Insight& r) {
   for (const size_t i : order) {
     const auto most = std::find_if(r.by_component.begin(), r.by_component.end(),
                                    [&](const Insight::Share& s) { return s.resource == static_cast<Resource>(i); });
-    t.add({std::string(title_of(static_cast<Resource>(i))), fmt::format("{:.3f}", r.by_resource[i]),
+    t.add({title_of(r, static_cast<Resource>(i)), fmt::format("{:.3f}", r.by_resource[i]),
            percentage(r.by_resource[i] / r.sim_ns),
            r.saved(static_cast<Resource>(i)) > 0 ? percentage(r.saved(static_cast<Resource>(i))) : "-",
            most->name.empty() ? "" : fmt::format("{} {}", most->name, percentage(most->ns / r.sim_ns))});
+  }
+  out << "\n" << t.text();
+}
+
+void write_work(std::ostream& out, const std::vector<Insight::Work>& work) {
+  if (work.empty()) return;
+  TextTable t(1, 2);
+  t.add({"work of", "all", "without", "least", "median", "most", "Gini"});
+  for (const Insight::Work& w : work) {
+    t.add({w.of, std::to_string(w.all), std::to_string(w.idle), fmt::format("{:.0f}", w.least),
+           fmt::format("{:.0f}", w.median), fmt::format("{:.0f}", w.most), fmt::format("{:.2f}", w.gini)});
   }
   out << "\n" << t.text();
 }
@@ -68,11 +81,12 @@ void write_rows(std::ostream& out, const char* title, const std::vector<Insight:
 void write_insight_text(std::ostream& out, const Insight& r) {
   for (size_t i = 0; i < r.verdict.size(); ++i)
     out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
-  for (const Insight::Remedy& m : r.remedies) {
+  for (size_t i = 0; i < std::min(kRemedies, r.remedies.size()); ++i) {
+    const Insight::Remedy& m = r.remedies[i];
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
-    fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n",
-               &m == &r.remedies[0] ? "  try          " : "               ", m.change, m.about ? "~" : "",
-               saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault, m.free ? "; free" : "");
+    fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n", i == 0 ? "  try          " : "               ",
+               m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault,
+               m.free ? "; free" : "");
   }
   if (r.roofline_tflops > 0) {
     fmt::print(
@@ -91,6 +105,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
   write_shares(out, "source lines on it", r.by_line, r.sim_ns);
   if (r.by_rank.size() > 2) write_shares(out, "ranks on it", r.by_rank, r.sim_ns);  // and what is of none
   write_shares(out, "launches on it", r.by_launch, r.sim_ns);
+  write_work(out, r.work);
   write_rows(out, "links", r.links, "data %");
   write_rows(out, "memories", r.memories, "data %");
   write_rows(out, "channels", r.channels, "held %");
@@ -164,6 +179,12 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
       .field("median", r.pes.median);
   w.field("median_ns", r.pes.median_ns).field("last", r.pes.last).field("last_ns", r.pes.last_ns);
   w.field("near_last", r.pes.near_last).field("pes", r.pes.all).field("working", r.pes.working).close('}');
+  w.key("work").open('[');
+  for (const Insight::Work& x : r.work) {
+    w.open('{').field("of", x.of).field("all", x.all).field("without", x.idle).field("least", x.least);
+    w.field("median", x.median).field("most", x.most).field("gini", x.gini).close('}');
+  }
+  w.close(']');
   w.key("issue").open('{').field("mean_ns", r.issue_ns_mean).field("most_ns", r.issue_ns_most).close('}');
   write_rows_json(w, "links", r.links);
   write_rows_json(w, "memories", r.memories);

@@ -19,7 +19,8 @@ const Facts& facts_of(Limit limit) {
       {"depth", "the depth of the engines' queues", {"queue_depth"}},
       {"engines", "the count of pe_dma's engines", {"rd_engines", "wr_engines"}, "pe_dma"},
       {"channels", "the spread over memory channels", {"hash", "interleave_bytes", "pseudo_channels"}},
-      {"slots", "the slots of queues between PEs", {"slots"}},
+      {"slots", "the slots of queues between PEs", {"slots", "slot_bytes"}},
+      {"outstanding", "pe_dma's transactions under way for one item", {"outstanding"}, "pe_dma"},
   };
   return all[static_cast<size_t>(limit)];
 }

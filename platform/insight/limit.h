@@ -9,13 +9,14 @@ namespace kernbench::insight {
 /// Of the causes of a run: whose limit one is. docs/insight.md says which attributes each follows from.
 enum class Limit : uint8_t {
   none,
-  window,    ///< tiles in flight of composites: reserved TCM
-  depth,     ///< room in the queue of an engine
-  engines,   ///< servers of pe_dma
-  channels,  ///< a memory's channel has more than its even share while others are idle
-  slots,     ///< of the rings between PEs
+  window,       ///< tiles in flight of composites: reserved TCM
+  depth,        ///< room in the queue of an engine
+  engines,      ///< servers of pe_dma
+  channels,     ///< a memory's channel has more than its even share while others are idle
+  slots,        ///< of the rings between PEs
+  outstanding,  ///< transactions that pe_dma has under way for one item
 };
-constexpr size_t kLimits = static_cast<size_t>(Limit::slots) + 1;
+constexpr size_t kLimits = static_cast<size_t>(Limit::outstanding) + 1;
 
 /// "window", for files.
 std::string_view name_of(Limit);

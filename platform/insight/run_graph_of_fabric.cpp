@@ -134,14 +134,30 @@ void RunGraphRecorder::begin(Access& a, Moment granted, double t) {
   a.travellers.assign(1, {{granted, 0}, t, nullptr});
 }
 
+/// When pe_dma's server has begun with the item; its last moment where nobody has it.
+Moment RunGraphRecorder::service_of(const Component& initiator, const PeItem& item) const {
+  const uint32_t pe = pe_of_node_[initiator.index()];
+  if (pe != CostPart::kNobody) {
+    for (const StageState& st : pes_[pe].stages) {
+      for (const Server& server : st.servers) {
+        if (server.item == &item) return server.service;
+      }
+    }
+  }
+  return item_moment(&item);
+}
+
 void RunGraphRecorder::access_started(const Component& initiator, const FabricTransaction& x, double t) {
   Access& a = open(x);
   if (const PeItem* item = std::exchange(next_item_, nullptr)) {
     a.item = item;
     a.op = op_of(*item);
-    const Moment before = item_moment(item);
+    const Moment before = item_moment(item), service = service_of(initiator, *item);
     const double looks_up = t - graph_.ns(before);
     const Cost mmu = graph_.cost(CostPart{Resource::mmu, false, initiator.index(), looks_up});
+    // Not the item's first: it has waited for one of those before it.
+    if (service != before)
+      return begin(a, graph_.add(t, a.op, {{service, mmu}, {before, graph_.marked(Limit::outstanding, mmu)}}), t);
     return begin(a, mmu ? graph_.add(t, a.op, {{before, mmu}}) : before, t);
   }
   const MemoryRequest* request = x.initiator->request_of(x);

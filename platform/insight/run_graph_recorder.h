@@ -199,6 +199,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   static void note(std::vector<Moment>& list, uint64_t seq, Moment);
   Cost part_cost(LastCost&, Resource, uint32_t node, double ns);
   OpNumber op_of(const PeItem& item) const;
+  Moment service_of(const Component& initiator, const PeItem&) const;
   Moment item_moment(const PeItem* item) const;
   void end_of_service(PeState&, const StageState&, Server&, const PeItem&, double t);
 

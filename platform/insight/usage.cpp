@@ -1,11 +1,21 @@
 #include "kernbench/platform/insight/usage.h"
 
+#include <algorithm>
+
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench::insight {
+
+double most_gbs(Platform& platform, uint32_t node) {
+  const topology::Graph& system = platform.graph();
+  double edge = 0;
+  for (const uint32_t e : system.out_edges[node]) edge = std::max(edge, system.effective_bw(e));
+  const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(node));
+  return memory ? memory->most_gbs(edge) : edge;
+}
 
 Usage::Usage(Platform& platform)
     : platform_(platform), link_bytes_(platform.graph().edges.size()), memories_(platform.graph().nodes.size()) {

@@ -13,6 +13,9 @@ class Platform;
 
 namespace insight {
 
+/// What a memory delivers at most, GB/s: by the widest edge from the node and what it says itself.
+double most_gbs(Platform&, uint32_t node);
+
 class Usage : public FabricObserver {
  public:
   /// From here on; not while anything is told to observers.

@@ -48,6 +48,19 @@ Value of_insight(const RunReport& r) {
   return r.insight ? Value(Factor * ((*r.insight).*Which)) : Value();
 }
 
+template <std::optional<double> energy::Headline::*Which>
+Value of_silicon(const RunReport& r) {
+  const auto v = r.energy ? energy::headline(*r.energy).*Which : std::nullopt;
+  return v ? Value(*v) : Value();
+}
+
+/// By the parameter `tokens` of a kernel or program.
+Value tokens_per_j(const RunReport& r) {
+  const auto tokens = std::find_if(r.params.begin(), r.params.end(), [](const auto& p) { return p.first == "tokens"; });
+  const double joules = r.energy ? energy::headline(*r.energy).joules : 0;
+  return tokens != r.params.end() && joules > 0 ? Value(std::stod(tokens->second) / joules) : Value();
+}
+
 template <double energy::Headline::*Which>
 Value of_energy(const RunReport& r) {
   return r.energy ? Value(energy::headline(*r.energy).*Which) : Value();
@@ -84,9 +97,14 @@ const std::vector<Figure>& figures() {
       {"tcm_bytes", "that PEs fetched from their TCM and stored there",
        [](R r) { return whole(bytes(r, ".pe_fetch_store")); }},
       {"events", "of the simulation", [](R r) { return whole(r.events); }},
-      {"energy_j", "energy, J, of a system that has an energy table, as the next four", of_energy<&Headline::joules>},
+      {"energy_j", "energy, J, of a system that has an energy table, as the next ten", of_energy<&Headline::joules>},
       {"average_w", "average power, W", of_energy<&Headline::average_w>},
       {"peak_w", "peak power, W", of_energy<&Headline::peak_w>},
+      {"static_w", "power without any work, W", of_energy<&Headline::static_w>},
+      {"area_mm2", "area of what the table has constants of, mm2", of_silicon<&Headline::area_mm2>},
+      {"tflops_per_mm2", "TFLOP/s per mm2", of_silicon<&Headline::tflops_per_mm2>},
+      {"cost", "price of the machine, USD; needs the table's cost", of_silicon<&Headline::cost>},
+      {"tokens_per_j", "the parameter tokens of the kernel or program, per J", tokens_per_j},
       {"tflops_per_w", "TFLOP/s per W", of_energy<&Headline::tflops_per_w>},
       {"energy_delay_js", "energy times time, J s", of_energy<&Headline::energy_delay_js>},
       {"bound", "what binds the run",

@@ -231,8 +231,20 @@ insight::RunFigures figures_of(const RunReport& r) {
     for (size_t at = e.id.find('.'); at != std::string::npos; at = e.id.find('.', at + 1))
       working.insert(e.id.substr(0, at));
   }
-  for (const RunReport::PeTimes& pe : r.pes) f.pes.push_back({pe.id, pe.end_ns, working.count(pe.id) > 0});
+  std::map<std::string, size_t> pes;
+  for (const RunReport::PeTimes& pe : r.pes) {
+    pes.emplace(pe.id, f.pes.size());
+    f.pes.push_back({pe.id, pe.end_ns, working.count(pe.id) > 0});
+  }
   for (const EngineReport& e : r.engines) {
+    for (size_t at = e.id.find('.'); at != std::string::npos; at = e.id.find('.', at + 1)) {
+      const auto pe = pes.find(e.id.substr(0, at));
+      if (pe == pes.end()) continue;
+      f.pes[pe->second].flops += e.flops;
+      if (e.id.compare(at, std::string::npos, ".pe_dma.rd") == 0 ||
+          e.id.compare(at, std::string::npos, ".pe_dma.wr") == 0)
+        f.pes[pe->second].dma_bytes += e.bytes;
+    }
     f.flops += e.flops;
     if (e.elementwise) f.math_ns += e.busy_ns;
     if (e.peak_ns <= 0) continue;

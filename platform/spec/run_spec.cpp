@@ -169,7 +169,7 @@ Table run_table() {
            flag(
                "explain",
                "say what bounds the run: verdict, critical path, how far from each peak; =verify: also what to change, "
-               "the first three that its causes suggest, simulated (docs/insight.md)")
+               "the best of what its causes suggest, simulated (docs/insight.md)")
                .legal({"verify"})
                .role(Role::shows),
            flag("report-topology",

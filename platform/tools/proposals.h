@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/tools/single_changes.h"
 
@@ -14,6 +15,6 @@ namespace kernbench {
 /// free. A prediction is exact where only rates change and no order does; else `about`. Stopped where a signal ends
 /// them.
 std::vector<insight::Insight::Remedy> tried_proposals(const std::vector<SingleChange>&, const insight::Insight&,
-                                                      const spec::RunSpec&, size_t most);
+                                                      const LaunchNotes&, const spec::RunSpec&, size_t most);
 
 }  // namespace kernbench

@@ -1,7 +1,6 @@
 #include "kernbench/platform/tools/single_changes.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <map>
@@ -42,12 +41,17 @@ bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   }
 }
 
+/// 0 for what is none.
+double number_of(const AttrValue& v) {
+  if (const auto* d = std::get_if<double>(&v)) return *d;
+  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
+  return 0;
+}
+
 /// The value twice and half as large, and the factor; nothing of 0, of no number, and where that is not legal.
 std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, const AttrValue& v) {
   std::vector<std::pair<AttrValue, double>> others;
-  const double number = std::holds_alternative<double>(v)    ? std::get<double>(v)
-                        : std::holds_alternative<int64_t>(v) ? static_cast<double>(std::get<int64_t>(v))
-                                                             : 0;
+  const double number = number_of(v);
   for (const double factor : {2.0, 0.5}) {
     const double other = number * factor;
     if (other == 0 || (spec.type == AttrType::integer && other != static_cast<double>(static_cast<int64_t>(other))))
@@ -77,12 +81,12 @@ class Changes {
       for (const topology::Node* n : nodes) patterns.push_back(pattern_of(n->id));
       std::sort(patterns.begin(), patterns.end());
       patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
-      std::map<const AttrSpec*, std::map<std::string, std::pair<size_t, AttrValue>>> values;
+      std::map<const AttrSpec*, Values> values;
       for (const topology::Node* n : nodes) {
         for (const auto& [a, v] : effective_attributes(*spec, n->attrs)) {
-          auto& count = values[a][text_of_value(v)];
-          ++count.first;
-          count.second = v;
+          auto& found = values[a][text_of_value(v)];
+          found.first.push_back(n->id);
+          found.second = v;
         }
       }
       for (const AttrSpec& a : spec->attributes) {
@@ -108,6 +112,18 @@ class Changes {
 
   void launch(const spec::RunSpec& run) {
     if (run.text("launch") != "direct") add({{"launch", "direct"}}, true, Of::launch, "launch");
+    if (run.text("address") == "virtual") add({{"address", "physical"}}, true, Of::address, "address");
+  }
+
+  /// Of one that makes matrix products (KernelSpec::products) the one that makes them quicker, where it has the
+  /// tensors.
+  void kernel(const KernelSpec& kernel) {
+    const KernelSpec* quicker = KernelRegistry::instance().find("gemm_2d");
+    if (!kernel.products || !quicker) return;
+    const bool alike =
+        std::equal(kernel.tensors.begin(), kernel.tensors.end(), quicker->tensors.begin(), quicker->tensors.end(),
+                   [](const TensorSpec& a, const TensorSpec& b) { return a.name == b.name && a.role == b.role; });
+    if (alike) add({{"kernel", quicker->name}}, true, Of::kernel, quicker->name);
   }
 
   void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {
@@ -146,18 +162,38 @@ class Changes {
   std::vector<SingleChange> take() { return std::move(changes_); }
 
  private:
-  using Values = std::map<std::string, std::pair<size_t, AttrValue>>;
+  /// By text: who has it.
+  using Values = std::map<std::string, std::pair<Words, AttrValue>>;
+
+  /// All nodes as most of them are.
+  void make_alike(const std::string& kind, const AttrSpec& a, const Values& values, Options options,
+                  const std::string& most) {
+    add(std::move(options), false, Of::attribute, a.name, 0, kind);
+    SingleChange& change = changes_.back();
+    double least = 0, greatest = 0;
+    for (const auto& [text, found] : values) {
+      if (text != most) change.unlike.insert(change.unlike.end(), found.first.begin(), found.first.end());
+      const double v = number_of(found.second);
+      least = &found == &values.begin()->second ? v : std::min(least, v);
+      greatest = std::max(greatest, v);
+    }
+    change.ratio = greatest > 0 ? least / greatest : 0;
+  }
 
   void attribute(const std::string& kind, const AttrSpec& a, const Values& values, const Words& patterns) {
-    const auto set = [&](const std::string& value, bool free, double factor = 0) {
+    const auto options_of = [&](const std::string& value) {
       Options options;
       for (const std::string& p : patterns) options.emplace_back("set", p + "." + a.name + "=" + value);
-      add(std::move(options), free, Of::attribute, a.name, factor, kind);
+      return options;
+    };
+    const auto set = [&](const std::string& value, bool free, double factor = 0) {
+      add(options_of(value), free, Of::attribute, a.name, factor, kind);
     };
     if (values.size() > 1) {
-      const auto most = std::max_element(values.begin(), values.end(),
-                                         [](const auto& x, const auto& y) { return x.second.first < y.second.first; });
-      if (a.type != AttrType::number_map) set(most->first, false);
+      const auto most = std::max_element(values.begin(), values.end(), [](const auto& x, const auto& y) {
+        return x.second.first.size() < y.second.first.size();
+      });
+      if (a.type != AttrType::number_map) make_alike(kind, a, values, options_of(most->first), most->first);
       return;
     }
     const auto& [text, counted] = *values.begin();
@@ -170,7 +206,7 @@ class Changes {
 
   using Of = SingleChange::Of;
   void add(Options options, bool free, Of of_what, std::string name, double factor = 0, std::string kind = {}) {
-    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, free});
+    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, {}, 0, free});
   }
 
   const topology::Graph& graph_;
@@ -179,13 +215,6 @@ class Changes {
 };
 
 }  // namespace
-
-bool SingleChange::sets(const std::string& node) const {
-  return of_what == Of::attribute && std::any_of(options.begin(), options.end(), [&](const auto& o) {
-           const std::string target = o.second.substr(0, o.second.find('='));
-           return fnmatch(target.substr(0, target.rfind('.')).c_str(), node.c_str(), 0) == 0;
-         });
-}
 
 std::string SingleChange::words() const {
   std::string text;
@@ -197,6 +226,16 @@ std::string SingleChange::words() const {
 }
 
 spec::RunSpec SingleChange::of(spec::RunSpec run) const {
+  if (of_what == Of::kernel) {
+    const auto& known = KernelRegistry::instance().at(name).params;
+    auto& given = run.list("param");
+    given.erase(std::remove_if(given.begin(), given.end(),
+                               [&](const std::string& v) {
+                                 return std::none_of(known.begin(), known.end(),
+                                                     [&](const ParamSpec& p) { return v.rfind(p.name + "=", 0) == 0; });
+                               }),
+                given.end());
+  }
   for (const auto& [word, value] : options) {
     const spec::Option& option = spec::option(word);
     if (option.often == spec::Option::Often::named) {
@@ -213,7 +252,10 @@ spec::RunSpec SingleChange::of(spec::RunSpec run) const {
 std::vector<SingleChange> single_changes(const topology::Graph& graph, const ImplCatalog& catalog,
                                          const spec::RunSpec& run, const KernelSpec* kernel) {
   Changes all(graph, catalog);
-  if (kernel) all.parameters(run, *kernel);
+  if (kernel) {
+    all.parameters(run, *kernel);
+    all.kernel(*kernel);
+  }
   all.launch(run);
   all.attributes();
   all.edges();

@@ -1,6 +1,7 @@
 // Changes of one thing each that a user could make to a run: of an attribute of the machine's blocks, of an edge's
-// bandwidth, of a part that --scale names, of how the run is launched, of a parameter of the kernel that no tensor's
-// shape depends on (tile sizes, algorithms). What `kernbench whatif --remedies` tries.
+// bandwidth, of a part that --scale names, of how the run is launched and addresses its tensors, of a parameter of the
+// kernel that no tensor's shape depends on (tile sizes, algorithms), of the kernel where another one makes the same of
+// the same tensors. What `kernbench whatif --remedies` tries.
 #pragma once
 
 #include <string>
@@ -16,18 +17,21 @@ namespace kernbench {
 
 struct SingleChange {
   std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
-  enum class Of { attribute, edge, part, launch, parameter };
+  enum class Of { attribute, edge, part, launch, parameter, address, kernel };
   Of of_what = Of::attribute;
   std::string name;   ///< of the attribute, the edge's kind, the part, the parameter
   std::string kind;   ///< of the blocks whose attribute it is
   double factor = 0;  ///< 2 or 0.5; 0: another choice, or as most nodes of the kind have it
-  /// Whether it is of an attribute of the node of that id.
-  bool sets(const std::string& node) const;
+  /// Where it makes all nodes of a kind what most are: those that are not, and the least of the numbers over the
+  /// greatest, 0 for texts.
+  std::vector<std::string> unlike;
+  double ratio = 0;
   /// No more or faster hardware: another choice of a named value, of a tile, of the launch.
   bool free = false;
   /// "--param tile_m=64", for a shell.
   std::string words() const;
-  /// The run with it: a parameter in the place of its own of that name, --set and --scale behind those that it has.
+  /// The run with it: a parameter in the place of its own of that name, --set and --scale behind those that it has;
+  /// another kernel with those of its parameters that it knows.
   spec::RunSpec of(spec::RunSpec) const;
 };
 

@@ -79,12 +79,40 @@ void read_into(energy::EnergyTable& table, YamlMap& map, const std::string& key,
   if (auto c = read_constant(node, map.field(key), name, unit, map.faults())) table.constants[name] = std::move(*c);
 }
 
-/// A mapping of keys to constants named `group.KEY`.
+/// A mapping of keys to constants named `prefix.KEY`; without a prefix `group.KEY`.
 void read_group(energy::EnergyTable& table, YamlMap& section, const std::string& group,
-                const std::vector<std::pair<std::string, Unit>>& keys) {
+                const std::vector<std::pair<std::string, Unit>>& keys, const std::string& prefix = {}) {
   YamlMap map(section.take(group), section.field(group), section.faults());
   if (!map.valid()) return;
-  for (const auto& [key, unit] : keys) read_into(table, map, key, group + "." + key, unit);
+  for (const auto& [key, unit] : keys) read_into(table, map, key, (prefix.empty() ? group : prefix) + "." + key, unit);
+  map.finish();
+}
+
+/// What is built: by its bits, multiply-accumulates, lanes, ports and wires, or block by block.
+void read_areas(energy::EnergyTable& table, YamlMap& section, const std::vector<std::string>& dtypes,
+                const std::vector<std::string>& kinds) {
+  YamlMap map(section.take("area"), section.field("area"), section.faults());
+  if (!map.valid()) return;
+  std::vector<std::pair<std::string, Unit>> macs;
+  for (const std::string& t : dtypes) macs.emplace_back(t, Unit::um2);
+  read_group(table, map, "mac", macs, "area.mac");
+  read_into(table, map, "sram", "area.sram", Unit::um2_bit);
+  for (const char* each : {"lane", "sram_port", "crosspoint", "buffer"})
+    read_into(table, map, each, std::string("area.") + each, Unit::um2);
+  for (const char* phy : {"ucie_phy", "pcie_phy"})
+    read_into(table, map, phy, std::string("area.") + phy, Unit::mm2_gbs);
+  read_into(table, map, "hbm_phy", "area.hbm_phy", Unit::mm2);
+  for (const std::string& kind : kinds) {
+    if (kind != "sram" && kind != "pe_tcm") read_into(table, map, kind, "area." + kind, Unit::mm2);  // by their bits
+  }
+  map.finish();
+}
+
+void read_bounds(energy::EnergyTable& table, YamlMap& section) {
+  YamlMap map(section.take("bounds"), section.field("bounds"), section.faults());
+  if (!map.valid()) return;
+  table.bounds.tdp_w = map.number("tdp_w", NumberRule::positive("W", energy::kMostOfUnit)).value_or(0);
+  table.bounds.die_mm2 = map.number("die_mm2", NumberRule::positive("mm2", energy::kMostOfUnit)).value_or(0);
   map.finish();
 }
 
@@ -135,22 +163,37 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
                                                         const ImplCatalog& catalog) {
   auto table = std::make_shared<energy::EnergyTable>();
   table->name = section.string("name").value_or(default_name);
-  std::vector<std::pair<std::string, Unit>> macs, ops, powers, areas = {{"sram", Unit::um2_bit}};
-  for (const DType t : kDTypes) macs.emplace_back(name_of(t), Unit::pj);
+  std::vector<std::pair<std::string, Unit>> macs, ops, powers = {{"die", Unit::watt_mm2}};
+  std::vector<std::string> dtypes;
+  for (const DType t : kDTypes) {
+    macs.emplace_back(name_of(t), Unit::pj);
+    dtypes.emplace_back(name_of(t));
+  }
   for (const MathOp& op : math_ops()) ops.emplace_back(op.name, Unit::pj);
   ops.emplace_back("other", Unit::pj);
-  for (const std::string& kind : catalog.kinds().names()) {
-    powers.emplace_back(kind, Unit::watt);
-    if (kind != "sram" && kind != "pe_tcm") areas.emplace_back(kind, Unit::mm2);  // these by their bits
-  }
+  for (const std::string& kind : catalog.kinds().names()) powers.emplace_back(kind, Unit::watt);
   read_group(*table, section, "mac", macs);
   read_group(*table, section, "math", ops);
   read_srams(*table, section);
   read_into(*table, section, "wire", "wire", Unit::pj_bit_mm);
   for (const char* per_bit : {"router", "ucie", "pcie"}) read_into(*table, section, per_bit, per_bit, Unit::pj_bit);
-  read_group(*table, section, "hbm", {{"access", Unit::pj_bit}, {"open_row", Unit::pj_bit}, {"activate", Unit::pj}});
+  read_group(*table, section, "hbm",
+             {{"access", Unit::pj_bit},
+              {"open_row", Unit::pj_bit},
+              {"activate", Unit::pj},
+              {"stack_gbs", Unit::gbs},
+              {"stack_gb", Unit::gb}});
   read_group(*table, section, "static", powers);
-  read_group(*table, section, "area", areas);
+  read_areas(*table, section, dtypes, catalog.kinds().names());
+  read_group(*table, section, "cost",
+             {{"wafer", Unit::usd},
+              {"wafer_mm", Unit::mm},
+              {"defects", Unit::per_cm2},
+              {"clustering", Unit::none},
+              {"package", Unit::usd_mm2},
+              {"package_yield", Unit::none},
+              {"hbm", Unit::usd_gb}});
+  read_bounds(*table, section);
   section.finish();
   return table;
 }

@@ -141,13 +141,24 @@ class OneEnergy(Cli):
     def test_what_has_no_constant_is_named(self):
         energy = self.energy("run", "--topology", topology("default.yaml"), "--kernel", "assemble", "--energy", "n7.yaml",
                              "--transfer", "timed")
+        self.assertEqual(energy["not_counted"], ["control"])
+        self.assertIn("*.pe_dma", energy["area"]["not_counted"])
+        blocks = [b for b in energy["area"]["blocks"] if b["of"] == "bits"]
+        self.assertEqual([b["block"] for b in blocks], ["*.sram", "*.pe_tcm"])
+        bits = sum(b["count"] for b in blocks)
+        self.assertEqual(bits, 8 * 2**20 * (256 * 16 + 32 * 32))
+        self.assertEqual(sum(b["mm2"]["value"] for b in blocks), bits * Decimal("0.0405") / 10**6)
+
+    def test_what_a_table_leaves_out_is_named(self):
+        table = self.file("wire.yaml")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("wire: {value: 0.07, unit: pJ/bit/mm, source: s, quality: computed, range: [0.02, 0.14]}\n")
+        energy = self.energy("run", "--topology", topology("default.yaml"), "--kernel", "assemble", "--energy", table,
+                             "--transfer", "timed")
         self.assertIn("static power", energy["not_counted"])
         self.assertTrue(any(n.startswith("pcie (") for n in energy["not_counted"]), energy["not_counted"])
-        self.assertEqual({b["block"] for b in energy["area"]["blocks"]}, {"*.pe_tcm", "*.sram"})
-        self.assertIn("*.pe_gemm", energy["area"]["not_counted"])
-        bits = sum(b["count"] for b in energy["area"]["blocks"])
-        self.assertEqual(bits, 8 * 2**20 * (256 * 16 + 32 * 32))
-        self.assertEqual(energy["area"]["mm2"]["value"], bits * Decimal("0.0405") / 10**6)
+        self.assertNotIn("area", energy)
+        self.assertNotIn("cost", energy)
 
     def test_a_section_counts_like_the_file(self):
         with open(topology("small.yaml"), encoding="utf-8") as file:

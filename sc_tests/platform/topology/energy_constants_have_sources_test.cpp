@@ -124,9 +124,40 @@ TEST(EnergySection, ShipsWithASourceForEach) {
   const auto table = read_energy_file(KERNBENCH_TOPOLOGIES "/energy/n7.yaml", catalog);
   EXPECT_GT(table->constants.size(), 30u);
   EXPECT_EQ(table->srams.size(), 4u);
-  for (const char* name : {"mac.f16", "mac.f32", "mac.i8", "math.add", "math.other", "wire", "router", "ucie",
-                           "hbm.access", "hbm.open_row", "hbm.activate", "area.sram"})
+  EXPECT_EQ(table->bounds.die_mm2, 858);
+  for (const char* name :
+       {"mac.f16",         "mac.f32",      "static.die",    "area.mac.f16",  "area.lane",    "area.sram_port",
+        "area.crosspoint", "area.buffer",  "area.ucie_phy", "area.pcie_phy", "area.hbm_phy", "hbm.stack_gbs",
+        "hbm.stack_gb",    "cost.wafer",   "cost.defects",  "cost.hbm",      "pcie",         "mac.i8",
+        "math.add",        "math.other",   "wire",          "router",        "ucie",         "hbm.access",
+        "hbm.open_row",    "hbm.activate", "area.sram"})
     EXPECT_NE(table->find(name), nullptr) << name;
+}
+
+TEST(EnergySection, ShipsWithTheSameKeysForBothNodes) {
+  const auto n7 = read_energy_file(KERNBENCH_TOPOLOGIES "/energy/n7.yaml", catalog);
+  const auto n5 = read_energy_file(KERNBENCH_TOPOLOGIES "/energy/n5.yaml", catalog);
+  for (const auto& [name, constant] : n7->constants) {
+    if (name == "hbm.open_row" || name == "hbm.activate") continue;  // nobody's figure for HBM3
+    ASSERT_NE(n5->find(name), nullptr) << name;
+    EXPECT_EQ(n5->find(name)->unit, constant.unit) << name;
+  }
+}
+
+TEST(EnergySection, RefusesWrongAreasPricesAndBounds) {
+  for (const auto& [energy, fault] : std::initializer_list<std::pair<const char*, const char*>>{
+           {" {area: {mac: {f61: {}}}}", "t.yaml:3: energy.area.mac.f61: unknown key, did you mean"},
+           {" {area: {lane: {value: 1, unit: mm2, source: s, quality: assumed, range: [1, 1]}}}",
+            "t.yaml:3: energy.area.lane.unit: found 'mm2'; legal: um2\n"},
+           {" {area: {pe_tcm: {value: 1}}}", "t.yaml:3: energy.area.pe_tcm: unknown key"},
+           {" {cost: {wafers: {value: 1}}}", "t.yaml:3: energy.cost.wafers: unknown key, did you mean 'wafer'?"},
+           {" {static: {dye: {value: 1}}}", "t.yaml:3: energy.static.dye: unknown key, did you mean 'die'?"},
+           {" {bounds: {tdp_w: 0}}", "t.yaml:3: energy.bounds.tdp_w: found '0'; legal: a number > 0"},
+           {" {bounds: {tdp: 1}}", "t.yaml:3: energy.bounds.tdp: unknown key, did you mean 'tdp_w'?"}}) {
+    const std::string found = faults_of(std::string(energy) + "\n");
+    EXPECT_EQ(found.substr(0, std::string(fault).size()), fault) << found;
+    EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 1) << found;
+  }
 }
 
 }  // namespace

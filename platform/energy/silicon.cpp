@@ -1,0 +1,240 @@
+#include "kernbench/platform/energy/silicon.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "kernbench/platform/topology/graph/edge_kinds.h"
+#include "kernbench/platform/topology/view/floorplan.h"
+#include "kernbench/systemc_models/core/effective_attributes.h"
+
+namespace kernbench::energy {
+namespace {
+
+using topology::Edge;
+using topology::Graph;
+using topology::Node;
+
+constexpr double kBitsOfGbs = 8;         // wires that carry 1 GB/s, at 1 GHz
+constexpr uint64_t kUnlimitedFlits = 4;  // what is built where a topology sets buffers no limit
+
+/// An attribute's number; 0 where there is none.
+double number_of(const AttrValue& v) {
+  if (const auto* d = std::get_if<double>(&v)) return *d;
+  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
+  return 0;
+}
+
+uint64_t whole(double v) {
+  return static_cast<uint64_t>(std::ceil(v - 1e-9));
+}
+
+/// Of one die, or of all.
+class Parts {
+ public:
+  void add(const std::string& kind, const char* what, const std::string& constant, uint64_t count) {
+    const std::string component = "*." + kind;
+    const auto it = std::find_if(list_.begin(), list_.end(),
+                                 [&](const Action& a) { return a.component == component && a.constant == constant; });
+    (it == list_.end() ? list_.emplace_back(Action{component, what, constant, 0, 0}) : *it).count += count;
+  }
+  const std::vector<Action>& list() const { return list_; }
+
+ private:
+  std::vector<Action> list_;
+};
+
+struct OnDie {
+  std::string name;
+  Parts parts;
+  double hbm_gbs = 0, ucie_gbs = 0, pcie_gbs = 0;
+  uint64_t hbm_bytes = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const ImplCatalog& catalog, const EnergyTable& table, const Built& built)
+      : graph_(graph), catalog_(catalog), table_(table), built_(built) {
+    const auto& all = table.constants;
+    for (auto it = all.lower_bound("area.mac."); it != all.end() && it->first.rfind("area.mac.", 0) == 0; ++it)
+      macs_.emplace_back(it->first.substr(std::string("area.mac.").size()), &it->second);
+  }
+
+  Silicon build() {
+    for (uint32_t n = 0; n < graph_.nodes.size(); ++n) node(n);
+    for (const Edge& e : graph_.edges) edge(e);
+    Silicon s;
+    std::set<std::string> packages;
+    Parts all;
+    for (OnDie& d : dies_) {
+      s.hbm_stacks += off_die(d);
+      s.hbm_bytes += d.hbm_bytes;
+      Band area;
+      for (const Action& a : d.parts.list()) {
+        all.add(a.component.substr(2), a.action.c_str(), a.constant, a.count);
+        area += area_of(a);
+      }
+      s.area_1e9_um2 += area;
+      if (area.value == 0) continue;
+      packages.insert(topology::floorplan::sip_of(d.name));
+      const auto alike = std::find_if(s.dies.begin(), s.dies.end(), [&](const Die& other) {
+        return other.area.low == area.low && other.area.value == area.value && other.area.high == area.high;
+      });
+      (alike == s.dies.end() ? s.dies.emplace_back(Die{d.name, 0, area}) : *alike).count += 1;
+    }
+    s.area = all.list();
+    s.packages = packages.size();
+    return s;
+  }
+
+ private:
+  OnDie& die_of(const Node& n) {
+    const std::string name = topology::floorplan::part_of(n);
+    const auto [it, fresh] = die_at_.emplace(name, dies_.size());
+    if (fresh) dies_.emplace_back().name = name;
+    return dies_[it->second];
+  }
+
+  /// As Account's, before there is one.
+  Band area_of(const Action& a) const {
+    Account one;
+    if (const Constant* c = table_.find(a.constant)) one.constants = {*c};
+    return energy::area_of(one, a);
+  }
+
+  std::map<std::string, AttrValue> attributes(const Node& n) const {
+    std::map<std::string, AttrValue> found;
+    if (const ImplSpec* spec = catalog_.find(n.impl)) {
+      for (const auto& [a, v] : effective_attributes(*spec, n.attrs)) found.emplace(a->name, v);
+    }
+    return found;
+  }
+
+  void node(uint32_t at) {
+    const Node& n = graph_.nodes[at];
+    OnDie& die = die_of(n);
+    const auto attrs = attributes(n);
+    const auto number = [&](const char* name) {
+      const auto it = attrs.find(name);
+      return it == attrs.end() ? 0 : number_of(it->second);
+    };
+    if (n.kind == "pe_tcm" || n.kind == "sram") {
+      const bool tcm = n.kind == "pe_tcm";
+      die.parts.add(n.kind, "bits", "area.sram", 8 * (tcm ? built_.tcm_bytes(at) : memory_bytes(at)));
+      if (table_.find("area.sram_port"))
+        die.parts.add(n.kind, "port_bits", "area.sram_port",
+                      whole(kBitsOfGbs * (tcm ? number("read_bw_gbs") + number("write_bw_gbs")
+                                              : in_and_out(at).first + in_and_out(at).second)));
+      return;
+    }
+    if (table_.find("area." + n.kind)) return die.parts.add(n.kind, "blocks", "area." + n.kind, 1);
+    if (n.space == "hbm") {
+      die.hbm_bytes += memory_bytes(at);
+      die.hbm_gbs += built_.memory_gbs(at);
+      if (table_.find("area.hbm_phy")) return;
+    }
+    if (macs(n.kind, attrs, die)) return;
+    if (const double lanes = number("lanes"); lanes > 0 && table_.find("area.lane"))
+      return die.parts.add(n.kind, "lanes", "area.lane", whole(lanes));
+    if ((n.kind == "ucie" && table_.find("area.ucie_phy")) || (n.kind == "pcie_ep" && table_.find("area.pcie_phy")))
+      return;  // by what their edges carry
+    if (n.transit && n.kind != "switch" && table_.find("area.crosspoint")) return router(at, die);
+    if (n.kind != "switch") die.parts.add(n.kind, "blocks", "area." + n.kind, 1);  // on no die of ours
+  }
+
+  /// One array of multiply-accumulates serves all types: it is as large as for the type that takes most.
+  bool macs(const std::string& kind, const std::map<std::string, AttrValue>& attrs, OnDie& die) const {
+    const auto number = [&](const char* name) {
+      const auto it = attrs.find(name);
+      return it == attrs.end() ? 0 : number_of(it->second);
+    };
+    const double of_array = number("rows") * number("cols"), each = of_array > 0 ? of_array : number("macs_per_cycle");
+    if (each <= 0 || macs_.empty()) return false;
+    const auto it = attrs.find("rates");
+    const NumberMap* rates = it == attrs.end() ? nullptr : std::get_if<NumberMap>(&it->second);
+    const Constant* most = nullptr;
+    double count = 0;
+    for (const auto& [dtype, constant] : macs_) {
+      if (rates && !rates->empty() && rates->count(dtype) == 0) continue;
+      const double n = each * (rates && !rates->empty() ? rates->at(dtype) : 1);
+      if (most && n * static_cast<double>(constant->value) <= count * static_cast<double>(most->value)) continue;
+      most = constant;
+      count = n;
+    }
+    if (!most) return false;
+    die.parts.add(kind, "macs", most->name, whole(count));
+    return true;
+  }
+
+  /// GB/s of all edges to a node and from it.
+  std::pair<double, double> in_and_out(uint32_t at) const {
+    if (in_gbs_.empty()) {
+      in_gbs_.resize(graph_.nodes.size());
+      for (uint32_t e = 0; e < graph_.edges.size(); ++e) in_gbs_[graph_.edges[e].to] += graph_.effective_bw(e);
+    }
+    double out = 0;
+    for (const uint32_t e : graph_.out_edges[at]) out += graph_.effective_bw(e);
+    return {in_gbs_[at], out};
+  }
+
+  void router(uint32_t at, OnDie& die) const {
+    const Node& n = graph_.nodes[at];
+    const auto [in, out] = in_and_out(at);
+    const uint64_t in_bits = whole(kBitsOfGbs * in), out_bits = whole(kBitsOfGbs * out);
+    die.parts.add(n.kind, "crosspoints", "area.crosspoint", in_bits * out_bits);
+    if (!table_.find("area.buffer")) return;
+    // Each wire of an input ends in as many flits as the input has room for, of requests and of responses.
+    const uint64_t limited = graph_.buffer_flits(at);
+    const uint64_t flits = 2 * graph_.virtual_channels(at) * (limited > 0 ? limited : kUnlimitedFlits);
+    die.parts.add(n.kind, "buffer_bits", "area.buffer", in_bits * flits);
+  }
+
+  void edge(const Edge& e) {
+    const Node &from = graph_.nodes[e.from], &to = graph_.nodes[e.to];
+    if (!e.bw_gbs) return;
+    if (e.kind == topology::edge_kind::kPcie && from.kind == "pcie_ep") die_of(from).pcie_gbs += *e.bw_gbs;
+    if (e.kind == topology::edge_kind::kUcie && topology::floorplan::part_of(from) != topology::floorplan::part_of(to))
+      die_of(from).ucie_gbs += *e.bw_gbs;
+  }
+
+  /// PHYs; the stacks of HBM that the die needs.
+  uint64_t off_die(OnDie& d) const {
+    if (table_.find("area.ucie_phy") && d.ucie_gbs > 0) d.parts.add("ucie", "gbs", "area.ucie_phy", whole(d.ucie_gbs));
+    if (table_.find("area.pcie_phy") && d.pcie_gbs > 0)
+      d.parts.add("pcie_ep", "gbs", "area.pcie_phy", whole(d.pcie_gbs));
+    const double gbs = table_.number("hbm.stack_gbs"), gb = table_.number("hbm.stack_gb");
+    uint64_t stacks = 0;
+    if (gbs > 0) stacks = whole(d.hbm_gbs / gbs);
+    if (gb > 0) stacks = std::max(stacks, whole(static_cast<double>(d.hbm_bytes) / 1e9 / gb));
+    if (table_.find("area.hbm_phy") && stacks > 0) d.parts.add("hbm_ctrl", "stacks", "area.hbm_phy", stacks);
+    return stacks;
+  }
+
+  uint64_t memory_bytes(uint32_t at) const {
+    uint64_t bytes = 0;
+    for (const topology::Memory& m : graph_.memories) {
+      if (m.node == at) bytes += m.size;
+    }
+    return bytes;
+  }
+
+  const Graph& graph_;
+  const ImplCatalog& catalog_;
+  const EnergyTable& table_;
+  const Built& built_;
+  std::vector<std::pair<std::string, const Constant*>> macs_;  ///< by type
+  std::vector<OnDie> dies_;
+  std::map<std::string, size_t> die_at_;
+  mutable std::vector<double> in_gbs_;  ///< by node, once it is asked for
+};
+
+}  // namespace
+
+Silicon silicon_of(const Graph& graph, const ImplCatalog& catalog, const EnergyTable& table, const Built& built) {
+  return Builder(graph, catalog, table, built).build();
+}
+
+}  // namespace kernbench::energy
