@@ -40,6 +40,21 @@ class ByteMemory {
     size_t i = 0;
     each(t, [&](Cell& c) { c = cells.at(i++); });
   }
+  /// What ranges of memory hold, each where its bytes stand in `value`; and the other way, the later range last.
+  void from_ranges(const RangedOp& op, std::vector<Cell>& value) {
+    each_in_ranges(op, [&](Cell& c, uint64_t at) { value.at(at) = c; });
+  }
+  void to_ranges(const RangedOp& op, const std::vector<Cell>& value) {
+    each_in_ranges(op, [&](Cell& c, uint64_t at) { c = value.at(at); });
+  }
+  /// f(cell, where it stands in the value), range by range.
+  template <class F>
+  void each_in_ranges(const RangedOp& op, F f) {
+    Space& space = spaces_[{op.space, kNoPe}];
+    for (const MovedRange& r : op.ranges) {
+      for (uint64_t i = 0; i < r.nbytes; ++i) f(space[r.addr + i], r.offset + i);
+    }
+  }
   /// All real bytes of an image.
   void fill(const MemoryImage& image) {
     for (const auto& key : image.spaces()) {

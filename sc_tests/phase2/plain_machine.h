@@ -31,6 +31,10 @@ class PlainMachine : public ByteMemory<PlainByte> {
 
   /// Returns the values of the op's output, row-major.
   std::vector<Value> run(const OpDesc& d) {
+    if (d.ranged) {
+      run_ranges(d);
+      return writes_its_output(d) ? read(d.output) : std::vector<Value>{};
+    }
     if (d.type == CommandType::load || d.type == CommandType::store) {
       move(d);
     } else {
@@ -79,6 +83,69 @@ class PlainMachine : public ByteMemory<PlainByte> {
     put(t, cells);
   }
 
+  void run_ranges(const OpDesc& d) {
+    const DType type = d.output.dtype;
+    if (d.type == CommandType::store) return to_ranges(*d.ranged, get(d.operands.at(0).ref));
+    std::vector<PlainByte> out(writes_its_output(d) ? d.output.nbytes() : 0);
+    const std::vector<PlainByte> other =
+        cells_of(rounded(Value::exactly(d.ranged->other), type, !is_float(type)), type);
+    for (const MovedRange& r : d.ranged->left_out) {
+      for (uint64_t i = 0; !out.empty() && i < r.nbytes; ++i) out.at(r.offset + i) = other[i % other.size()];
+    }
+    if (d.type == CommandType::load) {
+      from_ranges(*d.ranged, out);
+    } else {
+      run_atomic(d, out);
+    }
+    if (!out.empty()) put(d.output, out);
+  }
+  void run_atomic(const OpDesc& d, std::vector<PlainByte>& out) {
+    const DType type = d.output.dtype;
+    const size_t item = size_of(type);
+    std::vector<std::vector<PlainByte>> operands;
+    for (const Operand& o : d.operands) operands.push_back(o.is_scalar ? std::vector<PlainByte>{} : get(o.ref));
+    const auto operand_at = [&](size_t i, uint64_t at) {
+      return d.operands[i].is_scalar ? rounded(Value::exactly(d.operands[i].scalar), type, !is_float(type))
+                                     : value_at(&operands[i][at], type);
+    };
+    std::vector<PlainByte*> cells;
+    each_in_ranges(*d.ranged, [&](PlainByte& c, uint64_t at) {
+      cells.push_back(&c);
+      if (cells.size() < item) return;
+      const uint64_t first = at + 1 - item;
+      std::vector<PlainByte> held;
+      for (const PlainByte* cell : cells) held.push_back(*cell);
+      if (!out.empty()) std::copy(held.begin(), held.end(), out.begin() + static_cast<int64_t>(first));
+      const Value old = value_at(held.data(), type);
+      const Value made = operands.size() > 1 ? swapped(old, operand_at(0, first), operand_at(1, first))
+                                             : after_atomic(d.op, old, operand_at(0, first), type);
+      const std::vector<PlainByte> now = cells_of(made, type);
+      for (size_t b = 0; b < item; ++b) *cells[b] = now[b];
+      cells.clear();
+    });
+  }
+  static Value swapped(const Value& old, const Value& value, const Value& expected) {
+    if (!old.exact() || !value.exact() || !expected.exact()) return Value::anything();
+    return old.lo == expected.lo ? value : old;
+  }
+  /// What a memory makes of an element. Of zeros and NaN a greatest and a least one are left open.
+  static Value after_atomic(const std::string& op, const Value& old, const Value& value, DType type) {
+    if (op == "xchg") return value;
+    const bool integers = !is_float(type);
+    if (in(op, {"max", "min"})) {
+      if (!old.exact() || !value.exact() || std::isnan(old.lo) || std::isnan(value.lo)) return Value::anything();
+      if (!integers && old.lo == 0 && value.lo == 0) return Value::some_zero();
+      return op == "max" ? Value::exactly(std::max(old.lo, value.lo)) : Value::exactly(std::min(old.lo, value.lo));
+    }
+    if (integers && !(old.exact() && value.exact())) return Value::anything();
+    if (type == DType::u32) return Value::exactly(of_bits(op, old.lo, value.lo));
+    return rounded(plain_elementwise(op == "add" ? op : "bitwise_" + op, {old, value}, integers), type, integers);
+  }
+  static double of_bits(const std::string& op, double old, double value) {
+    const auto a = static_cast<uint32_t>(old), b = static_cast<uint32_t>(value);
+    return op == "add" ? a + b : op == "and" ? a & b : op == "or" ? a | b : a ^ b;
+  }
+
   void move(const OpDesc& d) {
     if (d.operands.empty()) {
       std::vector<PlainByte> cells;
@@ -116,8 +183,11 @@ class PlainMachine : public ByteMemory<PlainByte> {
 
   std::vector<Value> computed(const OpDesc& d) {
     if (d.op == "gemm" || d.type == CommandType::composite) return fused(d);
-    if (in(d.op, {"sum", "max", "min", "argmax", "softmax", "argmin", "prod", "cumsum", "cumprod", "associative_scan",
-                  "sort", "topk", "flip"}))
+    if (d.op == "device_assert") return {Value::exactly(1)};  // of what holds
+    if (in(d.op, {"randn", "dequantize"}) || (in(d.op, {"reduce", "associative_scan"}) && is_tuple(d)))
+      return std::vector<Value>(static_cast<size_t>(d.output.shape.elements()), Value::anything());
+    if (in(d.op, {"reduce", "xor_sum", "argsort", "sum", "max", "min", "argmax", "softmax", "argmin", "prod", "cumsum",
+                  "cumprod", "associative_scan", "sort", "topk", "flip"}))
       return along_axis(d);
     if (d.op == "cat") return joined(d);
     if (d.op == "gather") return gathered(d);
@@ -144,6 +214,8 @@ class PlainMachine : public ByteMemory<PlainByte> {
     }
     return out;
   }
+
+  static bool is_tuple(const OpDesc& d) { return d.operands.size() > (d.op == "reduce" ? 1u : 2u); }
 
   /// Whether an op works in i32: no float and no fraction among its operands, the running tile's type before them.
   static bool in_integers(const std::string& op, const std::vector<Operand>& operands, const bool* running) {
@@ -192,7 +264,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
       for (int64_t i = 0; i < inner; ++i) {
         std::vector<Value> line;
         for (int64_t k = 0; k < length; ++k) line.push_back(all[static_cast<size_t>((o * length + k) * inner + i)]);
-        if (in(d.op, {"cumsum", "cumprod", "associative_scan", "sort", "topk", "flip"})) {
+        if (in(d.op, {"cumsum", "cumprod", "associative_scan", "sort", "argsort", "topk", "flip"})) {
           const std::vector<Value> made = reordered(d, line, integers);
           for (size_t k = 0; k < made.size(); ++k)
             out[static_cast<size_t>((o * static_cast<int64_t>(made.size()) + static_cast<int64_t>(k)) * inner + i)] =
@@ -215,8 +287,9 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (op == "argmax") return argmax(line);
     if (op == "argmin") return argmin(line);
     Value r = line[0];
-    if (op == "prod") {
-      for (size_t k = 1; k < line.size(); ++k) r = plain_elementwise("mul", {r, line[k]}, integers);
+    if (in(op, {"prod", "xor_sum", "reduce"})) {
+      const char* by = op == "prod" ? "mul" : op == "reduce" ? "maximum" : "bitwise_xor";
+      for (size_t k = 1; k < line.size(); ++k) r = plain_elementwise(by, {r, line[k]}, integers);
       return r;
     }
     if (op != "sum") {
@@ -252,15 +325,24 @@ class PlainMachine : public ByteMemory<PlainByte> {
       return line;
     }
     const double option = d.operands[1].scalar;
-    if (in(d.op, {"sort", "topk"})) {
+    if (in(d.op, {"sort", "argsort", "topk"})) {
       const bool exact = std::all_of(line.begin(), line.end(), [](const Value& v) { return v.exact(); });
       const bool descending = d.op == "topk" || option != 0;
       if (exact) {
         const auto less = [](const Value& a, const Value& b) {
           return !std::isnan(a.lo) && (std::isnan(b.lo) || a.lo < b.lo);
         };
-        std::stable_sort(line.begin(), line.end(),
-                         [&](const Value& a, const Value& b) { return descending ? less(b, a) : less(a, b); });
+        std::vector<size_t> order(line.size());
+        for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+          return descending ? less(line[b], line[a]) : less(line[a], line[b]);
+        });
+        std::vector<Value> sorted;
+        for (const size_t i : order)
+          sorted.push_back(d.op == "argsort" ? Value::exactly(static_cast<double>(i)) : line[i]);
+        line = sorted;
+      } else if (d.op == "argsort") {
+        line.assign(line.size(), Value::between(0, static_cast<double>(line.size() - 1)));
       } else {
         line.assign(line.size(), Value::anything());
       }
@@ -319,7 +401,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     return out;
   }
 
-  /// The first word of Philox 4x32-10, or what it is in [0, 1).
+  /// A word of Philox 4x32-10, or what it is in [0, 1).
   std::vector<Value> drawn(const OpDesc& d) {
     std::vector<Value> out;
     for (const Value& offset : read(d.operands[0].ref)) {
@@ -334,8 +416,9 @@ class PlainMachine : public ByteMemory<PlainByte> {
         key[0] = (key[0] + 0x9E3779B9) & 0xffffffff;
         key[1] = (key[1] + 0xBB67AE85) & 0xffffffff;
       }
-      const auto folded = static_cast<float>(c[0] >> 31 ? 0xffffffff - c[0] : c[0]);
-      out.push_back(Value::exactly(d.op == "randint" ? static_cast<double>(c[0])
+      const uint64_t word = c[static_cast<size_t>(d.operands[3].scalar)];
+      const auto folded = static_cast<float>(word >> 31 ? 0xffffffff - word : word);
+      out.push_back(Value::exactly(d.op == "randint" ? static_cast<double>(word)
                                                      : static_cast<double>(folded * 4.6566127342e-10f)));
     }
     return out;

@@ -11,26 +11,33 @@
 #include <vector>
 
 #include "byte_memory.h"
+#include "kernbench/phase2/eval/atomic.h"
+#include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/log/op_record.h"
 
 namespace kernbench::testing {
 
-/// Commands by the instant of their effect (to the fs), then PE, then program order; what `dependency_ids` tell to wait
-/// for others stands right behind them. Tokens and what changes no memory are left out.
+/// Commands by the instant of their effect (to the fs), then PE, then program order, atomics of that instant behind
+/// them by their numbers; what `dependency_ids` tell to wait for others stands right behind them. Tokens and what
+/// changes no memory are left out.
 inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>& records) {
   const auto instant = [](const OpRecord& r) {
-    return std::llround(1e6 * (r.foreign                           ? r.effect_ns
-                               : r.desc->type == CommandType::load ? r.t_end
-                                                                   : r.desc->submit_ns));
+    return std::llround(1e6 * (r.foreign                             ? r.effect_ns
+                               : r.desc->type == CommandType::load   ? r.t_end
+                               : r.desc->type == CommandType::atomic ? r.desc->ranged->effect_ns
+                                                                     : r.desc->submit_ns));
+  };
+  const auto atomic_number = [](const OpRecord& r) {
+    return r.desc->type == CommandType::atomic ? r.desc->ranged->number + 1 : 0;
   };
   std::vector<const OpRecord*> by_time;
   for (const OpRecord& r : records) {
     if (r.desc && !r.is_token && r.desc->kind != OpKind::unknown) by_time.push_back(&r);
   }
   std::sort(by_time.begin(), by_time.end(), [&](const OpRecord* a, const OpRecord* b) {
-    return std::make_tuple(instant(*a), a->desc->pe, a->desc->seq) <
-           std::make_tuple(instant(*b), b->desc->pe, b->desc->seq);
+    return std::make_tuple(instant(*a), atomic_number(*a), a->desc->pe, a->desc->seq) <
+           std::make_tuple(instant(*b), atomic_number(*b), b->desc->pe, b->desc->seq);
   });
   std::vector<const OpRecord*> order, waiting;
   std::set<uint64_t> done;
@@ -58,6 +65,10 @@ inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>&
 inline bool carries_its_bytes(const OpDesc& d) {
   return d.type == CommandType::store && d.data && d.operands.size() <= 1;
 }
+/// Whether its output, as the record has it, is all that it writes: of scatters and red atomics that is in ranges.
+inline bool writes_its_output(const OpDesc& d) {
+  return !d.ranged || d.type == CommandType::load || d.ranged->returns_old;
+}
 
 class SequentialMachine : public ByteMemory<uint8_t> {
  public:
@@ -65,6 +76,7 @@ class SequentialMachine : public ByteMemory<uint8_t> {
 
   /// Returns the op's output.
   Bytes run(const OpDesc& d) {
+    if (d.ranged) return run_ranges(d);
     const Bytes out = carries_its_bytes(d) ? *d.data : computed(d);
     put(d.output, out);
     return out;
@@ -73,6 +85,55 @@ class SequentialMachine : public ByteMemory<uint8_t> {
   Bytes source_of(const OpDesc& d) { return d.operands.empty() ? *d.data : get(d.operands[0].ref); }
 
  private:
+  Bytes run_ranges(const OpDesc& d) {
+    if (d.type == CommandType::store) {
+      to_ranges(*d.ranged, source_of(d));
+      return {};
+    }
+    Bytes out(writes_its_output(d) ? d.output.nbytes() : 0);
+    const size_t item = size_of(d.output.dtype);
+    for (const MovedRange& r : d.ranged->left_out) {
+      for (uint64_t i = 0; !out.empty() && i < r.nbytes; i += item)
+        store_scalar(d.ranged->other, d.output.dtype, out.data() + r.offset + i);
+    }
+    if (d.type == CommandType::load) {
+      from_ranges(*d.ranged, out);
+    } else {
+      run_atomic(d, out);
+    }
+    if (!out.empty()) put(d.output, out);
+    return out;
+  }
+  /// Element after element; its old values go to `out`, if that is not empty.
+  void run_atomic(const OpDesc& d, Bytes& out) {
+    const DType type = d.output.dtype;
+    const size_t item = size_of(type);
+    std::vector<Bytes> operands;
+    for (const Operand& o : d.operands) operands.push_back(o.is_scalar ? Bytes{} : get(o.ref));
+    const auto element_of = [&](size_t operand, uint64_t at) {
+      Bytes e(item);
+      if (d.operands[operand].is_scalar) {
+        store_scalar(d.operands[operand].scalar, type, e.data());
+      } else {
+        std::copy_n(operands[operand].begin() + static_cast<int64_t>(at), item, e.begin());
+      }
+      return e;
+    };
+    std::vector<uint8_t*> cells;
+    each_in_ranges(*d.ranged, [&](uint8_t& c, uint64_t at) {
+      cells.push_back(&c);
+      if (cells.size() < item) return;
+      const uint64_t first = at + 1 - item;
+      Bytes held;
+      for (const uint8_t* cell : cells) held.push_back(*cell);
+      if (!out.empty()) std::copy(held.begin(), held.end(), out.begin() + static_cast<int64_t>(first));
+      const Bytes value = element_of(0, first), expected = operands.size() > 1 ? element_of(1, first) : Bytes{};
+      atomic_of(d.op, type)(value.data(), expected.empty() ? nullptr : expected.data(), held.data());
+      for (size_t b = 0; b < item; ++b) *cells[b] = held[b];
+      cells.clear();
+    });
+  }
+
   Bytes computed(const OpDesc& d) {
     const std::vector<Operand> operands = inputs_of(d);
     std::vector<Bytes> bytes;

@@ -1,6 +1,7 @@
 // Kernels of random commands on tl, for the test of Phase 1 and Phase 2 together.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <random>
 #include <string>
@@ -19,14 +20,16 @@ struct SharedMemory {
   uint64_t hbm_bytes, sram_bytes;
   tl::Ptr decisions;
   int64_t decision_count;
+  tl::Ptr flags;  ///< i32, one a kernel, 0 at the start
 };
 
 /// Commands of every kind and type on whatever lies in the shared memory: blocks overlap and are read as other types
 /// than they were written as, handles are views of one another, and TCM is used again when the last of them dies.
 class RandomKernel {
  public:
-  RandomKernel(tl::Context& tl, const SharedMemory& memory, unsigned seed, bool materializes)
-      : tl_(tl), memory_(memory), rng_(seed), materializes_(materializes) {}
+  /// `number`: which of the kernels it is.
+  RandomKernel(tl::Context& tl, const SharedMemory& memory, unsigned seed, bool materializes, int64_t number)
+      : tl_(tl), memory_(memory), rng_(seed), materializes_(materializes), number_(number) {}
 
   void run(int steps) {
     for (int i = 0; i < steps; ++i) {
@@ -59,7 +62,7 @@ class RandomKernel {
     const auto room = static_cast<int64_t>((sram ? memory_.sram_bytes : memory_.hbm_bytes) / size_of(t));
     const int64_t row = shape[shape.rank() - 1];
     const int64_t ld = one_in(3) ? row + static_cast<int64_t>(pick(9)) : row;
-    const int64_t span = (shape.rank() == 1 ? 0 : (shape[0] - 1) * ld) + row;
+    const int64_t span = (shape.elements() / row - 1) * ld + row;
     return (base + static_cast<int64_t>(pick(static_cast<uint64_t>(room - span)))).block(shape, ld);
   }
 
@@ -98,7 +101,7 @@ class RandomKernel {
   }
 
   void step() {
-    switch (pick(18)) {
+    switch (pick(23)) {
       case 0:
         keep(loaded(dtype(), shape()));
         return;
@@ -131,6 +134,16 @@ class RandomKernel {
         return arrangement();
       case 16:
         return number();
+      case 17:
+        return tuple();
+      case 18:
+        return gather_or_scatter();
+      case 19:
+        return atomic();
+      case 20:
+        return joined_or_spread();
+      case 21:
+        return short_floats();
       default:
         return other();
     }
@@ -150,12 +163,21 @@ class RandomKernel {
   void binary() {
     const tl::Tensor x = value();
     const bool bits = !is_float(x.dtype()) && one_in(2);
-    keep(context().op(bits ? any({"bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right", "mod"})
-                           : any({"add", "sub", "mul", "div", "maximum", "minimum", "lt", "ge", "eq", "ne", "mod"}),
-                      {x, with(x)}));
+    if (bits && size_of(x.dtype()) == 4 && one_in(4)) {
+      keep(context().umulhi(x, with(x)));
+      return;
+    }
+    keep(context().op(
+        bits ? any({"bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right", "mod"})
+             : any({"add", "sub", "mul", "div", "maximum", "minimum", "lt", "le", "gt", "ge", "eq", "ne", "mod"}),
+        {x, with(x)}));
   }
   void unary() {
     const tl::Tensor x = value();
+    if (!is_float(x.dtype()) && one_in(4)) {
+      keep(context().bitwise_not(x));
+      return;
+    }
     const bool any_type = !is_float(x.dtype()) || one_in(3);
     keep(context().op(any_type ? any({"abs", "neg", "relu", "floor", "ceil", "round", "trunc"})
                                : any({"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu", "exp2",
@@ -178,7 +200,21 @@ class RandomKernel {
   void reduction() {
     const tl::Tensor x = value();
     const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
-    switch (pick(7)) {
+    switch (pick(10)) {
+      case 7: {
+        const auto top =
+            one_in(2) ? context().max_with_indices(x, axis, true) : context().min_with_indices(x, axis, true);
+        keep(top.values);
+        keep(top.indices);
+        return;
+      }
+      case 8:
+        keep(context().reduce(
+            x, axis, [](tl::Expr a, tl::Expr b) { return tl::maximum(a, b); }, true));
+        return;
+      case 9:
+        if (!is_float(x.dtype())) keep(context().xor_sum(x, axis, true));
+        return;
       case 5:
         keep(context().argmin(x, axis, true));
         return;
@@ -205,7 +241,10 @@ class RandomKernel {
   void scan_or_sort() {
     const tl::Tensor x = value();
     const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
-    switch (pick(5)) {
+    switch (pick(6)) {
+      case 4:
+        keep(context().argsort(x, axis, one_in(2)));
+        return;
       case 0:
         keep(context().cumsum(x, axis, one_in(2)));
         return;
@@ -247,7 +286,132 @@ class RandomKernel {
   void number() {
     const tl::Tensor offsets = tl_.arange(static_cast<double>(pick(1000)), 1017, 1, DType::i32);
     const tl::Tensor few = offsets.slice(0, 0, 17);
-    keep(one_in(2) ? context().randint(static_cast<int64_t>(pick(9)), few) : context().rand(7, few));
+    const auto seed = static_cast<int64_t>(pick(9));
+    switch (pick(4)) {
+      case 0:
+        keep(context().randint(seed, few));
+        return;
+      case 1:
+        keep(context().randint4x(seed, few)[pick(4)]);
+        return;
+      case 2:
+        keep(context().randn(seed, few));
+        return;
+      default:
+        keep(context().rand(seed, few));
+    }
+  }
+
+  /// The greatest and where it is, and a sum with a product; of any two types.
+  void tuple() {
+    const tl::Tensor x = value();
+    const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
+    const tl::Tensor y = loaded(dtype(), x.shape());
+    const auto top = [](tl::Expr a, tl::Expr at_a, tl::Expr b, tl::Expr at_b) {
+      const tl::Expr first = tl::Expr::op("ge", {a, b});
+      return std::array{tl::where(first, a, b), tl::where(first, at_a, at_b)};
+    };
+    const auto made = one_in(2) ? context().reduce({x, y}, axis, top, true)
+                                : context().associative_scan({x, y}, axis, top, one_in(2));
+    keep(made[0]);
+    keep(made[1]);
+  }
+
+  // ---- ranges of memory
+  /// An index of the kernel's own, some of it twice, and where to count it from.
+  tl::Ptr reached(DType t, int64_t width, const Dims& shape, tl::Tensor* index) {
+    constexpr int64_t kApart = 40;
+    std::vector<int> own(static_cast<size_t>(shape.elements()));
+    for (int& i : own) i = static_cast<int>(pick(kApart));
+    *index = tl_.tensor(own, shape, DType::i32);
+    return anywhere(t, {kApart * width}).ptr();
+  }
+  tl::Tensor own_mask(const Dims& shape) {
+    if (one_in(2)) return {};
+    std::vector<int> own(static_cast<size_t>(shape.elements()));
+    for (int& i : own) i = one_in(4) ? 0 : 1;
+    return tl_.tensor(own, shape, DType::u8);
+  }
+  void gather_or_scatter() {
+    const DType t = dtype();
+    const int64_t width = any<int64_t>({1, 1, 3});
+    const Dims shape = one_in(2) ? Dims{extent()} : Dims{3, extent()};
+    tl::Tensor index;
+    const tl::Ptr p = reached(t, width, shape, &index);
+    const tl::Tensor on = own_mask(shape);
+    if (one_in(2)) {
+      keep(one_in(2) ? tl_.gather(p, index, on, immediate(t), width) : tl_.gather_async(p, index, on, 0, width));
+      return;
+    }
+    Dims whole = shape;
+    if (width > 1) whole.push_back(width);
+    const tl::Tensor x = dense(loaded(t, whole));
+    one_in(2) ? tl_.scatter(p, index, x, on, width) : tl_.scatter_async(p, index, x, on, width);
+  }
+  void atomic() {
+    const DType t = any({DType::i32, DType::u32, DType::f32, DType::f16, DType::bf16});
+    const Dims shape{extent()};
+    tl::Tensor index;
+    const tl::Ptr p = reached(t, 1, shape, &index);
+    const auto sem = any({tl::Sem::relaxed, tl::Sem::acquire, tl::Sem::release, tl::Sem::acq_rel});
+    const auto own = [&]() -> tl::Arg {
+      if (one_in(2)) return immediate(t);
+      return tl_.tensor(std::vector<int>(static_cast<size_t>(shape.elements()), static_cast<int>(pick(9))), shape, t);
+    };
+    const bool whole = t == DType::i32 || t == DType::u32;
+    if (whole && one_in(6)) {
+      keep(context().atomic_cas(p, index, own(), own(), sem));
+      return;
+    }
+    const char* op = whole             ? any({"add", "max", "min", "and", "or", "xor", "xchg"})
+                     : t == DType::f32 ? any({"add", "max", "min", "xchg"})
+                                       : "add";
+    const tl::Tensor on = own_mask(shape);
+    if (one_in(2) || std::string(op) == "xchg") {
+      keep(context().atomic(op, p, index, own(), on, sem));
+    } else if (one_in(2)) {
+      context().red(op, p, index, loaded(t, shape), on, sem);
+    } else {
+      context().red(op, p.block(shape), own(), on, sem);
+    }
+  }
+  void flag() {
+    const tl::Ptr own = memory_.flags + number_;
+    const auto v = static_cast<int64_t>(pick(9));
+    tl_.signal(own, v);
+    tl_.wait_until(own, any({tl::Cmp::eq, tl::Cmp::ge}), v);
+  }
+
+  void joined_or_spread() {
+    const tl::Tensor x = value();
+    switch (pick(4)) {
+      case 0:
+        if (x.rank() == 2) keep(tl_.permute(x, {1, 0}));
+        return;
+      case 1:
+        keep(dense(tl_.broadcast_to(x.slice(0, 0, 1), x.shape())));
+        return;
+      default: {
+        const tl::Arg y = with(x);
+        if (y.is_scalar() || y.tensor().shape() != x.shape()) return;
+        const auto two = tl_.split(context().join(x, y.tensor()));
+        keep(two.first);
+        keep(two.second);
+        keep(one_in(2) ? context().interleave(x, y.tensor()) : tl_.reshape(context().copy(x), {x.shape().elements()}));
+      }
+    }
+  }
+  /// What unpacks, and MX.
+  void short_floats() {
+    const DType t = any({DType::f8e4m3, DType::f8e5m2});
+    if (one_in(2)) {
+      keep(context().dequantize(dense(loaded(t, {3, 8})), 0.5, any({DType::f32, DType::f16, DType::bf16})));
+      return;
+    }
+    const auto scales = [&](int64_t n) {
+      return tl_.tensor(std::vector<int>(static_cast<size_t>(n), 126), {n, 1}, DType::u8);
+    };
+    keep(context().dot_scaled(dense(loaded(t, {3, 32})), scales(3), dense(loaded(t, {32, 5})), scales(5)));
   }
 
   tl::Tensor matrix(DType t, int64_t rows, int64_t cols) {
@@ -300,6 +464,7 @@ class RandomKernel {
 
   void view() {
     const tl::Tensor x = value();
+    if (x.rank() > 3) return;
     if (x.rank() != 2) {
       keep(x.expand_dims(static_cast<int>(pick(2))));
     } else if (one_in(2)) {
@@ -312,7 +477,13 @@ class RandomKernel {
   }
   void other() {
     const DType t = dtype();
-    switch (pick(materializes_ ? 5 : 4)) {
+    switch (pick(materializes_ ? 7 : 6)) {
+      case 4:
+        return flag();
+      case 5:
+        tl_.device_assert(tl_.arange(1, 9));
+        keep(tl_.zeros(shape(), t));
+        return;
       case 0:
         keep(tl_.full(shape(), immediate(t), t));
         return;
@@ -338,6 +509,7 @@ class RandomKernel {
   SharedMemory memory_;
   std::mt19937 rng_;
   bool materializes_;
+  int64_t number_;
   std::vector<tl::Tensor> live_;
 };
 
@@ -345,14 +517,15 @@ class RandomKernel {
 class RandomKernelRun {
  public:
   explicit RandomKernelRun(unsigned seed) : platform(platform_from_file(topology_path("small.yaml"))), seed_(seed) {
-    constexpr uint64_t kBytes = 6144, kDecisionsAt = 1 << 20;
+    constexpr uint64_t kBytes = 6144, kDecisionsAt = 1 << 20, kFlagsAt = 2 << 20;
     constexpr int64_t kDecisions = 64;
     memory_ = {tl::Ptr(Space::hbm, 4096, DType::f32),
                tl::Ptr(Space::sram, platform->pes().runner(0).sram().addr, DType::f32),
                kBytes,
                kBytes,
                tl::Ptr(Space::hbm, kDecisionsAt, DType::i32),
-               kDecisions};
+               kDecisions,
+               tl::Ptr(Space::hbm, kFlagsAt, DType::i32)};
     MemoryImage& image = platform->system().image();
     for (const tl::Ptr& to : {memory_.hbm, memory_.sram}) {
       uint64_t at = to.addr;
@@ -364,6 +537,8 @@ class RandomKernelRun {
     }
     const Bytes decisions = random_tensor(DType::i32, {kDecisions}, ++seed);
     image.write({Space::hbm, kNoPe}, kDecisionsAt, decisions.data(), decisions.size());
+    const Bytes flags(16);
+    image.write({Space::hbm, kNoPe}, kFlagsAt, flags.data(), flags.size());
     start = image.snapshot();
     platform->attach_log(&log);
     platform->system().keep_pending_values();
@@ -383,9 +558,10 @@ class RandomKernelRun {
  private:
   void launch(size_t pe, int kernels, double start_ns) {
     const unsigned seed = seed_ * 97 + static_cast<unsigned>(pe * 10) + static_cast<unsigned>(kernels);
-    const auto kernel = [this, seed](PeBackend& backend) {
+    const auto number = static_cast<int64_t>(pe) * 2 + kernels - 1;
+    const auto kernel = [this, seed, number](PeBackend& backend) {
       tl::Context tl(backend);
-      RandomKernel(tl, memory_, seed, seed % 2 == 0).run(40);
+      RandomKernel(tl, memory_, seed, seed % 2 == 0, number).run(60);
       tl.finish();
     };
     platform->pes().runner(pe).launch(kernel, start_ns, [this, pe, kernels](const KernelRunner::Outcome& outcome) {

@@ -53,6 +53,7 @@ class ComparedRun : public RandomKernelRun {
       options.keep_tcm = true;
       // Where ops are checked, replay computes also what Phase 1 did for tl.materialize.
       const auto check = [&](const ReplayedOp& op) {
+        if (op.record.desc->type == CommandType::atomic) return;  // which gives its ranges' values; memory shows them
         const Bytes out(op.output, op.output + op.record.desc->output.nbytes());
         if (wrong.empty() && out != outputs.at(op.record.op_id))
           wrong = "op " + std::to_string(op.record.op_id) + " (" + op.record.desc->name + ") gives other bits";
