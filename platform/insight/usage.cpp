@@ -48,7 +48,7 @@ void Usage::post_done(const Component&, const FabricTransaction& x, double) {
 void Usage::channel_taken(const MemoryTarget& memory, const FabricTransaction&, size_t channel, double, double from,
                           double to) {
   std::vector<double>& held = memories_[memory.index()].channels_ns;
-  if (held.size() <= channel) held.resize(channel + 1);
+  if (held.size() <= channel) held.resize(std::max(channel + 1, memory.channels()));
   held[channel] += to - from;
 }
 

@@ -1,7 +1,7 @@
 // tl.follow: do records name the ops that their kernel said they follow, those and no others, and does Phase 2 take them?
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <map>
 
 #include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/platform/tools/run.h"
@@ -45,7 +45,7 @@ const RegisterKernel registered{spec()};
 
 /// What the run has logged.
 struct Kept : OpLogSink {
-  explicit Kept(std::vector<OpRecord>& all) : all(all) {}
+  explicit Kept(std::vector<OpRecord>& records) : all(records) {}
   void record(OpRecord&& r) override { all.push_back(std::move(r)); }
   std::vector<OpRecord>& all;
 };
