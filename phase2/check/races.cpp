@@ -13,6 +13,14 @@ CommandHistory::Pe& CommandHistory::at(uint32_t pe) {
   return pes_[pe];
 }
 
+namespace {
+
+bool releases(const OpDesc& d) {
+  return d.type == CommandType::atomic && d.ranged->releases();
+}
+
+}  // namespace
+
 void CommandHistory::submitted(const std::shared_ptr<const OpDesc>& desc) {
   if (!why_ended_.empty()) return;
   Pe& p = at(desc->pe);
@@ -21,7 +29,7 @@ void CommandHistory::submitted(const std::shared_ptr<const OpDesc>& desc) {
   c.launch = launch_;
   c.submitted = p.events++;
   p.commands.push_back(std::move(c));
-  if (desc->type != CommandType::atomic || !desc->ranged->releases()) return;
+  if (!releases(*desc)) return;
   auto clock = std::make_shared<Clock>(p.knows);
   (*clock)[desc->pe] = p.events;
   (*clock)[releases_of(desc->pe)] = desc->seq;
@@ -88,6 +96,8 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
   const uint64_t now = at(pe).events++;
   c.waited = std::min(c.waited, now);
   c.found_complete = std::min(c.found_complete, now);
+  // It has waited for the writes before it (access contract §17.1).
+  if (releases(*c.desc)) learn_now(at(pe), {{releases_of(pe), seq}});
   const auto acquired = acquired_.find({pe, seq});
   if (acquired != acquired_.end()) learn_now(at(pe), acquired_.extract(acquired).mapped());
 }
@@ -153,8 +163,9 @@ bool CommandHistory::before(const Command& a, const Command& b, bool in_tcm) con
   const Pe& p = pes_[b.desc->pe];
   if (a.desc->pe == b.desc->pe) {
     if (known < b.submitted) return true;
-    return a.desc->type == b.desc->type && (p.in_order >> static_cast<unsigned>(a.desc->type) & 1u) &&
-           a.submitted < b.submitted;
+    if (a.desc->type == b.desc->type && (p.in_order >> static_cast<unsigned>(a.desc->type) & 1u) &&
+        a.submitted < b.submitted)
+      return true;
   }
   // What b's PE had learnt when it submitted b.
   const auto after =

@@ -25,7 +25,7 @@ Rontojoules parse_whole(const std::string& text);
 
 /// Of an area in 1e-9 um2.
 inline double mm2(Rontojoules area) {
-  return static_cast<double>(area) * 1e-15;
+  return static_cast<double>(area) / 1e15;
 }
 inline double joules(Rontojoules r) {
   return static_cast<double>(r) * kJoulesEach;

@@ -100,7 +100,9 @@ class MemoryImage {
   /// A pointer to the bytes where one extent holds them all and they are real, else null.
   const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
   /// Whether there is one, without a look at the bytes.
-  bool is_one_real_extent(SpaceKey key, uint64_t addr, uint64_t n) const { return extent_with(key, addr, n).first != nullptr; }
+  bool is_one_real_extent(SpaceKey key, uint64_t addr, uint64_t n) const {
+    return extent_with(key, addr, n).first != nullptr;
+  }
   /// Elements of a strided tensor gathered in row-major order. Throws std::logic_error on a pending byte.
   Bytes gather(const TensorRef&) const;
   /// The same into t.nbytes() bytes at `to`.

@@ -148,7 +148,8 @@ void Deployment::upload(const std::string& tensor, std::shared_ptr<const HostTen
     else
       in_pieces.push_back(p);
   }
-  write_made(t, in_pieces, [value](int64_t first, int64_t count, uint8_t* out) { source_of(*value)(first, count, out); });
+  write_made(t, in_pieces,
+             [value](int64_t first, int64_t count, uint8_t* out) { source_of (*value)(first, count, out); });
 }
 
 void Deployment::fill(const std::string& tensor, const ElementSource& source) {

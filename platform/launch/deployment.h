@@ -36,8 +36,8 @@ class Deployment {
   /// Puts an input's bytes in place at once, without time and without copying what is contiguous: memory shares the
   /// tensor until something else is written there. Also where a foreign model keeps the bytes.
   void upload(const std::string& tensor, std::shared_ptr<const HostTensor> value);
-  /// The same of what is made where it lies, when somebody looks at it: each of its elements once. Only of a tensor that
-  /// lies_once().
+  /// The same of what is made where it lies, when somebody looks at it: each of its elements once. Only of a tensor
+  /// that lies_once().
   void fill(const std::string& tensor, const ElementSource&);
   /// Whether it has one copy.
   bool lies_once(const std::string& tensor) const;

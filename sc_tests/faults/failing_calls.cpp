@@ -66,11 +66,12 @@ struct Real {
   FIND(fopen64)
   FIND(fdopen)
   FIND(mkstemp)
-  FIND(mkdir)
-  FIND(read) FIND(pread) FIND(pread64) FIND(fread) FIND(write) FIND(writev) FIND(pwrite) FIND(pwrite64) FIND(ftruncate)
-      FIND(ftruncate64) FIND(fwrite) FIND(fflush) FIND(fclose) FIND(close) FIND(rename) FIND(fsync) FIND(fdatasync)
-          FIND(fork) FIND(pipe) FIND(memfd_create) FIND(pidfd_open) FIND(pthread_create) FIND(malloc) FIND(calloc)
-              FIND(realloc) FIND(aligned_alloc) FIND(memalign) FIND(posix_memalign) FIND(mmap)
+  // clang-format off
+  FIND(mkdir) FIND(read) FIND(pread) FIND(pread64) FIND(fread) FIND(write) FIND(writev) FIND(pwrite) FIND(pwrite64)
+  FIND(ftruncate) FIND(ftruncate64) FIND(fwrite) FIND(fflush) FIND(fclose) FIND(close) FIND(rename) FIND(fsync)
+  FIND(fdatasync) FIND(fork) FIND(pipe) FIND(memfd_create) FIND(pidfd_open) FIND(pthread_create) FIND(malloc)
+  FIND(calloc) FIND(realloc) FIND(aligned_alloc) FIND(memalign) FIND(posix_memalign) FIND(mmap)
+  // clang-format on
 #undef FIND
       // operator new, by its mangled names
       using New = void * (*)(size_t);

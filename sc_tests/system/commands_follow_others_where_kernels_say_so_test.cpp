@@ -1,4 +1,5 @@
-// tl.follow: do records name the ops that their kernel said they follow, those and no others, and does Phase 2 take them?
+// tl.follow: do records name the ops that their kernel said they follow, those and no others, and does Phase 2 take
+// them?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,7 +19,7 @@ void follows(tl::Context& tl, const tl::Args& args) {
   const auto a = tl.load_async(x.ptr, {4}), b = tl.load_async(x.ptr, {4});
   const auto sum = tl.async().exp(a);
   tl.follow(sum, b, gathered);
-  const auto square = tl.mul(b, b);  // names all three
+  const auto square = tl.mul(b, b);     // names all three
   const auto cube = tl.mul(square, b);  // and this one nobody
   const auto stored = tl.store_async(y.ptr, cube);
   tl.follow(stored);

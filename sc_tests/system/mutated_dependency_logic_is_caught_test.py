@@ -30,7 +30,7 @@ FAULTS = {
         ("a reader of part of a value gets the value's beginning",
          "p.offset = e->pending.offset + offset;", "p.offset = e->pending.offset + (MUTANT ? 0 : offset);"),
         ("a reader of part of a buffer gets the buffer's beginning",
-         "p.leaf = e->bytes.data + offset;", "p.leaf = e->bytes.data + (MUTANT ? 0 : offset);"),
+         "p.leaf = e->bytes.data() + offset;", "p.leaf = e->bytes.data() + (MUTANT ? 0 : offset);"),
         ("runs join as one stride whatever lies between them",
          "|| step == last.stride * last.count", "|| MUTANT || step == last.stride * last.count"),
         ("runs join as one though they overlap",

@@ -153,7 +153,12 @@ std::string run(const std::string& kernel, const Parameters& parameters, const M
   std::string what = o.kernel + " " + o.pes;
   for (const auto& [name, value] : o.params) what += " " + name + "=" + value;
   const RunReport r = run_kernel(*platform, std::move(o));
-  if (!r.races_checked || !r.races.empty()) return what + ": races" + (r.races.empty() ? " not looked for: " + r.races_unknown : ": " + r.races[0].first.what + ":" + std::to_string(r.races[0].first.where.line) + " " + r.races[0].second.what + ":" + std::to_string(r.races[0].second.where.line));
+  if (!r.races_checked) return what + ": races are not looked for: " + r.races_unknown;
+  if (!r.races.empty()) {
+    const Race& race = r.races.front();
+    return what + ": " + race.first.what + " at " + to_string(race.first.where) + " races with " + race.second.what +
+           " at " + to_string(race.second.where);
+  }
   for (const TensorReport& t : r.tensors) {
     if (!t.passed) return what + ": " + t.name + ": " + t.reason;
   }

@@ -525,7 +525,7 @@ bool KernelRunner::done(Ticket t) const {
 namespace {
 
 std::vector<uint64_t> op_ids_of(const PeCommand& c) {
-  if (!c.recorded_in_parts()) return {c.op_id};
+  if (!c.recorded_in_parts()) return {c.op_id > 0 ? c.op_id : c.served_as};
   std::vector<uint64_t> ids;
   for (const RangedAccess::Part& part : c.ranged->parts) ids.push_back(part.op_id);
   return ids;

@@ -199,8 +199,9 @@ struct PeCommand {
   static constexpr bool data_op = true;
   CommandType type = CommandType::math;
   bool overheads_paid = false;  ///< submitted by a driver in the place of pe_cpu and scheduler: dispatched at once
-  uint64_t op_id = 0;  ///< of its record, from the begin of its service on; 0: nothing is logged
+  uint64_t served_as = 0;       ///< of a simple command: the op_id of its record, from the begin of its service on
   // Progress, kept by the scheduler alone.
+  uint64_t op_id = 0;
   int64_t window = 0, fed = 0, completed = 0;
   int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
   uint64_t tile_bytes = 0;

@@ -60,7 +60,7 @@ class PeMath : public ComputeEngine {
   double freq_ghz_;
   NumberMap cycles_;
   std::vector<std::optional<double>> of_op_;  ///< the same, as math_ops() stand
-  std::set<std::string> not_listed_;  ///< ops that were done and that `cycles` says nothing of
+  std::set<std::string> not_listed_;          ///< ops that were done and that `cycles` says nothing of
 };
 
 }  // namespace kernbench
