@@ -454,9 +454,9 @@ class Context {
   static constexpr int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
  private:
+  friend class Assembly;
   void follow_one(const Tensor& t);
   void follow_one(const Event& e);
-  friend class Assembly;
   Loaded load_impl(const Block& from, const Tensor* mask, double other, bool async, SourceLine where);
   Loaded gather_impl(Ptr, const Tensor& index, const Tensor& mask, double other, int64_t width, int64_t stride,
                      bool async, SourceLine where);

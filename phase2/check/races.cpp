@@ -96,10 +96,11 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
   const uint64_t now = at(pe).events++;
   c.waited = std::min(c.waited, now);
   c.found_complete = std::min(c.found_complete, now);
-  // It has waited for the writes before it (access contract §17.1).
-  if (releases(*c.desc)) learn_now(at(pe), {{releases_of(pe), seq}});
-  const auto acquired = acquired_.find({pe, seq});
-  if (acquired != acquired_.end()) learn_now(at(pe), acquired_.extract(acquired).mapped());
+  Clock more;
+  if (const auto it = acquired_.find({pe, seq}); it != acquired_.end()) more = acquired_.extract(it).mapped();
+  // One that releases has waited for the writes before it (access contract §17.1).
+  if (releases(*c.desc)) learn(more, {{releases_of(pe), seq}});
+  if (!more.empty()) learn_now(at(pe), more);
 }
 
 void CommandHistory::found_complete(uint32_t pe, uint64_t seq) {

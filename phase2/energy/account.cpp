@@ -193,10 +193,10 @@ std::vector<std::string> out_of_bounds(const Account& a) {
   std::vector<std::string> told;
   for (const Die& d : a.dies) {
     if (a.bounds.die_mm2 <= 0 || mm2(d.area.value) <= a.bounds.die_mm2) continue;
-    told.push_back(fmt::format("{} would be {:.4g} mm2 ({:.4g} to {:.4g}), over the {:.4g} of die_mm2{}.",
-                               d.name.empty() ? "The die" : d.name, mm2(d.area.value), mm2(d.area.low),
-                               mm2(d.area.high), a.bounds.die_mm2,
-                               d.count > 1 ? fmt::format("; so would {} others", d.count - 1) : ""));
+    told.push_back(fmt::format(
+        "{} would be {:.4g} mm2 ({:.4g} to {:.4g}), over the {:.4g} of die_mm2{}.", d.name.empty() ? "The die" : d.name,
+        mm2(d.area.value), mm2(d.area.low), mm2(d.area.high), a.bounds.die_mm2,
+        d.count > 1 ? fmt::format("; so would {} other{}", d.count - 1, d.count > 2 ? "s" : "") : ""));
   }
   const Headline h = headline(a);
   const auto packages = static_cast<double>(a.packages > 0 ? a.packages : 1);

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <set>
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
@@ -225,25 +224,21 @@ insight::RunFigures figures_of(const RunReport& r) {
   insight::RunFigures f;
   f.begin_ns = r.begin_ns;
   f.sim_ns = r.end_ns;
-  std::set<std::string> working;  // what stands in front of an engine that has served something, level by level
-  for (const EngineReport& e : r.engines) {
-    if (e.ops == 0) continue;
-    for (size_t at = e.id.find('.'); at != std::string::npos; at = e.id.find('.', at + 1))
-      working.insert(e.id.substr(0, at));
-  }
   std::map<std::string, size_t> pes;
   for (const RunReport::PeTimes& pe : r.pes) {
     pes.emplace(pe.id, f.pes.size());
-    f.pes.push_back({pe.id, pe.end_ns, working.count(pe.id) > 0});
+    f.pes.push_back({pe.id, pe.end_ns, false});
   }
   for (const EngineReport& e : r.engines) {
     for (size_t at = e.id.find('.'); at != std::string::npos; at = e.id.find('.', at + 1)) {
       const auto pe = pes.find(e.id.substr(0, at));
       if (pe == pes.end()) continue;
-      f.pes[pe->second].flops += e.flops;
+      insight::RunFigures::Pe& of = f.pes[pe->second];
+      of.works = of.works || e.ops > 0;
+      of.flops += e.flops;
       if (e.id.compare(at, std::string::npos, ".pe_dma.rd") == 0 ||
           e.id.compare(at, std::string::npos, ".pe_dma.wr") == 0)
-        f.pes[pe->second].dma_bytes += e.bytes;
+        of.dma_bytes += e.bytes;
     }
     f.flops += e.flops;
     if (e.elementwise) f.math_ns += e.busy_ns;

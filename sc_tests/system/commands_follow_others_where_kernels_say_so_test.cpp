@@ -25,6 +25,9 @@ void follows(tl::Context& tl, const tl::Args& args) {
   tl.follow(stored);
   tl.follow(stored, cube);  // behind the first: the next command names both, and one twice
   tl.store(y.ptr, square);
+  const auto negative = tl.composite(tl::elementwise("neg", {tl.ref(x.ptr, {4})}).out(tl.ref(y.ptr, {4})));
+  tl.follow(negative);
+  tl.store(y.ptr, square);
   tl.follow(square);  // by the last command of a kernel: by nobody
 }
 
@@ -39,6 +42,12 @@ KernelSpec spec() {
                {"y", TensorSpec::Role::out, four, f32, Placement::single, Init::uniform()}};
   s.materializes = true;
   s.function = follows;
+  s.reference = [](const Params&, const TensorMap& in) {
+    std::vector<float> y = in.at("x").floats();
+    y.resize(4);
+    for (float& v : y) v *= v;
+    return std::map<std::string, Expected>{{"y", {HostTensor::from(DType::f32, {4}, y), {}}}};
+  };
   return s;
 }
 
@@ -57,9 +66,9 @@ TEST(Follow, records_name_what_their_kernel_said) {
   RunOptions options;
   options.kernel = "follows";
   options.pes = platform->graph().pes.front().id;
-  options.verify = false;
+  options.verify = true;
   options.log = std::make_unique<Kept>(all);
-  run_kernel(*platform, std::move(options));
+  EXPECT_TRUE(run_kernel(*platform, std::move(options)).passed);
 
   std::map<std::string, std::vector<const OpRecord*>> by_name;
   for (const OpRecord& r : all) by_name[r.desc->name].push_back(&r);
@@ -68,6 +77,7 @@ TEST(Follow, records_name_what_their_kernel_said) {
     std::vector<uint64_t> wanted;
     if (&r == by_name.at("mul").at(1)) wanted = {ids("exp", 0), ids("dma_read", 2), ids("dma_read", 0)};
     if (&r == by_name.at("dma_write").at(1)) wanted = {ids("dma_write", 0), ids("dma_write", 0), ids("mul", 2)};
+    if (&r == by_name.at("dma_write").at(2)) wanted = {ids("composite_math", 0)};
     EXPECT_EQ(r.dependency_ids, wanted) << r.desc->name << " " << r.op_id;
   }
 }

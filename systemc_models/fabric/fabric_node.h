@@ -26,7 +26,7 @@ struct PassingMessage {
   bool response = false;
   uint64_t address = 0, nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
-  bool unanswered = false;  ///< Rows::unanswered
+  bool unanswered = false;  ///< a posted write: nothing comes back
   PassingMessage() = default;
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes)
       : PassingMessage(writes, is_response, at, bytes, Rows{}) {}

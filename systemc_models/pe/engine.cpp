@@ -139,7 +139,7 @@ void Engine::start_service(uint8_t unit, uint16_t server) {
   s.item->unit = unit;
   s.item->server = server;
   s.op_id = s.item->command ? begin_service(*s.item) : 0;
-  if (s.item->command && !s.item->token) s.item->command->served_as = s.op_id;
+  if (s.op_id > 0 && !s.item->token) s.item->command->served_as = s.op_id;
   tell(u, server);
   try {
     begin(unit, server);

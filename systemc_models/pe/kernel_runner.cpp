@@ -524,11 +524,11 @@ bool KernelRunner::done(Ticket t) const {
 
 namespace {
 
-std::vector<uint64_t> op_ids_of(const PeCommand& c) {
-  if (!c.recorded_in_parts()) return {c.op_id > 0 ? c.op_id : c.served_as};
-  std::vector<uint64_t> ids;
-  for (const RangedAccess::Part& part : c.ranged->parts) ids.push_back(part.op_id);
-  return ids;
+/// Calls f for the op id of each of the command's records.
+template <class F>
+void for_each_op_id(const PeCommand& c, const F& f) {
+  if (!c.recorded_in_parts()) return f(c.op_id > 0 ? c.op_id : c.served_as);
+  for (const RangedAccess::Part& part : c.ranged->parts) f(part.op_id);
 }
 
 }  // namespace
@@ -536,23 +536,18 @@ std::vector<uint64_t> op_ids_of(const PeCommand& c) {
 /// Before a command that is done goes: what tl.follow may ask for.
 void KernelRunner::keep_op_ids(const Submitted& s) {
   if (!block_.logged()) return;
-  const std::vector<uint64_t> ids = op_ids_of(s.store ? *s.store : s);
-  op_ids_.resize(s.ticket, 0);
-  op_ids_.back() = ids.front();
-  if (ids.size() > 1) op_ids_of_parts_.emplace(s.ticket, ids);
+  for_each_op_id(s.store ? *s.store : s, [&](uint64_t id) { op_ids_.push_back(id); });
+  op_ids_end_.push_back(op_ids_.size());
 }
 
 void KernelRunner::follow(Ticket t) {
-  std::vector<uint64_t> ids;
-  if (const Submitted* s = find(t)) {
-    ids = op_ids_of(s->store ? *s->store : *s);
-  } else if (const auto parts = op_ids_of_parts_.find(t); parts != op_ids_of_parts_.end()) {
-    ids = parts->second;
-  } else if (t > 0 && t <= op_ids_.size()) {
-    ids = {op_ids_[t - 1]};
-  }
-  for (const uint64_t id : ids) {
+  const auto take = [&](uint64_t id) {
     if (id > 0) followed_.push_back(id);
+  };
+  if (const Submitted* s = find(t)) {
+    for_each_op_id(s->store ? *s->store : *s, take);
+  } else if (t > 0 && t <= op_ids_end_.size()) {
+    for (size_t i = t > 1 ? op_ids_end_[t - 2] : 0; i < op_ids_end_[t - 1]; ++i) take(op_ids_[i]);
   }
 }
 

@@ -170,9 +170,9 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
   // Where there is a log, for tl.follow.
-  std::vector<uint64_t> op_ids_;  ///< of commands that are done, by ticket; 0: none
-  std::unordered_map<Ticket, std::vector<uint64_t>> op_ids_of_parts_;  ///< of those with several records
-  std::vector<uint64_t> followed_;                                     ///< by the next command
+  std::vector<uint64_t> op_ids_;    ///< of commands that are done, one after the other; 0: it has no record
+  std::vector<size_t> op_ids_end_;  ///< behind those of a command, by ticket
+  std::vector<uint64_t> followed_;  ///< by the next command
   std::vector<Submitted*> held_;    ///< atomics that release, until all that the kernel has written before is complete
   const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
   bool pauses_ = false;             ///< between two polls

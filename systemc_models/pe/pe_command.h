@@ -222,7 +222,7 @@ struct PeCommand {
   std::string dtype;                     ///< GEMM: A's
   std::string dtype_b;                   ///< GEMM: B's where it is another; else empty
   std::string op;                        ///< MATH
-  const MathOp* math_op = nullptr;       ///< MATH: what `op` names; null: none of the engines' own
+  const MathOp* math_op = nullptr;       ///< MATH: what `op` names, where that is known already
   std::vector<std::string> combines;     ///< MATH: the ops of a combiner of the kernel's own, which `op` is timed as
   int64_t steps = 1;                     ///< MATH: passes over the elements (math_op.h)
   int64_t elements = 0;                  ///< MATH: of the largest operand

@@ -10,11 +10,10 @@ namespace kernbench {
 PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : ComputeEngine(name, config, checked(parameters), Stage::math),
       lanes_(parameters.lanes),
-      freq_ghz_(parameters.freq_ghz),
-      cycles_(parameters.cycles) {
+      freq_ghz_(parameters.freq_ghz) {
   for (const MathOp& op : math_ops()) {
-    const auto it = cycles_.find(std::string(op.name));
-    of_op_.push_back(it == cycles_.end() ? std::nullopt : std::optional<double>(it->second));
+    const auto it = parameters.cycles.find(std::string(op.name));
+    cycles_.push_back(it == parameters.cycles.end() ? std::nullopt : std::optional<double>(it->second));
   }
 }
 
@@ -24,18 +23,11 @@ std::vector<std::string> names_of_math_ops() {
   return names;
 }
 
-double PeMath::cycles(const PeCommand& command) {
-  if (!command.combines.empty()) return cycles(command.combines);
-  if (!command.math_op) return cycles(command.op);
-  const std::optional<double>& known = of_op_[static_cast<size_t>(command.math_op - math_ops().data())];
-  return known ? *known : cycles(command.op);
-}
-
-double PeMath::cycles(const std::string& op) {
-  const auto it = cycles_.find(op);
-  if (it != cycles_.end()) return it->second;
-  not_listed_.insert(op);
-  return Parameters::kCyclesWhereNotListed;
+double PeMath::cycles(const std::string& name, const MathOp* op) {
+  if (!op) op = find_math_op(name);
+  const std::optional<double> listed = op ? cycles_[static_cast<size_t>(op - math_ops().data())] : std::nullopt;
+  if (!listed) not_listed_.insert(name);
+  return listed.value_or(Parameters::kCyclesWhereNotListed);
 }
 
 std::vector<std::string> PeMath::notes() const {
@@ -70,7 +62,8 @@ ComputeEngine::Compute PeMath::compute(const PeItem& item) {
     if (item.last_output) sum += plan.math_cycles[2];
   } else {
     const PeCommand& command = *item.command;
-    sum = cycles(command) * static_cast<double>(command.steps);
+    sum = command.combines.empty() ? cycles(command.op, command.math_op) : cycles(command.combines);
+    sum *= static_cast<double>(command.steps);
   }
   const double groups = static_cast<double>((elements + lanes_ - 1) / lanes_);
   return {groups * sum / freq_ghz_, static_cast<double>(elements), 0};

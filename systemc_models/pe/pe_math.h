@@ -51,16 +51,15 @@ class PeMath : public ComputeEngine {
   std::vector<std::string> notes() const override;
 
  private:
-  double cycles(const PeCommand&);
-  double cycles(const std::string& op);
+  /// `op`: what the name stands for, where that is known already.
+  double cycles(const std::string& name, const MathOp* op = nullptr);
   double cycles(const std::vector<std::string>& ops);
   Compute compute(const PeItem& item) override;
 
   int64_t lanes_;
   double freq_ghz_;
-  NumberMap cycles_;
-  std::vector<std::optional<double>> of_op_;  ///< the same, as math_ops() stand
-  std::set<std::string> not_listed_;          ///< ops that were done and that `cycles` says nothing of
+  std::vector<std::optional<double>> cycles_;  ///< of math_ops(), in their order
+  std::set<std::string> not_listed_;           ///< ops that were done and that `cycles` says nothing of
 };
 
 }  // namespace kernbench

@@ -77,7 +77,7 @@ TEST(Bounds, AreToldWhereTheyAreNotKept) {
   a.bounds.die_mm2 = 799;
   ASSERT_EQ(out_of_bounds(a).size(), 1u);
   EXPECT_EQ(out_of_bounds(a)[0],
-            "sip0.cube0 would be 800 mm2 (800 to 800), over the 799 of die_mm2; so would 1 others.");
+            "sip0.cube0 would be 800 mm2 (800 to 800), over the 799 of die_mm2; so would 1 other.");
   a.bounds.die_mm2 = 0;
   a.bounds.tdp_w = 10;
   a.fs = 1'000'000'000;  // 1 us

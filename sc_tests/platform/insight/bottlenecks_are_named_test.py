@@ -8,15 +8,19 @@ import cli_support
 
 
 class Bottlenecks(unittest.TestCase):
-    def judged(self, name, truth=bottlenecks.truth):
-        words = dict(bottlenecks.cases(name.split("/")[0]))[name]
-        found = bottlenecks.Judged(words, truth(words))
+    def words(self, name):
+        return dict(bottlenecks.cases(name.split("/")[0]))[name]
+
+    def judged(self, name):
+        words = self.words(name)
+        found = bottlenecks.Judged(words, bottlenecks.truth(words))
         self.assertTrue(found.right, (found.best, found.first, found.saved))
         return found
 
     def first(self, name, change):
         """Without truth: what is tried first, and that it helps."""
-        found = self.judged(name, truth=lambda words: (bottlenecks.time_of(words), []))
+        words = self.words(name)
+        found = bottlenecks.First(words, bottlenecks.time_of(words))
         self.assertIn(change, found.first)
         self.assertGreater(found.saved, 0.1)
 

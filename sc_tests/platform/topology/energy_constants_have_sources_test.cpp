@@ -142,6 +142,24 @@ TEST(EnergySection, ShipsWithTheSameKeysForBothNodes) {
     ASSERT_NE(n5->find(name), nullptr) << name;
     EXPECT_EQ(n5->find(name)->unit, constant.unit) << name;
   }
+  // What n5 says is a share of n7's is one.
+  int shares = 0;
+  for (const auto& [name, constant] : n5->constants) {
+    const std::string& source = constant.source;
+    const size_t times = source.find(" x ");
+    if (source.rfind("n7.yaml's", 0) != 0 || times == std::string::npos) continue;
+    const size_t over = source.find(" / ", times);
+    const double share =
+        std::stod(source.substr(times + 3)) / (over == std::string::npos ? 1 : std::stod(source.substr(over + 3)));
+    const energy::Constant* whole = n7->find(name);
+    ASSERT_NE(whole, nullptr) << name;
+    ++shares;
+    for (const auto part : {&energy::Constant::low, &energy::Constant::value, &energy::Constant::high}) {
+      const double wanted = share * energy::Constant::number(whole->*part);
+      EXPECT_NEAR(energy::Constant::number(constant.*part), wanted, 0.01 * wanted) << name;
+    }
+  }
+  EXPECT_GT(shares, 30);
 }
 
 TEST(EnergySection, RefusesWrongAreasPricesAndBounds) {
