@@ -90,6 +90,7 @@ void run_dynamic_quantize(Pe& pe) {
 void shape_batch_norm(Op& op) {
   op.require(op.integer("training_mode", 0) == 0 && op.integer("is_test", 1) != 0,
              "it is in training; only inference is run");
+  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
   for (size_t i = 1; i < 5; ++i)
     op.require(op.shape(i) == Shape{op.shape()[1]}, "found parameters of shape " + to_string(op.shape(i)));
@@ -108,13 +109,14 @@ void run_batch_norm(Pe& pe) {
 }
 
 void shape_lrn(Op& op) {
+  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()));
-  op.require(op.attribute("size").i >= 1 && op.attribute("size").i <= kPiece, "found size");
+  op.require(op.integer("size") >= 1 && op.integer("size") <= kPiece, "found size");
   like_first(op);
 }
 
 void run_lrn(Pe& pe) {
-  const int64_t size = pe.op.attribute("size").i, channels = pe.op.shape()[1];
+  const int64_t size = pe.op.integer("size"), channels = pe.op.shape()[1];
   const int64_t image = AxisRows(pe.op.shape(), 1).inner;
   const double alpha = pe.op.real("alpha", 1e-4f), beta = pe.op.real("beta", 0.75f), bias = pe.op.real("bias", 1);
   tl::Context& tl = pe.tl;
@@ -136,12 +138,12 @@ void run_lrn(Pe& pe) {
 
 const char* const kByChannel = "MATH on each PE's part; what stands along one axis is gathered";
 const RegisterOps registered_scales{{
-    {"QuantizeLinear", 10, 23, shape_quantize, run_quantize, kByChannel},
-    {"DequantizeLinear", 10, 23, shape_dequantize, run_dequantize, kByChannel},
-    {"DynamicQuantizeLinear", 11, 23, shape_dynamic_quantize, run_dynamic_quantize,
+    {"QuantizeLinear", 10, shape_quantize, run_quantize, kByChannel},
+    {"DequantizeLinear", 10, shape_dequantize, run_dequantize, kByChannel},
+    {"DynamicQuantizeLinear", 11, shape_dynamic_quantize, run_dynamic_quantize,
      "MATH: each PE looks at all of it for the range, then quantizes its part"},
-    {"BatchNormalization", 7, 23, shape_batch_norm, run_batch_norm, kByChannel},
-    {"LRN", 1, 23, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
+    {"BatchNormalization", 7, shape_batch_norm, run_batch_norm, kByChannel},
+    {"LRN", 1, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
 }};
 
 }  // namespace

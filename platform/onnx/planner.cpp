@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/onnx/control_flow.h"
 #include "kernbench/platform/onnx/host_machine.h"
 #include "kernbench/platform/onnx/pe.h"
@@ -23,14 +24,7 @@ void run_copy(Pe& pe) {
   pe.for_pieces([&](int64_t first, int64_t count) { pe.put(0, first, pe.tl.load(pe.in(0) + first, {count})); });
 }
 
-const OpRow kCopy = {"Copy", 1, kNewest, like_first, run_copy, "DMA: a copy, as an output has bytes of its own"};
-
-std::string shown(std::string name) {
-  for (char& c : name) {
-    if (static_cast<unsigned char>(c) < 32) c = '?';
-  }
-  return name.size() > 80 ? name.substr(0, 77) + "..." : name;
-}
+const OpRow kCopy = {"Copy", 1, like_first, run_copy, "DMA: a copy, as an output has bytes of its own"};
 
 class Planner {
  public:
@@ -46,11 +40,11 @@ class Planner {
     for (const Port& p : model_.graph.inputs) add_input(p);
     for (const auto& [name, tensor] : request_.inputs) {
       if (std::none_of(plan_->inputs.begin(), plan_->inputs.end(), [&, &n = name](auto* v) { return v->name == n; }))
-        faults_.push_back(fmt::format("--tensor: found '{}', the model has {}", shown(name), input_names()));
+        faults_.push_back(fmt::format("--tensor: found '{}', the model has {}", cut(name), input_names()));
     }
     for (const auto& [name, n] : request_.dims) {
       if (used_dims_.count(name) == 0)
-        faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", shown(name)));
+        faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", cut(name)));
     }
     throw_faults();
     for (const Node& n : model_.graph.nodes) add_node(n);
@@ -75,7 +69,7 @@ class Planner {
   }
   std::string input_names() const {
     std::string all;
-    for (const Value* v : plan_->inputs) all += (all.empty() ? "" : ", ") + shown(v->name);
+    for (const Value* v : plan_->inputs) all += (all.empty() ? "" : ", ") + cut(v->name);
     return all.empty() ? "no inputs" : all;
   }
 
@@ -88,7 +82,7 @@ class Planner {
   Value& make(const std::string& name) {
     if (name.empty()) fault("has a tensor without a name");
     if (!by_name_.emplace(name, plan_->values.size()).second)
-      fault(fmt::format("has two tensors named '{}'", shown(name)));
+      fault(fmt::format("has two tensors named '{}'", cut(name)));
     plan_->values.emplace_back();
     plan_->values.back().name = name;
     return plan_->values.back();
@@ -109,7 +103,7 @@ class Planner {
     Value& v = make(p.name);
     if (!dtype_of(p.type)) {
       faults_.push_back(fmt::format("{}: input '{}' is of type {}, which Phase 2 does not compute with", model_.file,
-                                    shown(p.name), name_of(p.type)));
+                                    cut(p.name), name_of(p.type)));
       return;
     }
     settle(v, p, given == request_.inputs.end() ? nullptr : given->second);
@@ -131,7 +125,7 @@ class Planner {
       for (size_t d = 0; fits && p.has_shape && d < v.shape.size(); ++d)
         fits = v.shape[d] < 0 || v.shape[d] == value->shape[d];
       if (!fits) {
-        faults_.push_back(fmt::format("--tensor {}: found {} {}, expected {} {}", shown(v.name), name_of(value->type),
+        faults_.push_back(fmt::format("--tensor {}: found {} {}, expected {} {}", cut(v.name), name_of(value->type),
                                       to_string(value->shape), name_of(v.type), to_string(v.shape)));
         return;
       }
@@ -142,17 +136,16 @@ class Planner {
     for (size_t d = 0; d < v.shape.size(); ++d) {
       if (v.shape[d] < 0 && p.dim_names[d].empty())
         faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open and has no name; --tensor says it",
-                                      model_.file, d, shown(v.name)));
+                                      model_.file, d, cut(v.name)));
       else if (v.shape[d] < 0)
         faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open; --dim {}=N or --tensor says it",
-                                      model_.file, d, shown(v.name), shown(p.dim_names[d])));
+                                      model_.file, d, cut(v.name), cut(p.dim_names[d])));
     }
     if (!p.has_shape)
-      faults_.push_back(
-          fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, shown(v.name)));
+      faults_.push_back(fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, cut(v.name)));
     if (std::any_of(v.shape.begin(), v.shape.end(), [](int64_t d) { return d < 0; })) return;
     if (elements_of(v.shape) > kMostDrawn)
-      fault(fmt::format("input '{}' has {} elements", shown(v.name), elements_of(v.shape)));
+      fault(fmt::format("input '{}' has {} elements", cut(v.name), elements_of(v.shape)));
   }
 
   /// Constant takes its value from an attribute.
@@ -175,8 +168,8 @@ class Planner {
   }
 
   void refuse(const Node& n, const std::string& why) {
-    faults_.push_back(fmt::format("{}: node '{}' ({}): {}", model_.file, shown(n.name),
-                                  shown(n.domain.empty() ? n.op : n.domain + "." + n.op), why));
+    faults_.push_back(fmt::format("{}: node '{}' ({}): {}", model_.file, cut(n.name),
+                                  cut(n.domain.empty() ? n.op : n.domain + "." + n.op), why));
     for (const std::string& name : n.outputs) {
       if (!name.empty()) unknown_.insert(name);
     }
@@ -200,7 +193,7 @@ class Planner {
     for (const std::string& name : n.inputs) {
       Value* v = name.empty() ? nullptr : find(name);
       if (!name.empty() && !v && unknown_.count(name) == 0)
-        return refuse(n, fmt::format("its input '{}' is made by nobody before it", shown(name)));
+        return refuse(n, fmt::format("its input '{}' is made by nobody before it", cut(name)));
       op.inputs.push_back(v);
     }
     if (is_behind_refused(n)) return;
@@ -231,7 +224,7 @@ class Planner {
     };
     u.value = [this](const std::string& name) -> const Value& {
       const Value* v = find(name);
-      if (!v || v->type == Type::none) throw Refusal("'" + shown(name) + "' is not known");
+      if (!v || v->type == Type::none) throw Refusal("'" + cut(name) + "' is not known");
       return *v;
     };
     u.evaluate = [this, &u](const std::string& name) {
@@ -300,31 +293,50 @@ class Planner {
     }
   }
 
-  /// What a value is with these inputs.
+  /// What a value is with these inputs. What it is made of comes before it, by a stack: graphs are as deep as they are
+  /// long.
   std::shared_ptr<const TensorData> value_of(Value& v) {
-    if (v.constant) return v.constant;
-    if (v.known) return v.known;
-    if (std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0) return v.known = drawn(v, plan_->seed);
-    const Op& op = *made_by_.at(&v);
+    std::vector<Value*> pending{&v};
+    while (!pending.empty()) {
+      Value& next = *pending.back();
+      const auto made = made_by_.find(&next);
+      const size_t before = pending.size();
+      if (!next.constant && !next.known) {
+        if (made == made_by_.end()) {
+          next.known = drawn(next, plan_->seed);
+        } else {
+          for (Value* i : made->second->inputs) {
+            if (i && !i->constant && !i->known) pending.push_back(i);
+          }
+          if (pending.size() == before) make_known(*made->second);
+        }
+      }
+      if (pending.size() == before) pending.pop_back();
+    }
+    return v.constant ? v.constant : v.known;
+  }
+
+  /// An op's outputs, of inputs that are known.
+  void make_known(const Op& op) {
     int64_t elements = 0;
     for (const Value* o : op.outputs) elements += o ? o->elements() : 0;
     std::vector<std::shared_ptr<const TensorData>> inputs;
-    for (Value* i : op.inputs) {
-      inputs.push_back(i ? value_of(*i) : nullptr);
+    for (const Value* i : op.inputs) {
+      inputs.push_back(!i ? nullptr : i->constant ? i->constant : i->known);
       elements += i ? i->elements() : 0;
     }
     if (elements > 2 * kMostFolded)
       throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");
     if (!op.row->run) {
       TensorData same = *inputs.at(0);
-      same.shape = v.shape;
-      return v.known = std::make_shared<const TensorData>(std::move(same));
+      same.shape = op.outputs.at(0)->shape;
+      op.outputs[0]->known = std::make_shared<const TensorData>(std::move(same));
+      return;
     }
     std::vector<TensorData> results = work_out(op, inputs);
     for (size_t i = 0; i < results.size(); ++i) {
       if (op.outputs[i]) op.outputs[i]->known = std::make_shared<const TensorData>(std::move(results[i]));
     }
-    return v.known;
   }
 
   void work_out_all() {
@@ -333,7 +345,7 @@ class Planner {
       try {
         plan_->worked_out[v->name] = value_of(*made);
       } catch (const Refusal& r) {
-        fault(fmt::format("--verify: tensor '{}': {}", shown(v->name), r.what()));
+        fault(fmt::format("--verify: tensor '{}': {}", cut(v->name), r.what()));
       }
     }
   }
@@ -353,7 +365,7 @@ class Planner {
       if (!seen.insert(name).second) continue;
       Value* v = find(name);
       if (!v || !dtype_of(v->type)) {
-        faults_.push_back(fmt::format("{}: found no tensor '{}' to be read", model_.file, shown(name)));
+        faults_.push_back(fmt::format("{}: found no tensor '{}' to be read", model_.file, cut(name)));
         continue;
       }
       const bool made = made_by_.count(v) > 0 && made_by_.at(v)->row->run && !v->constant;
