@@ -20,10 +20,6 @@ namespace {
 using onnx::TensorData;
 using Tensors = std::map<std::string, std::shared_ptr<const TensorData>>;
 
-bool ends_in(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 /// Of that type, or of the file's. InputError.
 NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
   try {
@@ -35,7 +31,7 @@ NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
 
 /// FILE.pb, or FILE.npy with what the graph says of the tensor's type.
 std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx::Port* port) {
-  if (!ends_in(file, ".npy")) {
+  if (std::filesystem::path(file).extension() != ".npy") {
     TensorData t = onnx::read_tensor(file);
     // ONNX's own suite keeps the bits of bfloat16 as uint16.
     if (port && port->type == onnx::Type::bfloat16 && t.type == onnx::Type::uint16) t.type = port->type;

@@ -67,6 +67,36 @@ const Attribute& attribute_of(const Node& n, const std::string& name, AttributeT
   return it->second;
 }
 
+void check_attribute_types(const Node& n) {
+  // ONNX gives each of these names one type in every op.
+  static const std::pair<const char*, AttributeType> kTypes[] = {
+      {"alpha", AttributeType::real},
+      {"beta", AttributeType::real},
+      {"bias", AttributeType::real},
+      {"count_include_pad", AttributeType::integer},
+      {"detect_negative", AttributeType::integer},
+      {"detect_positive", AttributeType::integer},
+      {"epsilon", AttributeType::real},
+      {"exclusive", AttributeType::integer},
+      {"fmod", AttributeType::integer},
+      {"gamma", AttributeType::real},
+      {"ignore_index", AttributeType::integer},
+      {"lambd", AttributeType::real},
+      {"largest", AttributeType::integer},
+      {"linear_before_reset", AttributeType::integer},
+      {"max", AttributeType::real},
+      {"min", AttributeType::real},
+      {"periodic", AttributeType::integer},
+      {"reverse", AttributeType::integer},
+      {"select_last_index", AttributeType::integer},
+      {"storage_order", AttributeType::integer},
+      {"upper", AttributeType::integer},
+  };
+  for (const auto& [name, type] : kTypes) {
+    if (n.attributes.count(name) > 0) attribute_of(n, name, type);
+  }
+}
+
 int64_t Op::integer(const std::string& name, int64_t fallback) const {
   return given(name) ? integer(name) : fallback;
 }
@@ -94,7 +124,8 @@ int64_t Op::axis(int64_t a, int64_t of_rank) const {
 }
 
 std::vector<int64_t> Op::values(size_t i) const {
-  in(i);
+  if (takes(Takes::floats, in(i).type))
+    refuse(fmt::format("input {} is of {}, expected integers", i, name_of(in(i).type)));
   return evaluate(*inputs[i])->ints();
 }
 

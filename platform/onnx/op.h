@@ -20,6 +20,9 @@ class Refusal : public std::runtime_error {
 /// Refusal where there is none, or one of another type.
 const Attribute& attribute_of(const Node&, const std::string& name, AttributeType);
 
+/// Of attributes that kernels alone read, and read too late to refuse the graph. Refusal.
+void check_attribute_types(const Node&);
+
 /// Which elements an op takes: numbers are all but booleans, indices int32 and int64.
 enum class Takes : uint8_t { any, numbers, floats, integers, indices, booleans };
 bool takes(Takes, Type);

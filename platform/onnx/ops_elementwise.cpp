@@ -128,6 +128,11 @@ Tensor clipped(Pe& pe, const Operands& o) {
   return o.size() > 2 && o[2].valid() ? pe.tl.minimum(x, o[2]) : x;
 }
 
+/// The bounds of old opsets are attributes, which are floats.
+void check_clip(const Op& op) {
+  if (op.opset < 11) op.require_type(0, Takes::floats);
+}
+
 Tensor is_infinite(Pe& pe, const Operands& o) {
   const double inf = std::numeric_limits<double>::infinity();
   Tensor found = pe.tl.zeros(o[0].shape(), DType::u8);
@@ -231,9 +236,9 @@ const std::vector<Elementwise>& elementwise_table() {
        KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f)))},
       {"HardSwish", 14, Takes::floats, Result::first, true, 1,
        KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
-      {"Shrink", 9, Takes::numbers, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
+      {"Shrink", 9, Takes::floats, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
       {"PRelu", 7, Takes::numbers, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
-      {"Clip", 1, Takes::numbers, Result::first, false, 1, KB_STEP(clipped(pe, o))},
+      {"Clip", 1, Takes::numbers, Result::first, false, 1, KB_STEP(clipped(pe, o)), check_clip},
       {"Add", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] + o[1])},
       {"Sub", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] - o[1])},
       {"Mul", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] * o[1])},

@@ -134,17 +134,18 @@ Tensor less_zero_point(Pe& pe, const Tensor& tile, size_t zero, int64_t first, i
   return wide - (of_rows ? z.reshape({one ? 1 : count, 1}) : z.reshape({1, one ? 1 : count}));
 }
 
-void check_zero_point(const Op& op, size_t i, int64_t n) {
+void check_zero_point(const Op& op, size_t i, size_t operand, int64_t n) {
+  op.require_type(operand, Takes::integers);
   if (!op.has(i)) return;
+  op.require_same_types(operand, i);
   op.require(op.in(i).elements() == 1 || (op.rank(i) == 1 && op.shape(i)[0] == n),
              "found a zero point of shape " + to_string(op.shape(i)) + "; not yet");
 }
 
 void shape_matmul_integer(Op& op) {
-  for (const size_t i : {size_t{0}, size_t{1}}) op.require_type(i, Takes::integers);
   const Products p = products_of(op, 0, 1);
-  check_zero_point(op, 2, p.m);
-  check_zero_point(op, 3, p.n);
+  check_zero_point(op, 2, 0, p.m);
+  check_zero_point(op, 3, 1, p.n);
   op.set_output(0, Type::int32, product_shape(op, 0, 1));
 }
 void run_matmul_integer(Pe& pe) {
@@ -168,10 +169,12 @@ Tensor requantized(Pe& pe, const Tensor& sum, const Tensor& scale, size_t zero) 
 
 void shape_qlinear_matmul(Op& op) {
   const Products p = products_of(op, 0, 3);
-  check_zero_point(op, 2, p.m);
-  check_zero_point(op, 5, p.n);
-  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}, size_t{7}})
+  check_zero_point(op, 2, 0, p.m);
+  check_zero_point(op, 5, 3, p.n);
+  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}, size_t{7}}) {
     op.require(op.in(i).elements() == 1, "found scales of each row or column; not yet");
+    op.require_type(i, i == 7 ? Takes::integers : Takes::floats);
+  }
   op.set_output(0, op.in(7).type, product_shape(op, 0, 3));
 }
 void run_qlinear_matmul(Pe& pe) {
@@ -199,7 +202,10 @@ void shape_gemm(Op& op) {
   const GemmSizes s = gemm_sizes(op);
   op.require_same_types(0, 1);
   op.require(is_float(op.in(0).dtype()), "pe_gemm scales floats alone; found " + name_of(op.in(0).type));
-  if (op.has(2)) op.require(broadcast({op.shape(2), {s.m, s.n}}) == Shape{s.m, s.n}, "found C of another shape");
+  if (op.has(2)) {
+    op.require_same_types(0, 2);
+    op.require(broadcast({op.shape(2), {s.m, s.n}}) == Shape{s.m, s.n}, "found C of another shape");
+  }
   op.set_output(0, op.in(0).type, {s.m, s.n});
 }
 void run_gemm(Pe& pe) {
@@ -315,9 +321,11 @@ void run_conv(Pe& pe) {
       });
 }
 
-void check_conv_zeros(const Op& op, size_t zx, size_t zw, int64_t channels) {
-  if (op.has(zx)) op.require(op.in(zx).elements() == 1, "found zero points of X, expected one");
-  if (op.has(zw)) op.require(op.in(zw).elements() == 1 || op.in(zw).elements() == channels, "found zero points of W");
+/// Quantized operands and their zero points: one of X, one of W or of each output channel.
+void check_quantized(const Op& op, size_t ix, size_t zx, size_t iw, size_t zw) {
+  op.require(op.rank(iw) >= 1, "found W of rank 0");
+  check_zero_point(op, zx, ix, 1);
+  check_zero_point(op, zw, iw, op.shape(iw)[0]);
 }
 
 /// Integers less their zero points.
@@ -336,9 +344,7 @@ void convolve_integers(Pe& pe, size_t ix, size_t iw, size_t zx, size_t zw, const
 }
 
 void shape_conv_integer(Op& op) {
-  for (const size_t i : {size_t{0}, size_t{1}}) op.require_type(i, Takes::integers);
-  op.require(op.rank(1) >= 1, "found W of rank 0");
-  check_conv_zeros(op, 2, 3, op.shape(1)[0]);
+  check_quantized(op, 0, 2, 1, 3);
   op.set_output(0, Type::int32, conv_shape(conv_sizes(op, 0, 1)));
 }
 void run_conv_integer(Pe& pe) {
@@ -346,12 +352,12 @@ void run_conv_integer(Pe& pe) {
 }
 
 void shape_qlinear_conv(Op& op) {
-  for (const size_t i : {size_t{0}, size_t{3}, size_t{7}}) op.require_type(i, Takes::integers);
-  op.require(op.rank(3) >= 1, "found W of rank 0");
+  check_quantized(op, 0, 2, 3, 5);
   const int64_t channels = op.shape(3)[0];
   if (op.has(8)) check_bias(op, 8, channels, Type::int32);
-  check_conv_zeros(op, 2, 5, channels);
   for (const size_t i : {size_t{1}, size_t{6}, size_t{7}}) op.require(op.in(i).elements() == 1, "found several scales");
+  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}}) op.require_type(i, Takes::floats);
+  op.require_type(7, Takes::integers);
   op.require(op.in(4).elements() == 1 || op.in(4).elements() == channels, "found scales of W");
   op.set_output(0, op.in(7).type, conv_shape(conv_sizes(op, 0, 3)));
 }
@@ -415,7 +421,7 @@ TransposedSizes transposed_sizes(const Op& op) {
   }
   s.images = x[0];
   s.groups = op.integer("group", 1);
-  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0,
+  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0 && elements_of(w) > 0,
              "found X " + to_string(x) + " and W " + to_string(w));
   s.in_channels = x[1] / s.groups;
   s.out_channels = w[1];

@@ -19,7 +19,10 @@ void shape_loss(Op& op) {
   Shape rows = op.shape();
   rows.erase(rows.begin() + 1);
   op.require(op.shape(1) == rows, "found targets of shape " + to_string(op.shape(1)) + ", expected " + to_string(rows));
-  if (op.has(2)) op.require(op.shape(2) == Shape{op.shape()[1]}, "found weights of shape " + to_string(op.shape(2)));
+  if (op.has(2)) {
+    op.require_same_types(0, 2);
+    op.require_shape(2, {op.shape()[1]});
+  }
   const std::string r = reduction_of(op);
   check_row(op, op.shape()[1]);
   op.set_output(0, op.in(0).type, r == "none" ? rows : Shape());

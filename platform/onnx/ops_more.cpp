@@ -51,7 +51,7 @@ Shape unpooled(const Op& op) {
 void shape_max_unpool(Op& op) {
   op.require_type(1, Takes::indices);
   op.require(op.rank() >= 3 && op.shape(1) == op.shape(), "found indices of another shape");
-  const Shape to = op.has(2) ? op.values(2) : unpooled(op);
+  const Shape from = unpooled(op), to = op.has(2) ? op.values(2) : from;
   op.require(to.size() == op.shape().size(), "found output_shape of another rank");
   op.set_output(0, op.in(0).type, to);
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/platform/onnx/rows.h"
 
 namespace kernbench::onnx {
@@ -148,6 +147,9 @@ void run_eye(Pe& pe) {
 }
 
 void shape_range(Op& op) {
+  op.require_same_types(0, 1);
+  op.require_same_types(0, 2);
+  op.require_type(0, Takes::numbers);
   const auto one = [&](size_t i) {
     return is_float(op.in(i).dtype()) ? op.reals(i).at(0) : static_cast<double>(op.values(i).at(0));
   };
@@ -310,9 +312,18 @@ std::string pad_mode(const Op& op) {
   return op.word("mode", {"constant", "reflect", "edge", "wrap"}, "constant");
 }
 
+double pad_value(const Op& op) {
+  return op.opset < 11 ? op.real("value", 0) : 0;
+}
+
 void shape_pad(Op& op) {
   const Padding p = padding_of(op);
+  pad_value(op);
   const std::string mode = pad_mode(op);
+  if (op.opset >= 11 && op.has(2)) {
+    op.require_same_types(0, 2);
+    op.require(op.in(2).elements() == 1, "found a constant_value of shape " + to_string(op.shape(2)));
+  }
   Shape to = op.shape();
   for (size_t d = 0; d < to.size(); ++d) {
     op.require(std::abs(p.before[d]) <= kMostElements && std::abs(p.after[d]) <= kMostElements, "found a huge pad");
@@ -337,7 +348,7 @@ void run_pad(Pe& pe) {
   const Padding p = padding_of(pe.op);
   const std::string mode = pad_mode(pe.op);
   const Shape strides = row_major_strides(pe.op.shape()), &from = pe.op.shape(), &to = pe.op.out().shape;
-  const double fill = pe.op.opset < 11 ? pe.op.real("value", 0) : pe.op.has(2) ? pe.reals(2).at(0) : 0;
+  const double fill = pe.op.opset >= 11 && pe.op.has(2) ? pe.reals(2).at(0) : pad_value(pe.op);
   move(
       pe,
       [&](int64_t i) {
@@ -402,6 +413,10 @@ void run_space_to_depth(Pe& pe) {
 
 void shape_trilu(Op& op) {
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
+  if (op.has(1)) {
+    op.require_type(1, Takes::indices);
+    op.require(op.in(1).elements() == 1, "found k of shape " + to_string(op.shape(1)));
+  }
   like_first(op);
 }
 void run_trilu(Pe& pe) {
@@ -419,13 +434,18 @@ void shape_reverse_sequence(Op& op) {
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
   const int64_t time = op.integer("time_axis", 0), batch = op.integer("batch_axis", 1);
   op.require(time + batch == 1 && time >= 0 && time <= 1, "found time_axis and batch_axis other than 0 and 1");
-  op.require(op.shape(1) == Shape{op.shape()[at(batch)]}, "found sequence_lens of another length than the batch");
+  op.require_type(1, Takes::indices);
+  op.require_shape(1, {op.shape()[at(batch)]});
   like_first(op);
 }
 void run_reverse_sequence(Pe& pe) {
   const auto time = at(pe.op.integer("time_axis", 0)), batch = at(pe.op.integer("batch_axis", 1));
   const Places lengths = pe.ints(1);
   const Shape& s = pe.op.shape();
+  for (const int64_t n : lengths) {
+    if (n < 0 || n > s[time])
+      throw Refusal("found a length of " + std::to_string(n) + " of " + std::to_string(s[time]));
+  }
   const int64_t stride = row_major_strides(s)[time];
   move(pe, [&](int64_t i) {
     const Shape index = unflattened(i, s);
@@ -535,7 +555,7 @@ const RegisterOps registered_joins{{
 // ---- By indices that are data
 
 int64_t wrapped(int64_t i, int64_t n) {
-  if (i < -n || i >= n) throw KernelFault("found index " + std::to_string(i) + " of " + std::to_string(n));
+  if (i < -n || i >= n) throw Refusal("found index " + std::to_string(i) + " of " + std::to_string(n));
   return i < 0 ? i + n : i;
 }
 

@@ -95,6 +95,9 @@ Recurrence recurrence_of(const Op& op) {
 void shape_recurrent(Op& op) {
   const Recurrence r = recurrence_of(op);
   op.require(op.in(0).type == Type::float32, "found " + name_of(op.in(0).type) + ", expected float");
+  for (size_t i = 1; i < op.inputs.size(); ++i) {
+    if (op.has(i) && i != 4) op.require_same_types(0, i);
+  }
   op.set_output(0, op.in(0).type,
                 r.batch_first ? Shape{r.batch, r.steps, r.directions, r.hidden}
                               : Shape{r.steps, r.directions, r.batch, r.hidden});

@@ -307,8 +307,9 @@ void shape_layer_norm(Op& op) {
   check_row(op, AxisRows(op.shape(), axis, op.rank()).length);
   const Shape normed(op.shape().begin() + axis, op.shape().end());
   for (const size_t i : {size_t{1}, size_t{2}}) {
-    if (i == 1 || op.has(i))
-      op.require(broadcast({op.shape(i), normed}) == normed, "found a scale of shape " + to_string(op.shape(i)));
+    if (i == 2 && !op.has(i)) continue;
+    op.require_type(i, Takes::floats);
+    op.require(broadcast({op.shape(i), normed}) == normed, "found a scale of shape " + to_string(op.shape(i)));
   }
   like_first(op);
   Shape means = op.shape();
@@ -376,8 +377,10 @@ void shape_group_norm(Op& op) {
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
   const int64_t groups = op.integer("num_groups"), channels = op.shape()[1];
   op.require(groups >= 1 && channels % groups == 0, "found " + std::to_string(groups) + " groups");
-  const Shape scales{op.opset < 21 ? groups : channels};
-  op.require(op.shape(1) == scales && op.shape(2) == scales, "found scales of shape " + to_string(op.shape(1)));
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    op.require_shape(i, {op.opset < 21 ? groups : channels});
+    op.require_same_types(0, i);
+  }
   check_row(op, AxisRows(op.shape(), 1, op.rank()).length / groups);
   like_first(op);
 }

@@ -20,6 +20,7 @@ void check_scales(const Op& op) {
   const int64_t n = op.in(1).elements();
   op.require(n == 1 || (op.rank(1) == 1 && n == op.shape()[static_cast<size_t>(quantized_axis(op))]),
              "found scales of shape " + to_string(op.shape(1)));
+  op.require_type(1, Takes::floats);
   if (op.has(2)) op.require(op.in(2).elements() == n, "found zero points of another shape than the scales");
 }
 
@@ -32,6 +33,7 @@ std::vector<Strides> scale_views(const Op& op) {
 
 void shape_quantize(Op& op) {
   check_scales(op);
+  op.require_type(0, Takes::numbers);
   const auto given = type_of(op.integer("output_dtype", 0));
   const Type type = op.has(2) ? op.in(2).type : given != Type::none ? given : Type::uint8;
   op.set_output(0, type, op.shape());
@@ -48,6 +50,7 @@ void run_quantize(Pe& pe) {
 
 void shape_dequantize(Op& op) {
   check_scales(op);
+  if (op.has(2)) op.require_same_types(0, 2);
   op.set_output(0, op.in(1).type, op.shape());
 }
 
@@ -90,10 +93,11 @@ void run_dynamic_quantize(Pe& pe) {
 void shape_batch_norm(Op& op) {
   op.require(op.integer("training_mode", 0) == 0 && op.integer("is_test", 1) != 0,
              "it is in training; only inference is run");
-  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
-  for (size_t i = 1; i < 5; ++i)
-    op.require(op.shape(i) == Shape{op.shape()[1]}, "found parameters of shape " + to_string(op.shape(i)));
+  for (size_t i = 0; i < 5; ++i) {
+    op.require_type(i, Takes::floats);
+    if (i > 0) op.require_shape(i, {op.shape()[1]});
+  }
   for (size_t i = 1; i < op.outputs.size(); ++i) op.require(!op.has_output(i), "it is in training: it has statistics");
   like_first(op);
 }

@@ -148,23 +148,43 @@ class Planner {
       fault(fmt::format("input '{}' has {} elements", cut(v.name), elements_of(v.shape)));
   }
 
-  /// Constant takes its value from an attribute.
-  std::shared_ptr<const TensorData> constant_of(const Node& n) const {
-    for (const auto& [name, a] : n.attributes) {
-      if (name == "value" && a.t) return a.t;
-      if (name == "value_int") return std::make_shared<const TensorData>(TensorData::of_ints({a.i}, {}));
-      if (name == "value_ints")
-        return std::make_shared<const TensorData>(TensorData::of_ints(a.ints, {static_cast<int64_t>(a.ints.size())}));
-      if (name == "value_float" || name == "value_floats") {
-        const std::vector<float> values = name == "value_float" ? std::vector<float>{a.f} : a.floats;
-        TensorData t{Type::float32, {}, Bytes(values.size() * sizeof(float))};
-        if (name == "value_floats") t.shape.push_back(static_cast<int64_t>(values.size()));
-        if (!values.empty())
-          std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
-        return std::make_shared<const TensorData>(std::move(t));
-      }
+  void add_constant(const Node& n) {
+    try {
+      const auto t = constant_of(n);
+      if (!t) throw Refusal("its value is not known");
+      if (!dtype_of(t->type)) throw Refusal("its type is " + name_of(t->type));
+      make(n.outputs[0], *t).constant = t;
+    } catch (const Refusal& r) {
+      refuse(n, r.what());
+    }
+  }
+
+  /// Constant takes its value from an attribute; null where it has none. Refusal.
+  static std::shared_ptr<const TensorData> constant_of(const Node& n) {
+    const auto given = [&](const char* name) { return n.attributes.count(name) > 0; };
+    const auto value = [&](const char* name, AttributeType t) -> const Attribute& { return attribute_of(n, name, t); };
+    const auto list = [](size_t length) { return Shape{static_cast<int64_t>(length)}; };
+    if (given("value")) return value("value", AttributeType::tensor).t;
+    if (given("value_int")) return ints_of({value("value_int", AttributeType::integer).i}, {});
+    if (given("value_ints")) {
+      const std::vector<int64_t>& all = value("value_ints", AttributeType::integers).ints;
+      return ints_of(all, list(all.size()));
+    }
+    if (given("value_float")) return floats_of({value("value_float", AttributeType::real).f}, {});
+    if (given("value_floats")) {
+      const std::vector<float>& all = value("value_floats", AttributeType::reals).floats;
+      return floats_of(all, list(all.size()));
     }
     return nullptr;
+  }
+
+  static std::shared_ptr<const TensorData> ints_of(const std::vector<int64_t>& values, const Shape& shape) {
+    return std::make_shared<const TensorData>(TensorData::of_ints(values, shape));
+  }
+  static std::shared_ptr<const TensorData> floats_of(const std::vector<float>& values, const Shape& shape) {
+    TensorData t{Type::float32, shape, Bytes(values.size() * sizeof(float))};
+    if (!values.empty()) std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
+    return std::make_shared<const TensorData>(std::move(t));
   }
 
   void refuse(const Node& n, const std::string& why) {
@@ -177,12 +197,7 @@ class Planner {
 
   void add_node(const Node& n) {
     if (is_control_flow(n)) return write_out(n);
-    if (n.op == "Constant" && n.domain.empty() && n.outputs.size() == 1) {
-      const auto t = constant_of(n);
-      if (!t || !dtype_of(t->type)) return refuse(n, t ? "its type is " + name_of(t->type) : "its value is not known");
-      make(n.outputs[0], *t).constant = t;
-      return;
-    }
+    if (n.op == "Constant" && n.domain.empty() && n.outputs.size() == 1) return add_constant(n);
     bool known = false;
     const OpRow* row = find_row(n.domain, n.op, opset_, &known);
     if (!row) return refuse(n, known ? fmt::format("not in opset {}", opset_) : "the op is not supported");
@@ -266,6 +281,7 @@ class Planner {
   void settle(Op& op) {
     if (std::none_of(op.outputs.begin(), op.outputs.end(), [](const Value* v) { return v != nullptr; }))
       op.refuse("it has no outputs");
+    check_attribute_types(*op.node);
     op.row->shape(op);
     int64_t elements = 0;
     for (size_t i = 0; i < op.outputs.size(); ++i) {
