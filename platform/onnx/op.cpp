@@ -30,6 +30,10 @@ const OpRow* find_row(const std::string& domain, const std::string& name, int64_
   return nullptr;
 }
 
+std::string described(const Node& n) {
+  return fmt::format("node {} ({})", in_quotes(n.name), cut(n.domain.empty() ? n.op : n.domain + "." + n.op));
+}
+
 bool takes(Takes which, Type t) {
   const bool real = dtype_of(t) && is_float(*dtype_of(t)), boolean = t == Type::boolean;
   switch (which) {

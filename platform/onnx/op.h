@@ -17,6 +17,9 @@ class Refusal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// "node 'relu_1' (Relu)", for messages.
+std::string described(const Node&);
+
 /// Refusal where there is none, or one of another type.
 const Attribute& attribute_of(const Node&, const std::string& name, AttributeType);
 

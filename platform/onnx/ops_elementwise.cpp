@@ -110,6 +110,10 @@ Tensor modulo(Pe& pe, const Operands& o) {
   return tl.where(tl.bitwise_and(unlike, tl.ne(r, 0)), r + o[1], r);
 }
 
+void check_mod(const Op& op) {
+  if (op.integer("fmod", 0) == 0) op.require(!takes(Takes::floats, op.in(0).type), "found floats, expected fmod of 1");
+}
+
 bool shifts_left(const Op& op) {
   return op.word("direction", {"LEFT", "RIGHT"}, "") == "LEFT";
 }
@@ -244,7 +248,7 @@ const std::vector<Elementwise>& elementwise_table() {
       {"Mul", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] * o[1])},
       {"Div", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] / o[1])},
       {"Pow", 7, Takes::numbers, Result::first, false, 2, KB_STEP(power(pe, o))},
-      {"Mod", 10, Takes::numbers, Result::first, false, 2, KB_STEP(modulo(pe, o))},
+      {"Mod", 10, Takes::numbers, Result::first, false, 2, KB_STEP(modulo(pe, o)), check_mod},
       {"BitShift", 11, Takes::integers, Result::first, false, 2, KB_STEP(shifted(pe, o)),
        [](const Op& op) { shifts_left(op); }},
       {"BitwiseAnd", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] & o[1])},

@@ -147,6 +147,7 @@ Taps taps_of(const Resizing& r, size_t d, int64_t i, int64_t n) {
 
 void shape_resize(Op& op) {
   const Resizing r = resizing_of(op);
+  if (r.mode != "nearest") op.require_type(0, Takes::numbers);
   int64_t taps = 1;
   for (size_t d = 0; d < r.to.size(); ++d) {
     op.require(r.to[d] >= 0, "its output has no elements");
@@ -231,6 +232,7 @@ void shape_grid_sample(Op& op) {
   const Shape &x = op.shape(), &grid = op.shape(1);
   op.require(x.size() == 4 && grid.size() == 4 && grid[3] == 2 && grid[0] == x[0],
              "found X " + to_string(x) + " and grid " + to_string(grid) + ", expected [N, C, H, W] and [N, H, W, 2]");
+  if (s.mode != "nearest") op.require_type(0, Takes::numbers);
   op.require_type(1, Takes::floats);
   op.set_output(0, op.in(0).type, {x[0], x[1], grid[1], grid[2]});
 }

@@ -34,6 +34,7 @@ std::vector<Strides> scale_views(const Op& op) {
 void shape_quantize(Op& op) {
   check_scales(op);
   op.require_type(0, Takes::numbers);
+  if (op.has(2)) op.require_type(2, Takes::numbers);
   const auto given = type_of(op.integer("output_dtype", 0));
   const Type type = op.has(2) ? op.in(2).type : given != Type::none ? given : Type::uint8;
   op.set_output(0, type, op.shape());

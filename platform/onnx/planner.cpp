@@ -188,8 +188,7 @@ class Planner {
   }
 
   void refuse(const Node& n, const std::string& why) {
-    faults_.push_back(fmt::format("{}: node '{}' ({}): {}", model_.file, cut(n.name),
-                                  cut(n.domain.empty() ? n.op : n.domain + "." + n.op), why));
+    faults_.push_back(fmt::format("{}: {}: {}", model_.file, described(n), why));
     for (const std::string& name : n.outputs) {
       if (!name.empty()) unknown_.insert(name);
     }
@@ -264,9 +263,9 @@ class Planner {
     }
     for (const std::string& name : n.outputs) op.outputs.push_back(name.empty() ? nullptr : &make(name));
     plan_->ops.push_back(std::move(op));
-    Op& placed = plan_->ops.back();
+    placed_ = &plan_->ops.back();
     try {
-      settle(placed);
+      settle(plan_->ops.back());
     } catch (const Refusal& r) {
       refuse(n, r.what());
     } catch (const InputError& e) {
@@ -276,6 +275,7 @@ class Planner {
     } catch (const std::length_error&) {
       refuse(n, "a shape has more dimensions than can be run");
     }
+    placed_ = nullptr;
   }
 
   void settle(Op& op) {
@@ -349,7 +349,13 @@ class Planner {
       op.outputs[0]->known = std::make_shared<const TensorData>(std::move(same));
       return;
     }
-    std::vector<TensorData> results = work_out(op, inputs);
+    std::vector<TensorData> results;
+    try {
+      results = work_out(op, inputs);
+    } catch (const Refusal& r) {
+      if (&op == placed_) throw;
+      throw Refusal(described(*op.node) + ": " + r.what());
+    }
     for (size_t i = 0; i < results.size(); ++i) {
       if (op.outputs[i]) op.outputs[i]->known = std::make_shared<const TensorData>(std::move(results[i]));
     }
@@ -438,6 +444,7 @@ class Planner {
   const PlanRequest& request_;
   std::shared_ptr<Plan> plan_;
   int64_t opset_ = 0, planned_ = 0;
+  const Op* placed_ = nullptr;  // whose own refusals tell its node
   std::map<std::string, size_t> by_name_;
   std::map<const Value*, const Op*> made_by_;
   std::set<std::string> unknown_, used_dims_;

@@ -76,6 +76,15 @@ class Nodes(OnnxCli):
                            for w in ("--tensor", f"i{k}={self.array(f'i{k}.npy', a, a.dtype)}")]
                 self.refuses("model", self.one_node(op, inputs, **attributes), "--topology", SMALL, *options, status=1,
                              saying=(f"node 'n' ({op}): {said}",), lines=1)
+        # Of what is known it is found while it is planned, and told once.
+        m = self.file(onnx.model([onnx.node("Gather", ["c", "i"], ["y"], name="n")], [], [Y],
+                                 {"c": np.float32([1, 2]), "i": np.array([5])}))
+        self.refuses_model(m, saying=("m.onnx: node 'n' (Gather): found index 5 of 2",))
+        # Of another node's shape it is told whose it is.
+        m = self.file(onnx.model([onnx.node("Gather", ["c", "i"], ["s"], name="n"), onnx.node("Expand", ["x", "s"], ["y"], name="e")],
+                                 [X, ("i", "int64", [1])], [Y], {"c": np.array([1, 1])}))
+        self.refuses_model(m, "--tensor", f"i={self.array('i.npy', [2], 'i8')}",
+                           saying=("m.onnx: node 'e' (Expand): node 'n' (Gather): found index 2 of 2",))
 
     def test_element_types(self):
         floats, ints, bools = f4(2, 3), i4(2, 3), np.zeros((2, 3), bool)
@@ -104,8 +113,10 @@ class Nodes(OnnxCli):
                 ("RNN", [f4(2, 1, 3), f4(1, 4, 3), i4(1, 4, 4)], "float and int32"),
                 ("Pad", [floats, i8(4), i4()], "float and int32"), ("Range", [f4(), f4(), i4()], "float and int32"),
                 ("Reshape", [floats, f4(2)], "input 1 is of float, expected integers"),
-                ("Shrink", [ints], "expected floats")):
+                ("QuantizeLinear", [floats, f4(), np.zeros((), bool)], "input 2 is of bool, expected numbers"),
+                ("Mod", [floats, floats], "expected fmod of 1"), ("Shrink", [ints], "expected floats")):
             self.refused(op, inputs, said)
+        self.refused("GridSample", [np.zeros((1, 1, 2, 3), bool), f4(1, 2, 2, 2)], "input 0 is of bool")
         self.refused("Clip", [ints], "expected floats", opset=6, min=0.5)
         np.testing.assert_array_equal(self.result_of_node("Pow", [np.float32([2, 3]), np.array([3, 2], "i4")]), [8, 9])
 
