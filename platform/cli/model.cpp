@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -59,12 +60,11 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
 
 /// Whether the model is an ONNX graph, by its name. InputError where an option is of the other kind alone.
 bool is_onnx(const RunSpec& spec) {
-  const std::string file = spec.text("model"), end = ".onnx";
-  const bool onnx = file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
+  const bool onnx = std::filesystem::path(spec.text("model")).extension() == ".onnx";
   for (const char* option : {"dim", "test-data", "plan"}) {
     if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
   }
-  for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype"}) {
+  for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "tp", "pp", "ep"}) {
     if (onnx && spec.given(option))
       throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
   }

@@ -1,5 +1,7 @@
 #include "kernbench/platform/cli/onnx_options.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -18,18 +20,6 @@ namespace {
 using onnx::TensorData;
 using Tensors = std::map<std::string, std::shared_ptr<const TensorData>>;
 
-bool ends_in(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-onnx::Type type_of(DType t) {
-  for (int i = 1; i < 24; ++i) {
-    const auto type = static_cast<onnx::Type>(i);
-    if (type != onnx::Type::boolean && onnx::dtype_of(type) == t) return type;
-  }
-  return onnx::Type::none;
-}
-
 /// Of that type, or of the file's. InputError.
 NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
   try {
@@ -41,20 +31,17 @@ NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
 
 /// FILE.pb, or FILE.npy with what the graph says of the tensor's type.
 std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx::Port* port) {
-  if (!ends_in(file, ".npy")) {
+  if (std::filesystem::path(file).extension() != ".npy") {
     TensorData t = onnx::read_tensor(file);
     // ONNX's own suite keeps the bits of bfloat16 as uint16.
     if (port && port->type == onnx::Type::bfloat16 && t.type == onnx::Type::uint16) t.type = port->type;
     return std::make_shared<const TensorData>(std::move(t));
   }
-  const bool is_int64 = port && port->type == onnx::Type::int64;  // of which .npy files are not read
-  const bool as_port = port && !is_int64 && onnx::dtype_of(port->type).has_value();
+  const bool as_port = port && onnx::dtype_of(port->type).has_value();
   const NpyArray a = as_port ? array_of(file, onnx::dtype_of(port->type).value()) : array_of(file);
-  TensorData t{as_port ? port->type : type_of(a.dtype), onnx::Shape(a.shape.begin(), a.shape.end()), a.bytes};
-  if (is_int64) {
-    if (a.dtype != DType::i32)
-      throw InputError(file + ": found " + std::string(name_of(a.dtype)) + ", expected i32 for an int64");
-    t = TensorData::of_ints(t.ints(), t.shape);
+  TensorData t{as_port ? port->type : onnx::type_of(a.dtype), onnx::Shape(a.shape.begin(), a.shape.end()), a.bytes};
+  if (t.type == onnx::Type::boolean) {
+    for (uint8_t& b : t.bytes) b = b != 0;
   }
   return std::make_shared<const TensorData>(std::move(t));
 }
@@ -66,18 +53,23 @@ const onnx::Port* port_of(const std::vector<onnx::Port>& ports, const std::strin
   return nullptr;
 }
 
-/// input_0.pb, input_1.pb, … of a folder, for the ports that are no initializers, in their order.
+/// input_0.pb, input_1.pb, … of a folder, for the ports that are no initializers, in their order: these and no more.
 Tensors numbered(const std::string& folder, const std::string& what, const std::vector<onnx::Port>& ports,
                  const onnx::Graph& graph) {
   Tensors all;
-  size_t i = 0;
+  size_t count = 0;
+  const auto path_of = [&](size_t i) { return std::filesystem::path(folder) / fmt::format("{}_{}.pb", what, i); };
   for (const onnx::Port& p : ports) {
     if (what == "input" && graph.constants.count(p.name) > 0) continue;
-    const auto file = std::filesystem::path(folder) / (what + "_" + std::to_string(i++) + ".pb");
-    if (!std::filesystem::exists(file)) break;
+    const auto file = path_of(count++);
+    if (!std::filesystem::exists(file))
+      throw InputError(fmt::format("--test-data: {} has no {}", folder, file.filename().string()));
     if (!onnx::dtype_of(p.type)) continue;  // the plan refuses it, by name
     all[p.name] = tensor_of(file.string(), &p);
   }
+  if (const auto more = path_of(count); std::filesystem::exists(more))
+    throw InputError(
+        fmt::format("--test-data: {} has {}, the model has {} {}s", folder, more.filename().string(), count, what));
   return all;
 }
 
@@ -91,8 +83,6 @@ class OnnxRun : public OwnProgram {
       if (!std::filesystem::is_directory(folder)) throw InputError("--test-data: " + folder + " is no folder");
       request_.inputs = numbered(folder, "input", model_.graph.inputs, model_.graph);
       expected_ = numbered(folder, "output", model_.graph.outputs, model_.graph);
-      if (expected_.empty() && model_.graph.outputs.size() > 0 && onnx::dtype_of(model_.graph.outputs[0].type))
-        throw InputError("--test-data: " + folder + " has no output_0.pb");
     }
     for (const auto& [name, file] : spec.named("tensor"))
       request_.inputs[name] = tensor_of(file, port_of(model_.graph.inputs, name));

@@ -1,21 +1,17 @@
 #include "kernbench/platform/onnx/control_flow.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace kernbench::onnx {
 namespace {
 
 constexpr int64_t kMostIterations = 4096;
 
-const Attribute& attribute(const Node& n, const std::string& name) {
-  const auto it = n.attributes.find(name);
-  if (it == n.attributes.end()) throw Refusal("attribute " + name + " is missing");
-  return it->second;
-}
-
 const Graph& graph_of(const Node& n, const std::string& name) {
-  if (!attribute(n, name).g) throw Refusal("attribute " + name + " is no graph");
-  return *attribute(n, name).g;
+  const Attribute& a = attribute_of(n, name, AttributeType::graph);
+  if (!a.g) throw Refusal("attribute " + name + " has no graph");
+  return *a.g;
 }
 
 Node made(const std::string& op, std::vector<std::string> inputs, std::string output) {
@@ -28,23 +24,31 @@ Node made(const std::string& op, std::vector<std::string> inputs, std::string ou
 }
 
 /// A graph's names in the plan's: inside of graphs of its nodes too.
-Node renamed(Node n, Names names);
+Node renamed(Node n, const Names& names);
 
-std::shared_ptr<const Graph> renamed_outer(const Graph& g, Names names) {
+/// What a graph names itself is its own.
+std::shared_ptr<const Graph> renamed_outer(const Graph& g, const Names& outer) {
   auto copy = std::make_shared<Graph>(g);
-  for (const Port& p : g.inputs) names.erase(p.name);
-  for (const auto& [name, t] : g.constants) names.erase(name);
+  std::optional<Names> fewer;
+  const auto hide = [&](const std::string& name) {
+    if (outer.count(name) == 0) return;
+    if (!fewer) fewer = outer;
+    fewer->erase(name);
+  };
+  for (const Port& p : g.inputs) hide(p.name);
+  for (const auto& [name, t] : g.constants) hide(name);
   for (const Node& n : g.nodes) {
-    for (const std::string& name : n.outputs) names.erase(name);
+    for (const std::string& name : n.outputs) hide(name);
   }
-  for (Node& n : copy->nodes) n = renamed(n, names);
+  const Names& names = fewer ? *fewer : outer;
+  for (Node& n : copy->nodes) n = renamed(std::move(n), names);
   for (Port& p : copy->outputs) {
-    if (names.count(p.name) > 0) p.name = names[p.name];
+    if (const auto it = names.find(p.name); it != names.end()) p.name = it->second;
   }
   return copy;
 }
 
-Node renamed(Node n, Names names) {
+Node renamed(Node n, const Names& names) {
   for (auto* all : {&n.inputs, &n.outputs}) {
     for (std::string& name : *all) {
       const auto it = names.find(name);
@@ -149,14 +153,16 @@ void unroll_loop(const Node& n, const Unrolling& u) {
 
 /// A list attribute's element, or what stands for it where it is left out.
 int64_t listed(const Node& n, const char* name, size_t i) {
-  const auto it = n.attributes.find(name);
-  return it == n.attributes.end() || i >= it->second.ints.size() ? 0 : it->second.ints[i];
+  if (n.attributes.count(name) == 0) return 0;
+  const std::vector<int64_t>& all = attribute_of(n, name, AttributeType::integers).ints;
+  return i < all.size() ? all[i] : 0;
 }
 
 void unroll_scan(const Node& n, int64_t opset, const Unrolling& u) {
   if (opset < 9) throw Refusal("its batches of opset 8 are not run");
   const Graph& body = graph_of(n, "body");
-  const auto scans = static_cast<size_t>(std::max<int64_t>(0, attribute(n, "num_scan_inputs").i));
+  const auto scans =
+      static_cast<size_t>(std::max<int64_t>(0, attribute_of(n, "num_scan_inputs", AttributeType::integer).i));
   if (scans == 0 || scans > n.inputs.size() || body.inputs.size() != n.inputs.size() ||
       body.outputs.size() != n.outputs.size() || body.outputs.size() < n.inputs.size() - scans)
     throw Refusal("its body has another number of inputs or outputs");

@@ -21,7 +21,8 @@ Strides along_axis(const Shape& vector, const Shape& shape, int64_t axis);
 // Functions that pe_math has no op for, of f32, as chains of those it has.
 tl::Tensor arctangent(Pe&, const tl::Tensor& x);
 tl::Tensor softplus(Pe&, const tl::Tensor& x);
-/// An activation by the name that ONNX has for it (Relu, Tanh, Sigmoid, …, as recurrent ops name them). Refusal.
+/// Activations by the names that ONNX has for them (Relu, Tanh, Sigmoid, …, as recurrent ops name them). Refusal.
+std::vector<std::string> activation_names();
 tl::Tensor activation(Pe&, const std::string& name, const tl::Tensor& x, float alpha, float beta);
 
 }  // namespace kernbench::onnx

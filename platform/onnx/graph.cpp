@@ -1,6 +1,7 @@
 #include "kernbench/platform/onnx/graph.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "kernbench/kernel_api/host_tensor.h"
 #include "kernbench/phase2/check/verify.h"
@@ -74,13 +75,24 @@ Shape row_major_strides(const Shape& s) {
   return strides;
 }
 
-Type type_of(int64_t number) {
-  return number >= 0 && number < 100 ? static_cast<Type>(number) : static_cast<Type>(254);
+Type type_of(DType t) {
+  for (const TypeRow& r : kTypes) {
+    if (r.dtype == t && r.type != Type::boolean) return r.type;
+  }
+  return Type::none;
+}
+
+std::string name_of(AttributeType t) {
+  static const char* const kNames[] = {"nothing",          "a float", "an integer",       "a string",
+                                       "a tensor",         "a graph", "a list of floats", "a list of integers",
+                                       "a list of strings"};
+  const auto i = static_cast<size_t>(t);
+  return i < std::size(kNames) ? kNames[i] : "of type " + std::to_string(static_cast<int>(t));
 }
 
 std::string name_of(Type t) {
   const TypeRow* r = row_of(t);
-  return r ? r->name : "type " + std::to_string(static_cast<int>(t));
+  return r ? r->name : "type " + std::to_string(static_cast<int64_t>(t));
 }
 
 std::optional<DType> dtype_of(Type t) {

@@ -24,7 +24,8 @@ std::string to_string(const Shape&);
 Shape row_major_strides(const Shape&);
 
 /// Element types by ONNX's numbers.
-enum class Type : uint8_t {
+enum class Type : int64_t {
+  not_a_tensor = -1,  ///< sequences, maps, optionals
   none = 0,
   float32 = 1,
   uint8 = 2,
@@ -47,11 +48,14 @@ enum class Type : uint8_t {
   float8e5m2 = 19,
   float8e5m2fnuz = 20,
   uint4 = 21,
-  int4 = 22,
-  not_a_tensor = 255  ///< sequences, maps, optionals
+  int4 = 22
 };
 /// One that ONNX does not have is told by its number.
-Type type_of(int64_t number);
+inline Type type_of(int64_t number) {
+  return static_cast<Type>(number);
+}
+/// As arrays have it: none is of booleans.
+Type type_of(DType);
 /// "float16"; "type 99" of a number that ONNX does not have.
 std::string name_of(Type);
 /// What Phase 2 computes with: booleans are u8, 0 or 1. None of types that it lacks.
@@ -71,7 +75,22 @@ struct TensorData {
 
 struct Graph;
 
+/// By ONNX's numbers; none: of old files, which do not say it.
+enum class AttributeType : int32_t {
+  none = 0,
+  real = 1,
+  integer = 2,
+  string = 3,
+  tensor = 4,
+  graph = 5,
+  reals = 6,
+  integers = 7,
+  strings = 8
+};
+std::string name_of(AttributeType);
+
 struct Attribute {
+  AttributeType type = AttributeType::none;
   float f = 0;
   int64_t i = 0;
   std::string s;

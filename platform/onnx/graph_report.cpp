@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/record/run_report.h"
 
 namespace kernbench::onnx {
@@ -75,7 +76,7 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   if (plan) {
     fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}  {}\n", "node", "op", "bytes", "time", "how it runs, what it gives");
     for (const NodeLine& l : lines)
-      fmt::print(out, "  {:32}{:20}{:>14}{:>16}  {}; {}\n", l.op->node->name, l.op->node->op,
+      fmt::print(out, "  {:32}{:20}{:>14}{:>16}  {}; {}\n", escaped(l.op->node->name), escaped(l.op->node->op),
                  l.runs ? bytes_text(GraphProgram::bytes_of(*l.op)) : "-", l.runs ? time_text(l.time_ns) : "-", l.how,
                  outputs_of(*l.op));
   }
@@ -85,7 +86,7 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   for (const std::string& name : program.verified_by_shape())
     fmt::print(out, "pass  {}  has no elements, as it should\n", name);
   if (const Op* op = first_that_departs(program, p))
-    fmt::print(out, "\n  departs      first at node '{}' ({})\n", op->node->name, op->node->op);
+    fmt::print(out, "\n  departs      first at node '{}' ({})\n", escaped(op->node->name), escaped(op->node->op));
 }
 
 void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {

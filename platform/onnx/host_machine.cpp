@@ -81,16 +81,23 @@ void add(tl::LaunchArgs& args, const std::string& name, DType dtype, int64_t ele
   args.add(name, {view}, view, static_cast<uint64_t>(elements) * size_of(dtype), true);
 }
 
-}  // namespace
-
-void run_on_pe(const Op& op, tl::Context& tl, const tl::Args& args) {
+/// Refusal, besides a kernel's own faults.
+void run_row(const Op& op, tl::Context& tl, const tl::Args& args) {
   Pe pe(tl, args, op);
   try {
     op.row->run(pe);
-  } catch (const Refusal& r) {
-    throw KernelFault("node '" + op.node->name + "' (" + op.node->op + "): " + r.what());
   } catch (const std::out_of_range&) {
-    throw KernelFault("node '" + op.node->name + "' (" + op.node->op + "): an input has fewer elements than are read");
+    throw Refusal("an input has fewer elements than are read");
+  }
+}
+
+}  // namespace
+
+void run_on_pe(const Op& op, tl::Context& tl, const tl::Args& args) {
+  try {
+    run_row(op, tl, args);
+  } catch (const Refusal& r) {
+    throw KernelFault(described(*op.node) + ": " + r.what());
   }
 }
 
@@ -119,7 +126,7 @@ std::vector<TensorData> work_out(const Op& op, const std::vector<std::shared_ptr
   if (!any) return results;
   try {
     tl::Context tl(host);
-    run_on_pe(op, tl, tl::Args(args, 0));
+    run_row(op, tl, tl::Args(args, 0));
     tl.finish();
   } catch (const KernelFault& f) {
     throw Refusal(f.what());

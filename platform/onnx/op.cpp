@@ -1,7 +1,10 @@
 #include "kernbench/platform/onnx/op.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstring>
+
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::onnx {
 namespace {
@@ -27,14 +30,27 @@ const OpRow* find_row(const std::string& domain, const std::string& name, int64_
   return nullptr;
 }
 
-std::vector<const OpRow*> all_rows() {
-  std::vector<const OpRow*> rows;
-  for (const OpRow& r : table()) rows.push_back(&r);
-  std::sort(rows.begin(), rows.end(), [](const OpRow* a, const OpRow* b) {
-    const int order = std::strcmp(a->name, b->name);
-    return order != 0 ? order < 0 : a->since < b->since;
-  });
-  return rows;
+std::string described(const Node& n) {
+  return fmt::format("node {} ({})", in_quotes(n.name), cut(n.domain.empty() ? n.op : n.domain + "." + n.op));
+}
+
+bool takes(Takes which, Type t) {
+  const bool real = dtype_of(t) && is_float(*dtype_of(t)), boolean = t == Type::boolean;
+  switch (which) {
+    case Takes::any:
+      return true;
+    case Takes::numbers:
+      return !boolean;
+    case Takes::floats:
+      return real;
+    case Takes::integers:
+      return !real && !boolean;
+    case Takes::indices:
+      return t == Type::int32 || t == Type::int64;
+    case Takes::booleans:
+      return boolean;
+  }
+  return false;
 }
 
 const Value& Op::in(size_t i) const {
@@ -47,26 +63,63 @@ const Value& Op::out(size_t i) const {
   return *outputs[i];
 }
 
-const Attribute& Op::attribute(const std::string& name) const {
-  const auto it = node->attributes.find(name);
-  if (it == node->attributes.end()) refuse("attribute " + name + " is missing");
+const Attribute& attribute_of(const Node& n, const std::string& name, AttributeType type) {
+  const auto it = n.attributes.find(name);
+  if (it == n.attributes.end()) throw Refusal("attribute " + name + " is missing");
+  if (it->second.type != type && it->second.type != AttributeType::none)
+    throw Refusal("attribute " + name + " is " + name_of(it->second.type) + ", expected " + name_of(type));
   return it->second;
 }
 
+void check_attribute_types(const Node& n) {
+  // ONNX gives each of these names one type in every op.
+  static const std::pair<const char*, AttributeType> kTypes[] = {
+      {"alpha", AttributeType::real},
+      {"beta", AttributeType::real},
+      {"bias", AttributeType::real},
+      {"count_include_pad", AttributeType::integer},
+      {"detect_negative", AttributeType::integer},
+      {"detect_positive", AttributeType::integer},
+      {"epsilon", AttributeType::real},
+      {"exclusive", AttributeType::integer},
+      {"fmod", AttributeType::integer},
+      {"gamma", AttributeType::real},
+      {"ignore_index", AttributeType::integer},
+      {"lambd", AttributeType::real},
+      {"largest", AttributeType::integer},
+      {"linear_before_reset", AttributeType::integer},
+      {"max", AttributeType::real},
+      {"min", AttributeType::real},
+      {"periodic", AttributeType::integer},
+      {"reverse", AttributeType::integer},
+      {"select_last_index", AttributeType::integer},
+      {"storage_order", AttributeType::integer},
+      {"upper", AttributeType::integer},
+  };
+  for (const auto& [name, type] : kTypes) {
+    if (n.attributes.count(name) > 0) attribute_of(n, name, type);
+  }
+}
+
 int64_t Op::integer(const std::string& name, int64_t fallback) const {
-  return given(name) ? attribute(name).i : fallback;
+  return given(name) ? integer(name) : fallback;
 }
 
 float Op::real(const std::string& name, float fallback) const {
-  return given(name) ? attribute(name).f : fallback;
+  return given(name) ? attribute(name, AttributeType::real).f : fallback;
 }
 
-std::string Op::text(const std::string& name, const std::string& fallback) const {
-  return given(name) ? attribute(name).s : fallback;
+std::string Op::word(const std::string& name, const std::vector<std::string>& legal,
+                     const std::string& fallback) const {
+  const std::string found = given(name) ? attribute(name, AttributeType::string).s : fallback;
+  if (std::find(legal.begin(), legal.end(), found) == legal.end())
+    refuse(fmt::format("found {} {}{} legal: {}", name, in_quotes(found), did_you_mean(found, legal),
+                       fmt::join(legal, ", ")));
+  return found;
 }
 
 std::vector<int64_t> Op::ints(const std::string& name, std::vector<int64_t> fallback) const {
-  return given(name) ? attribute(name).ints : std::move(fallback);
+  return given(name) ? attribute(name, AttributeType::integers).ints : std::move(fallback);
 }
 
 int64_t Op::axis(int64_t a, int64_t of_rank) const {
@@ -75,7 +128,8 @@ int64_t Op::axis(int64_t a, int64_t of_rank) const {
 }
 
 std::vector<int64_t> Op::values(size_t i) const {
-  in(i);
+  if (takes(Takes::floats, in(i).type))
+    refuse(fmt::format("input {} is of {}, expected integers", i, name_of(in(i).type)));
   return evaluate(*inputs[i])->ints();
 }
 
@@ -89,6 +143,22 @@ void Op::require_small(const std::vector<Shape>& lists) const {
   for (const Shape& list : lists) {
     for (const int64_t n : list) require(n >= -kMost && n <= kMost, "found " + std::to_string(n) + ", expected less");
   }
+}
+
+void Op::require_type(size_t i, Takes which) const {
+  static const char* const kExpected[] = {"any type", "numbers", "floats", "integers", "int32 or int64", "bool"};
+  if (!takes(which, in(i).type))
+    refuse(
+        fmt::format("input {} is of {}, expected {}", i, name_of(in(i).type), kExpected[static_cast<size_t>(which)]));
+}
+
+void Op::require_same_types(size_t a, size_t b) const {
+  require(in(a).type == in(b).type, "found " + name_of(in(a).type) + " and " + name_of(in(b).type));
+}
+
+void Op::require_shape(size_t i, const Shape& expected) const {
+  require(shape(i) == expected,
+          fmt::format("input {} is of shape {}, expected {}", i, to_string(shape(i)), to_string(expected)));
 }
 
 void Op::set_output(size_t i, Type type, Shape shape) {
@@ -115,12 +185,6 @@ Shape broadcast(const std::vector<Shape>& shapes) {
 
 void like_first(Op& op) {
   op.set_output(0, op.in(0).type, op.shape(0));
-}
-
-void broadcast_first(Op& op) {
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < op.inputs.size(); ++i) shapes.push_back(op.shape(i));
-  op.set_output(0, op.in(0).type, broadcast(shapes));
 }
 
 }  // namespace kernbench::onnx

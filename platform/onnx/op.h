@@ -17,6 +17,19 @@ class Refusal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// "node 'relu_1' (Relu)", for messages.
+std::string described(const Node&);
+
+/// Refusal where there is none, or one of another type.
+const Attribute& attribute_of(const Node&, const std::string& name, AttributeType);
+
+/// Of attributes that kernels alone read, and read too late to refuse the graph. Refusal.
+void check_attribute_types(const Node&);
+
+/// Which elements an op takes: numbers are all but booleans, indices int32 and int64.
+enum class Takes : uint8_t { any, numbers, floats, integers, indices, booleans };
+bool takes(Takes, Type);
+
 /// A tensor between nodes.
 struct Value {
   std::string name;
@@ -32,22 +45,22 @@ struct Value {
 class Op;
 class Pe;
 
+constexpr int kNewest = 23, kOldest = 1;  // opsets
+
 struct OpRow {
   const char* name;
-  int since, until;           ///< opsets in which it means what this row does
+  int since;                  ///< the first opset in which it means what this row does
   void (*shape)(Op&);         ///< types and shapes of the outputs, from the inputs. Refusal
   void (*run)(Pe&);           ///< on each PE; null: the output is the input's bytes, and nothing moves
   const char* how;            ///< how it runs, for --plan and docs/onnx.md
   bool reads_values = false;  ///< the kernel reads elements, also computed ones (tl.materialize)
   bool takes_empty = false;   ///< inputs without elements are its business
+  int until = kNewest;        ///< the last opset
   const char* domain = "";
 };
 
 /// Null where there is none of that domain and name in that opset; `*known` says whether another opset has it.
 const OpRow* find_row(const std::string& domain, const std::string& name, int64_t opset, bool* known);
-/// By name, then opset.
-std::vector<const OpRow*> all_rows();
-constexpr int kNewest = 23, kOldest = 1;  // opsets
 
 /// Adds rows to the table: one object a file of ops, at namespace scope.
 class RegisterOps {
@@ -75,10 +88,15 @@ class Op {
   int64_t rank(size_t i = 0) const { return static_cast<int64_t>(shape(i).size()); }
 
   bool given(const std::string& attribute) const { return node->attributes.count(attribute) > 0; }
-  const Attribute& attribute(const std::string& name) const;
+  // Attributes: Refusal where one is of another type, or is missing and nothing stands for it.
+  const Attribute& attribute(const std::string& name, AttributeType type) const {
+    return attribute_of(*node, name, type);
+  }
+  int64_t integer(const std::string& name) const { return attribute(name, AttributeType::integer).i; }
   int64_t integer(const std::string& name, int64_t fallback) const;
   float real(const std::string& name, float fallback) const;
-  std::string text(const std::string& name, const std::string& fallback) const;
+  /// One of the legal words; Refusal with what was meant.
+  std::string word(const std::string& name, const std::vector<std::string>& legal, const std::string& fallback) const;
   std::vector<int64_t> ints(const std::string& name, std::vector<int64_t> fallback = {}) const;
   /// An axis of input 0, or of that rank, as 0 … rank − 1.
   int64_t axis(int64_t a, int64_t of_rank) const;
@@ -93,6 +111,10 @@ class Op {
     return has(i) ? values(i) : ints(name, std::move(fallback));
   }
 
+  /// Of an input's elements. Refusal.
+  void require_type(size_t i, Takes) const;
+  void require_same_types(size_t a, size_t b) const;
+  void require_shape(size_t i, const Shape&) const;
   void set_output(size_t i, Type type, Shape shape);
   [[noreturn]] void refuse(const std::string& why) const { throw Refusal(why); }
   /// Sizes and offsets of windows lie within ±2^24, so that what is computed of them does not overflow.
@@ -105,8 +127,7 @@ class Op {
 /// numpy's rule. Refusal.
 Shape broadcast(const std::vector<Shape>&);
 
-// Shape rules that several rows share.
-void like_first(Op&);       ///< output 0 is as input 0
-void broadcast_first(Op&);  ///< all inputs broadcast; the type of input 0
+// A shape rule that several rows share.
+void like_first(Op&);  ///< output 0 is as input 0
 
 }  // namespace kernbench::onnx

@@ -110,8 +110,16 @@ Tensor modulo(Pe& pe, const Operands& o) {
   return tl.where(tl.bitwise_and(unlike, tl.ne(r, 0)), r + o[1], r);
 }
 
+void check_mod(const Op& op) {
+  if (op.integer("fmod", 0) == 0) op.require(!takes(Takes::floats, op.in(0).type), "found floats, expected fmod of 1");
+}
+
+bool shifts_left(const Op& op) {
+  return op.word("direction", {"LEFT", "RIGHT"}, "") == "LEFT";
+}
+
 Tensor shifted(Pe& pe, const Operands& o) {
-  return pe.op.text("direction", "") == "LEFT" ? pe.tl.shift_left(o[0], o[1]) : pe.tl.shift_right(o[0], o[1]);
+  return shifts_left(pe.op) ? pe.tl.shift_left(o[0], o[1]) : pe.tl.shift_right(o[0], o[1]);
 }
 
 Tensor clipped(Pe& pe, const Operands& o) {
@@ -122,6 +130,11 @@ Tensor clipped(Pe& pe, const Operands& o) {
   }
   if (o.size() > 1 && o[1].valid()) x = pe.tl.maximum(x, o[1]);
   return o.size() > 2 && o[2].valid() ? pe.tl.minimum(x, o[2]) : x;
+}
+
+/// The bounds of old opsets are attributes, which are floats.
+void check_clip(const Op& op) {
+  if (op.opset < 11) op.require_type(0, Takes::floats);
 }
 
 Tensor is_infinite(Pe& pe, const Operands& o) {
@@ -145,8 +158,12 @@ Tensor folded(Pe& pe, const char* op, const Operands& o) {
   return all;
 }
 
+bool approximates(const Op& op) {
+  return op.word("approximate", {"none", "tanh"}, "none") == "tanh";
+}
+
 Tensor gelu(Pe& pe, const Tensor& x) {
-  if (pe.op.text("approximate", "none") == "none") return pe.tl.gelu(x);
+  if (!approximates(pe.op)) return pe.tl.gelu(x);
   const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / kPi);
   return x * 0.5 * (pe.tl.tanh(inner) + 1.0);
 }
@@ -155,11 +172,13 @@ enum class Result : uint8_t { first, boolean };
 
 struct Elementwise {
   const char* name;
-  int since, until;
+  int since;
+  Takes takes;  ///< of its inputs, but for a power's exponent
   Result result;
   bool wide;     ///< several steps: of floats in f32, rounded once
   size_t least;  ///< inputs that must be there
   Tensor (*f)(Pe&, const Operands&);
+  void (*check)(const Op&) = nullptr;  ///< its attributes
 };
 
 #define KB_STEP(expression)                 \
@@ -171,82 +190,86 @@ struct Elementwise {
 
 const std::vector<Elementwise>& elementwise_table() {
   static const std::vector<Elementwise> rows = {
-      {"Abs", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.abs(o[0]))},
-      {"Neg", 1, 23, Result::first, false, 1, KB_STEP(-o[0])},
-      {"Relu", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.relu(o[0]))},
-      {"Floor", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.floor(o[0]))},
-      {"Ceil", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.ceil(o[0]))},
-      {"Round", 11, 23, Result::first, false, 1, KB_STEP(pe.tl.round(o[0]))},
-      {"Exp", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.exp(o[0]))},
-      {"Log", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.log(o[0]))},
-      {"Sqrt", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.sqrt(o[0]))},
-      {"Sin", 7, 23, Result::first, false, 1, KB_STEP(pe.tl.sin(o[0]))},
-      {"Cos", 7, 23, Result::first, false, 1, KB_STEP(pe.tl.cos(o[0]))},
-      {"Tanh", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.tanh(o[0]))},
-      {"Sigmoid", 1, 23, Result::first, false, 1, KB_STEP(pe.tl.sigmoid(o[0]))},
-      {"Erf", 9, 23, Result::first, false, 1, KB_STEP(pe.tl.erf(o[0]))},
-      {"Reciprocal", 1, 23, Result::first, false, 1, KB_STEP(1.0 / o[0])},
-      {"Sign", 9, 23, Result::first, false, 1, KB_STEP(sign_of(pe, o[0]))},
-      {"Tan", 7, 23, Result::first, true, 1, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
-      {"Asin", 7, 23, Result::first, true, 1, KB_STEP(arcsine(pe, o[0]))},
-      {"Acos", 7, 23, Result::first, true, 1, KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
-      {"Atan", 7, 23, Result::first, true, 1, KB_STEP(arctangent(pe, o[0]))},
-      {"Sinh", 9, 23, Result::first, true, 1,
+      {"Abs", 1, Takes::numbers, Result::first, false, 1, KB_STEP(pe.tl.abs(o[0]))},
+      {"Neg", 1, Takes::numbers, Result::first, false, 1, KB_STEP(-o[0])},
+      {"Relu", 1, Takes::numbers, Result::first, false, 1, KB_STEP(pe.tl.relu(o[0]))},
+      {"Floor", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.floor(o[0]))},
+      {"Ceil", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.ceil(o[0]))},
+      {"Round", 11, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.round(o[0]))},
+      {"Exp", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.exp(o[0]))},
+      {"Log", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.log(o[0]))},
+      {"Sqrt", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.sqrt(o[0]))},
+      {"Sin", 7, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.sin(o[0]))},
+      {"Cos", 7, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.cos(o[0]))},
+      {"Tanh", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.tanh(o[0]))},
+      {"Sigmoid", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.sigmoid(o[0]))},
+      {"Erf", 9, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.erf(o[0]))},
+      {"Reciprocal", 1, Takes::floats, Result::first, false, 1, KB_STEP(1.0 / o[0])},
+      {"Sign", 9, Takes::numbers, Result::first, false, 1, KB_STEP(sign_of(pe, o[0]))},
+      {"Tan", 7, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
+      {"Asin", 7, Takes::floats, Result::first, true, 1, KB_STEP(arcsine(pe, o[0]))},
+      {"Acos", 7, Takes::floats, Result::first, true, 1,
+       KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
+      {"Atan", 7, Takes::floats, Result::first, true, 1, KB_STEP(arctangent(pe, o[0]))},
+      {"Sinh", 9, Takes::floats, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], 1.0 / 6, (pe.tl.exp(o[0]) - pe.tl.exp(-o[0])) * 0.5))},
-      {"Cosh", 9, 23, Result::first, true, 1, KB_STEP((pe.tl.exp(o[0]) + pe.tl.exp(-o[0])) * 0.5)},
-      {"Asinh", 9, 23, Result::first, true, 1,
+      {"Cosh", 9, Takes::floats, Result::first, true, 1, KB_STEP((pe.tl.exp(o[0]) + pe.tl.exp(-o[0])) * 0.5)},
+      {"Asinh", 9, Takes::floats, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], -1.0 / 6,
                         signed_like(pe, pe.tl.log(pe.tl.abs(o[0]) + pe.tl.sqrt(o[0] * o[0] + 1.0)), o[0])))},
-      {"Acosh", 9, 23, Result::first, true, 1, KB_STEP(pe.tl.log(o[0] + pe.tl.sqrt(o[0] * o[0] - 1.0)))},
-      {"Atanh", 9, 23, Result::first, true, 1,
+      {"Acosh", 9, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.log(o[0] + pe.tl.sqrt(o[0] * o[0] - 1.0)))},
+      {"Atanh", 9, Takes::floats, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], 1.0 / 3, pe.tl.log((1.0 + o[0]) / (1.0 - o[0])) * 0.5))},
-      {"Softplus", 1, 23, Result::first, true, 1, KB_STEP(softplus(pe, o[0]))},
-      {"Softsign", 1, 23, Result::first, true, 1, KB_STEP(o[0] / (pe.tl.abs(o[0]) + 1.0))},
-      {"Mish", 18, 23, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
-      {"Gelu", 20, 23, Result::first, true, 1, KB_STEP(gelu(pe, o[0]))},
-      {"Elu", 1, 23, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
-      {"Celu", 12, 23, Result::first, true, 1,
+      {"Softplus", 1, Takes::floats, Result::first, true, 1, KB_STEP(softplus(pe, o[0]))},
+      {"Softsign", 1, Takes::floats, Result::first, true, 1, KB_STEP(o[0] / (pe.tl.abs(o[0]) + 1.0))},
+      {"Mish", 18, Takes::floats, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
+      {"Gelu", 20, Takes::floats, Result::first, true, 1, KB_STEP(gelu(pe, o[0])),
+       [](const Op& op) { approximates(op); }},
+      {"Elu", 1, Takes::floats, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
+      {"Celu", 12, Takes::floats, Result::first, true, 1,
        KB_STEP(pe.tl.maximum(o[0], 0.0) +
                pe.tl.minimum((pe.tl.exp(o[0] / KB_F("alpha", 1)) - 1.0) * KB_F("alpha", 1), 0.0))},
-      {"Selu", 1, 23, Result::first, true, 1,
+      {"Selu", 1, Takes::floats, Result::first, true, 1,
        KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1.67326319217681884765625f), 0) *
                KB_F("gamma", 1.05070102214813232421875f))},
-      {"LeakyRelu", 1, 23, Result::first, true, 1, KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0))},
-      {"ThresholdedRelu", 1, 23, Result::first, true, 1,
+      {"LeakyRelu", 1, Takes::floats, Result::first, true, 1,
+       KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0))},
+      {"ThresholdedRelu", 1, Takes::floats, Result::first, true, 1,
        KB_STEP(activation(pe, "ThresholdedRelu", o[0], KB_F("alpha", 1), 0))},
-      {"HardSigmoid", 1, 23, Result::first, true, 1,
+      {"HardSigmoid", 1, Takes::floats, Result::first, true, 1,
        KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f)))},
-      {"HardSwish", 14, 23, Result::first, true, 1,
+      {"HardSwish", 14, Takes::floats, Result::first, true, 1,
        KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
-      {"Shrink", 9, 23, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
-      {"PRelu", 7, 23, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
-      {"Clip", 1, 23, Result::first, false, 1, KB_STEP(clipped(pe, o))},
-      {"Add", 7, 23, Result::first, false, 2, KB_STEP(o[0] + o[1])},
-      {"Sub", 7, 23, Result::first, false, 2, KB_STEP(o[0] - o[1])},
-      {"Mul", 7, 23, Result::first, false, 2, KB_STEP(o[0] * o[1])},
-      {"Div", 7, 23, Result::first, false, 2, KB_STEP(o[0] / o[1])},
-      {"Pow", 7, 23, Result::first, false, 2, KB_STEP(power(pe, o))},
-      {"Mod", 10, 23, Result::first, false, 2, KB_STEP(modulo(pe, o))},
-      {"BitShift", 11, 23, Result::first, false, 2, KB_STEP(shifted(pe, o))},
-      {"BitwiseAnd", 18, 23, Result::first, false, 2, KB_STEP(o[0] & o[1])},
-      {"BitwiseOr", 18, 23, Result::first, false, 2, KB_STEP(o[0] | o[1])},
-      {"BitwiseXor", 18, 23, Result::first, false, 2, KB_STEP(o[0] ^ o[1])},
-      {"BitwiseNot", 18, 23, Result::first, false, 1, KB_STEP(~o[0])},
-      {"Max", 8, 23, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o))},
-      {"Min", 8, 23, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o))},
-      {"Sum", 8, 23, Result::first, true, 1, KB_STEP(folded(pe, "add", o))},
-      {"Mean", 8, 23, Result::first, true, 1, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size()))},
-      {"And", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] & o[1])},
-      {"Or", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] | o[1])},
-      {"Xor", 7, 23, Result::boolean, false, 2, KB_STEP(o[0] ^ o[1])},
-      {"Not", 1, 23, Result::boolean, false, 1, KB_STEP(pe.tl.eq(o[0], 0))},
-      {"Equal", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.eq(o[0], o[1]))},
-      {"Less", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.lt(o[0], o[1]))},
-      {"Greater", 7, 23, Result::boolean, false, 2, KB_STEP(pe.tl.gt(o[0], o[1]))},
-      {"LessOrEqual", 12, 23, Result::boolean, false, 2, KB_STEP(pe.tl.le(o[0], o[1]))},
-      {"GreaterOrEqual", 12, 23, Result::boolean, false, 2, KB_STEP(pe.tl.ge(o[0], o[1]))},
-      {"IsNaN", 9, 23, Result::boolean, false, 1, KB_STEP(pe.tl.ne(o[0], o[0]))},
-      {"IsInf", 10, 23, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o))},
+      {"Shrink", 9, Takes::floats, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
+      {"PRelu", 7, Takes::numbers, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
+      {"Clip", 1, Takes::numbers, Result::first, false, 1, KB_STEP(clipped(pe, o)), check_clip},
+      {"Add", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] + o[1])},
+      {"Sub", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] - o[1])},
+      {"Mul", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] * o[1])},
+      {"Div", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] / o[1])},
+      {"Pow", 7, Takes::numbers, Result::first, false, 2, KB_STEP(power(pe, o))},
+      {"Mod", 10, Takes::numbers, Result::first, false, 2, KB_STEP(modulo(pe, o)), check_mod},
+      {"BitShift", 11, Takes::integers, Result::first, false, 2, KB_STEP(shifted(pe, o)),
+       [](const Op& op) { shifts_left(op); }},
+      {"BitwiseAnd", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] & o[1])},
+      {"BitwiseOr", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] | o[1])},
+      {"BitwiseXor", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] ^ o[1])},
+      {"BitwiseNot", 18, Takes::integers, Result::first, false, 1, KB_STEP(~o[0])},
+      {"Max", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o))},
+      {"Min", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o))},
+      {"Sum", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o))},
+      {"Mean", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size()))},
+      {"And", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] & o[1])},
+      {"Or", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] | o[1])},
+      {"Xor", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] ^ o[1])},
+      {"Not", 1, Takes::booleans, Result::boolean, false, 1, KB_STEP(pe.tl.eq(o[0], 0))},
+      {"Equal", 7, Takes::any, Result::boolean, false, 2, KB_STEP(pe.tl.eq(o[0], o[1]))},
+      {"Less", 7, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.lt(o[0], o[1]))},
+      {"Greater", 7, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.gt(o[0], o[1]))},
+      {"LessOrEqual", 12, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.le(o[0], o[1]))},
+      {"GreaterOrEqual", 12, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.ge(o[0], o[1]))},
+      {"IsNaN", 9, Takes::floats, Result::boolean, false, 1, KB_STEP(pe.tl.ne(o[0], o[0]))},
+      {"IsInf", 10, Takes::floats, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o))},
   };
   return rows;
 }
@@ -273,12 +296,14 @@ void run_elementwise(Pe& pe) {
 void shape_first(Op& op) {
   std::vector<Shape> shapes;
   const bool alike = op.node->op != "Pow";
-  for (size_t i = 0; i < elementwise_row(op).least; ++i) op.in(i);
+  const Elementwise& row = elementwise_row(op);
+  if (row.check) row.check(op);
+  for (size_t i = 0; i < row.least; ++i) op.in(i);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!op.has(i)) continue;
     shapes.push_back(op.shape(i));
-    op.require(!alike || op.in(i).type == op.in(0).type,
-               "found " + name_of(op.in(0).type) + " and " + name_of(op.in(i).type));
+    op.require_type(i, row.takes);
+    if (alike) op.require_same_types(0, i);
   }
   op.set_output(0, op.in(0).type, broadcast(shapes));
 }
@@ -291,7 +316,7 @@ void shape_boolean(Op& op) {
 std::vector<OpRow> rows_of_table() {
   std::vector<OpRow> rows;
   for (const Elementwise& e : elementwise_table())
-    rows.push_back({e.name, e.since, e.until, e.result == Result::first ? shape_first : shape_boolean, run_elementwise,
+    rows.push_back({e.name, e.since, e.result == Result::first ? shape_first : shape_boolean, run_elementwise,
                     "MATH on each PE's part; what broadcasts is gathered"});
   return rows;
 }
@@ -301,7 +326,7 @@ const RegisterOps registered_table(rows_of_table());
 
 void shape_cast(Op& op) {
   op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
-  op.set_output(0, type_of(op.attribute("to").i), op.shape());
+  op.set_output(0, type_of(op.integer("to")), op.shape());
 }
 
 void shape_cast_like(Op& op) {
@@ -316,7 +341,8 @@ void run_cast(Pe& pe) {
 }
 
 void shape_where(Op& op) {
-  op.require(op.in(1).type == op.in(2).type, "found " + name_of(op.in(1).type) + " and " + name_of(op.in(2).type));
+  op.require_type(0, Takes::booleans);
+  op.require_same_types(1, 2);
   op.set_output(0, op.in(1).type, broadcast({op.shape(0), op.shape(1), op.shape(2)}));
 }
 
@@ -339,10 +365,10 @@ void run_dropout(Pe& pe) {
 }
 
 const RegisterOps registered_types{{
-    {"Cast", 6, 23, shape_cast, run_cast, "MATH: a conversion"},
-    {"CastLike", 15, 23, shape_cast_like, run_cast, "MATH: a conversion"},
-    {"Where", 9, 23, shape_where, run_where, "MATH on each PE's part; what broadcasts is gathered"},
-    {"Dropout", 7, 23, shape_dropout, run_dropout, "DMA: of inference a copy"},
+    {"Cast", 6, shape_cast, run_cast, "MATH: a conversion"},
+    {"CastLike", 15, shape_cast_like, run_cast, "MATH: a conversion"},
+    {"Where", 9, shape_where, run_where, "MATH on each PE's part; what broadcasts is gathered"},
+    {"Dropout", 7, shape_dropout, run_dropout, "DMA: of inference a copy"},
 }};
 
 }  // namespace
@@ -362,19 +388,44 @@ Tensor softplus(Pe& pe, const Tensor& x) {
   return pe.tl.maximum(x, 0.0) + pe.tl.log(pe.tl.exp(-pe.tl.abs(x)) + 1.0);
 }
 
+namespace {
+
+struct Activation {
+  const char* name;
+  Tensor (*f)(Pe&, const Tensor& x, float alpha, float beta);
+};
+
+const Activation kActivations[] = {
+    {"Relu", [](Pe& pe, const Tensor& x, float, float) { return pe.tl.relu(x); }},
+    {"Tanh", [](Pe& pe, const Tensor& x, float, float) { return pe.tl.tanh(x); }},
+    {"Sigmoid", [](Pe& pe, const Tensor& x, float, float) { return pe.tl.sigmoid(x); }},
+    {"Softsign", [](Pe& pe, const Tensor& x, float, float) -> Tensor { return x / (pe.tl.abs(x) + 1.0); }},
+    {"Softplus", [](Pe& pe, const Tensor& x, float, float) { return softplus(pe, x); }},
+    {"Affine", [](Pe& pe, const Tensor& x, float alpha, float beta) { return pe.tl.fma(x, alpha, beta); }},
+    {"ScaledTanh",
+     [](Pe& pe, const Tensor& x, float alpha, float beta) -> Tensor { return pe.tl.tanh(x * beta) * alpha; }},
+    {"LeakyRelu",
+     [](Pe& pe, const Tensor& x, float alpha, float) { return pe.tl.where(pe.tl.lt(x, 0.0), x * alpha, x); }},
+    {"ThresholdedRelu",
+     [](Pe& pe, const Tensor& x, float alpha, float) { return pe.tl.where(pe.tl.gt(x, alpha), x, 0.0); }},
+    {"HardSigmoid",
+     [](Pe& pe, const Tensor& x, float alpha, float beta) { return pe.tl.clamp(pe.tl.fma(x, alpha, beta), 0.0, 1.0); }},
+    {"Elu", [](Pe& pe, const Tensor& x, float alpha,
+               float) { return pe.tl.where(pe.tl.lt(x, 0.0), (pe.tl.exp(x) - 1.0) * alpha, x); }},
+};
+
+}  // namespace
+
+std::vector<std::string> activation_names() {
+  std::vector<std::string> names;
+  for (const Activation& a : kActivations) names.emplace_back(a.name);
+  return names;
+}
+
 Tensor activation(Pe& pe, const std::string& name, const Tensor& x, float alpha, float beta) {
-  tl::Context& tl = pe.tl;
-  if (name == "Relu") return tl.relu(x);
-  if (name == "Tanh") return tl.tanh(x);
-  if (name == "Sigmoid") return tl.sigmoid(x);
-  if (name == "Softsign") return x / (tl.abs(x) + 1.0);
-  if (name == "Softplus") return softplus(pe, x);
-  if (name == "Affine") return tl.fma(x, alpha, beta);
-  if (name == "ScaledTanh") return tl.tanh(x * beta) * alpha;
-  if (name == "LeakyRelu") return tl.where(tl.lt(x, 0.0), x * alpha, x);
-  if (name == "ThresholdedRelu") return tl.where(tl.gt(x, alpha), x, 0.0);
-  if (name == "HardSigmoid") return tl.clamp(tl.fma(x, alpha, beta), 0.0, 1.0);
-  if (name == "Elu") return tl.where(tl.lt(x, 0.0), (tl.exp(x) - 1.0) * alpha, x);
+  for (const Activation& a : kActivations) {
+    if (name == a.name) return a.f(pe, x, alpha, beta);
+  }
   throw Refusal("its activation " + name + " is not known");
 }
 

@@ -115,7 +115,8 @@ void multiply(Pe& pe, size_t ia, size_t ib, const A& made_a, const B& made_b, co
 }
 
 void shape_matmul(Op& op) {
-  op.require(op.in(0).type == op.in(1).type, "found operands of two types");
+  op.require_same_types(0, 1);
+  op.require_type(0, Takes::numbers);
   op.require(op.in(0).type != Type::uint32 && op.in(0).type != Type::int64, "pe_gemm has no " + name_of(op.in(0).type));
   op.set_output(0, op.in(0).type, product_shape(op, 0, 1));
 }
@@ -133,16 +134,18 @@ Tensor less_zero_point(Pe& pe, const Tensor& tile, size_t zero, int64_t first, i
   return wide - (of_rows ? z.reshape({one ? 1 : count, 1}) : z.reshape({1, one ? 1 : count}));
 }
 
-void check_zero_point(const Op& op, size_t i, int64_t n) {
+void check_zero_point(const Op& op, size_t i, size_t operand, int64_t n) {
+  op.require_type(operand, Takes::integers);
   if (!op.has(i)) return;
+  op.require_same_types(operand, i);
   op.require(op.in(i).elements() == 1 || (op.rank(i) == 1 && op.shape(i)[0] == n),
              "found a zero point of shape " + to_string(op.shape(i)) + "; not yet");
 }
 
 void shape_matmul_integer(Op& op) {
   const Products p = products_of(op, 0, 1);
-  check_zero_point(op, 2, p.m);
-  check_zero_point(op, 3, p.n);
+  check_zero_point(op, 2, 0, p.m);
+  check_zero_point(op, 3, 1, p.n);
   op.set_output(0, Type::int32, product_shape(op, 0, 1));
 }
 void run_matmul_integer(Pe& pe) {
@@ -166,10 +169,12 @@ Tensor requantized(Pe& pe, const Tensor& sum, const Tensor& scale, size_t zero) 
 
 void shape_qlinear_matmul(Op& op) {
   const Products p = products_of(op, 0, 3);
-  check_zero_point(op, 2, p.m);
-  check_zero_point(op, 5, p.n);
-  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}, size_t{7}})
+  check_zero_point(op, 2, 0, p.m);
+  check_zero_point(op, 5, 3, p.n);
+  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}, size_t{7}}) {
     op.require(op.in(i).elements() == 1, "found scales of each row or column; not yet");
+    op.require_type(i, i == 7 ? Takes::integers : Takes::floats);
+  }
   op.set_output(0, op.in(7).type, product_shape(op, 0, 3));
 }
 void run_qlinear_matmul(Pe& pe) {
@@ -195,8 +200,12 @@ GemmSizes gemm_sizes(const Op& op) {
 
 void shape_gemm(Op& op) {
   const GemmSizes s = gemm_sizes(op);
+  op.require_same_types(0, 1);
   op.require(is_float(op.in(0).dtype()), "pe_gemm scales floats alone; found " + name_of(op.in(0).type));
-  if (op.has(2)) op.require(broadcast({op.shape(2), {s.m, s.n}}) == Shape{s.m, s.n}, "found C of another shape");
+  if (op.has(2)) {
+    op.require_same_types(0, 2);
+    op.require(broadcast({op.shape(2), {s.m, s.n}}) == Shape{s.m, s.n}, "found C of another shape");
+  }
   op.set_output(0, op.in(0).type, {s.m, s.n});
 }
 void run_gemm(Pe& pe) {
@@ -224,10 +233,10 @@ void run_gemm(Pe& pe) {
 
 const char* const kTiled = "GEMM: square tiles, which PEs take in turns";
 const RegisterOps registered_products{{
-    {"MatMul", 1, 23, shape_matmul, run_matmul, kTiled},
-    {"MatMulInteger", 10, 23, shape_matmul_integer, run_matmul_integer, kTiled},
-    {"QLinearMatMul", 10, 23, shape_qlinear_matmul, run_qlinear_matmul, kTiled},
-    {"Gemm", 7, 23, shape_gemm, run_gemm, kTiled},
+    {"MatMul", 1, shape_matmul, run_matmul, kTiled},
+    {"MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, kTiled},
+    {"QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, kTiled},
+    {"Gemm", 7, shape_gemm, run_gemm, kTiled},
 }};
 
 // ---- Convolutions: [channels out, k] · [k, pixels], of each image and group
@@ -291,10 +300,16 @@ Tensor of_channels(Pe& pe, size_t input, int64_t channel, int64_t n, DType type)
   return pe.cast(pe.tl.load(pe.in(input) + channel, {n}), type).reshape({n, 1});
 }
 
+/// One of each output channel.
+void check_bias(const Op& op, size_t i, int64_t channels, Type type) {
+  op.require_shape(i, {channels});
+  op.require(op.in(i).type == type, "found a bias of " + name_of(op.in(i).type) + ", expected " + name_of(type));
+}
+
 void shape_conv(Op& op) {
   const ConvSizes s = conv_sizes(op, 0, 1);
   op.require(is_float(op.in(0).dtype()) && op.in(0).type == op.in(1).type, "found " + name_of(op.in(0).type));
-  if (op.has(2)) op.require(op.shape(2) == Shape{op.shape(1)[0]}, "found B " + to_string(op.shape(2)));
+  if (op.has(2)) check_bias(op, 2, op.shape(1)[0], op.in(0).type);
   op.set_output(0, op.in(0).type, conv_shape(s));
 }
 void run_conv(Pe& pe) {
@@ -306,9 +321,11 @@ void run_conv(Pe& pe) {
       });
 }
 
-void check_conv_zeros(const Op& op, size_t zx, size_t zw, int64_t channels) {
-  if (op.has(zx)) op.require(op.in(zx).elements() == 1, "found zero points of X, expected one");
-  if (op.has(zw)) op.require(op.in(zw).elements() == 1 || op.in(zw).elements() == channels, "found zero points of W");
+/// Quantized operands and their zero points: one of X, one of W or of each output channel.
+void check_quantized(const Op& op, size_t ix, size_t zx, size_t iw, size_t zw) {
+  op.require(op.rank(iw) >= 1, "found W of rank 0");
+  check_zero_point(op, zx, ix, 1);
+  check_zero_point(op, zw, iw, op.shape(iw)[0]);
 }
 
 /// Integers less their zero points.
@@ -327,7 +344,7 @@ void convolve_integers(Pe& pe, size_t ix, size_t iw, size_t zx, size_t zw, const
 }
 
 void shape_conv_integer(Op& op) {
-  check_conv_zeros(op, 2, 3, op.shape(1)[0]);
+  check_quantized(op, 0, 2, 1, 3);
   op.set_output(0, Type::int32, conv_shape(conv_sizes(op, 0, 1)));
 }
 void run_conv_integer(Pe& pe) {
@@ -335,9 +352,12 @@ void run_conv_integer(Pe& pe) {
 }
 
 void shape_qlinear_conv(Op& op) {
+  check_quantized(op, 0, 2, 3, 5);
   const int64_t channels = op.shape(3)[0];
-  check_conv_zeros(op, 2, 5, channels);
+  if (op.has(8)) check_bias(op, 8, channels, Type::int32);
   for (const size_t i : {size_t{1}, size_t{6}, size_t{7}}) op.require(op.in(i).elements() == 1, "found several scales");
+  for (const size_t i : {size_t{1}, size_t{4}, size_t{6}}) op.require_type(i, Takes::floats);
+  op.require_type(7, Takes::integers);
   op.require(op.in(4).elements() == 1 || op.in(4).elements() == channels, "found scales of W");
   op.set_output(0, op.in(7).type, conv_shape(conv_sizes(op, 0, 3)));
 }
@@ -356,12 +376,12 @@ struct TransposedSizes {
   int64_t images, groups, in_channels, out_channels;
   /// Where tap t of output pixel p comes from in an image of X; −1: from nowhere.
   int64_t place(int64_t p, int64_t t) const {
-    const Shape o = unflattened(p, out), k = unflattened(t, kernel);
-    int64_t place = 0;
-    for (size_t d = 0; d < o.size(); ++d) {
-      const int64_t scaled = o[d] + before[d] - k[d] * dilations[d];
+    int64_t place = 0, stride = 1;
+    for (size_t d = out.size(); d-- > 0; p /= out[d], t /= kernel[d]) {
+      const int64_t scaled = p % out[d] + before[d] - t % kernel[d] * dilations[d];
       if (scaled < 0 || scaled % strides[d] != 0 || scaled / strides[d] >= in[d]) return -1;
-      place = place * in[d] + scaled / strides[d];
+      place += scaled / strides[d] * stride;
+      stride *= in[d];
     }
     return place;
   }
@@ -378,7 +398,7 @@ TransposedSizes transposed_sizes(const Op& op) {
   s.dilations = op.ints("dilations", Shape(n, 1));
   Shape pads = op.ints("pads", Shape(2 * n, 0));
   const Shape extra = op.ints("output_padding", Shape(n, 0)), asked = op.ints("output_shape");
-  const std::string mode = op.text("auto_pad", "NOTSET");
+  const std::string mode = auto_pad_of(op);
   op.require(s.strides.size() == n && s.dilations.size() == n && pads.size() == 2 * n && extra.size() == n &&
                  (asked.empty() || asked.size() == n),
              "found attributes of another number of dimensions");
@@ -401,7 +421,7 @@ TransposedSizes transposed_sizes(const Op& op) {
   }
   s.images = x[0];
   s.groups = op.integer("group", 1);
-  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0,
+  op.require(s.groups >= 1 && x[1] == w[0] && x[1] % s.groups == 0 && elements_of(w) > 0,
              "found X " + to_string(x) + " and W " + to_string(w));
   s.in_channels = x[1] / s.groups;
   s.out_channels = w[1];
@@ -411,6 +431,7 @@ TransposedSizes transposed_sizes(const Op& op) {
 void shape_conv_transpose(Op& op) {
   const TransposedSizes s = transposed_sizes(op);
   op.require(is_float(op.in(0).dtype()) && op.in(0).type == op.in(1).type, "found " + name_of(op.in(0).type));
+  if (op.has(2)) check_bias(op, 2, s.groups * s.out_channels, op.in(0).type);
   Shape to{s.images, s.groups * s.out_channels};
   to.insert(to.end(), s.out.begin(), s.out.end());
   op.set_output(0, op.in(0).type, to);
@@ -447,10 +468,10 @@ void run_conv_transpose(Pe& pe) {
 
 const char* const kImplicit = "GEMM: [channels, k] · [k, pixels] in tiles; DMA gathers the pixels' columns";
 const RegisterOps registered_convolutions{{
-    {"Conv", 1, 23, shape_conv, run_conv, kImplicit},
-    {"ConvInteger", 10, 23, shape_conv_integer, run_conv_integer, kImplicit, true},
-    {"QLinearConv", 10, 23, shape_qlinear_conv, run_qlinear_conv, kImplicit, true},
-    {"ConvTranspose", 1, 23, shape_conv_transpose, run_conv_transpose, kImplicit},
+    {"Conv", 1, shape_conv, run_conv, kImplicit},
+    {"ConvInteger", 10, shape_conv_integer, run_conv_integer, kImplicit, true},
+    {"QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, kImplicit, true},
+    {"ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, kImplicit},
 }};
 
 }  // namespace

@@ -9,17 +9,21 @@ namespace {
 using tl::Tensor;
 
 std::string reduction_of(const Op& op) {
-  return op.text("reduction", "mean");
+  return op.word("reduction", {"none", "mean", "sum"}, "mean");
 }
 
 void shape_loss(Op& op) {
+  op.require_type(0, Takes::floats);
+  op.require_type(1, Takes::indices);
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
   Shape rows = op.shape();
   rows.erase(rows.begin() + 1);
   op.require(op.shape(1) == rows, "found targets of shape " + to_string(op.shape(1)) + ", expected " + to_string(rows));
-  if (op.has(2)) op.require(op.shape(2) == Shape{op.shape()[1]}, "found weights of shape " + to_string(op.shape(2)));
+  if (op.has(2)) {
+    op.require_same_types(0, 2);
+    op.require_shape(2, {op.shape()[1]});
+  }
   const std::string r = reduction_of(op);
-  op.require(r == "mean" || r == "sum" || r == "none", "found reduction " + r);
   check_row(op, op.shape()[1]);
   op.set_output(0, op.in(0).type, r == "none" ? rows : Shape());
   op.set_output(1, op.in(0).type, op.shape());
@@ -81,8 +85,8 @@ void run_loss(Pe& pe) {
 
 const char* const kLoss = "MATH on whole rows of classes; one PE adds them up";
 const RegisterOps registered_losses{{
-    {"NegativeLogLikelihoodLoss", 12, 23, shape_loss, run_loss, kLoss},
-    {"SoftmaxCrossEntropyLoss", 12, 23, shape_loss, run_loss, kLoss},
+    {"NegativeLogLikelihoodLoss", 12, shape_loss, run_loss, kLoss},
+    {"SoftmaxCrossEntropyLoss", 12, shape_loss, run_loss, kLoss},
 }};
 
 }  // namespace

@@ -38,7 +38,8 @@ void run_signal_window(Pe& pe) {
 
 Shape unpooled(const Op& op) {
   const size_t n = op.shape().size() - 2;
-  const Shape kernel = op.attribute("kernel_shape").ints, strides = op.ints("strides", Shape(n, 1));
+  const Shape kernel = op.attribute("kernel_shape", AttributeType::integers).ints,
+              strides = op.ints("strides", Shape(n, 1));
   const Shape pads = op.ints("pads", Shape(2 * n, 0));
   op.require(kernel.size() == n && strides.size() == n && pads.size() == 2 * n, "found attributes of another rank");
   op.require_small({kernel, strides, pads});
@@ -48,8 +49,9 @@ Shape unpooled(const Op& op) {
 }
 
 void shape_max_unpool(Op& op) {
+  op.require_type(1, Takes::indices);
   op.require(op.rank() >= 3 && op.shape(1) == op.shape(), "found indices of another shape");
-  const Shape to = op.has(2) ? op.values(2) : unpooled(op);
+  const Shape from = unpooled(op), to = op.has(2) ? op.values(2) : from;
   op.require(to.size() == op.shape().size(), "found output_shape of another rank");
   op.set_output(0, op.in(0).type, to);
 }
@@ -86,7 +88,7 @@ struct Sum {
 };
 
 Sum sum_of(const Op& op) {
-  std::string equation = op.attribute("equation").s;
+  std::string equation = op.attribute("equation", AttributeType::string).s;
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
   op.require(equation.find('.') == std::string::npos, "found an ellipsis; not yet");
   const size_t arrow = equation.find("->");
@@ -140,6 +142,8 @@ Strides over(const Sum& s, const std::string& letters, const std::string& operan
 }
 
 void shape_einsum(Op& op) {
+  op.require_type(0, Takes::numbers);
+  for (size_t i = 1; i < op.inputs.size(); ++i) op.require_same_types(0, i);
   const Sum s = sum_of(op);
   Shape to;
   for (const char c : s.result) to.push_back(s.sizes.at(c));
@@ -150,17 +154,22 @@ void run_einsum(Pe& pe) {
   const Sum s = sum_of(pe.op);
   int64_t length = 1;
   for (const char c : s.summed) length *= s.sizes.at(c);
+  std::vector<Strides> kept, summed;  // of each operand
+  for (const std::string& operand : s.operands) {
+    kept.push_back(over(s, s.result, operand));
+    summed.push_back(over(s, s.summed, operand));
+  }
   const int64_t step = std::clamp<int64_t>(kPiece / std::max<int64_t>(1, length), 1, kPiece);
   pe.for_pieces(
       [&](int64_t first, int64_t count) {
         const int64_t piece = std::max<int64_t>(1, kPiece / count);
-        Tensor all;
+        Tensor all = length == 0 ? pe.tl.zeros({count}, pe.out_type()) : Tensor();  // a sum of nothing
         for (int64_t j = 0; j < length; j += piece) {
           const int64_t n = std::min(piece, length - j);
           Tensor product;
           for (size_t i = 0; i < s.operands.size(); ++i) {
-            const std::vector<int64_t> starts = over(s, s.result, s.operands[i]).range(first, count);
-            const std::vector<int64_t> steps = over(s, s.summed, s.operands[i]).range(j, n);
+            const std::vector<int64_t> starts = kept[i].range(first, count);
+            const std::vector<int64_t> steps = summed[i].range(j, n);
             std::vector<int64_t> places;
             for (const int64_t a : starts) {
               for (const int64_t b : steps) places.push_back(a + b);
@@ -186,20 +195,20 @@ void refuse_sequence(Op& op) {
 }
 
 const RegisterOps registered_more{{
-    {"HannWindow", 17, 23, shape_signal_window, run_signal_window, "MATH: cosines"},
-    {"HammingWindow", 17, 23, shape_signal_window, run_signal_window, "MATH: cosines"},
-    {"BlackmanWindow", 17, 23, shape_signal_window, run_signal_window, "MATH: cosines"},
-    {"MaxUnpool", 9, 23, shape_max_unpool, run_max_unpool, "pe_cpu reads the indices; DMA gathers", true},
-    {"Einsum", 12, 23, shape_einsum, run_einsum, "MATH: products, gathered and added up"},
-    {"Bernoulli", 15, 23, refuse_random, nullptr, "refused"},
-    {"RandomNormal", 1, 23, refuse_random, nullptr, "refused"},
-    {"RandomNormalLike", 1, 23, refuse_random, nullptr, "refused"},
-    {"RandomUniform", 1, 23, refuse_random, nullptr, "refused"},
-    {"RandomUniformLike", 1, 23, refuse_random, nullptr, "refused"},
-    {"Multinomial", 7, 23, refuse_random, nullptr, "refused"},
-    {"SequenceConstruct", 11, 23, refuse_sequence, nullptr, "refused"},
-    {"SequenceEmpty", 11, 23, refuse_sequence, nullptr, "refused"},
-    {"SplitToSequence", 11, 23, refuse_sequence, nullptr, "refused"},
+    {"HannWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines"},
+    {"HammingWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines"},
+    {"BlackmanWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines"},
+    {"MaxUnpool", 9, shape_max_unpool, run_max_unpool, "pe_cpu reads the indices; DMA gathers", true},
+    {"Einsum", 12, shape_einsum, run_einsum, "MATH: products, gathered and added up", false, true},
+    {"Bernoulli", 15, refuse_random, nullptr, "refused"},
+    {"RandomNormal", 1, refuse_random, nullptr, "refused"},
+    {"RandomNormalLike", 1, refuse_random, nullptr, "refused"},
+    {"RandomUniform", 1, refuse_random, nullptr, "refused"},
+    {"RandomUniformLike", 1, refuse_random, nullptr, "refused"},
+    {"Multinomial", 7, refuse_random, nullptr, "refused"},
+    {"SequenceConstruct", 11, refuse_sequence, nullptr, "refused"},
+    {"SequenceEmpty", 11, refuse_sequence, nullptr, "refused"},
+    {"SplitToSequence", 11, refuse_sequence, nullptr, "refused"},
 }};
 
 }  // namespace

@@ -3,8 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernbench/kernel_api/pe_backend.h"
-#include "kernbench/platform/onnx/pe.h"
+#include "kernbench/platform/onnx/rows.h"
 
 namespace kernbench::onnx {
 namespace {
@@ -17,10 +16,6 @@ size_t at(int64_t i) {
 }
 
 // ---- The same bytes
-
-void shape_identity(Op& op) {
-  like_first(op);
-}
 
 void shape_reshape(Op& op) {
   Shape to = op.opset >= 5 ? op.values(1) : op.ints("shape");
@@ -87,11 +82,11 @@ void shape_unsqueeze(Op& op) {
 const char* const kFree = "nothing moves: the same bytes in another shape";
 
 const RegisterOps registered_shapes{{
-    {"Identity", 1, 23, shape_identity, nullptr, "nothing moves: the same bytes", false, true},
-    {"Reshape", 1, 23, shape_reshape, nullptr, kFree, false, true},
-    {"Flatten", 1, 23, shape_flatten, nullptr, kFree, false, true},
-    {"Squeeze", 1, 23, shape_squeeze, nullptr, kFree, false, true},
-    {"Unsqueeze", 1, 23, shape_unsqueeze, nullptr, kFree, false, true},
+    {"Identity", 1, like_first, nullptr, "nothing moves: the same bytes", false, true},
+    {"Reshape", 1, shape_reshape, nullptr, kFree, false, true},
+    {"Flatten", 1, shape_flatten, nullptr, kFree, false, true},
+    {"Squeeze", 1, shape_squeeze, nullptr, kFree, false, true},
+    {"Unsqueeze", 1, shape_unsqueeze, nullptr, kFree, false, true},
 }};
 
 // ---- Values that shapes alone give
@@ -123,20 +118,24 @@ void run_size(Pe& pe) {
   put_ints(pe, {pe.op.in(0).elements()});
 }
 
+std::shared_ptr<const TensorData> value_of(const Op& op) {
+  return op.given("value") ? op.attribute("value", AttributeType::tensor).t : nullptr;
+}
+
 void shape_constant_of_shape(Op& op) {
-  if (op.given("value"))
-    op.require(op.attribute("value").t && op.attribute("value").t->shape.size() <= 1, "its value is no tensor of one");
-  op.set_output(0, op.given("value") ? op.attribute("value").t->type : Type::float32, op.values(0));
+  const auto value = value_of(op);
+  if (op.given("value")) op.require(value && value->elements() == 1, "its value is no tensor of one");
+  op.set_output(0, value ? value->type : Type::float32, op.values(0));
 }
 void run_constant_of_shape(Pe& pe) {
-  const double value = pe.op.given("value") ? pe.op.attribute("value").t->reals().at(0) : 0;
+  const double value = pe.op.given("value") ? value_of(pe.op)->reals().at(0) : 0;
   pe.for_pieces([&](int64_t first, int64_t count) { pe.put(0, first, pe.tl.full({count}, value, pe.out_type())); });
 }
 
 void shape_eye(Op& op) {
   op.require(op.rank() == 2, "found rank " + std::to_string(op.rank()));
   op.require(std::abs(op.integer("k", 0)) <= kMostElements, "found k");
-  op.set_output(0, op.given("dtype") ? type_of(op.attribute("dtype").i) : op.in(0).type, op.shape());
+  op.set_output(0, op.given("dtype") ? type_of(op.integer("dtype")) : op.in(0).type, op.shape());
 }
 void run_eye(Pe& pe) {
   const int64_t columns = pe.op.shape()[1], k = pe.op.integer("k", 0);
@@ -148,6 +147,9 @@ void run_eye(Pe& pe) {
 }
 
 void shape_range(Op& op) {
+  op.require_same_types(0, 1);
+  op.require_same_types(0, 2);
+  op.require_type(0, Takes::numbers);
   const auto one = [&](size_t i) {
     return is_float(op.in(i).dtype()) ? op.reals(i).at(0) : static_cast<double>(op.values(i).at(0));
   };
@@ -168,11 +170,11 @@ void run_range(Pe& pe) {
 
 const char* const kMade = "pe_cpu makes the values";
 const RegisterOps registered_values{{
-    {"Shape", 1, 23, shape_shape, run_shape, kMade, false, true},
-    {"Size", 1, 23, shape_size, run_size, kMade, false, true},
-    {"ConstantOfShape", 9, 23, shape_constant_of_shape, run_constant_of_shape, "MATH: full", false, true},
-    {"EyeLike", 9, 23, shape_eye, run_eye, kMade},
-    {"Range", 11, 23, shape_range, run_range, "MATH: start + i · step"},
+    {"Shape", 1, shape_shape, run_shape, kMade, false, true},
+    {"Size", 1, shape_size, run_size, kMade, false, true},
+    {"ConstantOfShape", 9, shape_constant_of_shape, run_constant_of_shape, "MATH: full", false, true},
+    {"EyeLike", 9, shape_eye, run_eye, kMade},
+    {"Range", 11, shape_range, run_range, "MATH: start + i · step"},
 }};
 
 // ---- Elements of input 0 by a rule
@@ -306,10 +308,22 @@ Padding padding_of(const Op& op) {
   return p;
 }
 
+std::string pad_mode(const Op& op) {
+  return op.word("mode", {"constant", "reflect", "edge", "wrap"}, "constant");
+}
+
+double pad_value(const Op& op) {
+  return op.opset < 11 ? op.real("value", 0) : 0;
+}
+
 void shape_pad(Op& op) {
   const Padding p = padding_of(op);
-  const std::string mode = op.text("mode", "constant");
-  op.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "found mode " + mode);
+  pad_value(op);
+  const std::string mode = pad_mode(op);
+  if (op.opset >= 11 && op.has(2)) {
+    op.require_same_types(0, 2);
+    op.require(op.in(2).elements() == 1, "found a constant_value of shape " + to_string(op.shape(2)));
+  }
   Shape to = op.shape();
   for (size_t d = 0; d < to.size(); ++d) {
     op.require(std::abs(p.before[d]) <= kMostElements && std::abs(p.after[d]) <= kMostElements, "found a huge pad");
@@ -332,9 +346,9 @@ int64_t padded_from(int64_t i, int64_t n, const std::string& mode) {
 
 void run_pad(Pe& pe) {
   const Padding p = padding_of(pe.op);
-  const std::string mode = pe.op.text("mode", "constant");
+  const std::string mode = pad_mode(pe.op);
   const Shape strides = row_major_strides(pe.op.shape()), &from = pe.op.shape(), &to = pe.op.out().shape;
-  const double fill = pe.op.opset < 11 ? pe.op.real("value", 0) : pe.op.has(2) ? pe.reals(2).at(0) : 0;
+  const double fill = pe.op.opset >= 11 && pe.op.has(2) ? pe.reals(2).at(0) : pad_value(pe.op);
   move(
       pe,
       [&](int64_t i) {
@@ -353,19 +367,24 @@ void run_pad(Pe& pe) {
 /// The last two dimensions of rows and columns from a tensor of [N, C, H, W].
 void check_image(const Op& op) {
   op.require(op.rank() == 4, "found rank " + std::to_string(op.rank()) + ", expected [N, C, H, W]");
-  op.require(op.attribute("blocksize").i > 0 && op.attribute("blocksize").i < 1 << 20, "found blocksize");
+  op.require(op.integer("blocksize") > 0 && op.integer("blocksize") < 1 << 20, "found blocksize");
+}
+
+bool is_crd(const Op& op) {
+  return op.word("mode", {"DCR", "CRD"}, "DCR") == "CRD";
 }
 
 void shape_depth_to_space(Op& op) {
   check_image(op);
-  const int64_t b = op.attribute("blocksize").i;
+  is_crd(op);
+  const int64_t b = op.integer("blocksize");
   const Shape& s = op.shape();
   op.require(s[1] % (b * b) == 0, "blocksize² does not divide the channels");
   op.set_output(0, op.in(0).type, {s[0], s[1] / (b * b), s[2] * b, s[3] * b});
 }
 void run_depth_to_space(Pe& pe) {
-  const int64_t b = pe.op.attribute("blocksize").i;
-  const bool crd = pe.op.text("mode", "DCR") == "CRD";
+  const int64_t b = pe.op.integer("blocksize");
+  const bool crd = is_crd(pe.op);
   const Shape& s = pe.op.shape();
   const int64_t channels = s[1] / (b * b);
   move(pe, [&](int64_t i) {
@@ -377,13 +396,13 @@ void run_depth_to_space(Pe& pe) {
 }
 void shape_space_to_depth(Op& op) {
   check_image(op);
-  const int64_t b = op.attribute("blocksize").i;
+  const int64_t b = op.integer("blocksize");
   const Shape& s = op.shape();
   op.require(s[2] % b == 0 && s[3] % b == 0, "blocksize does not divide the rows and columns");
   op.set_output(0, op.in(0).type, {s[0], s[1] * b * b, s[2] / b, s[3] / b});
 }
 void run_space_to_depth(Pe& pe) {
-  const int64_t b = pe.op.attribute("blocksize").i;
+  const int64_t b = pe.op.integer("blocksize");
   const Shape& s = pe.op.shape();
   move(pe, [&](int64_t i) {
     const Shape o = unflattened(i, pe.op.out().shape);
@@ -394,6 +413,10 @@ void run_space_to_depth(Pe& pe) {
 
 void shape_trilu(Op& op) {
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
+  if (op.has(1)) {
+    op.require_type(1, Takes::indices);
+    op.require(op.in(1).elements() == 1, "found k of shape " + to_string(op.shape(1)));
+  }
   like_first(op);
 }
 void run_trilu(Pe& pe) {
@@ -411,13 +434,18 @@ void shape_reverse_sequence(Op& op) {
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
   const int64_t time = op.integer("time_axis", 0), batch = op.integer("batch_axis", 1);
   op.require(time + batch == 1 && time >= 0 && time <= 1, "found time_axis and batch_axis other than 0 and 1");
-  op.require(op.shape(1) == Shape{op.shape()[at(batch)]}, "found sequence_lens of another length than the batch");
+  op.require_type(1, Takes::indices);
+  op.require_shape(1, {op.shape()[at(batch)]});
   like_first(op);
 }
 void run_reverse_sequence(Pe& pe) {
   const auto time = at(pe.op.integer("time_axis", 0)), batch = at(pe.op.integer("batch_axis", 1));
   const Places lengths = pe.ints(1);
   const Shape& s = pe.op.shape();
+  for (const int64_t n : lengths) {
+    if (n < 0 || n > s[time])
+      throw Refusal("found a length of " + std::to_string(n) + " of " + std::to_string(s[time]));
+  }
   const int64_t stride = row_major_strides(s)[time];
   move(pe, [&](int64_t i) {
     const Shape index = unflattened(i, s);
@@ -428,25 +456,26 @@ void run_reverse_sequence(Pe& pe) {
 
 const char* const kGathered = "DMA: each PE loads what its outputs are made of, gathered where it does not lie in runs";
 const RegisterOps registered_moves{{
-    {"Transpose", 1, 23, shape_transpose, run_transpose, kGathered},
-    {"Expand", 8, 23, shape_expand, run_expand, kGathered},
-    {"Tile", 6, 23, shape_tile, run_tile, kGathered},
-    {"Slice", 1, 23, shape_slice, run_slice, kGathered},
-    {"Pad", 2, 23, shape_pad, run_pad, kGathered, true},
-    {"DepthToSpace", 1, 23, shape_depth_to_space, run_depth_to_space, kGathered},
-    {"SpaceToDepth", 1, 23, shape_space_to_depth, run_space_to_depth, kGathered},
-    {"Trilu", 14, 23, shape_trilu, run_trilu, kGathered, true},
-    {"ReverseSequence", 10, 23, shape_reverse_sequence, run_reverse_sequence, kGathered, true},
+    {"Transpose", 1, shape_transpose, run_transpose, kGathered},
+    {"Expand", 8, shape_expand, run_expand, kGathered},
+    {"Tile", 6, shape_tile, run_tile, kGathered},
+    {"Slice", 1, shape_slice, run_slice, kGathered},
+    {"Pad", 2, shape_pad, run_pad, kGathered, true},
+    {"DepthToSpace", 1, shape_depth_to_space, run_depth_to_space, kGathered},
+    {"SpaceToDepth", 1, shape_space_to_depth, run_space_to_depth, kGathered},
+    {"Trilu", 14, shape_trilu, run_trilu, kGathered, true},
+    {"ReverseSequence", 10, shape_reverse_sequence, run_reverse_sequence, kGathered, true},
 }};
 
 // ---- Several inputs or outputs
 
 void shape_concat(Op& op) {
-  const int64_t axis = op.opset >= 4 ? op.axis(op.attribute("axis").i, op.rank()) : op.axis_attribute("axis", 1);
+  const int64_t axis = op.opset >= 4 ? op.axis(op.integer("axis"), op.rank()) : op.axis_attribute("axis", 1);
   Shape to = op.shape();
   for (size_t i = 1; i < op.inputs.size(); ++i) {
     Shape s = op.shape(i);
     op.require(s.size() == to.size(), "found inputs of different ranks");
+    op.require_same_types(0, i);
     to[at(axis)] += s[at(axis)];
     s[at(axis)] = to[at(axis)];
     op.require(s == to, "found inputs of shapes that differ beside the axis");
@@ -456,7 +485,7 @@ void shape_concat(Op& op) {
 void run_concat(Pe& pe) {
   const int64_t axis = pe.op.axis(pe.op.integer("axis", 1), pe.op.rank());
   const Shape& to = pe.op.out().shape;
-  const int64_t inner = elements_of(Shape(to.begin() + axis + 1, to.end())), row = to[at(axis)] * inner;
+  const int64_t inner = AxisRows(to, axis).inner, row = to[at(axis)] * inner;
   const Range mine = pe.share();
   int64_t begin = 0;  // of the input in a row
   for (size_t k = 0; k < pe.op.inputs.size(); ++k) {
@@ -519,18 +548,19 @@ void run_split(Pe& pe) {
 }
 
 const RegisterOps registered_joins{{
-    {"Concat", 4, 23, shape_concat, run_concat, "DMA: each PE moves what lies in its part of the output", false, true},
-    {"Split", 2, 23, shape_split, run_split, kGathered},
+    {"Concat", 4, shape_concat, run_concat, "DMA: each PE moves what lies in its part of the output", false, true},
+    {"Split", 2, shape_split, run_split, kGathered},
 }};
 
 // ---- By indices that are data
 
 int64_t wrapped(int64_t i, int64_t n) {
-  if (i < -n || i >= n) throw KernelFault("found index " + std::to_string(i) + " of " + std::to_string(n));
+  if (i < -n || i >= n) throw Refusal("found index " + std::to_string(i) + " of " + std::to_string(n));
   return i < 0 ? i + n : i;
 }
 
 void shape_gather(Op& op) {
+  op.require_type(1, Takes::indices);
   const int64_t axis = op.axis_attribute("axis", 0);
   Shape to(op.shape().begin(), op.shape().begin() + axis);
   to.insert(to.end(), op.shape(1).begin(), op.shape(1).end());
@@ -540,16 +570,25 @@ void shape_gather(Op& op) {
 void run_gather(Pe& pe) {
   const int64_t axis = pe.op.axis_attribute("axis", 0), n = pe.op.shape()[at(axis)];
   const Places index = pe.ints(1);
-  const int64_t inner = elements_of(Shape(pe.op.shape().begin() + axis + 1, pe.op.shape().end()));
+  const int64_t inner = AxisRows(pe.op.shape(), axis).inner;
   const int64_t count = static_cast<int64_t>(index.size());
   move(pe, [&](int64_t i) {
     return (i / inner / count * n + wrapped(index[at(i / inner % count)], n)) * inner + i % inner;
   });
 }
 
+/// Beside the axis, where an index stands says which element is meant.
+void check_beside_axis(const Op& op) {
+  const Shape &s = op.shape(), &index = op.shape(1);
+  op.require(s.size() == index.size(), "found indices of another rank");
+  const auto axis = at(op.axis_attribute("axis", 0));
+  for (size_t d = 0; d < s.size(); ++d)
+    op.require(d == axis || index[d] <= s[d], "found indices " + to_string(index) + " into " + to_string(s));
+}
+
 void shape_gather_elements(Op& op) {
-  op.require(op.shape().size() == op.shape(1).size(), "found indices of another rank");
-  op.axis_attribute("axis", 0);
+  op.require_type(1, Takes::indices);
+  check_beside_axis(op);
   op.set_output(0, op.in(0).type, op.shape(1));
 }
 void run_gather_elements(Pe& pe) {
@@ -573,8 +612,11 @@ int64_t place_of_tuple(const Places& index, int64_t begin, int64_t n, const Shap
 }
 
 void shape_gather_nd(Op& op) {
+  op.require_type(1, Takes::indices);
   const int64_t batch = op.integer("batch_dims", 0);
   op.require(batch >= 0 && batch < op.rank() && batch < op.rank(1), "found batch_dims");
+  op.require(std::equal(op.shape().begin(), op.shape().begin() + batch, op.shape(1).begin()),
+             "found batches " + to_string(op.shape()) + " and " + to_string(op.shape(1)));
   const int64_t tuple = op.shape(1).back();
   op.require(tuple >= 1 && batch + tuple <= op.rank(), "found indices of " + std::to_string(tuple));
   Shape to(op.shape(1).begin(), op.shape(1).end() - 1);
@@ -633,15 +675,20 @@ void scatter(Pe& pe, const Places& into, const std::string& reduction) {
   });
 }
 
-void check_reduction(const Op& op) {
-  const std::string r = op.text("reduction", "none");
-  op.require(r == "none" || r == "add" || r == "mul" || r == "max" || r == "min", "found reduction " + r);
+std::string reduction_of(const Op& op) {
+  return op.word("reduction", {"none", "add", "mul", "max", "min"}, "none");
+}
+
+void check_scatter(const Op& op) {
+  op.require_type(1, Takes::indices);
+  op.require_same_types(0, 2);
+  if (reduction_of(op) != "none") op.require_type(0, Takes::numbers);
 }
 
 void shape_scatter_elements(Op& op) {
-  op.require(op.shape(1) == op.shape(2) && op.shape(1).size() == op.shape().size(), "found indices of another shape");
-  op.axis_attribute("axis", 0);
-  check_reduction(op);
+  op.require(op.shape(1) == op.shape(2), "found indices of another shape than the updates");
+  check_beside_axis(op);
+  check_scatter(op);
   like_first(op);
 }
 void run_scatter_elements(Pe& pe) {
@@ -654,7 +701,7 @@ void run_scatter_elements(Pe& pe) {
     for (size_t d = 0; d < index.size(); ++d) place += d == axis ? 0 : index[d] * strides[d];
     into[u] = place;
   }
-  scatter(pe, into, pe.op.text("reduction", "none"));
+  scatter(pe, into, reduction_of(pe.op));
 }
 
 void shape_scatter_nd(Op& op) {
@@ -662,7 +709,7 @@ void shape_scatter_nd(Op& op) {
   Shape updates(op.shape(1).begin(), op.shape(1).end() - 1);
   updates.insert(updates.end(), op.shape().begin() + op.shape(1).back(), op.shape().end());
   op.require(op.shape(2) == updates, "found updates of shape " + to_string(op.shape(2)));
-  check_reduction(op);
+  check_scatter(op);
   like_first(op);
 }
 void run_scatter_nd(Pe& pe) {
@@ -674,10 +721,12 @@ void run_scatter_nd(Pe& pe) {
     const auto i = static_cast<int64_t>(u);
     into[u] = place_of_tuple(index, i / inner * tuple, tuple, s, 0) + i % inner;
   }
-  scatter(pe, into, pe.op.text("reduction", "none"));
+  scatter(pe, into, reduction_of(pe.op));
 }
 
 void shape_one_hot(Op& op) {
+  op.require_type(0, Takes::numbers);
+  op.require(op.in(2).elements() == 2, "found values of shape " + to_string(op.shape(2)) + ", expected [2]");
   const double given = op.reals(1).at(0);
   op.require(given >= 1 && given <= static_cast<double>(kMostElements), "found a depth of " + std::to_string(given));
   const int64_t depth = static_cast<int64_t>(given), axis = op.axis(op.integer("axis", -1), op.rank() + 1);
@@ -688,7 +737,7 @@ void shape_one_hot(Op& op) {
 void run_one_hot(Pe& pe) {
   const Shape& to = pe.op.out().shape;
   const int64_t axis = pe.op.axis(pe.op.integer("axis", -1), pe.op.rank() + 1), depth = to[at(axis)];
-  const int64_t inner = elements_of(Shape(to.begin() + axis + 1, to.end()));
+  const int64_t inner = AxisRows(to, axis).inner;
   const std::vector<double> at_index = pe.reals(0);
   pe.for_pieces([&](int64_t first, int64_t count) {
     Places which;  // of the two values: off, on
@@ -701,17 +750,17 @@ void run_one_hot(Pe& pe) {
   });
 }
 
-Places kept_places(const Op& op, const Places& condition) {
+Places kept_places(const Places& condition) {
   Places kept;
   for (size_t i = 0; i < condition.size(); ++i) {
     if (condition[i] != 0) kept.push_back(static_cast<int64_t>(i));
   }
-  (void)op;
   return kept;
 }
 
 void shape_compress(Op& op) {
-  const int64_t kept = static_cast<int64_t>(kept_places(op, op.values(1)).size());
+  op.require_type(1, Takes::booleans);
+  const int64_t kept = static_cast<int64_t>(kept_places(op.values(1)).size());
   Shape to{kept};
   int64_t most = op.in(0).elements();
   if (op.given("axis")) {
@@ -724,11 +773,11 @@ void shape_compress(Op& op) {
   op.set_output(0, op.in(0).type, to);
 }
 void run_compress(Pe& pe) {
-  const Places kept = kept_places(pe.op, pe.ints(1));
+  const Places kept = kept_places(pe.ints(1));
   const Shape& s = pe.op.shape();
   if (!pe.op.given("axis")) return move(pe, [&](int64_t i) { return kept[at(i)]; });
   const int64_t axis = pe.op.axis_attribute("axis", 0), n = s[at(axis)], count = static_cast<int64_t>(kept.size());
-  const int64_t inner = elements_of(Shape(s.begin() + axis + 1, s.end()));
+  const int64_t inner = AxisRows(s, axis).inner;
   move(pe, [&](int64_t i) { return (i / inner / count * n + kept[at(i / inner % count)]) * inner + i % inner; });
 }
 
@@ -755,15 +804,15 @@ void run_nonzero(Pe& pe) {
 
 const char* const kByIndex = "pe_cpu reads the indices; DMA gathers";
 const RegisterOps registered_by_index{{
-    {"Gather", 1, 23, shape_gather, run_gather, kByIndex, true},
-    {"GatherElements", 11, 23, shape_gather_elements, run_gather_elements, kByIndex, true},
-    {"GatherND", 11, 23, shape_gather_nd, run_gather_nd, kByIndex, true},
-    {"ScatterElements", 11, 23, shape_scatter_elements, run_scatter_elements, kByIndex, true},
-    {"Scatter", 9, 23, shape_scatter_elements, run_scatter_elements, kByIndex, true},
-    {"ScatterND", 11, 23, shape_scatter_nd, run_scatter_nd, kByIndex, true},
-    {"OneHot", 9, 23, shape_one_hot, run_one_hot, kByIndex, true},
-    {"Compress", 9, 23, shape_compress, run_compress, kByIndex, true},
-    {"NonZero", 9, 23, shape_nonzero, run_nonzero, "pe_cpu reads the values and counts", true},
+    {"Gather", 1, shape_gather, run_gather, kByIndex, true},
+    {"GatherElements", 11, shape_gather_elements, run_gather_elements, kByIndex, true},
+    {"GatherND", 11, shape_gather_nd, run_gather_nd, kByIndex, true},
+    {"ScatterElements", 11, shape_scatter_elements, run_scatter_elements, kByIndex, true},
+    {"Scatter", 9, shape_scatter_elements, run_scatter_elements, kByIndex, true},
+    {"ScatterND", 11, shape_scatter_nd, run_scatter_nd, kByIndex, true},
+    {"OneHot", 9, shape_one_hot, run_one_hot, kByIndex, true},
+    {"Compress", 9, shape_compress, run_compress, kByIndex, true},
+    {"NonZero", 9, shape_nonzero, run_nonzero, "pe_cpu reads the values and counts", true},
 }};
 
 }  // namespace

@@ -1,6 +1,9 @@
 // RNN, GRU and LSTM: one PE a direction, step by step; the gates' products on pe_gemm.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/onnx/elementwise.h"
 
 namespace kernbench::onnx {
@@ -18,7 +21,8 @@ struct Recurrence {
 
 std::vector<float> coefficients(const Op& op, const char* name, const Recurrence& r) {
   std::vector<float> all;
-  const std::vector<float> given = op.given(name) ? op.attribute(name).floats : std::vector<float>();
+  const std::vector<float> given =
+      op.given(name) ? op.attribute(name, AttributeType::reals).floats : std::vector<float>();
   size_t next = 0;
   for (const std::string& a : r.activations) {
     const bool alpha = std::string(name) == "activation_alpha";
@@ -28,6 +32,26 @@ std::vector<float> coefficients(const Op& op, const char* name, const Recurrence
     all.push_back(takes && next < given.size() ? given[next++] : fallback);
   }
   return all;
+}
+
+std::string direction_of(const Op& op) {
+  return op.word("direction", {"forward", "reverse", "bidirectional"}, "forward");
+}
+
+/// Those of each direction, one behind the other.
+std::vector<std::string> activations_of(const Op& op, const std::vector<std::string>& usual, int64_t directions) {
+  std::vector<std::string> all;
+  for (int64_t d = 0; d < directions; ++d) all.insert(all.end(), usual.begin(), usual.end());
+  if (!op.given("activations")) return all;
+  const std::vector<std::string>& given = op.attribute("activations", AttributeType::strings).strings;
+  op.require(given.size() == all.size(),
+             "found " + std::to_string(given.size()) + " activations, expected " + std::to_string(all.size()));
+  const std::vector<std::string> legal = activation_names();
+  for (const std::string& name : given)
+    op.require(std::find(legal.begin(), legal.end(), name) != legal.end(),
+               "found activation " + in_quotes(name) + did_you_mean(name, legal) +
+                   " legal: " + fmt::format("{}", fmt::join(legal, ", ")));
+  return given;
 }
 
 Recurrence recurrence_of(const Op& op) {
@@ -42,8 +66,7 @@ Recurrence recurrence_of(const Op& op) {
   r.hidden = op.shape(2)[2];
   r.directions = op.shape(1)[0];
   const Shape w{r.directions, r.gates * r.hidden, r.inputs}, weights{r.directions, r.gates * r.hidden, r.hidden};
-  const std::string direction = op.text("direction", "forward");
-  op.require(direction == "forward" || direction == "reverse" || direction == "bidirectional", "found " + direction);
+  const std::string direction = direction_of(op);
   op.require(r.directions == (direction == "bidirectional" ? 2 : 1) && op.shape(1) == w && op.shape(2) == weights &&
                  op.integer("hidden_size", r.hidden) == r.hidden,
              "found W " + to_string(op.shape(1)) + " and R " + to_string(op.shape(2)));
@@ -62,9 +85,7 @@ Recurrence recurrence_of(const Op& op) {
   const std::vector<std::string> usual = name == "LSTM"  ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
                                          : name == "GRU" ? std::vector<std::string>{"Sigmoid", "Tanh"}
                                                          : std::vector<std::string>{"Tanh"};
-  if (op.given("activations")) r.activations = op.attribute("activations").strings;
-  while (r.activations.size() < usual.size() * static_cast<size_t>(r.directions))
-    r.activations.push_back(usual[r.activations.size() % usual.size()]);
+  r.activations = activations_of(op, usual, r.directions);
   r.alphas = coefficients(op, "activation_alpha", r);
   r.betas = coefficients(op, "activation_beta", r);
   r.clip = op.real("clip", 0);
@@ -74,6 +95,9 @@ Recurrence recurrence_of(const Op& op) {
 void shape_recurrent(Op& op) {
   const Recurrence r = recurrence_of(op);
   op.require(op.in(0).type == Type::float32, "found " + name_of(op.in(0).type) + ", expected float");
+  for (size_t i = 1; i < op.inputs.size(); ++i) {
+    if (op.has(i) && i != 4) op.require_same_types(0, i);
+  }
   op.set_output(0, op.in(0).type,
                 r.batch_first ? Shape{r.batch, r.steps, r.directions, r.hidden}
                               : Shape{r.steps, r.directions, r.batch, r.hidden});
@@ -96,7 +120,7 @@ class Direction {
   }
 
   void run() {
-    const bool backward = pe_.op.text("direction", "forward") == "reverse" || d_ == 1;
+    const bool backward = direction_of(pe_.op) == "reverse" || d_ == 1;
     for (int64_t s = 0; s < r_.steps; ++s) {
       const int64_t t = backward ? r_.steps - 1 - s : s;
       const Tensor x = pe_.pick(0, rows(t, r_.inputs), {r_.batch, r_.inputs});
@@ -192,9 +216,9 @@ void run_recurrent(Pe& pe) {
 
 const char* const kRecurrent = "GEMM and MATH: one PE a direction, step by step";
 const RegisterOps registered_recurrent{{
-    {"RNN", 7, 23, shape_recurrent, run_recurrent, kRecurrent},
-    {"GRU", 7, 23, shape_recurrent, run_recurrent, kRecurrent},
-    {"LSTM", 7, 23, shape_recurrent, run_recurrent, kRecurrent},
+    {"RNN", 7, shape_recurrent, run_recurrent, kRecurrent},
+    {"GRU", 7, shape_recurrent, run_recurrent, kRecurrent},
+    {"LSTM", 7, shape_recurrent, run_recurrent, kRecurrent},
 }};
 
 }  // namespace

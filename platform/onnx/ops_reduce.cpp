@@ -1,7 +1,6 @@
 // Reductions over any axes, and ops along one axis whose rows lie in TCM as a whole.
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <iterator>
 
 #include "kernbench/platform/onnx/elementwise.h"
 #include "kernbench/platform/onnx/rows.h"
@@ -26,16 +25,6 @@ Axes axes_of(const Op& op) {
   for (const int64_t axis : axes) a.reduced[static_cast<size_t>(op.axis(axis, op.rank()))] = true;
   if (axes.empty() && op.integer("noop_with_empty_axes", 0) == 0) a.reduced.assign(a.reduced.size(), true);
   return a;
-}
-
-void shape_reduction(Op& op) {
-  const Axes a = axes_of(op);
-  Shape out;
-  for (size_t d = 0; d < a.reduced.size(); ++d) {
-    if (!a.reduced[d]) out.push_back(op.shape()[d]);
-    if (a.reduced[d] && a.keep) out.push_back(1);
-  }
-  op.set_output(0, op.in(0).type, out);
 }
 
 /// The input as rows of what becomes one element each.
@@ -63,11 +52,12 @@ struct Rows {
 
 struct Reduction {
   const char* name;
-  int since, until;
+  int since;
   const char* tl;  ///< sum, prod, max, min
   Tensor (*before)(Pe&, const Tensor&);
   Tensor (*after)(Pe&, const Tensor&, double count);
   bool wide;  ///< floats in f32, rounded once
+  Takes takes = Takes::numbers;
 };
 
 Tensor same(Pe&, const Tensor& x) {
@@ -78,22 +68,38 @@ Tensor kept(Pe&, const Tensor& x, double) {
 }
 
 const Reduction kReductions[] = {
-    {"ReduceSum", 1, 23, "sum", same, kept, true},
-    {"ReduceProd", 1, 23, "prod", same, kept, true},
-    {"ReduceMax", 1, 23, "max", same, kept, false},
-    {"ReduceMin", 1, 23, "min", same, kept, false},
-    {"ReduceMean", 1, 23, "sum", same,
+    {"ReduceSum", 1, "sum", same, kept, true},
+    {"ReduceProd", 1, "prod", same, kept, true},
+    {"ReduceMax", 1, "max", same, kept, false},
+    {"ReduceMin", 1, "min", same, kept, false},
+    {"ReduceMean", 1, "sum", same,
      [](Pe& pe, const Tensor& x, double n) {
        return is_float(x.dtype()) ? x / n : pe.tl.round(pe.cast(x, DType::f32) / n);
      },
      true},
-    {"ReduceSumSquare", 1, 23, "sum", [](Pe&, const Tensor& x) { return x * x; }, kept, true},
-    {"ReduceL1", 1, 23, "sum", [](Pe& pe, const Tensor& x) { return pe.tl.abs(x); }, kept, true},
-    {"ReduceL2", 1, 23, "sum", [](Pe&, const Tensor& x) { return x * x; },
-     [](Pe& pe, const Tensor& x, double) { return pe.tl.sqrt(pe.cast(x, DType::f32)); }, true},
-    {"ReduceLogSum", 1, 23, "sum", same, [](Pe& pe, const Tensor& x, double) { return pe.tl.log(x); }, true},
-    {"ReduceLogSumExp", 1, 23, "sum", nullptr, nullptr, true},
+    {"ReduceSumSquare", 1, "sum", [](Pe&, const Tensor& x) { return x * x; }, kept, true},
+    {"ReduceL1", 1, "sum", [](Pe& pe, const Tensor& x) { return pe.tl.abs(x); }, kept, true},
+    {"ReduceL2", 1, "sum", [](Pe&, const Tensor& x) { return x * x; },
+     [](Pe& pe, const Tensor& x, double) { return pe.tl.sqrt(pe.cast(x, DType::f32)); }, true, Takes::floats},
+    {"ReduceLogSum", 1, "sum", same, [](Pe& pe, const Tensor& x, double) { return pe.tl.log(x); }, true, Takes::floats},
+    {"ReduceLogSumExp", 1, "sum", nullptr, nullptr, true, Takes::floats},
 };
+
+const Reduction& reduction_row(const Op& op) {
+  return *std::find_if(std::begin(kReductions), std::end(kReductions),
+                       [&](const Reduction& r) { return op.node->op == r.name; });
+}
+
+void shape_reduction(Op& op) {
+  op.require_type(0, reduction_row(op).takes);
+  const Axes a = axes_of(op);
+  Shape out;
+  for (size_t d = 0; d < a.reduced.size(); ++d) {
+    if (!a.reduced[d]) out.push_back(op.shape()[d]);
+    if (a.reduced[d] && a.keep) out.push_back(1);
+  }
+  op.set_output(0, op.in(0).type, out);
+}
 
 /// One step along axis 1 of [rows, n].
 Tensor reduced(Pe& pe, const std::string& op, const Tensor& x) {
@@ -125,10 +131,7 @@ void run_reduction(Pe& pe) {
   const Axes a = axes_of(pe.op);
   const Rows rows(pe.op.shape(), a.reduced);
   const int64_t length = rows.reduced.elements();
-  const Reduction* row = nullptr;
-  for (const Reduction& r : kReductions) {
-    if (pe.op.node->op == r.name) row = &r;
-  }
+  const Reduction* row = &reduction_row(pe.op);
   const auto widened = [&](const Tensor& x) { return row->wide ? pe.widened(x) : x; };
   pe.for_pieces(
       [&](int64_t first, int64_t count) {
@@ -150,7 +153,7 @@ void run_reduction(Pe& pe) {
 std::vector<OpRow> reduction_rows() {
   std::vector<OpRow> rows;
   for (const Reduction& r : kReductions)
-    rows.push_back({r.name, r.since, r.until, shape_reduction, run_reduction,
+    rows.push_back({r.name, r.since, shape_reduction, run_reduction,
                     "MATH: each PE reduces the rows of its outputs, a piece of them at a time"});
   return rows;
 }
@@ -165,6 +168,7 @@ AxisRows softmax_rows(const Op& op) {
 }
 
 void shape_softmax(Op& op) {
+  op.require_type(0, Takes::floats);
   check_row(op, softmax_rows(op).length);
   like_first(op);
 }
@@ -187,6 +191,7 @@ void run_softmax(Pe& pe) {
 }
 
 void shape_arg(Op& op) {
+  op.require_type(0, Takes::numbers);
   const int64_t axis = op.axis_attribute("axis", 0);
   check_row(op, op.shape()[static_cast<size_t>(axis)]);
   Shape out = op.shape();
@@ -206,16 +211,30 @@ void run_arg(Pe& pe) {
 }
 
 void shape_cumsum(Op& op) {
+  op.require_type(0, Takes::numbers);
   check_row(op, op.shape()[static_cast<size_t>(op.axis(op.values(1).at(0), op.rank()))]);
   like_first(op);
+}
+
+/// What comes before each element of rows, or behind it; −1 where a row begins.
+std::vector<int64_t> moved_by_one(const std::vector<int64_t>& places, int64_t length, bool behind) {
+  const auto n = static_cast<int64_t>(places.size());
+  std::vector<int64_t> moved(places.size());
+  for (int64_t i = 0; i < n; ++i) {
+    const bool begins = i % length == (behind ? length - 1 : 0);
+    moved[static_cast<size_t>(i)] = begins ? -1 : places[static_cast<size_t>(behind ? i + 1 : i - 1)];
+  }
+  return moved;
 }
 
 void run_cumsum(Pe& pe) {
   const AxisRows rows(pe.op.shape(), pe.op.axis(pe.op.values(1).at(0), pe.op.rank()));
   const bool reverse = pe.op.integer("reverse", 0) != 0, exclusive = pe.op.integer("exclusive", 0) != 0;
-  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
-    const Tensor x = pe.widened(given), sum = pe.tl.cumsum(x, 1, reverse);
-    pe.put(0, rows.places(r, n), exclusive ? sum - x : sum);
+  for_pieces_of_rows(pe, rows, [&](int64_t r, int64_t n) {
+    const std::vector<int64_t> places = rows.places(r, n);
+    const Tensor x =
+        pe.widened(pe.pick(0, exclusive ? moved_by_one(places, rows.length, reverse) : places, Dims{n, rows.length}));
+    pe.put(0, places, pe.tl.cumsum(x, 1, reverse));
   });
 }
 
@@ -224,10 +243,11 @@ int64_t topk_axis(const Op& op) {
 }
 
 int64_t topk_count(const Op& op) {
-  return op.opset >= 10 ? op.values(1).at(0) : op.attribute("k").i;
+  return op.opset >= 10 ? op.values(1).at(0) : op.integer("k");
 }
 
 void shape_topk(Op& op) {
+  op.require_type(0, Takes::numbers);
   const auto axis = static_cast<size_t>(topk_axis(op));
   const int64_t k = topk_count(op), length = op.shape()[axis];
   op.require(k >= 0 && k <= length, "found k = " + std::to_string(k) + " of " + std::to_string(length));
@@ -253,6 +273,7 @@ void run_topk(Pe& pe) {
 }
 
 void shape_lp(Op& op) {
+  op.require_type(0, Takes::floats);
   check_row(op, op.shape()[static_cast<size_t>(op.axis_attribute("axis", -1))]);
   op.require(op.integer("p", 2) == 1 || op.integer("p", 2) == 2, "found p, expected 1 or 2");
   like_first(op);
@@ -281,12 +302,14 @@ Moments moments(Pe& pe, const Tensor& x, double epsilon) {
 }
 
 void shape_layer_norm(Op& op) {
+  op.require_type(0, Takes::floats);
   const int64_t axis = op.axis_attribute("axis", -1);
   check_row(op, AxisRows(op.shape(), axis, op.rank()).length);
   const Shape normed(op.shape().begin() + axis, op.shape().end());
   for (const size_t i : {size_t{1}, size_t{2}}) {
-    if (i == 1 || op.has(i))
-      op.require(broadcast({op.shape(i), normed}) == normed, "found a scale of shape " + to_string(op.shape(i)));
+    if (i == 2 && !op.has(i)) continue;
+    op.require_type(i, Takes::floats);
+    op.require(broadcast({op.shape(i), normed}) == normed, "found a scale of shape " + to_string(op.shape(i)));
   }
   like_first(op);
   Shape means = op.shape();
@@ -325,7 +348,12 @@ void run_layer_norm(Pe& pe) {
 }
 
 void shape_instance_norm(Op& op) {
+  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    op.require_shape(i, {op.shape()[1]});
+    op.require_same_types(0, i);
+  }
   check_row(op, AxisRows(op.shape(), 2, op.rank()).length);
   like_first(op);
 }
@@ -345,18 +373,21 @@ void run_instance_norm(Pe& pe) {
 
 /// Each group of channels of an image is a row.
 void shape_group_norm(Op& op) {
+  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
-  const int64_t groups = op.attribute("num_groups").i, channels = op.shape()[1];
+  const int64_t groups = op.integer("num_groups"), channels = op.shape()[1];
   op.require(groups >= 1 && channels % groups == 0, "found " + std::to_string(groups) + " groups");
-  const Shape scales{op.opset < 21 ? groups : channels};
-  op.require(op.shape(1) == scales && op.shape(2) == scales, "found scales of shape " + to_string(op.shape(1)));
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    op.require_shape(i, {op.opset < 21 ? groups : channels});
+    op.require_same_types(0, i);
+  }
   check_row(op, AxisRows(op.shape(), 1, op.rank()).length / groups);
   like_first(op);
 }
 
 void run_group_norm(Pe& pe) {
   const AxisRows image(pe.op.shape(), 1, pe.op.rank());
-  const int64_t groups = pe.op.attribute("num_groups").i, of_group = pe.op.shape()[1] / groups;
+  const int64_t groups = pe.op.integer("num_groups"), of_group = pe.op.shape()[1] / groups;
   const int64_t length = image.length / groups, pixels = length / of_group;
   const AxisRows rows({image.outer * groups, length}, 1);
   for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
@@ -381,6 +412,7 @@ std::vector<bool> normed_axes(const Op& op) {
 }
 
 void shape_mvn(Op& op) {
+  op.require_type(0, Takes::floats);
   check_row(op, Rows(op.shape(), normed_axes(op)).reduced.elements());
   like_first(op);
 }
@@ -400,19 +432,19 @@ void run_mvn(Pe& pe) {
 const char* const kRowsHow = "MATH on whole rows, which PEs share out";
 
 const RegisterOps registered_rows{{
-    {"Softmax", 1, 23, shape_softmax, run_softmax, kRowsHow},
-    {"LogSoftmax", 1, 23, shape_softmax, run_softmax, kRowsHow},
-    {"Hardmax", 1, 23, shape_softmax, run_softmax, kRowsHow},
-    {"ArgMax", 1, 23, shape_arg, run_arg, kRowsHow},
-    {"ArgMin", 1, 23, shape_arg, run_arg, kRowsHow},
-    {"CumSum", 11, 23, shape_cumsum, run_cumsum, kRowsHow},
-    {"TopK", 1, 23, shape_topk, run_topk, "MATH: argsort of whole rows, which PEs share out"},
-    {"LpNormalization", 1, 23, shape_lp, run_lp, kRowsHow},
-    {"LayerNormalization", 17, 23, shape_layer_norm, run_layer_norm, kRowsHow},
-    {"RMSNormalization", 23, 23, shape_layer_norm, run_layer_norm, kRowsHow},
-    {"GroupNormalization", 18, 23, shape_group_norm, run_group_norm, kRowsHow},
-    {"MeanVarianceNormalization", 9, 23, shape_mvn, run_mvn, kRowsHow},
-    {"InstanceNormalization", 6, 23, shape_instance_norm, run_instance_norm, kRowsHow},
+    {"Softmax", 1, shape_softmax, run_softmax, kRowsHow},
+    {"LogSoftmax", 1, shape_softmax, run_softmax, kRowsHow},
+    {"Hardmax", 1, shape_softmax, run_softmax, kRowsHow},
+    {"ArgMax", 1, shape_arg, run_arg, kRowsHow},
+    {"ArgMin", 1, shape_arg, run_arg, kRowsHow},
+    {"CumSum", 11, shape_cumsum, run_cumsum, kRowsHow},
+    {"TopK", 1, shape_topk, run_topk, "MATH: argsort of whole rows, which PEs share out"},
+    {"LpNormalization", 1, shape_lp, run_lp, kRowsHow},
+    {"LayerNormalization", 17, shape_layer_norm, run_layer_norm, kRowsHow},
+    {"RMSNormalization", 23, shape_layer_norm, run_layer_norm, kRowsHow},
+    {"GroupNormalization", 18, shape_group_norm, run_group_norm, kRowsHow},
+    {"MeanVarianceNormalization", 9, shape_mvn, run_mvn, kRowsHow},
+    {"InstanceNormalization", 6, shape_instance_norm, run_instance_norm, kRowsHow},
 }};
 
 }  // namespace

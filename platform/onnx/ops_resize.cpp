@@ -38,11 +38,12 @@ void scale_axes(const Op& op, const std::vector<int64_t>& axes, bool crops, Resi
   const bool named = op.opset >= 11 && op.node->op == "Resize";
   const size_t at_scales = named ? 2 : 1;
   const bool by_size = named && op.has(3) && op.in(3).elements() > 0;
-  const std::vector<double> scales =
-      by_size ? std::vector<double>()
-      : op.opset < 9 && op.given("scales")
-          ? std::vector<double>(op.attribute("scales").floats.begin(), op.attribute("scales").floats.end())
-          : op.reals(at_scales);
+  const std::vector<float> scales_attribute =
+      op.opset < 9 && op.given("scales") ? op.attribute("scales", AttributeType::reals).floats : std::vector<float>();
+  const std::vector<double> scales = by_size ? std::vector<double>()
+                                     : op.opset < 9 && op.given("scales")
+                                         ? std::vector<double>(scales_attribute.begin(), scales_attribute.end())
+                                         : op.reals(at_scales);
   const std::vector<int64_t> sizes = by_size ? op.values(3) : std::vector<int64_t>();
   op.require((by_size ? sizes.size() : scales.size()) == axes.size(), "found scales or sizes of another rank");
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -59,14 +60,21 @@ void scale_axes(const Op& op, const std::vector<int64_t>& axes, bool crops, Resi
 Resizing resizing_of(const Op& op) {
   Resizing r;
   const bool newer = op.opset >= 11 && op.node->op == "Resize";
-  r.mode = op.text("mode", "nearest");
-  r.coordinates = newer ? op.text("coordinate_transformation_mode", "half_pixel") : "asymmetric";
-  r.rounding = newer ? op.text("nearest_mode", "round_prefer_floor") : "floor";
+  r.mode = op.word("mode", {"nearest", "linear", "cubic"}, "nearest");
+  r.coordinates = newer ? op.word("coordinate_transformation_mode",
+                                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                                   "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"},
+                                  "half_pixel")
+                        : "asymmetric";
+  r.rounding = newer ? op.word("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
+                               "round_prefer_floor")
+                     : "floor";
   r.cubic = op.real("cubic_coeff_a", -0.75f);
   r.extrapolated = op.real("extrapolation_value", 0);
   r.excludes_outside = op.integer("exclude_outside", 0) != 0;
   op.require(op.integer("antialias", 0) == 0, "it smoothes (antialias); not yet");
-  op.require(op.text("keep_aspect_ratio_policy", "stretch") == "stretch", "it keeps the aspect ratio; not yet");
+  op.require(op.word("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}, "stretch") == "stretch",
+             "it keeps the aspect ratio; not yet");
   const size_t rank = op.shape().size();
   r.to = op.shape();
   r.scales.assign(rank, 1);
@@ -139,7 +147,7 @@ Taps taps_of(const Resizing& r, size_t d, int64_t i, int64_t n) {
 
 void shape_resize(Op& op) {
   const Resizing r = resizing_of(op);
-  op.require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic", "found mode " + r.mode);
+  if (r.mode != "nearest") op.require_type(0, Takes::numbers);
   int64_t taps = 1;
   for (size_t d = 0; d < r.to.size(); ++d) {
     op.require(r.to[d] >= 0, "its output has no elements");
@@ -212,7 +220,8 @@ struct Sampling {
 };
 
 Sampling sampling_of(const Op& op) {
-  Sampling s{op.text("mode", "bilinear"), op.text("padding_mode", "zeros"), op.integer("align_corners", 0) != 0};
+  Sampling s{op.word("mode", {"bilinear", "linear", "nearest", "bicubic", "cubic"}, "bilinear"),
+             op.word("padding_mode", {"zeros", "border", "reflection"}, "zeros"), op.integer("align_corners", 0) != 0};
   if (s.mode == "linear") s.mode = "bilinear";
   if (s.mode == "cubic") s.mode = "bicubic";
   return s;
@@ -223,8 +232,8 @@ void shape_grid_sample(Op& op) {
   const Shape &x = op.shape(), &grid = op.shape(1);
   op.require(x.size() == 4 && grid.size() == 4 && grid[3] == 2 && grid[0] == x[0],
              "found X " + to_string(x) + " and grid " + to_string(grid) + ", expected [N, C, H, W] and [N, H, W, 2]");
-  op.require(s.mode == "bilinear" || s.mode == "nearest" || s.mode == "bicubic", "found mode " + s.mode);
-  op.require(s.padding == "zeros" || s.padding == "border" || s.padding == "reflection", "found " + s.padding);
+  if (s.mode != "nearest") op.require_type(0, Takes::numbers);
+  op.require_type(1, Takes::floats);
   op.set_output(0, op.in(0).type, {x[0], x[1], grid[1], grid[2]});
 }
 
@@ -277,10 +286,9 @@ void run_grid_sample(Pe& pe) {
 
 const char* const kSums = "DMA gathers what each output is made of, MATH adds it up by weights";
 const RegisterOps registered_sums{{
-    {"Resize", 10, 23, shape_resize, run_resize, kSums},
-    {"Upsample", 7, 9, shape_resize, run_resize, kSums},
-    {"GridSample", 16, 23, shape_grid_sample, run_grid_sample, "pe_cpu reads the grid; DMA gathers, MATH adds up",
-     true},
+    {"Resize", 10, shape_resize, run_resize, kSums},
+    {"Upsample", 7, shape_resize, run_resize, kSums, false, false, 9},
+    {"GridSample", 16, shape_grid_sample, run_grid_sample, "pe_cpu reads the grid; DMA gathers, MATH adds up", true},
 }};
 
 }  // namespace

@@ -20,6 +20,7 @@ void check_scales(const Op& op) {
   const int64_t n = op.in(1).elements();
   op.require(n == 1 || (op.rank(1) == 1 && n == op.shape()[static_cast<size_t>(quantized_axis(op))]),
              "found scales of shape " + to_string(op.shape(1)));
+  op.require_type(1, Takes::floats);
   if (op.has(2)) op.require(op.in(2).elements() == n, "found zero points of another shape than the scales");
 }
 
@@ -32,6 +33,8 @@ std::vector<Strides> scale_views(const Op& op) {
 
 void shape_quantize(Op& op) {
   check_scales(op);
+  op.require_type(0, Takes::numbers);
+  if (op.has(2)) op.require_type(2, Takes::numbers);
   const auto given = type_of(op.integer("output_dtype", 0));
   const Type type = op.has(2) ? op.in(2).type : given != Type::none ? given : Type::uint8;
   op.set_output(0, type, op.shape());
@@ -48,6 +51,7 @@ void run_quantize(Pe& pe) {
 
 void shape_dequantize(Op& op) {
   check_scales(op);
+  if (op.has(2)) op.require_same_types(0, 2);
   op.set_output(0, op.in(1).type, op.shape());
 }
 
@@ -91,8 +95,10 @@ void shape_batch_norm(Op& op) {
   op.require(op.integer("training_mode", 0) == 0 && op.integer("is_test", 1) != 0,
              "it is in training; only inference is run");
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
-  for (size_t i = 1; i < 5; ++i)
-    op.require(op.shape(i) == Shape{op.shape()[1]}, "found parameters of shape " + to_string(op.shape(i)));
+  for (size_t i = 0; i < 5; ++i) {
+    op.require_type(i, Takes::floats);
+    if (i > 0) op.require_shape(i, {op.shape()[1]});
+  }
   for (size_t i = 1; i < op.outputs.size(); ++i) op.require(!op.has_output(i), "it is in training: it has statistics");
   like_first(op);
 }
@@ -108,13 +114,14 @@ void run_batch_norm(Pe& pe) {
 }
 
 void shape_lrn(Op& op) {
+  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()));
-  op.require(op.attribute("size").i >= 1 && op.attribute("size").i <= kPiece, "found size");
+  op.require(op.integer("size") >= 1 && op.integer("size") <= kPiece, "found size");
   like_first(op);
 }
 
 void run_lrn(Pe& pe) {
-  const int64_t size = pe.op.attribute("size").i, channels = pe.op.shape()[1];
+  const int64_t size = pe.op.integer("size"), channels = pe.op.shape()[1];
   const int64_t image = AxisRows(pe.op.shape(), 1).inner;
   const double alpha = pe.op.real("alpha", 1e-4f), beta = pe.op.real("beta", 0.75f), bias = pe.op.real("bias", 1);
   tl::Context& tl = pe.tl;
@@ -136,12 +143,12 @@ void run_lrn(Pe& pe) {
 
 const char* const kByChannel = "MATH on each PE's part; what stands along one axis is gathered";
 const RegisterOps registered_scales{{
-    {"QuantizeLinear", 10, 23, shape_quantize, run_quantize, kByChannel},
-    {"DequantizeLinear", 10, 23, shape_dequantize, run_dequantize, kByChannel},
-    {"DynamicQuantizeLinear", 11, 23, shape_dynamic_quantize, run_dynamic_quantize,
+    {"QuantizeLinear", 10, shape_quantize, run_quantize, kByChannel},
+    {"DequantizeLinear", 10, shape_dequantize, run_dequantize, kByChannel},
+    {"DynamicQuantizeLinear", 11, shape_dynamic_quantize, run_dynamic_quantize,
      "MATH: each PE looks at all of it for the range, then quantizes its part"},
-    {"BatchNormalization", 7, 23, shape_batch_norm, run_batch_norm, kByChannel},
-    {"LRN", 1, 23, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
+    {"BatchNormalization", 7, shape_batch_norm, run_batch_norm, kByChannel},
+    {"LRN", 1, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
 }};
 
 }  // namespace

@@ -9,6 +9,10 @@ namespace kernbench::onnx {
 
 using tl::Tensor;
 
+std::string auto_pad_of(const Op& op) {
+  return op.word("auto_pad", {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}, "NOTSET");
+}
+
 Window Window::of(const Op& op, Shape in, Shape kernel) {
   const size_t n = in.size();
   Window w;
@@ -17,7 +21,7 @@ Window Window::of(const Op& op, Shape in, Shape kernel) {
   w.strides = op.ints("strides", Shape(n, 1));
   w.dilations = op.ints("dilations", Shape(n, 1));
   const Shape pads = op.ints("pads", Shape(2 * n, 0)), named = op.ints("kernel_shape", w.kernel);
-  const std::string mode = op.text("auto_pad", "NOTSET");
+  const std::string mode = auto_pad_of(op);
   op.require(w.kernel.size() == n && named == w.kernel && w.strides.size() == n && w.dilations.size() == n &&
                  pads.size() == 2 * n,
              "found attributes of another number of dimensions");
@@ -50,27 +54,20 @@ Window Window::of(const Op& op, Shape in, Shape kernel) {
   return w;
 }
 
-Shape Window::corner(int64_t p, int64_t t) const {
-  Shape at(out.size());
-  for (size_t d = out.size(); d-- > 0; p /= out[d], t /= kernel[d])
-    at[d] = p % out[d] * strides[d] - before[d] + t % kernel[d] * dilations[d];
-  return at;
-}
-
 int64_t Window::place(int64_t p, int64_t t) const {
-  const Shape at = corner(p, t);
-  int64_t place = 0;
-  for (size_t d = 0; d < at.size(); ++d) {
-    if (at[d] < 0 || at[d] >= in[d]) return -1;
-    place = place * in[d] + at[d];
+  int64_t place = 0, stride = 1;
+  for (size_t d = out.size(); d-- > 0; p /= out[d], t /= kernel[d]) {
+    const int64_t at = index(d, p, t);
+    if (at < 0 || at >= in[d]) return -1;
+    place += at * stride;
+    stride *= in[d];
   }
   return place;
 }
 
 bool Window::padded(int64_t p, int64_t t) const {
-  const Shape at = corner(p, t);
-  for (size_t d = 0; d < at.size(); ++d) {
-    if (at[d] >= in[d] + after[d]) return false;
+  for (size_t d = out.size(); d-- > 0; p /= out[d], t /= kernel[d]) {
+    if (index(d, p, t) >= in[d] + after[d]) return false;
   }
   return true;
 }
@@ -79,7 +76,8 @@ namespace {
 
 Window pool_window(const Op& op) {
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
-  return Window::of(op, Shape(op.shape().begin() + 2, op.shape().end()), op.attribute("kernel_shape").ints);
+  return Window::of(op, Shape(op.shape().begin() + 2, op.shape().end()),
+                    op.attribute("kernel_shape", AttributeType::integers).ints);
 }
 
 void shape_pool(Op& op) {
@@ -109,9 +107,22 @@ void for_windows(Pe& pe, const Window& w, double fill, const F& f) {
       0, std::max<int64_t>(1, kPiece / taps));
 }
 
-double least_of(DType t) {
-  if (is_float(t)) return -std::numeric_limits<double>::infinity();
-  return t == DType::i8 ? -128 : 0;
+/// Of the types that ONNX has a MaxPool of.
+double least_of(Type t) {
+  if (t == Type::int8) return -128;
+  return t == Type::uint8 ? 0 : -std::numeric_limits<double>::infinity();
+}
+
+void shape_max_pool(Op& op) {
+  const Type t = op.in(0).type;
+  op.require(takes(Takes::floats, t) || t == Type::int8 || t == Type::uint8,
+             "found " + name_of(t) + ", expected floats, int8 or uint8");
+  shape_pool(op);
+}
+
+void shape_average_pool(Op& op) {
+  op.require_type(0, Takes::floats);
+  shape_pool(op);
 }
 
 /// The place in column-major order of a place in an image of row-major order.
@@ -126,7 +137,7 @@ int64_t column_major(int64_t place, const Shape& image) {
 void run_max_pool(Pe& pe) {
   const Window w = pool_window(pe.op);
   const bool columns = pe.op.integer("storage_order", 0) != 0;
-  for_windows(pe, w, least_of(pe.op.in(0).dtype()), [&](int64_t first, const Tensor& x, std::vector<int64_t>& places) {
+  for_windows(pe, w, least_of(pe.op.in(0).type), [&](int64_t first, const Tensor& x, std::vector<int64_t>& places) {
     pe.put(0, first, pe.tl.max(x, 1));
     if (!pe.op.has_output(1)) return;
     if (columns) {
@@ -164,10 +175,11 @@ void run_lp_pool(Pe& pe) {
 
 void shape_lp_pool(Op& op) {
   op.require(op.integer("p", 2) == 1 || op.integer("p", 2) == 2, "found p, expected 1 or 2");
-  shape_pool(op);
+  shape_average_pool(op);
 }
 
 void shape_global_pool(Op& op) {
+  op.require_type(0, Takes::floats);
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
   Shape to = op.shape();
   std::fill(to.begin() + 2, to.end(), 1);
@@ -195,11 +207,11 @@ void run_global_pool(Pe& pe) {
 
 const char* const kWindows = "MATH: each PE gathers its outputs' windows and reduces them";
 const RegisterOps registered_pools{{
-    {"MaxPool", 1, 23, shape_pool, run_max_pool, kWindows},
-    {"AveragePool", 1, 23, shape_pool, run_average_pool, kWindows},
-    {"LpPool", 2, 23, shape_lp_pool, run_lp_pool, kWindows},
-    {"GlobalMaxPool", 1, 23, shape_global_pool, run_global_pool, kWindows},
-    {"GlobalAveragePool", 1, 23, shape_global_pool, run_global_pool, kWindows},
+    {"MaxPool", 1, shape_max_pool, run_max_pool, kWindows},
+    {"AveragePool", 1, shape_average_pool, run_average_pool, kWindows},
+    {"LpPool", 2, shape_lp_pool, run_lp_pool, kWindows},
+    {"GlobalMaxPool", 1, shape_global_pool, run_global_pool, kWindows},
+    {"GlobalAveragePool", 1, shape_global_pool, run_global_pool, kWindows},
 }};
 
 }  // namespace

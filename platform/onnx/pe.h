@@ -77,7 +77,7 @@ class Pe {
   /// Floats narrower than f32 as f32: what is computed in several steps rounds once.
   tl::Tensor widened(const tl::Tensor& x) const { return cast(x, is_float(x.dtype()) ? DType::f32 : x.dtype()); }
   tl::Tensor cast(const tl::Tensor& x, DType to) const { return x.dtype() == to ? x : tl.cast(x, to); }
-  /// Wide enough for sums of products: f32, or i32.
+  /// Of an output's elements.
   DType out_type(size_t i = 0) const { return op.out(i).dtype(); }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/onnx/control_flow.h"
 #include "kernbench/platform/onnx/host_machine.h"
 #include "kernbench/platform/onnx/pe.h"
@@ -23,14 +24,7 @@ void run_copy(Pe& pe) {
   pe.for_pieces([&](int64_t first, int64_t count) { pe.put(0, first, pe.tl.load(pe.in(0) + first, {count})); });
 }
 
-const OpRow kCopy = {"Copy", 1, kNewest, like_first, run_copy, "DMA: a copy, as an output has bytes of its own"};
-
-std::string shown(std::string name) {
-  for (char& c : name) {
-    if (static_cast<unsigned char>(c) < 32) c = '?';
-  }
-  return name.size() > 80 ? name.substr(0, 77) + "..." : name;
-}
+const OpRow kCopy = {"Copy", 1, like_first, run_copy, "DMA: a copy, as an output has bytes of its own"};
 
 class Planner {
  public:
@@ -46,11 +40,11 @@ class Planner {
     for (const Port& p : model_.graph.inputs) add_input(p);
     for (const auto& [name, tensor] : request_.inputs) {
       if (std::none_of(plan_->inputs.begin(), plan_->inputs.end(), [&, &n = name](auto* v) { return v->name == n; }))
-        faults_.push_back(fmt::format("--tensor: found '{}', the model has {}", shown(name), input_names()));
+        faults_.push_back(fmt::format("--tensor: found '{}', the model has {}", cut(name), input_names()));
     }
     for (const auto& [name, n] : request_.dims) {
       if (used_dims_.count(name) == 0)
-        faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", shown(name)));
+        faults_.push_back(fmt::format("--dim: found '{}', the model has no such dimension", cut(name)));
     }
     throw_faults();
     for (const Node& n : model_.graph.nodes) add_node(n);
@@ -75,7 +69,7 @@ class Planner {
   }
   std::string input_names() const {
     std::string all;
-    for (const Value* v : plan_->inputs) all += (all.empty() ? "" : ", ") + shown(v->name);
+    for (const Value* v : plan_->inputs) all += (all.empty() ? "" : ", ") + cut(v->name);
     return all.empty() ? "no inputs" : all;
   }
 
@@ -88,7 +82,7 @@ class Planner {
   Value& make(const std::string& name) {
     if (name.empty()) fault("has a tensor without a name");
     if (!by_name_.emplace(name, plan_->values.size()).second)
-      fault(fmt::format("has two tensors named '{}'", shown(name)));
+      fault(fmt::format("has two tensors named '{}'", cut(name)));
     plan_->values.emplace_back();
     plan_->values.back().name = name;
     return plan_->values.back();
@@ -109,7 +103,7 @@ class Planner {
     Value& v = make(p.name);
     if (!dtype_of(p.type)) {
       faults_.push_back(fmt::format("{}: input '{}' is of type {}, which Phase 2 does not compute with", model_.file,
-                                    shown(p.name), name_of(p.type)));
+                                    cut(p.name), name_of(p.type)));
       return;
     }
     settle(v, p, given == request_.inputs.end() ? nullptr : given->second);
@@ -131,7 +125,7 @@ class Planner {
       for (size_t d = 0; fits && p.has_shape && d < v.shape.size(); ++d)
         fits = v.shape[d] < 0 || v.shape[d] == value->shape[d];
       if (!fits) {
-        faults_.push_back(fmt::format("--tensor {}: found {} {}, expected {} {}", shown(v.name), name_of(value->type),
+        faults_.push_back(fmt::format("--tensor {}: found {} {}, expected {} {}", cut(v.name), name_of(value->type),
                                       to_string(value->shape), name_of(v.type), to_string(v.shape)));
         return;
       }
@@ -142,41 +136,59 @@ class Planner {
     for (size_t d = 0; d < v.shape.size(); ++d) {
       if (v.shape[d] < 0 && p.dim_names[d].empty())
         faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open and has no name; --tensor says it",
-                                      model_.file, d, shown(v.name)));
+                                      model_.file, d, cut(v.name)));
       else if (v.shape[d] < 0)
         faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open; --dim {}=N or --tensor says it",
-                                      model_.file, d, shown(v.name), shown(p.dim_names[d])));
+                                      model_.file, d, cut(v.name), cut(p.dim_names[d])));
     }
     if (!p.has_shape)
-      faults_.push_back(
-          fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, shown(v.name)));
+      faults_.push_back(fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, cut(v.name)));
     if (std::any_of(v.shape.begin(), v.shape.end(), [](int64_t d) { return d < 0; })) return;
     if (elements_of(v.shape) > kMostDrawn)
-      fault(fmt::format("input '{}' has {} elements", shown(v.name), elements_of(v.shape)));
+      fault(fmt::format("input '{}' has {} elements", cut(v.name), elements_of(v.shape)));
   }
 
-  /// Constant takes its value from an attribute.
-  std::shared_ptr<const TensorData> constant_of(const Node& n) const {
-    for (const auto& [name, a] : n.attributes) {
-      if (name == "value" && a.t) return a.t;
-      if (name == "value_int") return std::make_shared<const TensorData>(TensorData::of_ints({a.i}, {}));
-      if (name == "value_ints")
-        return std::make_shared<const TensorData>(TensorData::of_ints(a.ints, {static_cast<int64_t>(a.ints.size())}));
-      if (name == "value_float" || name == "value_floats") {
-        const std::vector<float> values = name == "value_float" ? std::vector<float>{a.f} : a.floats;
-        TensorData t{Type::float32, {}, Bytes(values.size() * sizeof(float))};
-        if (name == "value_floats") t.shape.push_back(static_cast<int64_t>(values.size()));
-        if (!values.empty())
-          std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
-        return std::make_shared<const TensorData>(std::move(t));
-      }
+  void add_constant(const Node& n) {
+    try {
+      const auto t = constant_of(n);
+      if (!t) throw Refusal("its value is not known");
+      if (!dtype_of(t->type)) throw Refusal("its type is " + name_of(t->type));
+      make(n.outputs[0], *t).constant = t;
+    } catch (const Refusal& r) {
+      refuse(n, r.what());
+    }
+  }
+
+  /// Constant takes its value from an attribute; null where it has none. Refusal.
+  static std::shared_ptr<const TensorData> constant_of(const Node& n) {
+    const auto given = [&](const char* name) { return n.attributes.count(name) > 0; };
+    const auto value = [&](const char* name, AttributeType t) -> const Attribute& { return attribute_of(n, name, t); };
+    const auto list = [](size_t length) { return Shape{static_cast<int64_t>(length)}; };
+    if (given("value")) return value("value", AttributeType::tensor).t;
+    if (given("value_int")) return ints_of({value("value_int", AttributeType::integer).i}, {});
+    if (given("value_ints")) {
+      const std::vector<int64_t>& all = value("value_ints", AttributeType::integers).ints;
+      return ints_of(all, list(all.size()));
+    }
+    if (given("value_float")) return floats_of({value("value_float", AttributeType::real).f}, {});
+    if (given("value_floats")) {
+      const std::vector<float>& all = value("value_floats", AttributeType::reals).floats;
+      return floats_of(all, list(all.size()));
     }
     return nullptr;
   }
 
+  static std::shared_ptr<const TensorData> ints_of(const std::vector<int64_t>& values, const Shape& shape) {
+    return std::make_shared<const TensorData>(TensorData::of_ints(values, shape));
+  }
+  static std::shared_ptr<const TensorData> floats_of(const std::vector<float>& values, const Shape& shape) {
+    TensorData t{Type::float32, shape, Bytes(values.size() * sizeof(float))};
+    if (!values.empty()) std::copy_n(reinterpret_cast<const uint8_t*>(values.data()), t.bytes.size(), t.bytes.data());
+    return std::make_shared<const TensorData>(std::move(t));
+  }
+
   void refuse(const Node& n, const std::string& why) {
-    faults_.push_back(fmt::format("{}: node '{}' ({}): {}", model_.file, shown(n.name),
-                                  shown(n.domain.empty() ? n.op : n.domain + "." + n.op), why));
+    faults_.push_back(fmt::format("{}: {}: {}", model_.file, described(n), why));
     for (const std::string& name : n.outputs) {
       if (!name.empty()) unknown_.insert(name);
     }
@@ -184,12 +196,7 @@ class Planner {
 
   void add_node(const Node& n) {
     if (is_control_flow(n)) return write_out(n);
-    if (n.op == "Constant" && n.domain.empty() && n.outputs.size() == 1) {
-      const auto t = constant_of(n);
-      if (!t || !dtype_of(t->type)) return refuse(n, t ? "its type is " + name_of(t->type) : "its value is not known");
-      make(n.outputs[0], *t).constant = t;
-      return;
-    }
+    if (n.op == "Constant" && n.domain.empty() && n.outputs.size() == 1) return add_constant(n);
     bool known = false;
     const OpRow* row = find_row(n.domain, n.op, opset_, &known);
     if (!row) return refuse(n, known ? fmt::format("not in opset {}", opset_) : "the op is not supported");
@@ -200,7 +207,7 @@ class Planner {
     for (const std::string& name : n.inputs) {
       Value* v = name.empty() ? nullptr : find(name);
       if (!name.empty() && !v && unknown_.count(name) == 0)
-        return refuse(n, fmt::format("its input '{}' is made by nobody before it", shown(name)));
+        return refuse(n, fmt::format("its input '{}' is made by nobody before it", cut(name)));
       op.inputs.push_back(v);
     }
     if (is_behind_refused(n)) return;
@@ -231,7 +238,7 @@ class Planner {
     };
     u.value = [this](const std::string& name) -> const Value& {
       const Value* v = find(name);
-      if (!v || v->type == Type::none) throw Refusal("'" + shown(name) + "' is not known");
+      if (!v || v->type == Type::none) throw Refusal("'" + cut(name) + "' is not known");
       return *v;
     };
     u.evaluate = [this, &u](const std::string& name) {
@@ -256,9 +263,9 @@ class Planner {
     }
     for (const std::string& name : n.outputs) op.outputs.push_back(name.empty() ? nullptr : &make(name));
     plan_->ops.push_back(std::move(op));
-    Op& placed = plan_->ops.back();
+    placed_ = &plan_->ops.back();
     try {
-      settle(placed);
+      settle(plan_->ops.back());
     } catch (const Refusal& r) {
       refuse(n, r.what());
     } catch (const InputError& e) {
@@ -268,11 +275,13 @@ class Planner {
     } catch (const std::length_error&) {
       refuse(n, "a shape has more dimensions than can be run");
     }
+    placed_ = nullptr;
   }
 
   void settle(Op& op) {
     if (std::none_of(op.outputs.begin(), op.outputs.end(), [](const Value* v) { return v != nullptr; }))
       op.refuse("it has no outputs");
+    check_attribute_types(*op.node);
     op.row->shape(op);
     int64_t elements = 0;
     for (size_t i = 0; i < op.outputs.size(); ++i) {
@@ -300,31 +309,56 @@ class Planner {
     }
   }
 
-  /// What a value is with these inputs.
+  /// What a value is with these inputs. What it is made of comes before it, by a stack: graphs are as deep as they are
+  /// long.
   std::shared_ptr<const TensorData> value_of(Value& v) {
-    if (v.constant) return v.constant;
-    if (v.known) return v.known;
-    if (std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0) return v.known = drawn(v, plan_->seed);
-    const Op& op = *made_by_.at(&v);
+    std::vector<Value*> pending{&v};
+    while (!pending.empty()) {
+      Value& next = *pending.back();
+      const auto made = made_by_.find(&next);
+      const size_t before = pending.size();
+      if (!next.constant && !next.known) {
+        if (made == made_by_.end()) {
+          next.known = drawn(next, plan_->seed);
+        } else {
+          for (Value* i : made->second->inputs) {
+            if (i && !i->constant && !i->known) pending.push_back(i);
+          }
+          if (pending.size() == before) make_known(*made->second);
+        }
+      }
+      if (pending.size() == before) pending.pop_back();
+    }
+    return v.constant ? v.constant : v.known;
+  }
+
+  /// An op's outputs, of inputs that are known.
+  void make_known(const Op& op) {
     int64_t elements = 0;
     for (const Value* o : op.outputs) elements += o ? o->elements() : 0;
     std::vector<std::shared_ptr<const TensorData>> inputs;
-    for (Value* i : op.inputs) {
-      inputs.push_back(i ? value_of(*i) : nullptr);
+    for (const Value* i : op.inputs) {
+      inputs.push_back(!i ? nullptr : i->constant ? i->constant : i->known);
       elements += i ? i->elements() : 0;
     }
     if (elements > 2 * kMostFolded)
       throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");
     if (!op.row->run) {
       TensorData same = *inputs.at(0);
-      same.shape = v.shape;
-      return v.known = std::make_shared<const TensorData>(std::move(same));
+      same.shape = op.outputs.at(0)->shape;
+      op.outputs[0]->known = std::make_shared<const TensorData>(std::move(same));
+      return;
     }
-    std::vector<TensorData> results = work_out(op, inputs);
+    std::vector<TensorData> results;
+    try {
+      results = work_out(op, inputs);
+    } catch (const Refusal& r) {
+      if (&op == placed_) throw;
+      throw Refusal(described(*op.node) + ": " + r.what());
+    }
     for (size_t i = 0; i < results.size(); ++i) {
       if (op.outputs[i]) op.outputs[i]->known = std::make_shared<const TensorData>(std::move(results[i]));
     }
-    return v.known;
   }
 
   void work_out_all() {
@@ -333,7 +367,7 @@ class Planner {
       try {
         plan_->worked_out[v->name] = value_of(*made);
       } catch (const Refusal& r) {
-        fault(fmt::format("--verify: tensor '{}': {}", shown(v->name), r.what()));
+        fault(fmt::format("--verify: tensor '{}': {}", cut(v->name), r.what()));
       }
     }
   }
@@ -353,7 +387,7 @@ class Planner {
       if (!seen.insert(name).second) continue;
       Value* v = find(name);
       if (!v || !dtype_of(v->type)) {
-        faults_.push_back(fmt::format("{}: found no tensor '{}' to be read", model_.file, shown(name)));
+        faults_.push_back(fmt::format("{}: found no tensor '{}' to be read", model_.file, cut(name)));
         continue;
       }
       const bool made = made_by_.count(v) > 0 && made_by_.at(v)->row->run && !v->constant;
@@ -410,6 +444,7 @@ class Planner {
   const PlanRequest& request_;
   std::shared_ptr<Plan> plan_;
   int64_t opset_ = 0, planned_ = 0;
+  const Op* placed_ = nullptr;  // whose own refusals tell its node
   std::map<std::string, size_t> by_name_;
   std::map<const Value*, const Op*> made_by_;
   std::set<std::string> unknown_, used_dims_;

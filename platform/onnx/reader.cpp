@@ -6,10 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string_view>
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "onnx.pb.h"
 
 namespace kernbench::onnx {
@@ -173,19 +175,23 @@ class Reader {
   Graph graph(const file::Graph& g, int depth) const {
     if (depth > kMostNested) throw Fault{fmt::format("found graphs nested deeper than {}", kMostNested)};
     Graph r;
-    for (const file::Tensor& t : g.initializer())
-      r.constants[t.name()] =
-          std::make_shared<const TensorData>(tensor(t, fmt::format("initializer '{}'", shown(t.name()))));
+    for (const file::Tensor& t : g.initializer()) {
+      const std::string what = fmt::format("initializer '{}'", cut(t.name()));
+      if (!r.constants.emplace(t.name(), std::make_shared<const TensorData>(tensor(t, what))).second)
+        throw Fault{what + " is there twice"};
+    }
     if (g.sparse_initializer_size() > 0) throw Fault{"found sparse initializers; not yet, expected dense ones"};
-    for (const file::Value& v : g.input()) r.inputs.push_back(port(v));
+    std::set<std::string> names;
+    for (const file::Value& v : g.input()) {
+      if (!names.insert(v.name()).second) throw Fault{fmt::format("input '{}' is there twice", cut(v.name()))};
+      r.inputs.push_back(port(v));
+    }
     for (const file::Value& v : g.output()) r.outputs.push_back(port(v));
     for (const file::Node& n : g.node()) r.nodes.push_back(node(n, r.nodes.size(), depth));
     return r;
   }
 
  private:
-  static std::string shown(const std::string& name) { return name.size() > 80 ? name.substr(0, 77) + "..." : name; }
-
   static Bytes inside(const file::Tensor& t, Type type, size_t size) {
     if (t.has_raw_data()) return Bytes(t.raw_data().begin(), t.raw_data().end());
     switch (type) {
@@ -212,12 +218,12 @@ class Reader {
       const char* end = e.value().data() + e.value().size();
       const auto [read, error] = std::from_chars(e.value().data(), end, *number);
       if (error != std::errc() || read != end)
-        throw Fault{fmt::format("{}: found {} '{}'", what, e.key(), shown(e.value()))};
+        throw Fault{fmt::format("{}: found {} '{}'", what, e.key(), cut(e.value()))};
     }
     const std::filesystem::path path = std::filesystem::path(location).lexically_normal();
     if (location.empty() || path.is_absolute() || *path.begin() == "..")
       throw Fault{fmt::format("{}: found external data in '{}', expected a file below the model's folder", what,
-                              shown(location))};
+                              cut(location))};
     const std::string file = (std::filesystem::path(folder_) / path).string();
     std::error_code unknown;
     const uint64_t size = std::filesystem::file_size(file, unknown);
@@ -257,12 +263,16 @@ class Reader {
     r.domain = n.domain() == "ai.onnx" ? "" : n.domain();
     r.inputs.assign(n.input().begin(), n.input().end());
     r.outputs.assign(n.output().begin(), n.output().end());
-    for (const file::Attribute& a : n.attribute()) r.attributes[a.name()] = attribute(a, r.name, depth);
+    for (const file::Attribute& a : n.attribute()) {
+      if (!r.attributes.emplace(a.name(), attribute(a, r.name, depth)).second)
+        throw Fault{fmt::format("node '{}' has attribute '{}' twice", cut(r.name), cut(a.name()))};
+    }
     return r;
   }
 
   Attribute attribute(const file::Attribute& a, const std::string& of, int depth) const {
     Attribute r;
+    r.type = static_cast<AttributeType>(a.type());
     r.f = a.f();
     r.i = a.i();
     r.s = a.s();
@@ -270,7 +280,7 @@ class Reader {
     r.ints.assign(a.ints().begin(), a.ints().end());
     r.strings.assign(a.strings().begin(), a.strings().end());
     if (a.has_t())
-      r.t = std::make_shared<const TensorData>(tensor(a.t(), fmt::format("node '{}', {}", shown(of), shown(a.name()))));
+      r.t = std::make_shared<const TensorData>(tensor(a.t(), fmt::format("node '{}', {}", cut(of), cut(a.name()))));
     if (a.has_g()) r.g = std::make_shared<const Graph>(graph(a.g(), depth + 1));
     return r;
   }

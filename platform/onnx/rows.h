@@ -32,15 +32,20 @@ inline void check_row(const Op& op, int64_t length) {
                                  std::to_string(kRow) + " of a row");
 }
 
+/// Calls f(first row, rows) for this PE's rows, as many of them at a time as make a piece.
+template <class F>
+void for_pieces_of_rows(Pe& pe, const AxisRows& rows, const F& f) {
+  const Range mine = pe.share_of(rows.rows());
+  const int64_t step = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, rows.length));
+  for (int64_t r = mine.first; r < mine.last; r += step) f(r, std::min(step, mine.last - r));
+}
+
 /// Calls f(first row, rows, x [rows, length]) for this PE's rows of input 0.
 template <class F>
 void for_rows(Pe& pe, const AxisRows& rows, const F& f) {
-  const Range mine = pe.share_of(rows.rows());
-  const int64_t step = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, rows.length));
-  for (int64_t r = mine.first; r < mine.last; r += step) {
-    const int64_t n = std::min(step, mine.last - r);
+  for_pieces_of_rows(pe, rows, [&](int64_t r, int64_t n) {
     f(r, n, pe.pick(0, rows.places(r, n), Dims{n, rows.length}));
-  }
+  });
 }
 
 }  // namespace kernbench::onnx

@@ -1,9 +1,14 @@
 // The window that convolutions and pools slide over an image of any number of dimensions.
 #pragma once
 
+#include <string>
+
 #include "kernbench/platform/onnx/op.h"
 
 namespace kernbench::onnx {
+
+/// NOTSET, SAME_UPPER, SAME_LOWER or VALID. Refusal.
+std::string auto_pad_of(const Op&);
 
 struct Window {
   Shape in, out, kernel, strides, dilations;
@@ -16,7 +21,10 @@ struct Window {
   bool padded(int64_t p, int64_t t) const;
 
  private:
-  Shape corner(int64_t p, int64_t t) const;
+  /// Along axis d, of what is left of p and t behind the axes after it.
+  int64_t index(size_t d, int64_t p, int64_t t) const {
+    return p % out[d] * strides[d] - before[d] + t % kernel[d] * dilations[d];
+  }
 };
 
 }  // namespace kernbench::onnx

@@ -18,16 +18,22 @@ REDUCTIONS = {"ReduceMax": np.max, "ReduceMin": np.min, "ReduceMean": np.mean}
 
 
 class Generator:
-    """A graph of opset 17 with what numpy makes of it; values stay within some units."""
+    """A graph of opset 17 with what numpy makes of it; values stay within some units. One in eight is large: several pieces
+    of a PE's part, steps along k, rows of a piece."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
         self.values, self.nodes, self.constants, self.inputs = {}, [], {}, []
+        self.large = seed % 8 == 7
         for i in range(self.random.integers(1, 4)):
-            shape = tuple(int(d) for d in self.random.integers(1, 6, self.random.integers(1, 5)))
+            shape = [int(d) for d in self.random.integers(1, 6, self.random.integers(1, 5))]
+            if self.large:
+                shape[int(self.random.choice([0, -1]))] = int(self.random.integers(1 << 8, 1 << 13))
             self.inputs.append((f"x{i}", "float32", shape))
             self.values[f"x{i}"] = self.random.uniform(-1, 1, shape).astype("f4").astype("f8")
         self.inputs_of = {name: self.values[name] for name, _, _ in self.inputs}
+        if self.large:
+            self.make_matmul(self.inputs[0][0])
         for _ in range(self.random.integers(1, 12)):
             self.step()
         self.output = next(reversed(self.values))
@@ -41,7 +47,7 @@ class Generator:
         return name
 
     def emit(self, op, inputs, value, **attributes):
-        if value.size == 0 or value.size > 4096:
+        if value.size == 0 or value.size > (1 << 18 if self.large else 4096):
             return
         name = f"t{len(self.nodes)}"
         self.nodes.append(onnx.node(op, inputs, [name], name=name, **attributes))
@@ -89,8 +95,15 @@ class Generator:
         self.emit("Reshape", [a, self.constant(np.array([x.shape[0], -1], "i8"))], x.reshape(x.shape[0], -1))
 
     def make_concat(self, a):
-        axis = int(self.random.integers(0, self.values[a].ndim))
-        self.emit("Concat", [a, a], np.concatenate([self.values[a]] * 2, axis), axis=axis)
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        parts = [(a, x), (a, x)]
+        for _ in range(self.random.integers(0, 3)):
+            length = int(self.random.integers(0, 2 * x.shape[axis] + 1))
+            y = self.random.uniform(-1, 1, (*x.shape[:axis], length, *x.shape[axis + 1:])).astype("f4")
+            parts[int(self.random.integers(0, len(parts)))] = (self.constant(y), y.astype("f8"))
+        if parts[0][1].size + parts[1][1].size > 0:
+            self.emit("Concat", [name for name, _ in parts], np.concatenate([y for _, y in parts], axis), axis=axis)
 
     def make_slice(self, a):
         x = self.values[a]
@@ -142,22 +155,25 @@ class RandomGraphs(Cli):
 
     def one(self, seed, folder):
         g = Generator(seed)
-        expected = g.values[g.output]
-        paths = {name: os.path.join(folder, name + ".npy") for name in ["out", *g.inputs_of]}
+        # Of every second what is in between too.
+        names = [g.output, *(t for t in g.values if t.startswith("t") and t != g.output and seed % 2 == 1)]
+        paths = {name: os.path.join(folder, name + ".npy") for name in [*names, *g.inputs_of]}
         model = os.path.join(folder, "m.onnx")
         with open(model, "wb") as f:
             f.write(onnx.model(g.nodes, g.inputs, [(g.output, "float32", None)], g.constants))
-        options = []
+        options = [w for name in names for w in ("--dump", f"{name}={paths[name]}")]
         for name, value in g.inputs_of.items():
             np.save(paths[name], value.astype("f4"))
             options += ["--tensor", f"{name}={paths[name]}"]
         # Every fourth node by node too.
-        verify = ["--verify"] if seed % 4 == 0 else []
-        self.succeeds("model", model, "--topology", topology("small.yaml"), *options, "--dump", f"{g.output}={paths['out']}", *verify)
-        found = np.load(paths["out"])
-        self.assertEqual(found.size, expected.size, f"seed {seed}")
-        error = np.abs(found.reshape(expected.shape) - expected).max()
-        self.assertLess(error, 1e-4 * (1 + np.abs(expected).max()), f"seed {seed}")
+        options += ["--verify"] if seed % 4 == 0 else []
+        self.succeeds("model", model, "--topology", topology("small.yaml"), *options)
+        for name in names:
+            self.compare(np.load(paths[name]), g.values[name], f"seed {seed}, {name}")
+
+    def compare(self, found, expected, of):
+        self.assertEqual(found.shape, expected.shape, of)
+        self.assertLess(np.abs(found - expected).max(), 1e-4 * (1 + np.abs(expected).max()), of)
 
 
 if __name__ == "__main__":

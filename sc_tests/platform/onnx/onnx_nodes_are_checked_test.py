@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Single nodes: edges whose elements are easily wrong, against numpy; and what ONNX does not allow, refused with the node's
+name and the reason before anything runs."""
+import numpy as np
+
+import onnx_file as onnx
+from cli_support import main
+from onnx_cli import SMALL, X, Y, OnnxCli
+
+
+def f4(*shape):
+    return np.zeros(shape, "f4")
+
+
+def i4(*shape):
+    return np.zeros(shape, "i4")
+
+
+def i8(*shape):
+    return np.zeros(shape, "i8")
+
+
+class Nodes(OnnxCli):
+    def refused(self, op, inputs, *said, **attributes):
+        with self.subTest(op=op, said=said, **attributes):
+            self.refuses_model(self.one_node(op, inputs, **attributes), saying=(f"node 'n' ({op}): ", *said))
+
+    def test_exclusive_sums_are_of_what_comes_before(self):
+        x = np.float32([[1, 2, 1e9, 3], [np.inf, 1, 2, 3], [4, 5, 6, np.nan]])
+        for axis in (0, 1, -1):
+            for reverse in (0, 1):
+                with self.subTest(axis=axis, reverse=reverse):
+                    turned = np.flip(x, axis) if reverse else x
+                    sums = np.roll(np.cumsum(turned, axis), 1, axis)
+                    np.moveaxis(sums, axis, 0)[0] = 0
+                    expected = np.flip(sums, axis) if reverse else sums
+                    found = self.result_of_node("CumSum", [x, np.array(axis, "i4")], exclusive=1, reverse=reverse)
+                    np.testing.assert_array_equal(found, expected)
+
+    def test_sums_of_nothing_are_zeros(self):
+        a, b = f4(2, 0), f4(0, 3)
+        np.testing.assert_array_equal(self.result_of_node("Einsum", [a, b], equation="ij,jk->ik"), np.zeros((2, 3)))
+        np.testing.assert_array_equal(self.result_of_node("Einsum", [a], equation="ij->"), 0)
+        self.assertEqual(self.report(self.one_node("Einsum", [a, f4(0)], equation="ij,j->ij"))["nodes"][0]["runs"], False)
+
+    def test_pads_of_a_pool_are_less_than_all_elements(self):
+        for dtype in ("i1", "u1", "f4", "f2"):
+            with self.subTest(dtype=dtype):
+                x = np.full((1, 1, 2, 3), 0 if dtype == "u1" else -100, dtype)
+                found = self.result_of_node("MaxPool", [x], kernel_shape=[2, 2], pads=[1, 1, 1, 1])
+                np.testing.assert_array_equal(found, np.full((1, 1, 3, 4), x.flat[0]))
+        self.refused("MaxPool", [i4(1, 1, 2, 3)], "int32", kernel_shape=[2, 2], pads=[1, 1, 1, 1])
+
+    def test_indices_stay_beside_the_axis(self):
+        x = np.arange(12, dtype="f4").reshape(3, 4)
+        index = np.array([[2, 0], [-1, 1]], "i8")
+        np.testing.assert_array_equal(self.result_of_node("GatherElements", [x, index], axis=0),
+                                      np.take_along_axis(x[:, :2], index % 3, 0))
+        self.refused("GatherElements", [x, i8(3, 5)], "[3, 5]", "[3, 4]", axis=0)
+        self.refused("GatherElements", [x, i8(4, 4)], "[4, 4]", "[3, 4]", axis=1)
+        self.refused("ScatterElements", [x, i8(1, 5), f4(1, 5)], "[1, 5]", "[3, 4]", axis=0)
+        self.refused("ScatterElements", [x, i8(1, 4), f4(1, 3)], "updates", axis=0)
+        self.refused("GatherND", [f4(2, 3, 4), i8(3, 5, 1)], "[2, 3, 4]", "[3, 5, 1]", batch_dims=1)
+        for op, inputs in (("Gather", [x, f4(2)]), ("GatherElements", [x, f4(3, 4)]), ("GatherND", [x, f4(3, 1)]),
+                           ("ScatterElements", [x, f4(1, 4), f4(1, 4)]), ("ScatterND", [x, f4(1, 1), f4(1, 4)])):
+            self.refused(op, inputs, "input 1 is of float, expected int32 or int64")
+        self.refused("ScatterND", [x, i8(1, 1), i4(1, 4)], "float and int32")
+
+    def test_data_that_do_not_fit_are_a_fault_of_the_node(self):
+        for op, inputs, said, attributes in (
+                ("Gather", [f4(3, 4), np.array([3], "i8")], "found index 3 of 3", {}),
+                ("GatherND", [f4(3, 4), np.array([[0, -5]], "i8")], "found index -5 of 4", {}),
+                ("ReverseSequence", [f4(3, 4), np.array([1, 2, 3, 4], "i8")], "found a length of 4 of 3", {})):
+            with self.subTest(op=op):
+                options = [w for k, a in enumerate(inputs)
+                           for w in ("--tensor", f"i{k}={self.array(f'i{k}.npy', a, a.dtype)}")]
+                self.refuses("model", self.one_node(op, inputs, **attributes), "--topology", SMALL, *options, status=1,
+                             saying=(f"node 'n' ({op}): {said}",), lines=1)
+        # Of what is known it is found while it is planned, and told once.
+        m = self.file(onnx.model([onnx.node("Gather", ["c", "i"], ["y"], name="n")], [], [Y],
+                                 {"c": np.float32([1, 2]), "i": np.array([5])}))
+        self.refuses_model(m, saying=("m.onnx: node 'n' (Gather): found index 5 of 2",))
+        # Of another node's shape it is told whose it is.
+        m = self.file(onnx.model([onnx.node("Gather", ["c", "i"], ["s"], name="n"), onnx.node("Expand", ["x", "s"], ["y"], name="e")],
+                                 [X, ("i", "int64", [1])], [Y], {"c": np.array([1, 1])}))
+        self.refuses_model(m, "--tensor", f"i={self.array('i.npy', [2], 'i8')}",
+                           saying=("m.onnx: node 'e' (Expand): node 'n' (Gather): found index 2 of 2",))
+
+    def test_element_types(self):
+        floats, ints, bools = f4(2, 3), i4(2, 3), np.zeros((2, 3), bool)
+        for op, inputs, expected in (("Exp", [ints], "floats"), ("Tan", [ints], "floats"), ("Floor", [ints], "floats"),
+                                     ("IsNaN", [ints], "floats"), ("BitwiseNot", [floats], "integers"), ("Neg", [bools], "numbers"),
+                                     ("BitwiseAnd", [floats, floats], "integers"), ("And", [ints, ints], "bool"),
+                                     ("Not", [floats], "bool"), ("Less", [bools, bools], "numbers"), ("Add", [bools, bools], "numbers"),
+                                     ("Where", [ints, floats, floats], "bool"), ("Softmax", [ints], "floats"),
+                                     ("ReduceSum", [bools], "numbers"), ("ReduceL2", [ints], "floats"), ("ArgMax", [bools], "numbers"),
+                                     ("LpNormalization", [ints], "floats"), ("Einsum", [bools], "numbers")):
+            attributes = {"equation": "ij->i"} if op == "Einsum" else {}
+            self.refused(op, inputs, f"expected {expected}", opset=18, **attributes)
+        for op in ("Add", "Less", "Max", "MatMul", "Einsum"):
+            attributes = {"equation": "ij,ij->i"} if op == "Einsum" else {}
+            self.refused(op, [f4(3, 3), i4(3, 3)], "float and int32", **attributes)
+        self.refused("Concat", [floats, ints], "float and int32", axis=0)
+        u1, one = np.zeros((2, 3), "u1"), np.zeros((), "u1")
+        for op, inputs, said in (
+                ("Gemm", [f4(3, 3), f4(3, 3), i4(3)], "float and int32"),
+                ("MatMulInteger", [u1, u1.T, np.zeros((), "i1")], "uint8 and int8"),
+                ("DequantizeLinear", [u1, f4(), np.zeros((), "i1")], "uint8 and int8"),
+                ("QuantizeLinear", [floats, one, one], "input 1 is of uint8, expected floats"),
+                ("BatchNormalization", [f4(2, 3), f4(3), f4(3), i4(3), f4(3)], "input 3 is of int32, expected floats"),
+                ("LayerNormalization", [floats, i4(3)], "input 1 is of int32, expected floats"),
+                ("SoftmaxCrossEntropyLoss", [floats, i8(2), i4(3)], "float and int32"),
+                ("RNN", [f4(2, 1, 3), f4(1, 4, 3), i4(1, 4, 4)], "float and int32"),
+                ("Pad", [floats, i8(4), i4()], "float and int32"), ("Range", [f4(), f4(), i4()], "float and int32"),
+                ("Reshape", [floats, f4(2)], "input 1 is of float, expected integers"),
+                ("QuantizeLinear", [floats, f4(), np.zeros((), bool)], "input 2 is of bool, expected numbers"),
+                ("Mod", [floats, floats], "expected fmod of 1"), ("Shrink", [ints], "expected floats")):
+            self.refused(op, inputs, said)
+        self.refused("GridSample", [np.zeros((1, 1, 2, 3), bool), f4(1, 2, 2, 2)], "input 0 is of bool")
+        self.refused("Clip", [ints], "expected floats", opset=6, min=0.5)
+        np.testing.assert_array_equal(self.result_of_node("Pow", [np.float32([2, 3]), np.array([3, 2], "i4")]), [8, 9])
+
+    def test_shapes_of_biases_and_scales(self):
+        x, w = f4(1, 2, 5, 5), f4(2, 3, 3, 3)
+        self.refused("ConvTranspose", [x, w, f4(2)], "input 2 is of shape [2], expected [3]")
+        self.refused("ConvTranspose", [x, w, i4(3)], "bias of int32")
+        self.refused("Conv", [x, f4(4, 2, 3, 3), f4(1)], "input 2 is of shape [1], expected [4]")
+        one, u1 = f4(1), np.zeros(1, "u1")
+        quantized = [np.zeros((1, 2, 5, 5), "u1"), one, u1, np.zeros((4, 2, 3, 3), "u1"), one, u1, one, u1]
+        self.refused("QLinearConv", [*quantized, i4(3)], "input 8 is of shape [3], expected [4]")
+        self.refused("QLinearConv", [*quantized, f4(4)], "bias of float")
+        for inputs in ([x, f4(3), f4(2)], [x, f4(2), f4(1)]):
+            self.refused("InstanceNormalization", inputs, "expected [2]")
+
+    def test_recurrent_activations(self):
+        inputs = [f4(2, 1, 3), f4(1, 16, 3), f4(1, 16, 4)]
+        def rnn(*activations):
+            return self.file(onnx.model(
+                [onnx.node("LSTM", ["x", "w", "r"], ["y"], name="n", hidden_size=4, activations=list(activations))],
+                [(k, "float32", a.shape) for k, a in zip("xwr", inputs)], [Y]))
+        self.report(rnn("Sigmoid", "Tanh", "Relu"))
+        self.refuses_model(rnn("Sigmoid", "Tanh"), saying=("node 'n' (LSTM): found 2 activations, expected 3",))
+        self.refuses_model(rnn("Sigmoid", "Tanh", "Rellu"), saying=("'Rellu', did you mean 'Relu'?",))
+        self.refused("LSTM", inputs, "direction", "did you mean 'reverse'?", direction="revers")
+
+    def test_words(self):
+        image, sizes = f4(1, 4, 4, 4), np.array([1, 1, 2, 2], "f4")
+        for op, inputs, attributes, meant in (
+                ("Resize", [image, None, sizes], {"coordinate_transformation_mode": "halfpixel"}, "half_pixel"),
+                ("Resize", [image, None, sizes], {"nearest_mode": "flor"}, "floor"),
+                ("Resize", [image, None, sizes], {"mode": "linea"}, "linear"),
+                ("MaxPool", [image], {"kernel_shape": [2, 2], "auto_pad": "SAME_UPER"}, "SAME_UPPER"),
+                ("Conv", [image, f4(1, 4, 2, 2)], {"auto_pad": "VALLID"}, "VALID"),
+                ("DepthToSpace", [image], {"blocksize": 2, "mode": "CRDD"}, "CRD"),
+                ("BitShift", [np.zeros(3, "u1"), np.zeros(3, "u1")], {"direction": "LEF"}, "LEFT"),
+                ("Gelu", [image], {"approximate": "tan"}, "tanh"),
+                ("Pad", [image, i8(8)], {"mode": "refelct"}, "reflect"),
+                ("ScatterND", [f4(3), i8(1, 1), f4(1)], {"reduction": "ad"}, "add"),
+                ("GridSample", [image, f4(1, 2, 2, 2)], {"padding_mode": "boarder"}, "border"),
+                ("SoftmaxCrossEntropyLoss", [f4(2, 3), i8(2)], {"reduction": "means"}, "mean")):
+            wrong = list(attributes.values())[-1]
+            self.refused(op, inputs, f"{list(attributes)[-1]} '{wrong}', did you mean '{meant}'?", opset=20, **attributes)
+        self.refused("BitShift", [np.zeros(3, "u1")] * 2, "direction ''", "LEFT, RIGHT")
+
+    def test_types_of_attributes(self):
+        image = f4(1, 1, 4, 4)
+        self.refused("Softmax", [image], "attribute axis is a float, expected an integer", axis=1.0)
+        self.refused("Transpose", [image], "attribute perm is an integer, expected a list of integers", perm=3)
+        self.refused("LeakyRelu", [image], "attribute alpha is an integer, expected a float", alpha=1)
+        self.refused("MaxPool", [image], "attribute auto_pad is an integer, expected a string", kernel_shape=[2, 2], auto_pad=1)
+        self.refused("Cast", [image], "attribute to is missing")
+        self.refused("ConstantOfShape", [i8(1)], "attribute value is a string, expected a tensor", value="x")
+        self.refused("Constant", [], "attribute value_int is a float, expected an integer", value_int=2.0)
+        self.refused("If", [np.zeros((), bool)], "_branch is an integer, expected a graph", then_branch=1, else_branch=1)
+        # Old files do not say the type.
+        axis = onnx.field(5, onnx.field(1, "axis") + onnx.field(3, 0))
+        m = self.file(onnx.model([onnx.node("Softmax", ["x"], ["y"]) + axis], [X], [Y]))
+        found = self.result(m, "y", "--tensor", f"x={self.array('x.npy', np.zeros((2, 3)))}")
+        np.testing.assert_array_equal(found, np.full((2, 3), 0.5))
+
+    def test_names_that_are_there_twice(self):
+        axis = onnx.field(5, onnx.attribute("axis", 1))
+        twice = onnx.tensor(np.float32([1, 2, 3]), "w")
+        for nodes, inputs, raw, said in (
+                ([onnx.node("Neg", ["x"], ["y"])], [X, X], (), "input 'x' is there twice"),
+                ([onnx.node("Add", ["x", "w"], ["y"])], [X], (twice, twice), "initializer 'w' is there twice"),
+                ([onnx.node("Softmax", ["x"], ["y"], name="n") + axis + axis], [X], (), "node 'n' has attribute 'axis' twice")):
+            with self.subTest(said=said):
+                self.refuses_model(self.file(onnx.model(nodes, inputs, [Y], raw_constants=raw)), saying=("m.onnx", said))
+
+
+if __name__ == "__main__":
+    main()
