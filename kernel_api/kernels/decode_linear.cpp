@@ -8,10 +8,11 @@
 //      where ranks share out k, so do the PEs of one place in all ranks: while one block is summed up the next one is
 //      multiplied.
 //
-// Nothing waits in a circle: sends are never waited for, and all go through blocks in one order.
+// Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way. Nothing
+// waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of the peers
+// has come. So where room in TCM is short a PE waits for sends of steps that its peers have behind them, or faults.
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 #include "kernbench/kernel_api/collectives/grids.h"
 #include "kernbench/kernel_api/collectives/wirings.h"
@@ -174,8 +175,9 @@ class Linear {
   void run() {
     cut_up();
     ask(1);  // the first piece; more would keep x waiting, which comes over the same link
-    const tl::Tensor x = own_rows();
-    for (Chunk& c : chunks_) turn(x, &c);
+    if (units_.empty()) {
+      for (Chunk& c : chunks_) exchange(&c);  // without columns of y it hands rows on all the same
+    }
     const size_t lag = summed_ ? 4 : 3;
     for (size_t i = 0; i < units_.size() + lag; ++i) {
       if (i < units_.size()) multiply(&units_[i]);
@@ -195,7 +197,9 @@ class Linear {
   /// Some rows of each PE of the cube, which are on their way while those before are multiplied.
   struct Chunk {
     std::vector<Range> rows;        ///< by place in the cube
+    tl::Tensor residual;            ///< this PE's rows
     std::vector<tl::Tensor> whole;  ///< this PE's, by the cube that has the columns
+    std::vector<tl::Tensor> given;  ///< of them, to the PEs of the cube
     std::vector<Part> parts;
   };
   /// A chunk's rows of some columns of the cube's part of y.
@@ -267,7 +271,8 @@ class Linear {
       most = std::max(most, r.count);
     }
     if (all == 0) return;
-    const int64_t chunks = std::clamp<int64_t>(all / args_.integer("rows"), 1, most),
+    const int64_t rows = args_.integer("rows");  // half as many more are not worth a second chunk
+    const int64_t chunks = std::clamp<int64_t>(tl::Context::cdiv(2 * all - rows, 2 * rows), 1, most),
                   step = tl::Context::cdiv(most, chunks);
     for (int64_t first = 0; first < most; first += step) {
       chunks_.emplace_back();
@@ -291,17 +296,15 @@ class Linear {
     weights_read_.resize(pieces_.size() * (kept_ ? 1 : units_.size()));
   }
 
-  /// This PE's rows of x, normed; and of residual.
-  tl::Tensor own_rows() {
-    tl::Tensor x;
-    if (!args_["x"].empty()) x = tl_.load_async(args_["x"].block());
-    if (args_.has("residual") && !args_["residual"].empty()) residual_ = tl_.load_async(args_["residual"].block());
-    return args_.has("norm") ? normed(x) : x;
+  /// This PE's columns of these rows; without a value where it has none.
+  tl::Tensor load_rows(const char* name, const Range& rows) const {
+    const tl::View& v = args_[name];
+    if (v.empty()) return {};
+    return tl_.load_async(v.block().rows(rows.first - v.offset[0], rows.count));
   }
 
   /// Of this PE's columns, with the mean square of whole rows.
-  tl::Tensor normed(const tl::Tensor& x) {
-    const int64_t count = rows_[pes_.me()].count;
+  tl::Tensor normed(const tl::Tensor& x, int64_t count) {
     tl::Tensor wide, squares;
     if (x.valid()) {
       wide = tl_.cast(x, DType::f32);
@@ -318,17 +321,25 @@ class Linear {
     if (!x.valid()) return x;
     const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.sum(tl_.cat(all, 1), 1, true);
     const tl::Tensor scale = tl_.rsqrt(tl_.fma(sum, 1.0 / static_cast<double>(k), args_.number("eps")));
-    const Range& mine = columns_[cubes_.me()];
-    const tl::View& w = args_["norm"];
-    const tl::Tensor weights = tl_.cast(tl_.load(w.ptr + (mine.first - w.offset[0]), {mine.count}), DType::f32);
-    return tl_.cast(wide * scale * weights, dtype_);
+    if (!norm_.valid()) {
+      const Range& mine = columns_[cubes_.me()];
+      const tl::View& w = args_["norm"];
+      norm_ = tl_.cast(tl_.load(w.ptr + (mine.first - w.offset[0]), {mine.count}), DType::f32);
+    }
+    return tl_.cast(wide * scale * norm_, dtype_);
   }
 
-  /// Gets this PE's rows whole, and gives the PEs of the cube the columns that their parts of k want.
-  void turn(const tl::Tensor& x, Chunk* c) const {
+  void exchange(Chunk* c) {
+    turn(c);
+    receive(c);
+  }
+  /// Gets this PE's rows whole, normed, and gives the PEs of the cube the columns that their parts of k want.
+  void turn(Chunk* c) {
     const Range& rows = c->rows[pes_.me()];
     if (rows.empty()) return;
-    const tl::Tensor own = x.valid() ? x.slice(0, rows.first - rows_[pes_.me()].first, rows.count) : x;
+    tl::Tensor own = load_rows("x", rows);
+    if (args_.has("residual")) c->residual = load_rows("residual", rows);
+    if (args_.has("norm")) own = normed(own, rows.count);
     std::vector<Dims> shapes;
     for (const Range& of_cube : columns_) shapes.push_back({rows.count, of_cube.count});
     c->whole = cubes_.all(own, shapes, dtype_);
@@ -336,7 +347,9 @@ class Linear {
       const size_t to = (pes_.me() + i) % pes_.size();
       for (size_t cube = 0; cube < columns_.size(); ++cube) {
         const Range k = cut(columns_[cube], k_[to]);
-        if (!k.empty()) pes_.send(to, dense(columns(c->whole[cube], k, cube)));
+        if (k.empty()) continue;
+        c->given.push_back(dense(columns(c->whole[cube], k, cube)));
+        pes_.send(to, c->given.back());
       }
     }
   }
@@ -354,6 +367,7 @@ class Linear {
       c->parts.push_back({k, rows.size() == 1 ? rows.front() : tl_.cat(rows, 0)});
     }
     c->whole.clear();
+    c->given.clear();
   }
   tl::Tensor columns(const tl::Tensor& t, const Range& k, size_t cube) const {
     return t.slice(1, k.first - columns_[cube].first, k.count);
@@ -376,7 +390,7 @@ class Linear {
   static int64_t bytes_of(const tl::Tensor& t) { return t.elements() * static_cast<int64_t>(size_of(t.dtype())); }
 
   void multiply(Unit* u) {
-    if (u->block == 0) receive(u->chunk);
+    if (u->block == 0) exchange(u->chunk);
     ask(args_.integer("ahead_bytes"));
     u->sums.resize(pieces_.empty() ? 0 : weights_.size());
     for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -484,6 +498,7 @@ class Linear {
     if (rows.empty()) return;
     const tl::View& y = args_["y"];
     const int64_t row = rows.first - y.offset[0], column = columns.first - y.offset[1];
+    tl::Tensor& residual = u->chunk->residual;
     std::vector<tl::Tensor> sums = u->own;
     for (size_t m = 0; m < sums.size() && summed_; ++m) sums[m] = joined(*u, m);
     tl::Tensor v = tl_.cast(sums.front(), DType::f32);
@@ -493,11 +508,11 @@ class Linear {
     }
     v = activated(tl_, args_.choice("activation"), v);
     if (sums.size() > 1) v = v * tl_.cast(sums[1], DType::f32);
-    if (residual_.valid())
-      v = v + tl_.cast(residual_.slice(0, row, rows.count).slice(1, column, columns.count), DType::f32);
+    if (residual.valid()) v = v + tl_.cast(residual.slice(1, column, columns.count), DType::f32);
     tl_.store_async(y.block().tile(row, column, rows.count, columns.count), tl_.cast(v, dtype_));
     u->own.clear();
     u->shares.clear();
+    if (u->block + 1 == blocks_.size()) residual = {};
   }
 
   tl::Context& tl_;
@@ -511,8 +526,8 @@ class Linear {
   Range mine_;                  ///< this cube's columns of y
   bool summed_ = false;         ///< over ranks
   std::vector<tl::View> weights_;
-  tl::Tensor residual_;
-  std::deque<Chunk> chunks_;
+  tl::Tensor norm_;  ///< this PE's columns of its weights, in f32
+  std::vector<Chunk> chunks_;
   std::vector<Range> blocks_;  ///< columns of y
   std::vector<Range> pieces_;  ///< of this PE's part of k
   std::vector<Unit> units_;
@@ -569,7 +584,7 @@ KernelSpec spec() {
               ParamSpec::size("k", 512, "columns of x, rows of w"),
               ParamSpec::choice("activation", activations(), "of the first product"),
               ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square"),
-              ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, at least"),
+              ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, or half as many more"),
               ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
               ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),

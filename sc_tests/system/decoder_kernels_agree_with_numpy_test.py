@@ -168,6 +168,31 @@ class Kernels(cli_support.Cli):
                                  cols=cols)
             np.testing.assert_array_equal(y, x[:rows, :cols].argmax(1))
 
+    def test_linear_of_many_rows_in_a_small_tcm(self):
+        """Chunks of rows whose messages are longer than their rings follow each other; so they do where a chunk just fits,
+        where PEs have no columns or no rows of a chunk, and what does not fit is a fault, not a circle of waiting."""
+        def run(*options, n=4096, k=4096):
+            words = ["run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", f"n={n}", "--param", f"k={k}"]
+            return self.run_cli(*words, *options)
+        for options in (("--param", "m=512"), ("--param", "m=767", "--param", "dtype=f16"),
+                        ("--param", "m=512", "--set", "*.pe_tcm.size_mb=12")):
+            with self.subTest(options=options):
+                status, _, err = run(*options)
+                self.assertEqual((status, err), (0, ""))
+        for mb in (10, 3):
+            status, _, err = run("--param", "m=512", "--set", f"*.pe_tcm.size_mb={mb}")
+            self.assertEqual((status, len(err.splitlines())), (1, 1), err)
+            self.assertIn("TCM exhausted", err)
+        for m, n in ((9, 1), (17, 70)):
+            status, _, err = run("--param", f"m={m}", "--param", "rows=3", "--param", "slots=1", "--param", "slot_bytes=64", "--verify",
+                                 n=n, k=130)
+            self.assertEqual((status, err), (0, ""))
+        x, w, norm, residual = self.values(41, 130), self.values(130, 37), self.values(130), self.values(41, 37)
+        y, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "norm": norm, "residual": residual}, m=41, n=37, k=130, rows=8,
+                             system="six_sip_torus.yaml", slots=1, slot_bytes=64)
+        wide = x.astype(np.float64)
+        self.close(y, residual + wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * norm @ w, 1e-4)
+
     def test_what_does_not_fit_is_one_line(self):
         def refuses(kernel, saying, *params):
             options = [w for p in params for w in ("--param", p)]
