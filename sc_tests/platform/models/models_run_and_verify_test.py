@@ -157,6 +157,22 @@ class Models(Cli):
         self.assertEqual(out["phases"], [])
         self.assertIn("does not fit", out["verdict"][0])
 
+    def test_rings_that_do_not_fit_are_not_run(self):
+        """Those of a decode too, of the head's products where a layer has none, and of one stage of several."""
+        rings = {}
+        for phase in ("decode:batch=1,context=16", "prefill:4"):
+            tcm = self.report(self.config("llama"), "--phase", phase)["capacity"]["tcm"]
+            rings[phase] = tcm["rings_bytes"]
+            status, out, err = self.run_cli("model", self.config("llama"), "--topology", SMALL, "--phase", phase, "--set",
+                                            f"*.pe_tcm.size_mb={1 + (tcm['rings_bytes'] - 65536) / (1 << 20)}")
+            self.assertEqual((status, err), (1, ""))
+            self.assertIn(f"rings need {tcm['rings_bytes']}", out)
+        self.assertEqual(rings["decode:batch=1,context=16"], 7 * 8 * 8192)  # one cube beside, three PEs for rows and for sums
+        self.assertGreater(rings["prefill:4"], rings["decode:batch=1,context=16"])
+        of_stage = [self.report(self.config("llama"), "--phase", "decode:batch=1,context=3", "--pes", "leaders", *pp,
+                                system=SIX)["capacity"]["tcm"]["rings_bytes"] for pp in ((), ("--pp", 2))]
+        self.assertEqual(*of_stage)
+
     def test_experts_are_counted_and_not_run(self):
         for family, more in (("mixtral", EXPERTS), ("gpt_oss", {**EXPERTS, "head_dim": 16})):
             self.refuses("model", self.config(family, **more), "--topology", SMALL, saying=["not yet", "experts"], lines=1)
