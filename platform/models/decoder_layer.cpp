@@ -178,17 +178,22 @@ void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Ten
   params.emplace_back("batch", s_.rows);
   params.emplace_back("splits", cache.splits);
   params.emplace_back("dtype", h_.dtype());
-  const int64_t units = cache.k.shape()[0], group = s_.heads / s_.kv_heads;
-  const Layout by_unit = way_.rows(s_.ranks > 1 ? host::shard(0) : host::replicate());
-  const Tensor ranges = h_.tensor(DType::f32, {units, group * (s_.head_dim + 2)}, by_unit, "part");
   host::KernelParams of_cache = params;
   of_cache.emplace_back("keys", cache.k.shape()[1]);
   of_cache.emplace_back("context", cache.context);
   of_cache.emplace_back("window", s_.window);
-  Tensors tensors = {{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}, {"cos", cos}, {"sin", sin}, {"part", ranges}};
-  if (cache.splits == 1) tensors["o"] = o;
+  Tensors tensors = {{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}, {"cos", cos}, {"sin", sin}};
+  if (cache.splits == 1) {
+    tensors["o"] = o;
+    h_.launch(on_, "flash_decode", of_cache, tensors);
+    return;
+  }
+  const int64_t units = cache.k.shape()[0], group = s_.heads / s_.kv_heads;
+  const Layout by_unit = way_.rows(s_.ranks > 1 ? host::shard(0) : host::replicate());
+  const Tensor ranges = h_.tensor(DType::f32, {units, group * (s_.head_dim + 2)}, by_unit, "part");
+  tensors["part"] = ranges;
   h_.launch(on_, "flash_decode", of_cache, tensors);
-  if (cache.splits > 1) h_.launch(on_, "flash_combine", params, {{"part", ranges}, {"o", o}});
+  h_.launch(on_, "flash_combine", params, {{"part", ranges}, {"o", o}});
 }
 
 }  // namespace kernbench::models

@@ -1,4 +1,5 @@
 """Do the kernels of decoder layers give what numpy gives, on odd sizes and at the edges of caches and windows?"""
+import json
 import os
 import tempfile
 
@@ -115,6 +116,21 @@ class Kernels(cli_support.Cli):
         self.close(cached.reshape(batch, kv, 9, dim)[:, :, context], x[:, 4:6])
         weights = softmax(np.einsum("bhgd,bhkd->bhgk", x[:, :4].reshape(batch, kv, 2, dim), k) / np.sqrt(dim))
         self.close(o, np.einsum("bhgk,bhkd->bhgd", weights, v).reshape(batch, -1))
+
+    def test_decode_stores_ranges_or_o(self):
+        """What the ranges come to is written where nobody has o of it, or where it is named."""
+        def written(splits, *dumps):
+            dumps = [w for name in dumps for w in ("--dump", f"{name}={os.path.join(self.folder.name, name)}.npy")]
+            report = json.loads(self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "flash_decode", "--verify", "--param",
+                                              f"splits={splits}", "--param", f"keys={128 // splits}", "--format", "json", *dumps))
+            names = {t["name"] for t in report["verify"]["tensors"]}
+            return sum(e["bytes"] for e in report["engines"] if e["id"].endswith(".wr")), names
+        cache, o, ranges = 2 * 8 * 32 * 4, 4 * 128 * 4, 8 * 2 * (32 + 2) * 4  # 4 sequences, 2 of 4 heads of 32 elements, f32
+        self.assertEqual(written(1), (cache + ranges, {"k", "v", "part"}))
+        self.assertEqual(written(2), (cache + 2 * ranges, {"k", "v", "part"}))
+        self.assertEqual(written(1, "o"), (cache + o, {"k", "v", "o"}))
+        self.assertEqual(written(1, "o", "part"), (cache + o + ranges, {"k", "v", "part", "o"}))
+        self.assertIn("part  (placed: rows; not where there is o)", self.succeeds("list", "kernels"))
 
     def test_linear_of_few_rows(self):
         """Sizes that the PEs do not divide, fewer than there are, several blocks of rows and of columns, weights that are
