@@ -157,6 +157,20 @@ class Models(Cli):
         self.assertEqual(out["phases"], [])
         self.assertIn("does not fit", out["verdict"][0])
 
+    def test_capacity_counts_what_a_layer_makes(self):
+        """To the byte: heads that PEs have whole and in parts, are normed, ranges of a cache, over ranks."""
+        split_heads = {"num_attention_heads": 3, "num_key_value_heads": 1, "head_dim": 12}
+        for family, more, phase, options in (
+                ("llama", {}, "prefill:21", ()), ("qwen3", split_heads, "prefill:21", ()), ("gemma", {}, "prefill:1", ()),
+                ("qwen3", {}, "decode:batch=3,context=200", ()), ("llama", {}, "decode:batch=1,context=200", ()),
+                ("qwen2", split_heads, "decode:batch=9,context=0", ()), ("mistral", {}, "prefill:9", ("--tp", 2)),
+                ("qwen3", {}, "decode:batch=1,context=200", ("--tp", 2))):
+            with self.subTest(family=family, more=more, phase=phase, options=options):
+                machine = {"system": SIX} if options else {}
+                leaders = ("--pes", "leaders") if options else ()
+                r = self.report(self.config(family, **more), "--phase", phase, "--verify-layer", 1, *options, *leaders, **machine)
+                self.assertEqual(sum(x["bytes"] for x in r["capacity"]["hbm"]["rows"]), r["tensor_bytes"])
+
     def test_rings_that_do_not_fit_are_not_run(self):
         """Those of a decode too, of the head's products where a layer has none, and of one stage of several."""
         rings = {}
