@@ -185,6 +185,8 @@ ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : 
   spec_.name = m.file;
   spec_.help = "model";
   spec_.params = {ParamSpec::dtypes({plan.dtype})};
+  if (const int64_t tokens = plan_.tokens_of_run(); tokens > 0)
+    spec_.params.push_back(ParamSpec::size("tokens", tokens, "of all steps"));
   for (size_t p = 0; p < plan_.phases.size(); ++p) add_phase(p);
   for (const ModelTensor& t : tensors_) spec_.tensors.push_back(t.tensor);
   spec_.function = [this](host::Context& h) {

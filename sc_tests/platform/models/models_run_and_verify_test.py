@@ -171,6 +171,17 @@ class Models(Cli):
                 r = self.report(self.config(family, **more), "--phase", phase, "--verify-layer", 1, *options, *leaders, **machine)
                 self.assertEqual(sum(x["bytes"] for x in r["capacity"]["hbm"]["rows"]), r["tensor_bytes"])
 
+    def test_tokens_of_a_joule(self):
+        energy = ("--energy", "n7.yaml")
+        for phase, tokens in (("prefill:21", 21), ("decode:batch=3,context=13,steps=8", 24)):
+            r = self.report(self.config("llama"), "--phase", phase, *energy)
+            self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["figures"]["energy_j"], tokens, places=6)
+            self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["phases"][0]["joules_token"], 1, places=9)
+        for options in ((*PHASES,), ("--phase", "prefill:21", "--repeat"), ("--phase", "prefill:21", "--verify-layer", 0)):
+            r = self.report(self.config("llama"), *options, *energy)  # its joules are no phase's, or not of all layers
+            self.assertNotIn("tokens_per_j", r["figures"])
+            self.assertNotIn("joules_token", r["phases"][0])
+
     def test_rings_that_do_not_fit_are_not_run(self):
         """Those of a decode too, of the head's products where a layer has none, and of one stage of several."""
         rings = {}
