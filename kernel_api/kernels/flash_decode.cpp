@@ -46,18 +46,14 @@ struct Units {
 class Decode {
  public:
   Decode(tl::Context& tl, const tl::Args& args)
-      : tl_(tl),
-        units_(args.params()),
-        k_(args["k"]),
-        v_(args["v"]),
-        qkv_(tl, args, "flash_decode", "qkv") {
+      : tl_(tl), units_(args.params()), k_(args["k"]), v_(args["v"]), qkv_(tl, args, "flash_decode", "qkv") {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
     if (args.has("part")) part_ = args["part"];
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
     if (k_.shape != v_.shape || k_.offset != v_.offset ||
-        (part_ && (part_->shape[0] != k_.shape[0] || part_->offset[0] != k_.offset[0] ||
-                   part_->shape[1] != units_.columns())))
+        (part_ &&
+         (part_->shape[0] != k_.shape[0] || part_->offset[0] != k_.offset[0] || part_->shape[1] != units_.columns())))
       throw KernelFault("flash_decode: the PE's parts of k, v and part are not alike");
   }
   void row(int64_t i) {
@@ -159,7 +155,7 @@ class Decode {
   const Shards qkv_;
   std::optional<Shards> o_;       ///< of keys in one range,
   std::optional<tl::View> part_;  ///< or what each range comes to
-  std::vector<tl::View> turns_;  ///< cos and sin, or none
+  std::vector<tl::View> turns_;   ///< cos and sin, or none
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
