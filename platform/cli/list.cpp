@@ -172,8 +172,7 @@ void list_kernels(const std::vector<Plugin>& plugins) {
                                  : t.policy
                                      ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
                                      : std::string(name_of(t.placement));
-      fmt::print(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed,
-                 presence(t));
+      fmt::print(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed, presence(t));
     }
     if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     list_params(k->params);
@@ -185,8 +184,7 @@ void list_programs(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, p->name, &Plugin::programs);
     fmt::print(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
     for (const ProgramTensor& t : p->tensors) {
-      fmt::print(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(),
-                 presence(t));
+      fmt::print(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(), presence(t));
     }
     list_params(p->params);
   }
