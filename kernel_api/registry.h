@@ -49,6 +49,8 @@ struct TensorSpec {
   /// A launch may leave it out, and the kernel asks Args::has() for it. A run has it where a file is named for it:
   /// --tensor, --expected or --dump.
   bool optional = false;
+  /// Left out too where the launch has the tensor of this name, which is optional.
+  std::string unless = {};
 
   bool is_input() const { return role != Role::out; }
   bool is_output() const { return role != Role::in; }
@@ -90,11 +92,18 @@ struct KernelSpec {
   const TensorSpec* tensor(const std::string& tensor_name) const;
 };
 
-/// Of a kernel or a program, the spec of a run that has, of its optional tensors, those for which has(name) is true.
+/// Whether a launch that has the tensors for which has(name) is true may lack this one.
+template <class Has>
+bool may_lack(const TensorSpec& t, const Has& has) {
+  return t.optional || (!t.unless.empty() && has(t.unless));
+}
+
+/// Of a kernel or a program, the spec of a run that has, of the tensors that it may lack, those for which has(name) is
+/// true.
 template <class Spec, class Has>
 Spec with_optional(Spec spec, const Has& has) {
   auto& all = spec.tensors;
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& t) { return t.optional && !has(t.name); }),
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& t) { return may_lack(t, has) && !has(t.name); }),
             all.end());
   return spec;
 }

@@ -4,18 +4,15 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernbench/kernel_api/collectives/groups.h"
-#include "kernbench/kernel_api/collectives/wirings.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
 namespace kernbench::kernels {
 namespace {
 
-ccl::Axes of_columns() {
-  return ccl::parse_axes("cube+rank");
-}
+constexpr Exchange kOfColumns{"", "cube+rank"};
 
 /// Of each row of a PE's part: the greatest element, and its column in the whole.
 struct Greatest {
@@ -36,30 +33,28 @@ void add_own(tl::Context& tl, const tl::View& x, Greatest* g) {
 void argmax_of_columns(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &y = args["y"];
   if (y.empty()) return;
-  const ccl::Members& members = ccl::group_with(tl.launch(), of_columns(), tl.index());
-  const auto port = [](size_t i) { return "to" + std::to_string(i); };
-  const auto me = static_cast<size_t>(ccl::member_of(members, tl.index()));
+  const Peers peers(tl, kOfColumns);
   const Dims shape{y.shape[0], 1};
   Greatest own, all;
   if (!x.empty()) {
     if (x.offset[0] != y.offset[0] || x.shape[0] != y.shape[0])
       throw KernelFault("argmax_of_columns: the PE's parts of x and y have other rows");
     add_own(tl, x, &own);
-    for (size_t i = 1; i < members.size(); ++i) {
-      tl.send_async(port((me + i) % members.size()), own.values.front());
-      tl.send_async(port((me + i) % members.size()), own.columns.front());
+    for (size_t i = 1; i < peers.size(); ++i) {
+      peers.send(peers.behind(i), own.values.front());
+      peers.send(peers.behind(i), own.columns.front());
     }
   }
-  std::vector<size_t> order(members.size());  // by column: the first of equals stays
+  std::vector<size_t> order(peers.size());  // by column: the first of equals stays
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto part = [&](size_t i) -> const tl::View& { return args.shard("x", static_cast<uint32_t>(members[i])); };
+  const auto part = [&](size_t i) -> const tl::View& { return args.shard("x", peers[i]); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return !part(a).empty() && (part(b).empty() || part(a).offset[1] < part(b).offset[1]);
   });
   for (const size_t i : order) {
     if (part(i).empty()) continue;
-    all.values.push_back(i == me ? own.values.front() : tl.recv(port(i), shape, DType::f32));
-    all.columns.push_back(i == me ? own.columns.front() : tl.recv(port(i), shape, DType::i32));
+    all.values.push_back(i == peers.me() ? own.values.front() : peers.recv(i, shape, DType::f32));
+    all.columns.push_back(i == peers.me() ? own.columns.front() : peers.recv(i, shape, DType::i32));
   }
   tl::Tensor columns = all.columns.front();
   if (all.values.size() > 1) {
@@ -70,12 +65,9 @@ void argmax_of_columns(tl::Context& tl, const tl::Args& args) {
 }
 
 std::vector<QueueConnection> connections(const Params&, const LaunchShape& launch) {
-  std::vector<QueueConnection> all;
-  for (const ccl::Members& m : ccl::groups_of(launch, of_columns())) {
-    for (const ccl::Wire& w : ccl::all_wiring(static_cast<int64_t>(m.size())))
-      all.push_back({m[static_cast<size_t>(w.from)], w.port, m[static_cast<size_t>(w.to)], w.peer_port, 4, 64, "tcm"});
-  }
-  return all;
+  Rings rings(4, 64, "tcm");
+  rings.join(launch, kOfColumns);
+  return rings.all();
 }
 
 KernelSpec spec() {
@@ -85,14 +77,10 @@ KernelSpec spec() {
   s.params = {ParamSpec::size("rows", 16, "of x, split over the PEs of a cube"),
               ParamSpec::size("cols", 1024, "of x, split over ranks and cubes"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  s.tensors = {input("x", {"rows", "cols"}, Placement::rows),
-               output("y", {"rows"}, Placement::rows, [](const Params&) { return DType::i32; })};
-  for (TensorSpec& t : s.tensors) {
-    const host::Layout layout = t.is_output() ? host::Layout() : host::Layout(host::shard(1)).cube(host::shard(1));
-    t.shards = [plain = t, layout](const Params& p) {
-      return host::plan_shards(layout.pe(host::shard(0)), plain.dtype(p), plain.shape(p), p.launch());
-    };
-  }
+  const auto i32 = [](const Params&) { return DType::i32; };
+  s.tensors = {placed(input("x", {"rows", "cols"}, Placement::rows),
+                      host::Layout(host::shard(1)).cube(host::shard(1)).pe(host::shard(0))),
+               placed(output("y", {"rows"}, Placement::rows, i32), host::Layout().pe(host::shard(0)))};
   s.function = argmax_of_columns;
   s.reference = [](const Params& p, const TensorMap& in) {
     const Floats x = in.at("x").floats();

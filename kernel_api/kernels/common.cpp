@@ -61,6 +61,17 @@ TensorSpec zeroed(const std::string& name, std::function<Dims(const Params&)> sh
   return t;
 }
 
+TensorSpec placed(TensorSpec t, std::function<host::Layout(const Params&)> layout) {
+  t.shards = [dtype = t.dtype, shape = t.shape, layout = std::move(layout)](const Params& p) {
+    return host::plan_shards(layout(p), dtype(p), shape(p), p.launch());
+  };
+  return t;
+}
+
+TensorSpec placed(TensorSpec t, const host::Layout& layout) {
+  return placed(std::move(t), [layout](const Params&) { return layout; });
+}
+
 tl::Loaded gather_rows(tl::Context& tl, const tl::Ptr& from, const tl::Loaded& index, int64_t width) {
   std::vector<uint8_t> has_row;
   for (const int64_t row : index.to_vector<int64_t>()) has_row.push_back(row != -1);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
 
@@ -23,6 +24,10 @@ TensorSpec output(const std::string& name, std::vector<std::string> shape, Place
                   std::function<DType(const Params&)> dtype = own_dtype);
 /// One copy of zeros that all PEs share, written by the kernel.
 TensorSpec zeroed(const std::string& name, std::function<Dims(const Params&)> shape, DType dtype);
+
+/// t, which a run of its kernel alone has in this layout over the PEs of its launch.
+TensorSpec placed(TensorSpec t, std::function<host::Layout(const Params&)> layout);
+TensorSpec placed(TensorSpec t, const host::Layout& layout);
 
 /// Rows of `width` elements from `from` on, by a gather: of index's shape, with `width` behind it if that is more
 /// than 1. Index -1 gives zeros.

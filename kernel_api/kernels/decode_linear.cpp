@@ -8,83 +8,33 @@
 //      where ranks share out k, so do the PEs of one place in all ranks: while one block is summed up the next one is
 //      multiplied.
 //
-// Nothing waits in a circle: sends are never waited for, and all go through blocks in one order.
+// Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way.
+// Nothing waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of
+// the peers has come. So where room in TCM is short a PE waits for sends of steps that its peers have behind them, or
+// faults.
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 #include "kernbench/kernel_api/collectives/grids.h"
-#include "kernbench/kernel_api/collectives/wirings.h"
 #include "kernbench/kernel_api/kernels/activations.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
 namespace kernbench::kernels {
 namespace {
 
-struct Range {
-  int64_t first = 0, count = 0;
-  int64_t end() const { return first + count; }
-  bool empty() const { return count == 0; }
-  bool operator!=(const Range& o) const { return first != o.first || count != o.count; }
-};
-Range cut(const Range& a, const Range& b) {
-  const int64_t first = std::max(a.first, b.first);
-  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
-}
-Range along(const tl::View& v, int axis) {
-  return {v.offset[axis], v.shape[axis]};
-}
-
-/// Who exchanges what: everyone with everyone along an axis, each kind of message through ports of its own.
-struct Exchange {
-  const char *what, *over;
-};
-constexpr Exchange kColumns{"k", "pe"}, kSums{"sum", "pe"}, kShares{"share", "rank"}, kTotals{"total", "rank"};
+/// Who exchanges what.
+constexpr Exchange kColumns{"k.", "pe"}, kSums{"sum.", "pe"}, kShares{"share.", "rank"}, kTotals{"total.", "rank"};
 
 std::vector<QueueConnection> connections(const Params& p, const LaunchShape& launch) {
-  std::vector<QueueConnection> all;
-  const auto join = [&](const ccl::Members& m, const ccl::Wires& wires, const std::string& prefix) {
-    for (const ccl::Wire& w : wires)
-      all.push_back({m[static_cast<size_t>(w.from)], prefix + w.port, m[static_cast<size_t>(w.to)],
-                     prefix + w.peer_port, static_cast<uint32_t>(p.integer("slots")),
-                     static_cast<uint64_t>(p.integer("slot_bytes")), p.choice("tier")});
-  };
+  Rings rings(p);
   for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes("cube")))
-    join(m, ccl::grid_wiring(ccl::grid_of(launch, ccl::Axis::cube, m)), "");
-  for (const Exchange& e : {kColumns, kSums, kShares, kTotals}) {
-    for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes(e.over)))
-      join(m, ccl::all_wiring(static_cast<int64_t>(m.size())), std::string(e.what) + ".");
-  }
-  return all;
+    rings.join(m, ccl::grid_wiring(ccl::grid_of(launch, ccl::Axis::cube, m)));
+  for (const Exchange& e : {kColumns, kSums, kShares, kTotals}) rings.join(launch, e);
+  return rings.all();
 }
-
-/// The PEs of an exchange, and this one among them.
-class Peers {
- public:
-  Peers(tl::Context& tl, const Exchange& e)
-      : tl_(tl),
-        prefix_(std::string(e.what) + ".to"),
-        members_(ccl::group_with(tl.launch(), ccl::parse_axes(e.over), tl.index())) {
-    me_ = static_cast<size_t>(ccl::member_of(members_, tl.index()));
-  }
-  size_t size() const { return members_.size(); }
-  size_t me() const { return me_; }
-  uint32_t operator[](size_t i) const { return static_cast<uint32_t>(members_[i]); }
-  void send(size_t to, const tl::Tensor& t) const { tl_.send_async(port(to), t); }
-  void send_to_all(const tl::Tensor& t) const {
-    for (size_t i = 1; i < size(); ++i) send((me_ + i) % size(), t);
-  }
-  tl::Tensor recv(size_t from, const Dims& shape, DType dtype) const { return tl_.recv(port(from), shape, dtype); }
-
- private:
-  std::string port(size_t i) const { return prefix_ + std::to_string(i); }
-  tl::Context& tl_;
-  const std::string prefix_;
-  const ccl::Members& members_;
-  size_t me_ = 0;
-};
 
 /// The PEs of one place in all cubes, in the grid of cubes: what each has goes along its row, then along the columns,
 /// so that it comes to each cube once.
@@ -165,7 +115,7 @@ class Linear {
     }
     for (size_t p = 0; p < pes_.size(); ++p) {
       const tl::View& w = args.shard("w", pes_[p]);
-      k_.push_back(w.empty() ? Range{} : along(w, 0));
+      k_.push_back(range_of(w, 0));
     }
     summed_ = ranks_share_k();
     check();
@@ -174,8 +124,9 @@ class Linear {
   void run() {
     cut_up();
     ask(1);  // the first piece; more would keep x waiting, which comes over the same link
-    const tl::Tensor x = own_rows();
-    for (Chunk& c : chunks_) turn(x, &c);
+    if (units_.empty()) {
+      for (Chunk& c : chunks_) exchange(&c);  // without columns of y it hands rows on all the same
+    }
     const size_t lag = summed_ ? 4 : 3;
     for (size_t i = 0; i < units_.size() + lag; ++i) {
       if (i < units_.size()) multiply(&units_[i]);
@@ -195,7 +146,9 @@ class Linear {
   /// Some rows of each PE of the cube, which are on their way while those before are multiplied.
   struct Chunk {
     std::vector<Range> rows;        ///< by place in the cube
+    tl::Tensor residual;            ///< this PE's rows
     std::vector<tl::Tensor> whole;  ///< this PE's, by the cube that has the columns
+    std::vector<tl::Tensor> given;  ///< of them, to the PEs of the cube
     std::vector<Part> parts;
   };
   /// A chunk's rows of some columns of the cube's part of y.
@@ -213,7 +166,7 @@ class Linear {
     for (const char* name : {"y", "x"}) {
       for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("cube"), pes_[place])) {
         const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
-        if (!v.empty()) return along(v, 0);
+        if (!v.empty()) return range_of(v, 0);
       }
     }
     return {};
@@ -222,7 +175,7 @@ class Linear {
   Range columns_of(const char* name, uint32_t of) const {
     for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("pe"), of)) {
       const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
-      if (!v.empty()) return along(v, 1);
+      if (!v.empty()) return range_of(v, 1);
     }
     return {};
   }
@@ -236,14 +189,14 @@ class Linear {
     const Range rows = rows_[pes_.me()];
     const auto lies = [&](const char* name, const Range& columns) {
       const tl::View& v = args_[name];
-      if (v.empty() ? !rows.empty() && !columns.empty() : along(v, 0) != rows || along(v, 1) != columns)
+      if (v.empty() ? !rows.empty() && !columns.empty() : range_of(v, 0) != rows || range_of(v, 1) != columns)
         wrong_layout(name, lanes);
     };
     lies("x", columns_[cubes_.me()]);
     lies("y", mine_);
     if (args_.has("residual")) lies("residual", mine_);
     for (const tl::View& w : weights_) {
-      if (!w.empty() && (along(w, 1) != mine_ || along(w, 0) != k_[pes_.me()]))
+      if (!w.empty() && (range_of(w, 1) != mine_ || range_of(w, 0) != k_[pes_.me()]))
         wrong_layout("a matrix of weights", "columns over the cubes of a rank as y's and rows over the PEs of each");
     }
   }
@@ -267,7 +220,8 @@ class Linear {
       most = std::max(most, r.count);
     }
     if (all == 0) return;
-    const int64_t chunks = std::clamp<int64_t>(all / args_.integer("rows"), 1, most),
+    const int64_t rows = args_.integer("rows");  // half as many more are not worth a second chunk
+    const int64_t chunks = std::clamp<int64_t>(tl::Context::cdiv(2 * all - rows, 2 * rows), 1, most),
                   step = tl::Context::cdiv(most, chunks);
     for (int64_t first = 0; first < most; first += step) {
       chunks_.emplace_back();
@@ -291,17 +245,15 @@ class Linear {
     weights_read_.resize(pieces_.size() * (kept_ ? 1 : units_.size()));
   }
 
-  /// This PE's rows of x, normed; and of residual.
-  tl::Tensor own_rows() {
-    tl::Tensor x;
-    if (!args_["x"].empty()) x = tl_.load_async(args_["x"].block());
-    if (args_.has("residual") && !args_["residual"].empty()) residual_ = tl_.load_async(args_["residual"].block());
-    return args_.has("norm") ? normed(x) : x;
+  /// This PE's columns of these rows; without a value where it has none.
+  tl::Tensor load_rows(const char* name, const Range& rows) const {
+    const tl::View& v = args_[name];
+    if (v.empty()) return {};
+    return tl_.load_async(v.block().rows(rows.first - v.offset[0], rows.count));
   }
 
   /// Of this PE's columns, with the mean square of whole rows.
-  tl::Tensor normed(const tl::Tensor& x) {
-    const int64_t count = rows_[pes_.me()].count;
+  tl::Tensor normed(const tl::Tensor& x, int64_t count) {
     tl::Tensor wide, squares;
     if (x.valid()) {
       wide = tl_.cast(x, DType::f32);
@@ -318,25 +270,35 @@ class Linear {
     if (!x.valid()) return x;
     const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.sum(tl_.cat(all, 1), 1, true);
     const tl::Tensor scale = tl_.rsqrt(tl_.fma(sum, 1.0 / static_cast<double>(k), args_.number("eps")));
-    const Range& mine = columns_[cubes_.me()];
-    const tl::View& w = args_["norm"];
-    const tl::Tensor weights = tl_.cast(tl_.load(w.ptr + (mine.first - w.offset[0]), {mine.count}), DType::f32);
-    return tl_.cast(wide * scale * weights, dtype_);
+    if (!norm_.valid()) {
+      const Range& mine = columns_[cubes_.me()];
+      const tl::View& w = args_["norm"];
+      norm_ = tl_.cast(tl_.load(w.ptr + (mine.first - w.offset[0]), {mine.count}), DType::f32);
+    }
+    return tl_.cast(wide * scale * norm_, dtype_);
   }
 
-  /// Gets this PE's rows whole, and gives the PEs of the cube the columns that their parts of k want.
-  void turn(const tl::Tensor& x, Chunk* c) const {
+  void exchange(Chunk* c) {
+    turn(c);
+    receive(c);
+  }
+  /// Gets this PE's rows whole, normed, and gives the PEs of the cube the columns that their parts of k want.
+  void turn(Chunk* c) {
     const Range& rows = c->rows[pes_.me()];
     if (rows.empty()) return;
-    const tl::Tensor own = x.valid() ? x.slice(0, rows.first - rows_[pes_.me()].first, rows.count) : x;
+    tl::Tensor own = load_rows("x", rows);
+    if (args_.has("residual")) c->residual = load_rows("residual", rows);
+    if (args_.has("norm")) own = normed(own, rows.count);
     std::vector<Dims> shapes;
     for (const Range& of_cube : columns_) shapes.push_back({rows.count, of_cube.count});
     c->whole = cubes_.all(own, shapes, dtype_);
     for (size_t i = 1; i < pes_.size(); ++i) {
-      const size_t to = (pes_.me() + i) % pes_.size();
+      const size_t to = pes_.behind(i);
       for (size_t cube = 0; cube < columns_.size(); ++cube) {
         const Range k = cut(columns_[cube], k_[to]);
-        if (!k.empty()) pes_.send(to, dense(columns(c->whole[cube], k, cube)));
+        if (k.empty()) continue;
+        c->given.push_back(dense(columns(c->whole[cube], k, cube)));
+        pes_.send(to, c->given.back());
       }
     }
   }
@@ -354,6 +316,7 @@ class Linear {
       c->parts.push_back({k, rows.size() == 1 ? rows.front() : tl_.cat(rows, 0)});
     }
     c->whole.clear();
+    c->given.clear();
   }
   tl::Tensor columns(const tl::Tensor& t, const Range& k, size_t cube) const {
     return t.slice(1, k.first - columns_[cube].first, k.count);
@@ -376,7 +339,7 @@ class Linear {
   static int64_t bytes_of(const tl::Tensor& t) { return t.elements() * static_cast<int64_t>(size_of(t.dtype())); }
 
   void multiply(Unit* u) {
-    if (u->block == 0) receive(u->chunk);
+    if (u->block == 0) exchange(u->chunk);
     ask(args_.integer("ahead_bytes"));
     u->sums.resize(pieces_.empty() ? 0 : weights_.size());
     for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -404,7 +367,7 @@ class Linear {
   void give(Unit* u) const {
     for (const tl::Tensor& sum : u->sums) tl_.wait(sum);
     for (size_t i = 1; i < pes_.size(); ++i) {
-      const size_t to = (pes_.me() + i) % pes_.size();
+      const size_t to = pes_.behind(i);
       if (u->chunk->rows[to].empty()) continue;
       for (const tl::Tensor& sum : u->sums) sums_.send(to, rows_in(sum, *u->chunk, to));
     }
@@ -442,7 +405,7 @@ class Linear {
     for (tl::Tensor& own : u->own) {
       own = own.reshape({own.elements()});
       for (size_t i = 1; i < ranks_.size(); ++i) {
-        const size_t to = (ranks_.me() + i) % ranks_.size();
+        const size_t to = ranks_.behind(i);
         const Range r = share_of(own.elements(), to);
         if (!r.empty()) ranks_.send(to, own.slice(0, r.first, r.count));
       }
@@ -484,6 +447,7 @@ class Linear {
     if (rows.empty()) return;
     const tl::View& y = args_["y"];
     const int64_t row = rows.first - y.offset[0], column = columns.first - y.offset[1];
+    tl::Tensor& residual = u->chunk->residual;
     std::vector<tl::Tensor> sums = u->own;
     for (size_t m = 0; m < sums.size() && summed_; ++m) sums[m] = joined(*u, m);
     tl::Tensor v = tl_.cast(sums.front(), DType::f32);
@@ -493,11 +457,11 @@ class Linear {
     }
     v = activated(tl_, args_.choice("activation"), v);
     if (sums.size() > 1) v = v * tl_.cast(sums[1], DType::f32);
-    if (residual_.valid())
-      v = v + tl_.cast(residual_.slice(0, row, rows.count).slice(1, column, columns.count), DType::f32);
+    if (residual.valid()) v = v + tl_.cast(residual.slice(1, column, columns.count), DType::f32);
     tl_.store_async(y.block().tile(row, column, rows.count, columns.count), tl_.cast(v, dtype_));
     u->own.clear();
     u->shares.clear();
+    if (u->block + 1 == blocks_.size()) residual = {};
   }
 
   tl::Context& tl_;
@@ -511,8 +475,8 @@ class Linear {
   Range mine_;                  ///< this cube's columns of y
   bool summed_ = false;         ///< over ranks
   std::vector<tl::View> weights_;
-  tl::Tensor residual_;
-  std::deque<Chunk> chunks_;
+  tl::Tensor norm_;  ///< this PE's columns of its weights, in f32
+  std::vector<Chunk> chunks_;
   std::vector<Range> blocks_;  ///< columns of y
   std::vector<Range> pieces_;  ///< of this PE's part of k
   std::vector<Unit> units_;
@@ -553,12 +517,6 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), scale}}};
 }
 
-/// Of a run of this kernel alone: columns of the weights and of y over the ranks.
-ShardPlan shards(const TensorSpec& t, const Params& p, bool over_ranks) {
-  const host::Layout layout(over_ranks ? host::shard(1) : host::replicate());
-  return host::plan_shards(layout.cube(host::shard(1)).pe(host::shard(0)), t.dtype(p), t.shape(p), p.launch());
-}
-
 KernelSpec spec() {
   KernelSpec s;
   s.name = "decode_linear";
@@ -569,18 +527,17 @@ KernelSpec spec() {
               ParamSpec::size("k", 512, "columns of x, rows of w"),
               ParamSpec::choice("activation", activations(), "of the first product"),
               ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square"),
-              ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, at least"),
+              ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, or half as many more"),
               ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
               ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),
-              ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most"),
-              ParamSpec::size("slots", 8, "of each ring"),
-              ParamSpec::size("slot_bytes", 8192, "of each ring, a multiple of 64"),
-              ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+              ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most")};
+  for (const ParamSpec& p : ring_params(8, 8192)) s.params.push_back(p);
+  s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
+  // Of a run of this kernel alone: columns of the weights and of y over the ranks.
   const auto lies = [](TensorSpec t, bool over_ranks) {
-    t.shards = [plain = t, over_ranks](const Params& p) { return shards(plain, p, over_ranks); };
-    return t;
+    const host::Layout layout(over_ranks ? host::shard(1) : host::replicate());
+    return placed(std::move(t), layout.cube(host::shard(1)).pe(host::shard(0)));
   };
   const auto optional = [](TensorSpec t) {
     t.optional = true;

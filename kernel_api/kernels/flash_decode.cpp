@@ -1,7 +1,7 @@
 // One token of each sequence of a batch, over the keys and values of a cache (flash-decode). A unit is a head of k of a
 // sequence; its keys are cut into `splits` ranges, and each of these rows of the cache lies with the PE that attends to
 // it, so that all of the cache is read from the PE's own HBM. The PE that has the range of the new position appends
-// what qkv has for it. What the ranges come to is put together by flash_combine.
+// what qkv has for it. What the ranges come to is put together by flash_combine; keys in one range give o at once.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -46,17 +46,14 @@ struct Units {
 class Decode {
  public:
   Decode(tl::Context& tl, const tl::Args& args)
-      : tl_(tl),
-        units_(args.params()),
-        k_(args["k"]),
-        v_(args["v"]),
-        part_(args["part"]),
-        qkv_(tl, args, "flash_decode", "qkv") {
+      : tl_(tl), units_(args.params()), k_(args["k"]), v_(args["v"]), qkv_(tl, args, "flash_decode", "qkv") {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
+    if (args.has("part")) part_ = args["part"];
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
-    if (k_.shape != v_.shape || k_.offset != v_.offset || part_.shape[0] != k_.shape[0] ||
-        part_.offset[0] != k_.offset[0] || part_.shape[1] != units_.columns())
+    if (k_.shape != v_.shape || k_.offset != v_.offset ||
+        (part_ &&
+         (part_->shape[0] != k_.shape[0] || part_->offset[0] != k_.offset[0] || part_->shape[1] != units_.columns())))
       throw KernelFault("flash_decode: the PE's parts of k, v and part are not alike");
   }
   void row(int64_t i) {
@@ -84,7 +81,7 @@ class Decode {
       tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
       running.add(key, value, units_.context);
     }
-    store(running, i);
+    if (part_) store(running, i);
     if (!o_) return;
     const tl::Tensor o = tl_.cast(running.result(), k_.dtype());
     o_->store(sequence, h.o_col(head), o.reshape({1, h.group * h.dim}));
@@ -149,15 +146,16 @@ class Decode {
                                : tl_.cat({tl_.zeros({group, dim}, DType::f32),
                                           tl_.full({group, 1}, kUnseen, DType::f32), tl_.zeros({group, 1}, DType::f32)},
                                          1);
-    tl_.store_async(part_.block().rows(i, 1), row.reshape({1, units_.columns()}));
+    tl_.store_async(part_->block().rows(i, 1), row.reshape({1, units_.columns()}));
   }
 
   tl::Context& tl_;
   const Units units_;
-  const tl::View &k_, &v_, &part_;
+  const tl::View &k_, &v_;
   const Shards qkv_;
-  std::optional<Shards> o_;
-  std::vector<tl::View> turns_;  ///< cos and sin, or none
+  std::optional<Shards> o_;       ///< of keys in one range,
+  std::optional<tl::View> part_;  ///< or what each range comes to
+  std::vector<tl::View> turns_;   ///< cos and sin, or none
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
@@ -348,12 +346,14 @@ KernelSpec decode_spec() {
     return t;
   };
   const auto turns = [](const Params& p) { return Dims{p.integer("batch"), p.integer("dim") / 2}; };
+  TensorSpec part = part_spec(TensorSpec::Role::out);
+  part.unless = "o";
   s.tensors = {qkv,
                cache("k"),
                cache("v"),
                optional(input("cos", {}, Placement::replicate), turns),
                optional(input("sin", {}, Placement::replicate), turns),
-               part_spec(TensorSpec::Role::out),
+               part,
                optional(output("o", {}, Placement::single), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "kernbench/kernel_api/collectives/grids.h"
-#include "kernbench/kernel_api/collectives/wirings.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
@@ -21,18 +21,6 @@ namespace {
 
 using ccl::Grid;
 
-struct Range {
-  int64_t first = 0, count = 0;
-  int64_t end() const { return first + count; }
-  bool empty() const { return count == 0; }
-};
-Range range_of(const tl::View& v, int axis) {
-  return v.empty() ? Range{} : Range{v.offset[axis], v.shape[axis]};
-}
-Range cut(const Range& a, const Range& b) {
-  const int64_t first = std::max(a.first, b.first);
-  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
-}
 /// The i-th of the pieces of `step` that a range is cut into.
 Range piece_of(const Range& r, int64_t i, int64_t step) {
   const int64_t first = std::min(r.count, i * step);
@@ -67,27 +55,24 @@ std::string in_column(int64_t y) {
 
 /// Lines through the cubes for each PE, everyone with everyone in the rows and columns of a cube.
 std::vector<QueueConnection> connections(const Params& params, const LaunchShape& launch) {
-  std::vector<QueueConnection> all;
-  const auto join = [&](int64_t a, const std::string& port, int64_t b, const std::string& peer) {
-    all.push_back({a, port, b, peer, static_cast<uint32_t>(params.integer("slots")),
-                   static_cast<uint64_t>(params.integer("slot_bytes")), params.choice("tier")});
-  };
+  Rings rings(params);
   for (const ccl::Members& rank : ccl::groups_of(launch, ccl::parse_axes("cube+pe"))) {
     const Places p = places_of(launch, rank.front());
     for (int64_t pe = 0; pe < p.pes.cells(); ++pe) {
-      for (const ccl::Wire& w : ccl::grid_wiring(p.cubes)) join(p.at(w.from, pe), w.port, p.at(w.to, pe), w.peer_port);
+      for (const ccl::Wire& w : ccl::grid_wiring(p.cubes))
+        rings.join(p.at(w.from, pe), w.port, p.at(w.to, pe), w.peer_port);
     }
     for (int64_t cube = 0; cube < p.cubes.cells(); ++cube) {
       for (int64_t pe = 0; pe < p.pes.cells(); ++pe) {
         const int64_t x = p.pes.x(pe), y = p.pes.y(pe);
         for (int64_t i = x + 1; i < p.pes.w; ++i)
-          join(p.at(cube, pe), in_row(i), p.at(cube, p.pes.cell(i, y)), in_row(x));
+          rings.join(p.at(cube, pe), in_row(i), p.at(cube, p.pes.cell(i, y)), in_row(x));
         for (int64_t j = y + 1; j < p.pes.h; ++j)
-          join(p.at(cube, pe), in_column(j), p.at(cube, p.pes.cell(x, j)), in_column(y));
+          rings.join(p.at(cube, pe), in_column(j), p.at(cube, p.pes.cell(x, j)), in_column(y));
       }
     }
   }
-  return all;
+  return rings.all();
 }
 
 /// One operand as a PE sees it: who stores what of it on the line of cubes and in the line of PEs that it takes part
@@ -122,7 +107,7 @@ void check(const Line& l, const Range& k) {
       const tl::View& v = l.stored[static_cast<size_t>(c)][static_cast<size_t>(p)];
       if (v.empty()) continue;
       const Range along = range_of(v, l.axis);
-      if (l.k(c, p).first != next || along.first != l.of(p).first || along.count != l.of(p).count) wrong_layout(l);
+      if (l.k(c, p).first != next || along != l.of(p)) wrong_layout(l);
       next = l.k(c, p).end();
     }
     if (next != k.end()) wrong_layout(l);
@@ -480,12 +465,11 @@ void gemm_2d(tl::Context& tl, const tl::Args& args) {
 }
 
 /// As a run of this kernel alone places a (0), b (1) and c (2): the ranks share out the longer side of c.
-ShardPlan shards(int operand, const TensorSpec& t, const Params& p) {
+host::Layout layout_of(int operand, const Params& p) {
   const std::string& split = p.choice("split");
   const bool columns = split == "columns" || (split == "longer" && p.integer("n") > p.integer("m"));
   const host::LayoutLevel ranks = operand == (columns ? 0 : 1) ? host::replicate() : host::shard(columns ? 1 : 0);
-  return host::plan_shards(operand == 1 ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks), t.dtype(p),
-                           t.shape(p), p.launch());
+  return operand == 1 ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks);
 }
 
 KernelSpec spec() {
@@ -493,6 +477,7 @@ KernelSpec spec() {
   s.name = "gemm_2d";
   s.help = "C = activation(A B), A and B stored once a rank, their panels handed on from PE to PE";
   add_gemm_interface(&s);
+  const ParamSpec dtype = s.params.back();
   s.params = {ParamSpec::size("m", 1024, "rows of a and c, split over the rows of cubes"),
               ParamSpec::size("n", 1024, "columns of b and c, split over the columns of cubes"),
               ParamSpec::size("k", 1024, "columns of a, rows of b"),
@@ -505,14 +490,12 @@ KernelSpec spec() {
               ParamSpec::size("keep_bytes", 2 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
-              ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
-              ParamSpec::size("slots", 2, "of each ring"),
-              ParamSpec::size("slot_bytes", 262144, "of each ring, a multiple of 64"),
-              ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie"),
-              s.params.back()};
+              ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out")};
+  for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
+  s.params.push_back(dtype);
   for (int i = 0; i < 3; ++i) {
     TensorSpec& t = s.tensors[static_cast<size_t>(i)];
-    t.shards = [i, plain = t](const Params& p) { return shards(i, plain, p); };
+    t = placed(t, [i](const Params& p) { return layout_of(i, p); });
   }
   s.function = gemm_2d;
   s.reference = [](const Params& p, const TensorMap& in) {

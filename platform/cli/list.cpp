@@ -122,6 +122,12 @@ const char* type_of(const ParamSpec& p) {
   return "";
 }
 
+/// Which launches lack a tensor.
+std::string presence(const TensorSpec& t) {
+  if (!t.unless.empty()) return "; not where there is " + t.unless;
+  return t.optional ? "; optional" : "";
+}
+
 /// Of kernels or of programs: what a form for them needs.
 template <class Specs>
 void list_runnable_as_json(const Specs& specs) {
@@ -133,6 +139,7 @@ void list_runnable_as_json(const Specs& specs) {
     for (const auto& t : spec->tensors) {
       w.open('{').field("name", t.name).field("role", role_of(t));
       if (t.optional) w.field("optional", true);
+      if (!t.unless.empty()) w.field("unless", t.unless);
       w.close('}');
     }
     w.close(']').key("params").open('[');
@@ -165,8 +172,7 @@ void list_kernels(const std::vector<Plugin>& plugins) {
                                  : t.policy
                                      ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
                                      : std::string(name_of(t.placement));
-      fmt::print(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed,
-                 t.optional ? "; optional" : "");
+      fmt::print(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed, presence(t));
     }
     if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     list_params(k->params);
@@ -178,8 +184,7 @@ void list_programs(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, p->name, &Plugin::programs);
     fmt::print(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
     for (const ProgramTensor& t : p->tensors) {
-      fmt::print(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(),
-                 t.optional ? "; optional" : "");
+      fmt::print(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(), presence(t));
     }
     list_params(p->params);
   }

@@ -26,8 +26,9 @@ void check_names(const KernelSpec& kernel, const TensorPointers& tensors) {
     if (!kernel.tensor(name)) throw InputError(what + "it has no tensor '" + name + "'; it has " + legal);
     if (!tensor) throw InputError(what + "tensor " + name + " is none");
   }
+  const auto has = [&](const std::string& name) { return tensors.count(name) > 0; };
   for (const TensorSpec& t : kernel.tensors) {
-    if (!t.optional && !tensors.count(t.name)) throw InputError(what + "tensor " + t.name + " is not given");
+    if (!may_lack(t, has) && !has(t.name)) throw InputError(what + "tensor " + t.name + " is not given");
   }
 }
 

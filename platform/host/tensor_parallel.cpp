@@ -14,6 +14,13 @@ void summed(Context& h, const Tensor& y, const std::string& algorithm, const Mak
 
 }  // namespace
 
+On streams_of(const Context& h, const std::vector<uint32_t>& ranks) {
+  if (ranks.empty()) return h.ranks();
+  std::vector<Stream> streams;
+  for (const uint32_t r : ranks) streams.push_back({r, 0});
+  return streams;
+}
+
 void column_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y,
                             const std::string& activation, bool gather_output, const std::string& algorithm) {
   const bool gather = gather_output && h.num_ranks() > 1;
@@ -38,7 +45,7 @@ void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& 
 void linear_2d(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation) {
   const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()));
   const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()));
-  h.launch(h.ranks(), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", b}, {"c", y}});
+  h.launch(streams_of(h, x.layout().ranks()), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", b}, {"c", y}});
 }
 
 void reduce_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm) {

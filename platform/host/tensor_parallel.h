@@ -17,6 +17,9 @@ inline Layout columns_of_ranks() {
   return rank_shard(1).cube(shard(0)).pe(shard(0));
 }
 
+/// Stream 0 of these ranks, as Layout::on() has them; none: of all.
+On streams_of(const Context&, const std::vector<uint32_t>& ranks);
+
 // Where ranks exchange something `algorithm` is that of the collective: auto, best, or a name that it has.
 
 // Linear layers: y = activation(x · w). Activations: none, relu, gelu, silu.
@@ -34,7 +37,8 @@ void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& ta
                                    const std::string& algorithm = "auto");
 
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
-/// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes.
+/// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes. On the ranks that x is
+/// on.
 void linear_2d(Context&, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation = "none");
 
 // Regions, where a tensor goes from one layout over ranks into another.

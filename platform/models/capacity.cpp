@@ -82,22 +82,15 @@ class Count {
   std::vector<std::string> order_;
 };
 
-/// A layer's, in the layouts in which DecoderLayer makes them. In a prefill: x and y, normed twice, once more as an
-/// operand, qkv, o, the sums of both halves, gate and up; in a decode fewer, since decode_linear norms and adds up.
-void add_activations(const ModelProgram& program, const Phase& p, Count* count) {
-  const ModelSpec& m = program.model();
-  const DType dtype = program.plan().dtype;
-  const host::LayoutLevel shared = program.plan().ranks > 1 ? host::shard(1) : host::replicate();
-  const auto add = [&](int64_t columns, const host::Layout& layout, uint64_t times) {
-    count->add("activations", layout, dtype, {p.rows(), columns}, times);
-  };
-  for (int64_t stage = 0; stage < program.plan().stages; ++stage) {
-    const Way way = program.way(p, program.plan().first_layer(stage));
-    add(m.dim, way.stream(), p.prefill() ? 8 : 3);
-    if (p.prefill()) add(m.dim, way.operand(), 2);
-    add(m.qkv_width(), way.operand(shared), 1);
-    add(m.width(), way.operand(shared), 1);
-    add(m.hidden, way.operand(shared), p.prefill() ? 2 : 1);
+/// A layer's temporaries, and what it is from and to, if that is no input and output.
+void add_activations(const ModelProgram& program, const Phase& p, const Room& room, Count* count) {
+  const Plan& plan = program.plan();
+  const LayerSizes sizes = program.sizes(p);
+  for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    const Way way = program.way(p, plan.first_layer(stage));
+    if (plan.whole()) count->add("activations", way.stream(), plan.dtype, {sizes.rows, sizes.dim}, 2);
+    for (const Temporary& t : temporaries_of(sizes, way, plan.dtype, room.places, room.grids))
+      count->add("activations", t.layout, t.dtype, t.shape, 1);
   }
 }
 
@@ -110,7 +103,7 @@ Capacity capacity_of(const ModelProgram& program, const Room& room) {
     const uint64_t times = t.layer < 0 ? 1 : static_cast<uint64_t>(program.plan().times());
     count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none), times);
   }
-  for (const Phase& p : program.plan().phases) add_activations(program, p, &count);
+  for (const Phase& p : program.plan().phases) add_activations(program, p, room, &count);
   return count.result();
 }
 

@@ -18,10 +18,20 @@ struct LayerSizes {
   double eps = 1e-5;
   std::string activation = "silu";
   int64_t window = 0;
+  bool qk_norm = false;  ///< heads of q and k are normed
+  int64_t splits = 1;    ///< in a decode: ranges that a sequence's keys are cut into
   int64_t ranks = 1;
   int64_t width() const { return heads * head_dim; }
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
+
+/// Of a matrix whose columns, or rows, so many ranks share out.
+inline host::LayoutLevel columns_over(int64_t ranks) {
+  return ranks > 1 ? host::shard(1) : host::replicate();
+}
+inline host::LayoutLevel rows_over(int64_t ranks) {
+  return ranks > 1 ? host::shard(0) : host::replicate();
+}
 
 /// Without places where the layer has none. Columns of qkv stand as kernels/heads.h says, of one part a rank.
 struct LayerWeights {
@@ -30,13 +40,10 @@ struct LayerWeights {
   host::Tensor q_norm, k_norm;
 };
 
-/// How a layer's operands lie in a phase. Of one rank: level replicate(); of several, columns of weights that they
-/// share out: shard(1), rows: shard(0).
+/// How a layer's operands lie in a phase; over ranks as columns_over() and rows_over() say.
 struct Way {
   bool prefill = true;
   std::vector<uint32_t> ranks = {};  ///< that have the layer; empty: all
-  /// Stream 0 of each.
-  host::On on(const host::Context&) const;
   host::Layout weights(host::LayoutLevel rank = {}) const;
   /// What is multiplied with weights, and what comes of it.
   host::Layout operand(host::LayoutLevel rank = {}) const;
@@ -50,8 +57,18 @@ struct Way {
 struct Cache {
   host::Tensor k, v;
   int64_t context = 0;  ///< keys of each sequence that are there
-  int64_t splits = 1;
 };
+
+/// A tensor that a layer makes for itself, and has until its end.
+struct Temporary {
+  std::string name;
+  Dims shape;
+  DType dtype;
+  host::Layout layout;
+};
+/// All of them, on PEs at these places: what DecoderLayer makes, and what a layer takes of HBM beside x and y.
+std::vector<Temporary> temporaries_of(const LayerSizes&, const Way&, DType, const std::vector<host::LayoutPlace>&,
+                                      const host::LayoutGrids&);
 
 class DecoderLayer {
  public:
@@ -67,13 +84,18 @@ class DecoderLayer {
 
  private:
   using Tensors = std::map<std::string, host::Tensor>;  ///< by a kernel's names
-  host::Tensor normed(const host::Tensor& x, const host::Tensor& w);
-  /// c = activation(x · w) by gemm_2d; c as it likes.
-  void multiply(const host::Tensor& x, const host::Tensor& w, const host::Tensor& c, const char* activation = "none");
-  /// activation(x · w), the ranks sharing out the columns of w.
-  host::Tensor by_columns(const host::Tensor& x, const host::Tensor& w, const char* activation = "none");
-  /// x · w, the ranks sharing out the rows of w and the columns of x; their parts are summed up on all of them.
-  host::Tensor by_rows(const host::Tensor& x, const host::Tensor& w, const host::Layout& to);
+  /// The temporary of that name.
+  host::Tensor made(const std::string& name);
+  /// x as the temporary of that name lies; x itself where there is none.
+  host::Tensor laid_out(const host::Tensor& x, const std::string& name);
+  /// To gemm_2d's operand `name`_operand, by way of `name`.
+  host::Tensor normed(const host::Tensor& x, const host::Tensor& w, const std::string& name);
+  /// activation(x · w) as the temporary `name`, the ranks sharing out the columns of w.
+  host::Tensor by_columns(const host::Tensor& x, const host::Tensor& w, const std::string& name,
+                          const char* activation = "none");
+  /// x · w as the temporary `name`_sum, the ranks sharing out the rows of w and the columns of x; `name` has their
+  /// parts, which are summed up on all of them.
+  host::Tensor by_rows(const host::Tensor& x, const host::Tensor& w, const std::string& name);
   /// A decode's products, by decode_linear.
   void linear(const Tensors&, const char* activation = "none");
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
@@ -81,8 +103,7 @@ class DecoderLayer {
                        const Cache&);
   void head_norm(const host::Tensor& qkv, const LayerWeights&);
   void elementwise(const char* op, const host::Tensor& x, const host::Tensor& y, const host::Tensor& z);
-  host::Tensor made(int64_t columns, const host::Layout&, const std::string& name);
-  bool splits_heads(const host::Layout&) const;
+  const Temporary* temporary(const std::string& name) const;
   host::KernelParams heads() const;
   void part(const char* name) const {
     if (part_) part_(name);
@@ -92,7 +113,7 @@ class DecoderLayer {
   const LayerSizes s_;
   const Way way_;
   const host::On on_;
-  const host::LayoutLevel shared_;  ///< of columns over the ranks
+  const std::vector<Temporary> temporaries_;
   const std::function<void(const char*)> part_;
 };
 

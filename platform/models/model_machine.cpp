@@ -14,18 +14,37 @@
 namespace kernbench::models {
 namespace {
 
-/// Of the rings of the launch that has the largest, in the PE that has most of them.
-uint64_t bytes_of_rings(Machine& machine, const std::vector<size_t>& pes) {
-  const KernelSpec& gemm = KernelRegistry::instance().at("gemm_2d");
-  const auto shape = launch_shape(machine, pes);
-  std::vector<uint64_t> bytes(pes.size());
-  for (const QueueConnection& c : gemm.queues(kernel_params(gemm, {}), *shape)) {
-    for (const int64_t end : {c.a, c.b}) bytes[static_cast<size_t>(end)] += *c.slots * *c.slot_bytes;
-  }
-  return *std::max_element(bytes.begin(), bytes.end());
+/// Kernels of the plan whose launches have rings of their own.
+std::vector<std::string> kernels_with_rings(const Plan& plan) {
+  const auto prefills = [](const Phase& p) { return p.prefill(); };
+  std::vector<std::string> names;
+  if (std::any_of(plan.phases.begin(), plan.phases.end(), prefills)) names.emplace_back("gemm_2d");
+  if (plan.whole() || !std::all_of(plan.phases.begin(), plan.phases.end(), prefills))
+    names.emplace_back("decode_linear");
+  if (plan.whole()) names.emplace_back("argmax_of_columns");
+  return names;
 }
 
-Room room_of(Machine& machine, const host::ProgramPes& pes, bool prefill) {
+/// Of the rings of the launch that has the largest, in the PE of a stage that has most of them.
+uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Plan& plan) {
+  std::vector<size_t> stage;
+  for (size_t i = 0; i < pes.pes.size(); ++i) {
+    if (pes.rank[i] < plan.ranks) stage.push_back(pes.pes[i]);
+  }
+  const auto shape = launch_shape(machine, stage);
+  uint64_t most = 0;
+  for (const std::string& name : kernels_with_rings(plan)) {
+    const KernelSpec& kernel = KernelRegistry::instance().at(name);
+    std::vector<uint64_t> bytes(stage.size());
+    for (const QueueConnection& c : kernel.queues(kernel_params(kernel, {}), *shape)) {
+      for (const int64_t end : {c.a, c.b}) bytes[static_cast<size_t>(end)] += *c.slots * *c.slot_bytes;
+    }
+    most = std::max(most, *std::max_element(bytes.begin(), bytes.end()));
+  }
+  return most;
+}
+
+Room room_of(Machine& machine, const host::ProgramPes& pes, const Plan& plan) {
   const topology::Graph& graph = machine.graph();
   const MachineCosts costs(machine, pes.pes);
   Room room;
@@ -42,7 +61,7 @@ Room room_of(Machine& machine, const host::ProgramPes& pes, bool prefill) {
     room.slice_ids.push_back(graph.nodes[graph.memories[memory].node].id);
     room.slice_bytes.push_back(graph.memories[memory].size);
   }
-  if (prefill) room.ring_bytes = bytes_of_rings(machine, pes.pes);
+  room.ring_bytes = bytes_of_rings(machine, pes, plan);
   return room;
 }
 
@@ -64,8 +83,7 @@ ModelMachine machine_for(Platform& platform, const Plan& plan, PeChoice* choice)
                                  all.ranks == 1 ? "SIP" : "SIPs"));
   choice->ranks = std::to_string(plan.all_ranks());
   const host::ProgramPes pes(machine, choose_pes(machine, *choice));
-  const bool prefill = std::any_of(plan.phases.begin(), plan.phases.end(), [](const Phase& p) { return p.prefill(); });
-  return {room_of(machine, pes, prefill), peaks_of(machine, pes.pes, plan.dtype),
+  return {room_of(machine, pes, plan), peaks_of(machine, pes.pes, plan.dtype),
           static_cast<int64_t>(pes.pes.size()) / plan.all_ranks()};
 }
 

@@ -15,13 +15,6 @@ namespace {
 
 constexpr int64_t kFewestKeys = 64;  // of a range: a shorter one is not worth a PE's time
 
-LayoutLevel columns(const Plan& p) {
-  return p.ranks > 1 ? host::shard(1) : host::replicate();
-}
-LayoutLevel rows(const Plan& p) {
-  return p.ranks > 1 ? host::shard(0) : host::replicate();
-}
-
 /// The name of a phase's or a step's tensor where there are several.
 std::string numbered(const std::string& name, int64_t i, int64_t count) {
   return count > 1 ? name + "." + std::to_string(i) : name;
@@ -100,21 +93,6 @@ class ModelProgram::Run {
     marks_->push_back({h_.streams().operations().size(), phase_, layer, part, step_});
   }
 
-  LayerSizes sizes() const {
-    LayerSizes s;
-    s.rows = phase().rows();
-    s.dim = model_.dim;
-    s.heads = model_.heads;
-    s.kv_heads = model_.kv_heads;
-    s.head_dim = model_.head_dim;
-    s.hidden = model_.hidden;
-    s.eps = model_.eps;
-    s.activation = model_.activation;
-    s.window = model_.window;
-    s.ranks = program_.plan_.ranks;
-    return s;
-  }
-
   LayerWeights weights(const std::string& layer) const {
     const auto of = [&](const char* name) { return input(layer + name); };
     LayerWeights w;
@@ -139,7 +117,7 @@ class ModelProgram::Run {
     Tensor x = whole ? embedded() : input("x");
     for (const int64_t l : layers_of(program_.plan_)) {
       const Way way = program_.way(phase(), l);
-      DecoderLayer layer(h_, sizes(), way, [this](const char* part) { mark(layer_, part); });
+      DecoderLayer layer(h_, program_.sizes(phase()), way, [this](const char* part) { mark(layer_, part); });
       layer_ = "layer " + std::to_string(l);
       mark(layer_, "stage");
       x = h_.redistribute(x, way.stream());  // from another stage, if this is the first layer of one
@@ -155,7 +133,7 @@ class ModelProgram::Run {
   Tensor embedded() {
     mark("embedding", "embedding");
     const Way way = program_.way(phase(), layers_of(program_.plan_).front());
-    const host::On on = way.on(h_);
+    const host::On on = host::streams_of(h_, way.ranks);
     const Tensor rows = h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.rows(), "x");
     h_.launch(on, "embedding_gather", {},
               {{"idx", input(of_step("tokens"))}, {"table", input("embedding")}, {"y", rows}});
@@ -169,9 +147,8 @@ class ModelProgram::Run {
     const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
                  sin = input(program_.positions_of(l, of_step("sin")));
     if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
-    const Ranges r = program_.ranges(phase());
     layer.decode(x, y, weights(before), cos, sin,
-                 {output(before + "k"), output(before + "v"), phase().context + step_, r.splits});
+                 {output(before + "k"), output(before + "v"), phase().context + step_});
   }
 
   /// Of the last row of a prefill, of all rows of a decode.
@@ -181,10 +158,11 @@ class ModelProgram::Run {
     const Tensor logits = output(of_step("logits"));
     const Way way = program_.one_row();
     h_.launch(
-        way.on(h_), "decode_linear", {{"eps", model_.eps}},
+        host::streams_of(h_, way.ranks), "decode_linear", {{"eps", model_.eps}},
         {{"x", h_.redistribute(last, way.stream())}, {"w", input("head")}, {"norm", input("norm")}, {"y", logits}});
     mark("head", "argmax");
-    h_.launch(way.on(h_), "argmax_of_columns", {}, {{"x", logits}, {"y", output(of_step("next"))}});
+    h_.launch(host::streams_of(h_, way.ranks), "argmax_of_columns", {},
+              {{"x", logits}, {"y", output(of_step("next"))}});
   }
 
   const ModelProgram& program_;
@@ -207,6 +185,8 @@ ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : 
   spec_.name = m.file;
   spec_.help = "model";
   spec_.params = {ParamSpec::dtypes({plan.dtype})};
+  if (const int64_t tokens = plan_.tokens_of_run(); tokens > 0)
+    spec_.params.push_back(ParamSpec::size("tokens", tokens, "of all steps"));
   for (size_t p = 0; p < plan_.phases.size(); ++p) add_phase(p);
   for (const ModelTensor& t : tensors_) spec_.tensors.push_back(t.tensor);
   spec_.function = [this](host::Context& h) {
@@ -221,6 +201,23 @@ ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
   const int64_t most = std::max<int64_t>(1, keys / kFewestKeys);
   const int64_t splits = std::clamp<int64_t>(pes_ / units, 1, most), room = (keys + splits - 1) / splits;
   return {(keys + room - 1) / room, room};
+}
+
+LayerSizes ModelProgram::sizes(const Phase& p) const {
+  LayerSizes s;
+  s.rows = p.rows();
+  s.dim = model_.dim;
+  s.heads = model_.heads;
+  s.kv_heads = model_.kv_heads;
+  s.head_dim = model_.head_dim;
+  s.hidden = model_.hidden;
+  s.eps = model_.eps;
+  s.activation = model_.activation;
+  s.window = model_.window;
+  s.qk_norm = model_.qk_norm;
+  s.splits = p.prefill() ? 1 : ranges(p).splits;
+  s.ranks = plan_.ranks;
+  return s;
 }
 
 std::string ModelProgram::name_of(size_t phase, const std::string& name) const {
@@ -292,24 +289,25 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
     add(t, before + name, {k, n}, way.weights(rank));
   };
   vector("norm1", model_.dim);
-  matrix("qkv", model_.dim, model_.qkv_width(), columns(plan_));
+  matrix("qkv", model_.dim, model_.qkv_width(), columns_over(plan_.ranks));
   if (model_.qkv_bias) vector("qkv_bias", model_.qkv_width());
   if (model_.qk_norm) {
     vector("q_norm", model_.head_dim);
     vector("k_norm", model_.head_dim);
   }
-  matrix("o", model_.width(), model_.dim, rows(plan_));
+  matrix("o", model_.width(), model_.dim, rows_over(plan_.ranks));
   vector("norm2", model_.dim);
-  matrix("gate", model_.dim, model_.hidden, columns(plan_));
-  matrix("up", model_.dim, model_.hidden, columns(plan_));
-  matrix("down", model_.hidden, model_.dim, rows(plan_));
+  matrix("gate", model_.dim, model_.hidden, columns_over(plan_.ranks));
+  matrix("up", model_.dim, model_.hidden, columns_over(plan_.ranks));
+  matrix("down", model_.hidden, model_.dim, rows_over(plan_.ranks));
   if (p.prefill()) return;
   const Ranges r = ranges(p);
   for (const char* name : {"k", "v"}) {
     ModelTensor t = of_layer;
     t.use = Use::cache;
     t.tensor.role = TensorSpec::Role::in_out;
-    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim}, way.rows(rows(plan_)));
+    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim},
+        way.rows(rows_over(plan_.ranks)));
   }
 }
 
@@ -332,7 +330,7 @@ void ModelProgram::add_ends(size_t phase) {
     of.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
     head.tensor.fill = [of](const Params& q, uint64_t seed) { return transposed(make_input(of, q, seed)); };
   }
-  add(head, "head", {model_.dim, model_.vocab}, last.weights(columns(plan_)));
+  add(head, "head", {model_.dim, model_.vocab}, last.weights(columns_over(plan_.ranks)));
   for (int64_t step = 0; step < p.steps; ++step) {
     const auto i32 = [](const Params&) { return DType::i32; };
     ModelTensor ids = io, logits = io, next = io;
@@ -345,7 +343,7 @@ void ModelProgram::add_ends(size_t phase) {
     add(ids, name, shape, first.rows());
     const int64_t sequences = p.prefill() ? 1 : p.batch;
     logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
-    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns(plan_)));
+    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns_over(plan_.ranks)));
     next.tensor.dtype = i32;
     add(next, numbered("next", step, p.steps), {sequences}, Layout().pe(host::shard(0)).on(last.ranks));
   }

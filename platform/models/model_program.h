@@ -57,6 +57,7 @@ class ModelProgram {
     int64_t splits = 1, keys = 0;
   };
   Ranges ranges(const Phase&) const;
+  LayerSizes sizes(const Phase&) const;
   /// How a layer's operands lie in a phase.
   Way way(const Phase& p, int64_t layer) const { return {p.prefill(), plan_.ranks_of(layer)}; }
   /// Of the head, which has a row a sequence: as a decode.

@@ -85,9 +85,9 @@ void settle(const ModelProgram& program, const Peaks& peaks, const ProgramReport
   p->hbm_share = work.bytes / (p->time_ns * peaks.hbm_gbs);
   p->tokens_s = static_cast<double>(p->phase.rows()) / p->time_ns * 1e9;
   (p->phase.prefill() ? p->ttft_ns : p->tpot_ns) = p->time_ns;
-  const Plan& plan = program.plan();
-  if (run.run.energy && plan.phases.size() == 1 && plan.times() == 1 && plan.whole())
-    p->joules_token = energy::headline(*run.run.energy).joules / static_cast<double>(p->phase.rows() * p->phase.steps);
+  const int64_t tokens = program.plan().tokens_of_run();
+  if (run.run.energy && tokens > 0)
+    p->joules_token = energy::headline(*run.run.energy).joules / static_cast<double>(tokens);
 }
 
 std::string verdict_of(const PhaseTimes& p) {

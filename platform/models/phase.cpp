@@ -77,6 +77,10 @@ Phase parse_phase(const std::string& text) {
   return p;
 }
 
+int64_t Plan::tokens_of_run() const {
+  return phases.size() == 1 && times() == 1 && whole() ? phases.front().rows() * phases.front().steps : 0;
+}
+
 std::vector<uint32_t> Plan::ranks_of(int64_t layer) const {
   if (stages == 1) return {};
   const int64_t stage = stage_of(layer);

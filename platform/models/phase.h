@@ -34,6 +34,8 @@ struct Plan {
   DType dtype = DType::bf16;
 
   int64_t simulated_layers() const { return repeat || only_layer >= 0 ? 1 : layers; }
+  /// Of all steps, where the run is of one phase and simulates all that it counts; else 0.
+  int64_t tokens_of_run() const;
   /// How often a simulated layer counts.
   int64_t times() const { return only_layer >= 0 ? 1 : layers / simulated_layers(); }
   int64_t all_ranks() const { return ranks * stages; }

@@ -1,4 +1,5 @@
 """Do the kernels of decoder layers give what numpy gives, on odd sizes and at the edges of caches and windows?"""
+import json
 import os
 import tempfile
 
@@ -116,6 +117,21 @@ class Kernels(cli_support.Cli):
         weights = softmax(np.einsum("bhgd,bhkd->bhgk", x[:, :4].reshape(batch, kv, 2, dim), k) / np.sqrt(dim))
         self.close(o, np.einsum("bhgk,bhkd->bhgd", weights, v).reshape(batch, -1))
 
+    def test_decode_stores_ranges_or_o(self):
+        """What the ranges come to is written where nobody has o of it, or where it is named."""
+        def written(splits, *dumps):
+            dumps = [w for name in dumps for w in ("--dump", f"{name}={os.path.join(self.folder.name, name)}.npy")]
+            report = json.loads(self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "flash_decode", "--verify", "--param",
+                                              f"splits={splits}", "--param", f"keys={128 // splits}", "--format", "json", *dumps))
+            names = {t["name"] for t in report["verify"]["tensors"]}
+            return sum(e["bytes"] for e in report["engines"] if e["id"].endswith(".wr")), names
+        cache, o, ranges = 2 * 8 * 32 * 4, 4 * 128 * 4, 8 * 2 * (32 + 2) * 4  # 4 sequences, 2 of 4 heads of 32 elements, f32
+        self.assertEqual(written(1), (cache + ranges, {"k", "v", "part"}))
+        self.assertEqual(written(2), (cache + 2 * ranges, {"k", "v", "part"}))
+        self.assertEqual(written(1, "o"), (cache + o, {"k", "v", "o"}))
+        self.assertEqual(written(1, "o", "part"), (cache + o + ranges, {"k", "v", "part", "o"}))
+        self.assertIn("part  (placed: rows; not where there is o)", self.succeeds("list", "kernels"))
+
     def test_linear_of_few_rows(self):
         """Sizes that the PEs do not divide, fewer than there are, several blocks of rows and of columns, weights that are
         not kept; and all that goes with the product."""
@@ -167,6 +183,31 @@ class Kernels(cli_support.Cli):
             y, = self.run_kernel("argmax_of_columns", ["y"], {"x": x[:rows, :cols]}, system="six_sip_torus.yaml", rows=rows,
                                  cols=cols)
             np.testing.assert_array_equal(y, x[:rows, :cols].argmax(1))
+
+    def test_linear_of_many_rows_in_a_small_tcm(self):
+        """Chunks of rows whose messages are longer than their rings follow each other; so they do where a chunk just fits,
+        where PEs have no columns or no rows of a chunk, and what does not fit is a fault, not a circle of waiting."""
+        def run(*options, n=4096, k=4096):
+            words = ["run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", f"n={n}", "--param", f"k={k}"]
+            return self.run_cli(*words, *options)
+        for options in (("--param", "m=512"), ("--param", "m=767", "--param", "dtype=f16"),
+                        ("--param", "m=512", "--set", "*.pe_tcm.size_mb=12")):
+            with self.subTest(options=options):
+                status, _, err = run(*options)
+                self.assertEqual((status, err), (0, ""))
+        for mb in (10, 3):
+            status, _, err = run("--param", "m=512", "--set", f"*.pe_tcm.size_mb={mb}")
+            self.assertEqual((status, len(err.splitlines())), (1, 1), err)
+            self.assertIn("TCM exhausted", err)
+        for m, n in ((9, 1), (17, 70)):
+            status, _, err = run("--param", f"m={m}", "--param", "rows=3", "--param", "slots=1", "--param", "slot_bytes=64", "--verify",
+                                 n=n, k=130)
+            self.assertEqual((status, err), (0, ""))
+        x, w, norm, residual = self.values(41, 130), self.values(130, 37), self.values(130), self.values(41, 37)
+        y, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "norm": norm, "residual": residual}, m=41, n=37, k=130, rows=8,
+                             system="six_sip_torus.yaml", slots=1, slot_bytes=64)
+        wide = x.astype(np.float64)
+        self.close(y, residual + wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * norm @ w, 1e-4)
 
     def test_what_does_not_fit_is_one_line(self):
         def refuses(kernel, saying, *params):

@@ -157,6 +157,47 @@ class Models(Cli):
         self.assertEqual(out["phases"], [])
         self.assertIn("does not fit", out["verdict"][0])
 
+    def test_capacity_counts_what_a_layer_makes(self):
+        """To the byte: heads that PEs have whole and in parts, are normed, ranges of a cache, over ranks."""
+        split_heads = {"num_attention_heads": 3, "num_key_value_heads": 1, "head_dim": 12}
+        for family, more, phase, options in (
+                ("llama", {}, "prefill:21", ()), ("qwen3", split_heads, "prefill:21", ()), ("gemma", {}, "prefill:1", ()),
+                ("qwen3", {}, "decode:batch=3,context=200", ()), ("llama", {}, "decode:batch=1,context=200", ()),
+                ("qwen2", split_heads, "decode:batch=9,context=0", ()), ("mistral", {}, "prefill:9", ("--tp", 2)),
+                ("qwen3", {}, "decode:batch=1,context=200", ("--tp", 2))):
+            with self.subTest(family=family, more=more, phase=phase, options=options):
+                machine = {"system": SIX} if options else {}
+                leaders = ("--pes", "leaders") if options else ()
+                r = self.report(self.config(family, **more), "--phase", phase, "--verify-layer", 1, *options, *leaders, **machine)
+                self.assertEqual(sum(x["bytes"] for x in r["capacity"]["hbm"]["rows"]), r["tensor_bytes"])
+
+    def test_tokens_of_a_joule(self):
+        energy = ("--energy", "n7.yaml")
+        for phase, tokens in (("prefill:21", 21), ("decode:batch=3,context=13,steps=8", 24)):
+            r = self.report(self.config("llama"), "--phase", phase, *energy)
+            self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["figures"]["energy_j"], tokens, places=6)
+            self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["phases"][0]["joules_token"], 1, places=9)
+        for options in ((*PHASES,), ("--phase", "prefill:21", "--repeat"), ("--phase", "prefill:21", "--verify-layer", 0)):
+            r = self.report(self.config("llama"), *options, *energy)  # its joules are no phase's, or not of all layers
+            self.assertNotIn("tokens_per_j", r["figures"])
+            self.assertNotIn("joules_token", r["phases"][0])
+
+    def test_rings_that_do_not_fit_are_not_run(self):
+        """Those of a decode too, of the head's products where a layer has none, and of one stage of several."""
+        rings = {}
+        for phase in ("decode:batch=1,context=16", "prefill:4"):
+            tcm = self.report(self.config("llama"), "--phase", phase)["capacity"]["tcm"]
+            rings[phase] = tcm["rings_bytes"]
+            status, out, err = self.run_cli("model", self.config("llama"), "--topology", SMALL, "--phase", phase, "--set",
+                                            f"*.pe_tcm.size_mb={1 + (tcm['rings_bytes'] - 65536) / (1 << 20)}")
+            self.assertEqual((status, err), (1, ""))
+            self.assertIn(f"rings need {tcm['rings_bytes']}", out)
+        self.assertEqual(rings["decode:batch=1,context=16"], 7 * 8 * 8192)  # one cube beside, three PEs for rows and for sums
+        self.assertGreater(rings["prefill:4"], rings["decode:batch=1,context=16"])
+        of_stage = [self.report(self.config("llama"), "--phase", "decode:batch=1,context=3", "--pes", "leaders", *pp,
+                                system=SIX)["capacity"]["tcm"]["rings_bytes"] for pp in ((), ("--pp", 2))]
+        self.assertEqual(*of_stage)
+
     def test_experts_are_counted_and_not_run(self):
         for family, more in (("mixtral", EXPERTS), ("gpt_oss", {**EXPERTS, "head_dim": 16})):
             self.refuses("model", self.config(family, **more), "--topology", SMALL, saying=["not yet", "experts"], lines=1)

@@ -1,0 +1,47 @@
+#include "kernbench/kernel_api/kernels/peers.h"
+
+#include <algorithm>
+
+namespace kernbench::kernels {
+
+Range range_of(const tl::View& v, int axis) {
+  return v.empty() ? Range{} : Range{v.offset[axis], v.shape[axis]};
+}
+
+Range cut(const Range& a, const Range& b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
+}
+
+Rings::Rings(const Params& p)
+    : Rings(static_cast<uint32_t>(p.integer("slots")), static_cast<uint64_t>(p.integer("slot_bytes")),
+            p.choice("tier")) {}
+
+void Rings::join(int64_t a, const std::string& port, int64_t b, const std::string& peer_port) {
+  all_.push_back({a, port, b, peer_port, slots_, slot_bytes_, tier_});
+}
+
+void Rings::join(const ccl::Members& m, const ccl::Wires& wires, const std::string& before_ports) {
+  for (const ccl::Wire& w : wires)
+    join(m[static_cast<size_t>(w.from)], before_ports + w.port, m[static_cast<size_t>(w.to)],
+         before_ports + w.peer_port);
+}
+
+void Rings::join(const LaunchShape& launch, const Exchange& e) {
+  for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes(e.over)))
+    join(m, ccl::all_wiring(static_cast<int64_t>(m.size())), e.what);
+}
+
+std::vector<ParamSpec> ring_params(int64_t slots, int64_t slot_bytes) {
+  return {ParamSpec::size("slots", slots, "of each ring"),
+          ParamSpec::size("slot_bytes", slot_bytes, "of each ring, a multiple of 64"),
+          ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "where rings lie")};
+}
+
+Peers::Peers(tl::Context& tl, const Exchange& e)
+    : tl_(tl),
+      what_(e.what),
+      members_(ccl::group_with(tl.launch(), ccl::parse_axes(e.over), tl.index())),
+      me_(static_cast<size_t>(ccl::member_of(members_, tl.index()))) {}
+
+}  // namespace kernbench::kernels

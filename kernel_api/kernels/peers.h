@@ -1,0 +1,80 @@
+// What kernels share that hand data on from PE to PE through queues of their own: who has which rows and columns, and
+// who is joined with whom.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/collectives/groups.h"
+#include "kernbench/kernel_api/collectives/wirings.h"
+#include "kernbench/kernel_api/queue_connection.h"
+#include "kernbench/kernel_api/tl.h"
+
+namespace kernbench::kernels {
+
+/// Rows or columns of a whole tensor.
+struct Range {
+  int64_t first = 0, count = 0;
+  int64_t end() const { return first + count; }
+  bool empty() const { return count == 0; }
+  bool operator!=(const Range& o) const { return first != o.first || count != o.count; }
+};
+/// Those of a shard along an axis.
+Range range_of(const tl::View& v, int axis);
+/// What both have.
+Range cut(const Range& a, const Range& b);
+
+/// The PEs of each group of `over` (axes, as collectives have them) send each other something, through ports of its
+/// own: `what` is the beginning of their names.
+struct Exchange {
+  const char *what, *over;
+};
+
+/// Collects the connections of a launch, whose rings are all of one size.
+class Rings {
+ public:
+  Rings(uint32_t slots, uint64_t slot_bytes, std::string tier)
+      : slots_(slots), slot_bytes_(slot_bytes), tier_(std::move(tier)) {}
+  /// As the parameters of ring_params() say.
+  explicit Rings(const Params&);
+  void join(int64_t a, const std::string& port, int64_t b, const std::string& peer_port);
+  void join(const ccl::Members&, const ccl::Wires&, const std::string& before_ports = "");
+  /// Everyone with everyone in each group.
+  void join(const LaunchShape&, const Exchange&);
+  const std::vector<QueueConnection>& all() const { return all_; }
+
+ private:
+  const uint32_t slots_;
+  const uint64_t slot_bytes_;
+  const std::string tier_;
+  std::vector<QueueConnection> all_;
+};
+/// slots, slot_bytes and tier, of a kernel's own rings.
+std::vector<ParamSpec> ring_params(int64_t slots, int64_t slot_bytes);
+
+/// The PEs of an exchange, and this one among them.
+class Peers {
+ public:
+  Peers(tl::Context&, const Exchange&);
+  size_t size() const { return members_.size(); }
+  size_t me() const { return me_; }
+  uint32_t operator[](size_t i) const { return static_cast<uint32_t>(members_[i]); }
+  /// The i-th (1 … size() - 1) behind this one. Who sends to all does so in this order, so that not all begin with one.
+  size_t behind(size_t i) const { return (me_ + i) % size(); }
+  void send(size_t to, const tl::Tensor& t) const { tl_.send_async(port(to), t); }
+  void send_to_all(const tl::Tensor& t) const {
+    for (size_t i = 1; i < size(); ++i) send(behind(i), t);
+  }
+  tl::Tensor recv(size_t from, const Dims& shape, DType dtype) const { return tl_.recv(port(from), shape, dtype); }
+
+ private:
+  std::string port(size_t i) const { return what_ + "to" + std::to_string(i); }
+  tl::Context& tl_;
+  const std::string what_;
+  const ccl::Members& members_;
+  const size_t me_;
+};
+
+}  // namespace kernbench::kernels
