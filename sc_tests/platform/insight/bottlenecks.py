@@ -243,6 +243,20 @@ def of_parameters(words, kernel):
             yield without(words, "param", name + "=") + ["--param", f"{name}={other}"]
 
 
+def kernels():
+    return {k["name"]: k for k in told("list", "kernels")}
+
+
+def with_kernel(words, other):
+    """The words of another kernel's run: with those parameters that it knows."""
+    known = {p["name"] for p in kernels()[other]["params"]}
+    kept = without(words, "kernel")
+    for value in option(words, "param"):
+        if value.split("=")[0] not in known:
+            kept = without(kept, "param", value)
+    return kept + ["--kernel", other]
+
+
 def changes(words):
     """(changed words of run, what was changed, free) of all single changes."""
     compiled = [w for name in ("topology", "links", "response", "set", "scale") for v in option(words, name)
@@ -252,16 +266,10 @@ def changes(words):
     for options, free in [*of_attributes(graph, components), *of_edges(graph)]:
         yield words + options, options, free
     name = option(words, "kernel")[0]
-    kernels = {k["name"]: k for k in told("list", "kernels")}
-    for changed in of_parameters(words, kernels[name]):
+    for changed in of_parameters(words, kernels()[name]):
         yield changed, changed[-2:], True
     for other in OTHER_KERNELS.get(name, ()):
-        known = {p["name"] for p in kernels[other]["params"]}
-        kept = without(words, "kernel")
-        for value in option(words, "param"):
-            if value.split("=")[0] not in known:
-                kept = without(kept, "param", value)
-        yield kept + ["--kernel", other], ["--kernel", other], True
+        yield with_kernel(words, other), ["--kernel", other], True
     yield words + ["--launch", "direct"], ["--launch", "direct"], True
     if "virtual" in option(words, "address"):
         yield without(words, "address"), ["--address", "physical"], True
@@ -283,12 +291,16 @@ def truth(words):
 # ---- whether it is named
 
 def pasted(words, change):
-    """The words with a remedy's options: a parameter, a kernel, an address mode in the place of the run's own."""
+    """The words with a remedy's options, in the place of the run's own."""
     options = shlex.split(change)
     for name, value in zip(options[::2], options[1::2]):
-        if name != "--set":
-            words = without(words, name[2:], value.split("=")[0] + "=" if name == "--param" else "")
-    return words + options
+        if name == "--kernel":
+            words = with_kernel(words, value)
+        elif name != "--set":  # of which the last one holds
+            words = without(words, name[2:], value.split("=")[0] + "=" if "=" in value else "") + [name, value]
+        else:
+            words = words + [name, value]
+    return words
 
 
 class First:
