@@ -53,10 +53,12 @@ KernelSpec spec() {
 
 const RegisterKernel registered{spec()};
 
-/// What the run has logged.
+/// What the run has logged, but for a composite's tokens.
 struct Kept : OpLogSink {
   explicit Kept(std::vector<OpRecord>& records) : all(records) {}
-  void record(OpRecord&& r) override { all.push_back(std::move(r)); }
+  void record(OpRecord&& r) override {
+    if (!r.is_token) all.push_back(std::move(r));
+  }
   std::vector<OpRecord>& all;
 };
 
