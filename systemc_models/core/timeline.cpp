@@ -35,21 +35,15 @@ void Timeline::number_anew() {
   }
 }
 
-/// Into the lane whose last entry is the nearest before it; else an empty one; else the heap.
+/// Into the lane whose last entry is the nearest before it; else an empty one; else the heap. Lanes in use stand by
+/// their last entries, the latest first: that stays so, as those before the first that fits all end later.
 void Timeline::push(const Entry& e) {
   ++waiting_;
-  int best = kHeap, empty = lanes_used_;
-  for (int i = 0; i < lanes_used_; ++i) {
-    if (lanes_[i].empty()) {
-      empty = i;
-    } else if (lanes_[i].back() < e && (best == kHeap || lanes_[best].back() < lanes_[i].back())) {
-      best = i;
-    }
-  }
-  if (best == kHeap) best = empty;  // kHeap where all lanes are in use
-  if (best < kLanes) {
-    lanes_used_ = std::max(lanes_used_, best + 1);
-    return lanes_[best].push_back(e);
+  int lane = 0;
+  while (lane < lanes_used_ && e < lanes_[lane].back()) ++lane;
+  if (lane < kLanes) {
+    lanes_used_ = std::max(lanes_used_, lane + 1);
+    return lanes_[lane].push_back(e);
   }
   heap_.push_back(e);
   std::push_heap(heap_.begin(), heap_.end(), later);
@@ -57,11 +51,15 @@ void Timeline::push(const Entry& e) {
 
 /// Where the next entry is.
 int Timeline::first() const {
-  int least = heap_.empty() ? -1 : kHeap;
+  int from = kHeap;
+  const Entry* least = heap_.empty() ? nullptr : &heap_.front();
   for (int i = 0; i < lanes_used_; ++i) {
-    if (!lanes_[i].empty() && (least < 0 || lanes_[i].front() < front(least))) least = i;
+    const Entry& next = lanes_[i].front();
+    if (least && !(next < *least)) continue;
+    least = &next;
+    from = i;
   }
-  return least;
+  return from;
 }
 
 Timeline::Entry Timeline::pop(int from) {
@@ -73,7 +71,7 @@ Timeline::Entry Timeline::pop(int from) {
   } else {
     lanes_[from].pop_front();
     look_ahead(lanes_[from], 1);
-    while (lanes_used_ > 0 && lanes_[lanes_used_ - 1].empty()) --lanes_used_;
+    if (lanes_[from].empty()) --lanes_used_;  // it was the last: all others end later
   }
   return e;
 }

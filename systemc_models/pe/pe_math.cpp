@@ -7,13 +7,22 @@
 
 namespace kernbench {
 
+namespace {
+
+/// Among math_ops().
+size_t index_of(const MathOp& op) {
+  return static_cast<size_t>(&op - math_ops().data());
+}
+
+}  // namespace
+
 PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : ComputeEngine(name, config, checked(parameters), Stage::math),
       lanes_(parameters.lanes),
-      freq_ghz_(parameters.freq_ghz) {
-  for (const MathOp& op : math_ops()) {
-    const auto it = parameters.cycles.find(std::string(op.name));
-    cycles_.push_back(it == parameters.cycles.end() ? std::nullopt : std::optional<double>(it->second));
+      freq_ghz_(parameters.freq_ghz),
+      cycles_(math_ops().size()) {
+  for (const auto& [listed, cycles] : parameters.cycles) {
+    if (const MathOp* op = find_math_op(listed)) cycles_[index_of(*op)] = cycles;
   }
 }
 
@@ -25,7 +34,7 @@ std::vector<std::string> names_of_math_ops() {
 
 double PeMath::cycles(const std::string& name, const MathOp* op) {
   if (!op) op = find_math_op(name);
-  const std::optional<double> listed = op ? cycles_[static_cast<size_t>(op - math_ops().data())] : std::nullopt;
+  const std::optional<double> listed = op ? cycles_[index_of(*op)] : std::nullopt;
   if (!listed) not_listed_.insert(name);
   return listed.value_or(Parameters::kCyclesWhereNotListed);
 }
