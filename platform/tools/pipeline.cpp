@@ -23,8 +23,8 @@ namespace {
 /// Puts what the op log says of the run into its result: the driver learns times the way every reader of a log does.
 class StageLog : public OpLogSink {
  public:
-  StageLog(Platform& platform, const PipelineWork& work, PipelineResult& result)
-      : parts_(platform.graph().nodes.size()) {
+  StageLog(Platform& platform, const PipelineWork& work, PipelineTiles tiles, PipelineResult& result)
+      : keeps_tiles_(tiles == PipelineTiles::each), parts_(platform.graph().nodes.size()) {
     for (size_t p = 0; p < work.pes.size(); ++p) {
       for (const Pe::Engine& e : platform.pes().pe(work.pes[p].index).engines)
         parts_[e.block->index()] = {&work.pes[p], &result.pes[p], &platform.pes().pe(work.pes[p].index)};
@@ -32,12 +32,15 @@ class StageLog : public OpLogSink {
   }
 
   void record(OpRecord&& r) override {
+    Part& part = parts_[r.component];
     if (r.is_token) {
       const TokenInfo& t = r.token;
-      tokens_.push_back({t.composite_op_id, r.component, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
+      if (part.op_id != t.composite_op_id) turn_to(part, t.composite_op_id);
+      part.composite->busy_ns[static_cast<size_t>(t.stage)] += r.t_end - r.t_start;
+      if (!keeps_tiles_) return;
+      tokens_.push_back({part.composite, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
       if (tokens_.size() == kBlock) flush();
     } else if (r.desc && r.desc->kind != OpKind::unknown && r.desc->type != CommandType::composite) {
-      const Part& part = parts_[r.component];
       part.result->commands[r.desc->seq].stage = {part.machine->stage_of(r.desc->type, r.desc->op), r.t_start, r.t_end};
     }
   }
@@ -45,36 +48,40 @@ class StageLog : public OpLogSink {
   /// Puts what is kept where it belongs. Many at a time: each is a miss of all caches, of which several can be under
   /// way.
   void flush() {
-    std::vector<PipelineToken*> places;
-    places.reserve(tokens_.size());
+    for (const TokenStage& t : tokens_) __builtin_prefetch(&t.composite->tokens[t.tile], 1);
     for (const TokenStage& t : tokens_) {
-      const auto [it, fresh] = composites_.try_emplace(t.composite_op_id, nullptr);
-      if (fresh) it->second = &composite(parts_[t.component], t.composite_op_id);
-      places.push_back(&it->second->tokens[t.tile]);
-    }
-    for (size_t i = 0; i < tokens_.size(); ++i) {
-      places[i]->fed_ns = tokens_[i].fed_ns;
-      places[i]->put(tokens_[i].stage);
+      PipelineToken& token = t.composite->tokens[t.tile];
+      token.fed_ns = t.fed_ns;
+      token.put(t.stage);
     }
     tokens_.clear();
   }
 
  private:
   struct TokenStage {
-    uint64_t composite_op_id;
-    uint32_t component, tile;
+    PipelineResult::Composite* composite;
+    uint32_t tile;
     double fed_ns;
     PipelineStage stage;
   };
-  /// One PE's.
+  /// An engine's.
   struct Part {
     const PipelineWork::PePart* work = nullptr;
     PipelineResult::PePart* result = nullptr;
     const Pe* machine = nullptr;
+    uint64_t op_id = 0;  ///< the composite that it has served last; 0: none
+    PipelineResult::Composite* composite = nullptr;
     size_t next = 0;  ///< the composite after the one found last: a PE does them in order of submission
   };
 
-  static PipelineResult::Composite& composite(Part& part, uint64_t op_id) {
+  void turn_to(Part& part, uint64_t op_id) {
+    PipelineResult::Composite*& known = composites_[op_id];
+    if (!known) known = &find(part, op_id);
+    part.op_id = op_id;
+    part.composite = known;
+  }
+
+  static PipelineResult::Composite& find(Part& part, uint64_t op_id) {
     const std::vector<PipelineWork::Entry>& all = part.work->composites;
     for (size_t tried = 0; tried < all.size(); ++tried) {
       const size_t i = part.next++ % all.size();
@@ -84,13 +91,14 @@ class StageLog : public OpLogSink {
   }
 
   static constexpr size_t kBlock = 1 << 14;
+  const bool keeps_tiles_;
   std::vector<Part> parts_;                                              // by component
   std::unordered_map<uint64_t, PipelineResult::Composite*> composites_;  // by op_id
   std::vector<TokenStage> tokens_;                                       // not in their places yet
 };
 
-/// The result with room for every tile, its times still to come.
-PipelineResult result_for(const PipelineWork& work) {
+/// The result with room for what is kept, its times still to come.
+PipelineResult result_for(const PipelineWork& work, PipelineTiles tiles) {
   PipelineResult result;
   result.has_pes = work.has_pes;
   if (!work.calls.programs.empty()) result.programs = &work.calls.programs;
@@ -106,7 +114,8 @@ PipelineResult result_for(const PipelineWork& work) {
       c.submit_ns = e.submit_ns;
       c.tiles_n = e.command->plan.tiles_n();
       c.tiles_k = e.command->plan.tiles_k();
-      c.tokens.resize(static_cast<size_t>(e.command->plan.tiles()));
+      c.tiles = e.command->plan.tiles();
+      if (tiles == PipelineTiles::each) c.tokens.resize(static_cast<size_t>(c.tiles));
     }
     for (const PipelineWork::Entry& e : part.commands) out.commands.emplace_back().id = e.id;
   }
@@ -115,9 +124,9 @@ PipelineResult result_for(const PipelineWork& work) {
 
 }  // namespace
 
-PipelineResult run_pipeline(Platform& platform, PipelineWork& work) {
-  PipelineResult result = result_for(work);
-  StageLog log(platform, work, result);
+PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTiles tiles) {
+  PipelineResult result = result_for(work, tiles);
+  StageLog log(platform, work, tiles, result);
   platform.attach_log(&log);
   CommandDriver driver("command_driver", platform);
   for (auto& part : work.pes) {
@@ -253,14 +262,9 @@ void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
     fmt::print(out, "{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns",
                "done ns", "tiles", "window");
     for (const auto& c : pe.composites) {
-      double busy[kTileStages] = {};
-      for (const auto& t : c.tokens) {
-        t.for_each_stage([&](const PipelineStage& s) { busy[static_cast<int>(s.stage)] += s.t_end - s.t_start; });
-      }
-      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tokens.size(),
-                 c.window);
-      for (int s = 0; s < kTileStages; ++s) {
-        if (busy[s] > 0) fmt::print(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), busy[s]);
+      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tiles, c.window);
+      for (size_t s = 0; s < c.busy_ns.size(); ++s) {
+        if (c.busy_ns[s] > 0) fmt::print(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), c.busy_ns[s]);
       }
       out << "\n";
     }

@@ -66,8 +66,9 @@ struct PipelineResult {
     std::string id;
     int64_t window = 0;
     double submit_ns = 0, done_ns = 0;
-    int64_t tiles_n = 1, tiles_k = 1;
-    std::vector<PipelineToken> tokens;  ///< by tile: k runs fastest, then n
+    int64_t tiles = 0, tiles_n = 1, tiles_k = 1;
+    std::array<double, kTileStages> busy_ns{};  ///< of all tiles, by Stage
+    std::vector<PipelineToken> tokens;          ///< by tile: k runs fastest, then n; empty where each is not asked for
   };
   struct Command {
     std::string id;
@@ -86,11 +87,14 @@ struct PipelineResult {
   const std::deque<ProgramWork>* programs = nullptr;  ///< the work's, whose calls have their times; null: none
 };
 
+/// What is kept of a composite's tiles: sums alone, or the way of each (100 bytes).
+enum class PipelineTiles { sums, each };
 /// Runs the simulation to its end. AccessError at a submission that cannot be served; RunError if work is left over
 /// when nothing can move.
-PipelineResult run_pipeline(Platform&, PipelineWork&);
+PipelineResult run_pipeline(Platform&, PipelineWork&, PipelineTiles = PipelineTiles::each);
 
-/// {"run": …, "end_ns": …, "pes": […], "programs": […]}; without the first where nobody has said which run it is.
+/// Of a run that has kept each tile: {"run": …, "end_ns": …, "pes": […], "programs": […]}; without the first where
+/// nobody has said which run it is.
 void write_pipeline_json(std::ostream&, const PipelineResult&, const spec::RunDocument& = {});
 void write_pipeline_text(std::ostream&, const PipelineResult&);
 
