@@ -138,6 +138,20 @@ std::vector<double> Op::reals(size_t i) const {
   return evaluate(*inputs[i])->reals();
 }
 
+int64_t Op::value(size_t i) const {
+  require_single(i);
+  return values(i).front();
+}
+
+double Op::real_value(size_t i) const {
+  require_single(i);
+  return reals(i).front();
+}
+
+void Op::require_single(size_t i) const {
+  require(in(i).elements() == 1, fmt::format("input {} is of shape {}, expected one element", i, to_string(shape(i))));
+}
+
 void Op::require_small(const std::vector<Shape>& lists) const {
   constexpr int64_t kMost = int64_t{1} << 24;
   for (const Shape& list : lists) {

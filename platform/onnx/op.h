@@ -106,6 +106,9 @@ class Op {
   /// The elements of an integer input in this run. It is then planned for these.
   std::vector<int64_t> values(size_t i) const;
   std::vector<double> reals(size_t i) const;
+  /// Of an input of one element.
+  int64_t value(size_t i) const;
+  double real_value(size_t i) const;
   /// An input of these, else an attribute (in newer opsets an input says what an attribute said).
   std::vector<int64_t> values_or_ints(size_t i, const std::string& name, std::vector<int64_t> fallback = {}) const {
     return has(i) ? values(i) : ints(name, std::move(fallback));
@@ -113,6 +116,7 @@ class Op {
 
   /// Of an input's elements. Refusal.
   void require_type(size_t i, Takes) const;
+  void require_single(size_t i) const;  ///< one element
   void require_same_types(size_t a, size_t b) const;
   void require_shape(size_t i, const Shape&) const;
   void set_output(size_t i, Type type, Shape shape);

@@ -351,8 +351,8 @@ void run_where(Pe& pe) {
 }
 
 void shape_dropout(Op& op) {
-  const bool training = op.opset >= 12 ? op.has(2) && op.values(2).at(0) != 0 : op.integer("is_test", 1) == 0;
-  const double ratio = op.opset >= 12 ? (op.has(1) ? op.reals(1).at(0) : 0.5) : op.real("ratio", 0.5f);
+  const bool training = op.opset >= 12 ? op.has(2) && op.value(2) != 0 : op.integer("is_test", 1) == 0;
+  const double ratio = op.opset >= 12 ? (op.has(1) ? op.real_value(1) : 0.5) : op.real("ratio", 0.5f);
   op.require(!training || ratio == 0, "it draws random numbers, of which ONNX does not say which");
   op.set_output(0, op.in(0).type, op.shape());
   op.set_output(1, op.opset >= 10 ? Type::boolean : op.in(0).type, op.shape());

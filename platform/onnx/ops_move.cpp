@@ -151,7 +151,7 @@ void shape_range(Op& op) {
   op.require_same_types(0, 2);
   op.require_type(0, Takes::numbers);
   const auto one = [&](size_t i) {
-    return is_float(op.in(i).dtype()) ? op.reals(i).at(0) : static_cast<double>(op.values(i).at(0));
+    return is_float(op.in(i).dtype()) ? op.real_value(i) : static_cast<double>(op.value(i));
   };
   const double start = one(0), limit = one(1), delta = one(2);
   op.require(delta != 0, "found a step of 0");
@@ -415,7 +415,7 @@ void shape_trilu(Op& op) {
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
   if (op.has(1)) {
     op.require_type(1, Takes::indices);
-    op.require(op.in(1).elements() == 1, "found k of shape " + to_string(op.shape(1)));
+    op.require_single(1);
   }
   like_first(op);
 }
@@ -727,7 +727,7 @@ void run_scatter_nd(Pe& pe) {
 void shape_one_hot(Op& op) {
   op.require_type(0, Takes::numbers);
   op.require(op.in(2).elements() == 2, "found values of shape " + to_string(op.shape(2)) + ", expected [2]");
-  const double given = op.reals(1).at(0);
+  const double given = op.real_value(1);
   op.require(given >= 1 && given <= static_cast<double>(kMostElements), "found a depth of " + std::to_string(given));
   const int64_t depth = static_cast<int64_t>(given), axis = op.axis(op.integer("axis", -1), op.rank() + 1);
   Shape to = op.shape();

@@ -212,7 +212,7 @@ void run_arg(Pe& pe) {
 
 void shape_cumsum(Op& op) {
   op.require_type(0, Takes::numbers);
-  check_row(op, op.shape()[static_cast<size_t>(op.axis(op.values(1).at(0), op.rank()))]);
+  check_row(op, op.shape()[static_cast<size_t>(op.axis(op.value(1), op.rank()))]);
   like_first(op);
 }
 
@@ -228,7 +228,7 @@ std::vector<int64_t> moved_by_one(const std::vector<int64_t>& places, int64_t le
 }
 
 void run_cumsum(Pe& pe) {
-  const AxisRows rows(pe.op.shape(), pe.op.axis(pe.op.values(1).at(0), pe.op.rank()));
+  const AxisRows rows(pe.op.shape(), pe.op.axis(pe.op.value(1), pe.op.rank()));
   const bool reverse = pe.op.integer("reverse", 0) != 0, exclusive = pe.op.integer("exclusive", 0) != 0;
   for_pieces_of_rows(pe, rows, [&](int64_t r, int64_t n) {
     const std::vector<int64_t> places = rows.places(r, n);
@@ -243,7 +243,7 @@ int64_t topk_axis(const Op& op) {
 }
 
 int64_t topk_count(const Op& op) {
-  return op.opset >= 10 ? op.values(1).at(0) : op.integer("k");
+  return op.opset >= 10 ? op.value(1) : op.integer("k");
 }
 
 void shape_topk(Op& op) {

@@ -132,6 +132,15 @@ class Nodes(OnnxCli):
         for inputs in ([x, f4(3), f4(2)], [x, f4(2), f4(1)]):
             self.refused("InstanceNormalization", inputs, "expected [2]")
 
+    def test_numbers_are_one_element(self):
+        for count in (0, 2):
+            of = f"input 1 is of shape [{count}], expected one element"
+            self.refused("CumSum", [f4(2, 3), i4(count)], of)
+            self.refused("TopK", [f4(2, 3), i8(count)], of)
+            self.refused("Trilu", [f4(3, 3), i8(count)], of)
+            self.refused("Range", [i8(), i8(count), i8()], of)
+            self.refused("OneHot", [i8(2), i8(count), i8(2)], of)
+
     def test_recurrent_activations(self):
         inputs = [f4(2, 1, 3), f4(1, 16, 3), f4(1, 16, 4)]
         def rnn(*activations):
