@@ -3,12 +3,6 @@
 #include <cmath>
 
 namespace kernbench::kernels {
-namespace {
-
-constexpr double kMasked = -1e30;  // a score that exp() makes 0, whatever the maximum
-
-}  // namespace
-
 tl::Tensor FlashAttention::scores(const tl::Tensor& keys, int64_t first_key) const {
   const tl::Tensor s = tl_.dot(queries_.q, keys.transpose()) * (1 / std::sqrt(static_cast<double>(keys.dim(1))));
   const int64_t cols = keys.dim(0);
@@ -16,11 +10,10 @@ tl::Tensor FlashAttention::scores(const tl::Tensor& keys, int64_t first_key) con
   const tl::Tensor row =
       tl_.arange(static_cast<double>(queries_.first), static_cast<double>(queries_.first + queries_.rows));
   const tl::Tensor col = tl_.arange(static_cast<double>(first_key), static_cast<double>(first_key + cols));
-  return tl_.where(row.expand_dims(1) >= col.expand_dims(0), s, kMasked);
+  return tl_.where(row.expand_dims(1) >= col.expand_dims(0), s, kMaskedScore);
 }
 
-void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key) {
-  const tl::Tensor s = scores(keys, first_key);
+void FlashAttention::add_scores(const tl::Tensor& s, const tl::Tensor& values) {
   const tl::Tensor part_top = tl_.max(s, 1, true);
   const tl::Tensor new_top = any_ ? tl_.maximum(top_, part_top) : part_top;
   const tl::Tensor p = tl_.exp(s - new_top);

@@ -9,6 +9,7 @@
 namespace kernbench::kernels {
 
 constexpr int64_t kFlashElements = 8192;  // of a block of queries, keys or values
+constexpr double kMaskedScore = -1e30;    // that exp() makes 0, whatever the maximum
 
 /// Rows of a block of queries, keys or values of dim elements each.
 inline int64_t flash_rows(int64_t dim) {
@@ -26,7 +27,11 @@ class FlashAttention {
  public:
   FlashAttention(tl::Context& tl, const Queries& queries, bool causal) : tl_(tl), queries_(queries), causal_(causal) {}
   /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query.
-  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
+  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key) {
+    add_scores(scores(keys, first_key), values);
+  }
+  /// Of scores [rows, cols], in f32, which somebody else has made: at least kMaskedScore.
+  void add_scores(const tl::Tensor& scores, const tl::Tensor& values);
   /// softmax(q kᵀ / √dim) v over all that was added, in f32.
   tl::Tensor result() const { return acc_ / sum_; }
   /// What it is made of, to go on elsewhere: the greatest score [rows, 1], Σ exp(score − that) [rows, 1] and

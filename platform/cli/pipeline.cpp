@@ -30,7 +30,8 @@ Command add_pipeline(CLI::App& app) {
             const auto waveform = WaveformCliOptions(*spec).attach(platform);
             const auto recorder = RecordingOptions(*spec).attach(platform);
             try {
-              const PipelineResult result = run_pipeline(platform, work, json ? PipelineTiles::each : PipelineTiles::sums);
+              const PipelineResult result =
+                  run_pipeline(platform, work, json ? PipelineTiles::each : PipelineTiles::sums);
               if (waveform) waveform->close();
               if (recorder) recorder->close();
               if (json) {

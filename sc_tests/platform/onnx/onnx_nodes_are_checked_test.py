@@ -132,6 +132,86 @@ class Nodes(OnnxCli):
         for inputs in ([x, f4(3), f4(2)], [x, f4(2), f4(1)]):
             self.refused("InstanceNormalization", inputs, "expected [2]")
 
+    def test_attention(self):
+        """Against softmax(q kT) v: heads that share keys, more keys than a block, masks, three and four dimensions."""
+        rng = np.random.default_rng(3)
+        for rank, heads, kv, rows, keys, dim, width, dtype, mask, words in (
+                (4, 3, 3, 5, 7, 8, 8, "f4", None, {}),
+                (4, 4, 2, 70, 70, 16, 16, "f4", None, {"is_causal": 1}),
+                (3, 4, 1, 5, 150, 6, 10, "f4", (5, 150), {"scale": 0.3}),
+                (4, 2, 2, 9, 9, 8, 4, "f4", (2, 1, 9, 9), {"softcap": 0.5, "is_causal": 1}),
+                (3, 2, 2, 66, 130, 8, 8, "f2", bool, {})):
+            with self.subTest(rank=rank, heads=heads, kv=kv, rows=rows, keys=keys, dtype=dtype, **words):
+                q, k, v = (rng.uniform(-2, 2, (2, h, n, d)).astype(dtype)
+                           for h, n, d in ((heads, rows, dim), (kv, keys, dim), (kv, keys, width)))
+                wide = [t.astype("f8") for t in (q, k, v)]
+                wide[1:] = [t.repeat(heads // kv, 1) for t in wide[1:]]
+                scores = wide[0] @ wide[1].swapaxes(2, 3) * words.get("scale", dim ** -0.5)
+                if "softcap" in words:
+                    scores = np.tanh(scores / words["softcap"]) * words["softcap"]
+                given = []
+                if mask is bool:
+                    given = [rng.uniform(size=(rows, keys)) < 0.8]
+                    scores = np.where(given[0], scores, -np.inf)
+                elif mask:
+                    given = [np.where(rng.uniform(size=mask) < 0.9, rng.uniform(-1, 1, mask), -np.inf).astype(dtype)]
+                    given[0][..., 0] = 0  # no row without a key
+                    scores = scores + given[0]
+                if "is_causal" in words:
+                    scores = np.where(np.tri(rows, keys, dtype=bool), scores, -np.inf)
+                weights = np.exp(scores - scores.max(-1, keepdims=True))
+                expected = weights / weights.sum(-1, keepdims=True) @ wide[2]
+                if rank == 3:
+                    q, k, v, expected = (t.swapaxes(1, 2).reshape(2, t.shape[2], -1) for t in (q, k, v, expected))
+                    words = {**words, "q_num_heads": heads, "kv_num_heads": kv}
+                found = self.result_of_node("Attention", [q, k, v, *given], opset=23, **words)
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 if dtype == "f4" else 4e-3)
+        x = f4(1, 4, 5, 8)
+        for inputs, said, attributes in (
+                ([x, f4(1, 3, 5, 8), f4(1, 3, 5, 8)], "[1, 3, 5, 8]", {}),
+                ([x, x, f4(1, 4, 6, 8)], "[1, 4, 6, 8]", {}),
+                ([x, x, f4(1, 5, 8)], "input 2 is of shape [1, 5, 8]", {}),
+                ([f4(1, 5, 8)] * 3, "q_num_heads of 0", {}),
+                ([x, x, x, f4(6, 5)], "do not broadcast", {}),
+                ([x, x, x, f4(2, 4, 5, 5)], "its mask is of shape [2, 4, 5, 5], expected that of scores, [1, 4, 5, 5]", {}),
+                ([x, x, x, i4(5, 5)], "its mask is of int32", {}),
+                ([x, x, x, None, x, x], "it has a cache", {})):
+            self.refused("Attention", inputs, said, opset=23, **attributes)
+
+    def test_rotary_embedding(self):
+        """Against ONNX's words: halves and neighbours, part of a head, three and four dimensions, ids that come twice."""
+        rng = np.random.default_rng(7)
+        batch, heads, seq, head = 2, 3, 5, 8
+        for rank, interleaved, turned, by_id, dtype in ((4, 0, 0, False, "f4"), (4, 1, 0, True, "f4"), (3, 0, 4, True, "f4"),
+                                                        (3, 1, 6, False, "f4"), (4, 0, 2, True, "f2")):
+            with self.subTest(rank=rank, interleaved=interleaved, turned=turned, by_id=by_id, dtype=dtype):
+                half = (turned or head) // 2
+                x = rng.uniform(-1, 1, (batch, heads, seq, head)).astype(dtype)
+                angles = rng.uniform(-3, 3, (9, half) if by_id else (batch, seq, half))
+                tables = [np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)]
+                ids = rng.integers(0, 9, (batch, seq), "i8") if by_id else None
+                cos, sin = (t[ids if by_id else ...].astype("f8")[:, None] for t in tables)
+                expected = x.astype("f8")
+                a, b = ((slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if interleaved else
+                        (slice(0, half), slice(half, 2 * half)))
+                first, second = expected[..., a].copy(), expected[..., b].copy()
+                expected[..., a], expected[..., b] = cos * first - sin * second, sin * first + cos * second
+                if rank == 3:
+                    x, expected = (t.swapaxes(1, 2).reshape(batch, seq, heads * head) for t in (x, expected))
+                found = self.result_of_node("RotaryEmbedding", [x, *tables, *([ids] if by_id else [])], opset=23,
+                                            interleaved=interleaved, rotary_embedding_dim=turned, num_heads=heads)
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 if dtype == "f4" else 1e-3)
+        x, table, three = f4(1, 2, 3, 4), f4(1, 3, 2), f4(1, 3, 8)
+        for inputs, said, attributes in (
+                ([x, table, f4(1, 3, 4)], "input 2 is of shape [1, 3, 4], expected [1, 3, 2]", {}),
+                ([three, table, table], "num_heads of 3 for 8 columns", {"num_heads": 3}),
+                ([three, table, table], "num_heads of 0", {}),
+                ([x, table, table], "rotary_embedding_dim of 3", {"rotary_embedding_dim": 3}),
+                ([x, table, table], "rotary_embedding_dim of 6", {"rotary_embedding_dim": 6}),
+                ([x, f4(9, 2), f4(9, 2), i8(3)], "input 3 is of shape [3], expected [1, 3]", {}),
+                ([f4(3, 4), table, table], "rank 2", {})):
+            self.refused("RotaryEmbedding", inputs, said, opset=23, **attributes)
+
     def test_numbers_are_one_element(self):
         for count in (0, 2):
             of = f"input 1 is of shape [{count}], expected one element"

@@ -1,0 +1,214 @@
+// Attention, and rotary embedding.
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/kernel_api/kernels/flash.h"
+#include "kernbench/platform/onnx/pe.h"
+
+namespace kernbench::onnx {
+namespace {
+
+using tl::Tensor;
+using Places = std::vector<int64_t>;
+
+/// Of x as [batch, heads, sequence, head] or [batch, sequence, heads · head].
+struct Rotary {
+  explicit Rotary(const Op& op)
+      : shape(op.shape()),
+        sequence(shape[shape.size() - 2]),
+        head(shape.size() == 4 ? shape[3] : shape[2] / std::max<int64_t>(1, op.integer("num_heads", 0))),
+        turned(op.integer("rotary_embedding_dim", 0)),
+        interleaved(op.integer("interleaved", 0) != 0) {
+    if (turned == 0) turned = head;
+  }
+  Shape shape;
+  int64_t sequence, head, turned;  ///< turned: the first elements of a head, which are turned
+  bool interleaved;                ///< a pair is two neighbours, not of two halves
+
+  /// Batch · sequence + place in it.
+  int64_t row(int64_t flat) const {
+    const int64_t of_batch = elements_of(shape) / shape[0];
+    return flat / of_batch * sequence + flat / (shape.size() == 4 ? head : shape[2]) % sequence;
+  }
+  int64_t pair(int64_t d) const { return interleaved ? d / 2 : d % (turned / 2); }
+  bool is_second(int64_t d) const { return interleaved ? d % 2 != 0 : d >= turned / 2; }
+  int64_t partner(int64_t flat, int64_t d) const {
+    const int64_t apart = interleaved ? 1 : turned / 2;
+    return is_second(d) ? flat - apart : flat + apart;
+  }
+};
+
+void shape_rotary(Op& op) {
+  op.require_type(0, Takes::floats);
+  op.require(op.rank() == 3 || op.rank() == 4, "found rank " + std::to_string(op.rank()) + ", expected 3 or 4");
+  const Shape& s = op.shape();
+  if (op.rank() == 3) {
+    const int64_t heads = op.integer("num_heads", 0);
+    op.require(heads > 0 && s[2] % heads == 0,
+               "found num_heads of " + std::to_string(heads) + " for " + std::to_string(s[2]) + " columns");
+  }
+  const Rotary r(op);
+  op.require(r.turned > 0 && r.turned % 2 == 0 && r.turned <= r.head,
+             "found rotary_embedding_dim of " + std::to_string(r.turned) + " of a head of " + std::to_string(r.head));
+  const bool by_id = op.has(3);
+  if (by_id) {
+    op.require_type(3, Takes::indices);
+    op.require_shape(3, {s[0], r.sequence});
+    op.require(op.rank(1) == 2, "found tables of shape " + to_string(op.shape(1)));
+  }
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    op.require_same_types(0, i);
+    op.require_shape(i, by_id ? Shape{op.shape(1)[0], r.turned / 2} : Shape{s[0], r.sequence, r.turned / 2});
+  }
+  like_first(op);
+}
+
+void run_rotary(Pe& pe) {
+  const Rotary r(pe.op);
+  const Places ids = pe.op.has(3) ? pe.ints(3) : Places();
+  const int64_t rows = pe.op.shape(1)[0];
+  for (const int64_t id : ids) {
+    if (id < 0 || id >= rows) throw Refusal("found position " + std::to_string(id) + " of " + std::to_string(rows));
+  }
+  pe.for_pieces([&](int64_t first, int64_t count) {
+    Places angles, partners, signs;  // of what is not turned: cos 1, sin 0
+    for (int64_t f = first; f < first + count; ++f) {
+      const int64_t d = f % r.head, row = r.row(f);
+      const bool turned = d < r.turned;
+      angles.push_back(turned ? (ids.empty() ? row : ids[static_cast<size_t>(row)]) * (r.turned / 2) + r.pair(d) : -1);
+      partners.push_back(turned ? r.partner(f, d) : -1);
+      signs.push_back(r.is_second(d) ? 1 : -1);
+    }
+    const Tensor x = pe.widened(pe.tl.load_async(pe.in(0) + first, {count}));
+    const Tensor cos = pe.widened(pe.pick(1, angles, 1)), sin = pe.widened(pe.pick(2, angles, 0));
+    const Tensor partner = pe.widened(pe.pick(0, partners, 0)) * pe.tl.tensor(signs, {count}, DType::f32);
+    pe.put(0, first, x * cos + partner * sin);
+  });
+}
+
+// ---- Attention
+
+/// Q, K or V as [batch, heads, rows, columns], or as [batch, rows, heads · columns].
+struct Heads {
+  Heads(const Op& op, size_t i, const char* count) : input(i), flat(op.rank(i) == 3), shape(op.shape(i)) {
+    if (!flat) return;
+    const int64_t n = op.integer(count, 0);
+    op.require(n > 0 && shape[2] % n == 0, std::string("found ") + count + " of " + std::to_string(n) + " for " +
+                                               std::to_string(shape[2]) + " columns");
+    shape = {shape[0], n, shape[1], shape[2] / n};
+  }
+  int64_t heads() const { return shape[1]; }
+  int64_t rows() const { return shape[2]; }
+  int64_t columns() const { return shape[3]; }
+  int64_t stride() const { return flat ? heads() * columns() : columns(); }
+  int64_t at(int64_t batch, int64_t head, int64_t row) const {
+    return flat ? ((batch * rows() + row) * heads() + head) * columns()
+                : ((batch * heads() + head) * rows() + row) * columns();
+  }
+  Tensor load(Pe& pe, int64_t batch, int64_t head, int64_t row, int64_t count) const {
+    return pe.tl.load_async((pe.in(input) + at(batch, head, row)).block({count, columns()}, stride()));
+  }
+
+  size_t input;
+  bool flat;
+  Shape shape;
+};
+
+struct AttentionSizes {
+  explicit AttentionSizes(const Op& op)
+      : q(op, 0, "q_num_heads"),
+        k(op, 1, "kv_num_heads"),
+        v(op, 2, "kv_num_heads"),
+        causal(op.integer("is_causal", 0) != 0),
+        scale(op.real("scale", 0)),
+        softcap(op.real("softcap", 0)) {
+    if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(q.columns()));
+  }
+  Shape scores() const { return {q.shape[0], q.heads(), q.rows(), k.rows()}; }
+  Heads q, k, v;
+  bool causal;
+  double scale, softcap;
+};
+
+void shape_attention(Op& op) {
+  op.require_type(0, Takes::floats);
+  for (const size_t i : {size_t{0}, size_t{1}, size_t{2}}) {
+    op.require_same_types(0, i);
+    op.require(op.rank(i) == op.rank() && (op.rank() == 3 || op.rank() == 4),
+               "input " + std::to_string(i) + " is of shape " + to_string(op.shape(i)) + ", expected 3 or 4 dimensions");
+  }
+  op.require(!op.has(4) && !op.has(5) && !op.has_output(1) && !op.has_output(2), "it has a cache, which is not run");
+  op.require(!op.has_output(3), "its scores are an output, which is not run");
+  const AttentionSizes s(op);
+  const Shape &q = s.q.shape, &k = s.k.shape, &v = s.v.shape;
+  op.require(q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[2] == v[2] && q[3] == k[3] && k[1] > 0 &&
+                 q[1] % k[1] == 0 && k[2] > 0,
+             "found " + to_string(op.shape(0)) + ", " + to_string(op.shape(1)) + " and " + to_string(op.shape(2)));
+  op.require(std::max(q[3], v[3]) <= kPiece, "found a head of more than " + std::to_string(kPiece) + " columns");
+  if (op.has(3)) {
+    op.require(op.in(3).type == Type::boolean || op.in(3).type == op.in(0).type,
+               "its mask is of " + name_of(op.in(3).type));
+    op.require(broadcast({op.shape(3), s.scores()}) == s.scores(),
+               "its mask is of shape " + to_string(op.shape(3)) + ", expected that of scores, " + to_string(s.scores()));
+  }
+  Shape y = op.shape();
+  y.back() = s.q.flat ? s.q.heads() * v[3] : v[3];
+  op.set_output(0, op.in(0).type, y);
+}
+
+/// Scores of queries [i, i + rows) and keys [j, j + columns) of a head, masked.
+Tensor masked(Pe& pe, const AttentionSizes& s, const Strides& mask, Tensor scores, int64_t row, int64_t i, int64_t j) {
+  tl::Context& tl = pe.tl;
+  const int64_t rows = scores.dim(0), columns = scores.dim(1);
+  if (s.softcap != 0) scores = tl.tanh(scores * (1 / s.softcap)) * s.softcap;
+  if (pe.op.has(3)) {
+    Places places;
+    for (int64_t r = 0; r < rows; ++r) {
+      const Places more = mask.range((row + i + r) * s.k.rows() + j, columns);
+      places.insert(places.end(), more.begin(), more.end());
+    }
+    const Tensor m = pe.pick(3, places, {rows, columns});
+    scores = pe.op.in(3).type == Type::boolean
+                 ? tl.where(m, scores, kernels::kMaskedScore)
+                 : tl.maximum(scores + pe.widened(m), kernels::kMaskedScore);  // of −inf too
+  }
+  if (!s.causal || j + columns - 1 <= i) return scores;
+  const Tensor query = tl.arange(static_cast<double>(i), static_cast<double>(i + rows));
+  const Tensor key = tl.arange(static_cast<double>(j), static_cast<double>(j + columns));
+  return tl.where(query.expand_dims(1) >= key.expand_dims(0), scores, kernels::kMaskedScore);
+}
+
+void run_attention(Pe& pe) {
+  const AttentionSizes s(pe.op);
+  const Strides mask = pe.op.has(3) ? Strides::broadcast(pe.op.shape(3), s.scores()) : Strides();
+  const int64_t block = kernels::flash_rows(std::max(s.q.columns(), s.v.columns()));
+  const int64_t blocks = tl::Context::cdiv(s.q.rows(), block), group = s.q.heads() / s.k.heads();
+  Heads y = s.q;  // as the output lies
+  y.shape[3] = s.v.columns();
+  for (int64_t t = pe.tl.index(); t < s.q.shape[0] * s.q.heads() * blocks; t += pe.tl.size()) {
+    const int64_t head = t / blocks % s.q.heads(), batch = t / blocks / s.q.heads(), i = t % blocks * block;
+    const int64_t rows = std::min(block, s.q.rows() - i), row = (batch * s.q.heads() + head) * s.q.rows();
+    const kernels::Queries queries{s.q.load(pe, batch, head, i, rows), i, rows};
+    kernels::FlashAttention attention(pe.tl, queries, false);
+    const int64_t seen = s.causal ? std::min(s.k.rows(), i + rows) : s.k.rows();
+    for (int64_t j = 0; j < seen; j += block) {
+      const int64_t columns = std::min(block, seen - j);
+      const Tensor keys = s.k.load(pe, batch, head / group, j, columns);
+      const Tensor values = s.v.load(pe, batch, head / group, j, columns);
+      const Tensor scores = pe.tl.dot(queries.q, keys.transpose()) * s.scale;
+      attention.add_scores(masked(pe, s, mask, scores, row, i, j), values);
+    }
+    pe.tl.store_async((pe.out() + y.at(batch, head, i)).block({rows, y.columns()}, y.stride()),
+                      pe.cast(attention.result(), pe.out_type()));
+  }
+}
+
+const RegisterOps registered_attention{{
+    {"Attention", 23, shape_attention, run_attention,
+     "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running softmax"},
+    {"RotaryEmbedding", 23, shape_rotary, run_rotary,
+     "MATH on each PE's part; partners, cosines and sines are gathered", true},
+}};
+
+}  // namespace
+}  // namespace kernbench::onnx
