@@ -45,7 +45,8 @@ struct Value {
 class Op;
 class Pe;
 
-constexpr int kNewest = 23, kOldest = 1;  // opsets
+constexpr int kNewest = 23, kOldest = 1;             // opsets
+constexpr const char* kMicrosoft = "com.microsoft";  // the domain of onnxruntime's own ops
 
 struct OpRow {
   const char* name;

@@ -134,8 +134,9 @@ void shape_attention(Op& op) {
   op.require_type(0, Takes::floats);
   for (const size_t i : {size_t{0}, size_t{1}, size_t{2}}) {
     op.require_same_types(0, i);
-    op.require(op.rank(i) == op.rank() && (op.rank() == 3 || op.rank() == 4),
-               "input " + std::to_string(i) + " is of shape " + to_string(op.shape(i)) + ", expected 3 or 4 dimensions");
+    op.require(
+        op.rank(i) == op.rank() && (op.rank() == 3 || op.rank() == 4),
+        "input " + std::to_string(i) + " is of shape " + to_string(op.shape(i)) + ", expected 3 or 4 dimensions");
   }
   op.require(!op.has(4) && !op.has(5) && !op.has_output(1) && !op.has_output(2), "it has a cache, which is not run");
   op.require(!op.has_output(3), "its scores are an output, which is not run");
@@ -148,8 +149,9 @@ void shape_attention(Op& op) {
   if (op.has(3)) {
     op.require(op.in(3).type == Type::boolean || op.in(3).type == op.in(0).type,
                "its mask is of " + name_of(op.in(3).type));
-    op.require(broadcast({op.shape(3), s.scores()}) == s.scores(),
-               "its mask is of shape " + to_string(op.shape(3)) + ", expected that of scores, " + to_string(s.scores()));
+    op.require(
+        broadcast({op.shape(3), s.scores()}) == s.scores(),
+        "its mask is of shape " + to_string(op.shape(3)) + ", expected that of scores, " + to_string(s.scores()));
   }
   Shape y = op.shape();
   y.back() = s.q.flat ? s.q.heads() * v[3] : v[3];

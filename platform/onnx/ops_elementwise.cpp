@@ -162,10 +162,13 @@ bool approximates(const Op& op) {
   return op.word("approximate", {"none", "tanh"}, "none") == "tanh";
 }
 
-Tensor gelu(Pe& pe, const Tensor& x) {
-  if (!approximates(pe.op)) return pe.tl.gelu(x);
+Tensor gelu_by_tanh(Pe& pe, const Tensor& x) {
   const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / kPi);
   return x * 0.5 * (pe.tl.tanh(inner) + 1.0);
+}
+
+Tensor gelu(Pe& pe, const Tensor& x) {
+  return approximates(pe.op) ? gelu_by_tanh(pe, x) : pe.tl.gelu(x);
 }
 
 enum class Result : uint8_t { first, boolean };
@@ -321,6 +324,34 @@ std::vector<OpRow> rows_of_table() {
   return rows;
 }
 const RegisterOps registered_table(rows_of_table());
+
+// ---- onnxruntime's activations of a sum with a bias, which stands along the last axis
+
+void shape_of_bias(Op& op) {
+  op.require_type(0, Takes::floats);
+  if (op.node->op == "BiasGelu") op.in(1);
+  if (op.has(1)) {
+    op.require_same_types(0, 1);
+    op.require(op.rank() > 0, "found a scalar");
+    op.require_shape(1, {op.shape().back()});
+  }
+  like_first(op);
+}
+
+void run_of_bias(Pe& pe) {
+  for_elements(pe, [&](const Operands& o) {
+    const Tensor given = pe.widened(o[0]), x = o.size() > 1 && o[1].valid() ? given + pe.widened(o[1]) : given;
+    if (pe.op.node->op == "QuickGelu") return x * pe.tl.sigmoid(x * pe.op.real("alpha", 1.702f));
+    return pe.op.node->op == "FastGelu" ? gelu_by_tanh(pe, x) : pe.tl.gelu(x);
+  });
+}
+
+const char* const kOfBias = "MATH on each PE's part; a bias is gathered";
+const RegisterOps registered_of_bias{{
+    {"BiasGelu", 1, shape_of_bias, run_of_bias, kOfBias, false, false, kNewest, kMicrosoft},
+    {"FastGelu", 1, shape_of_bias, run_of_bias, kOfBias, false, false, kNewest, kMicrosoft},
+    {"QuickGelu", 1, shape_of_bias, run_of_bias, kOfBias, false, false, kNewest, kMicrosoft},
+}};
 
 // ---- Types
 

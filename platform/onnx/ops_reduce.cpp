@@ -301,6 +301,21 @@ Moments moments(Pe& pe, const Tensor& x, double epsilon) {
   return {mean, pe.tl.rsqrt(pe.tl.sum(off * off, 1, true) / n + epsilon)};
 }
 
+bool is_centred(const Op& op) {
+  const std::string& name = op.node->op;
+  return name == "LayerNormalization" || name == "SkipLayerNormalization";
+}
+
+/// Which output of a norm is the inverse deviation.
+size_t deviation_output(const Op& op) {
+  return op.node->op == "SimplifiedLayerNormalization" ? 1 : 2;
+}
+
+/// Those without a mean have none to give.
+void require_no_mean(const Op& op) {
+  if (!is_centred(op) && deviation_output(op) != 1) op.require(!op.has_output(1), "it has no mean as an output");
+}
+
 void shape_layer_norm(Op& op) {
   op.require_type(0, Takes::floats);
   const int64_t axis = op.axis_attribute("axis", -1);
@@ -315,35 +330,90 @@ void shape_layer_norm(Op& op) {
   Shape means = op.shape();
   std::fill(means.begin() + axis, means.end(), 1);
   const Type type = op.integer("stash_type", 1) == 1 ? Type::float32 : op.in(0).type;
+  require_no_mean(op);
   op.set_output(1, type, means);
   op.set_output(2, type, means);
+}
+
+/// Of rows x: (x − mean) / deviation, or x / root of the mean square; x is of f32 and rounded to `type` before it is
+/// scaled.
+Tensor normed(Pe& pe, const Tensor& x, double epsilon, DType type, Moments* m) {
+  const bool centred = is_centred(pe.op);
+  if (centred) {
+    *m = moments(pe, x, epsilon);
+  } else {
+    m->inverse_deviation = pe.tl.rsqrt(pe.tl.sum(x * x, 1, true) / static_cast<double>(x.shape()[1]) + epsilon);
+  }
+  return pe.widened(pe.cast((centred ? x - m->mean : x) * m->inverse_deviation, type));
+}
+
+void put_moments(Pe& pe, int64_t r, int64_t n, const Moments& m) {
+  const size_t deviation = deviation_output(pe.op);
+  if (m.mean.valid() && pe.op.has_output(1)) pe.put(1, r, m.mean.reshape({n}));
+  if (pe.op.has_output(deviation)) pe.put(deviation, r, m.inverse_deviation.reshape({n}));
 }
 
 void run_layer_norm(Pe& pe) {
   const int64_t axis = pe.op.axis_attribute("axis", -1);
   const AxisRows rows(pe.op.shape(), axis, pe.op.rank());
-  const bool centred = pe.op.node->op == "LayerNormalization";
   const double epsilon = pe.op.real("epsilon", 1e-5f);
-  const Shape normed(pe.op.shape().begin() + axis, pe.op.shape().end());
+  const Shape of_row(pe.op.shape().begin() + axis, pe.op.shape().end());
   const auto scale = [&](size_t i) {
-    const Strides view = Strides::broadcast(pe.op.shape(i), normed);
+    const Strides view = Strides::broadcast(pe.op.shape(i), of_row);
     return pe.widened(pe.pick(i, view.range(0, rows.length), {1, rows.length}));
   };
   for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
-    const Tensor x = pe.widened(given);
     Moments m;
-    if (centred) {
-      m = moments(pe, x, epsilon);
-    } else {
-      m.inverse_deviation = pe.tl.rsqrt(pe.tl.sum(x * x, 1, true) / static_cast<double>(rows.length) + epsilon);
-    }
-    Tensor y = (centred ? x - m.mean : x) * m.inverse_deviation;
-    // What is normed is of the input's type before it is scaled.
-    y = pe.widened(pe.cast(y, pe.op.in(0).dtype())) * scale(1);
+    Tensor y = normed(pe, pe.widened(given), epsilon, pe.op.in(0).dtype(), &m) * scale(1);
     if (pe.op.has(2)) y = y + scale(2);
     pe.put(0, rows.places(r, n), y);
-    if (pe.op.has_output(1)) pe.put(1, r, m.mean.reshape({n}));
-    if (pe.op.has_output(2)) pe.put(2, r, m.inverse_deviation.reshape({n}));
+    put_moments(pe, r, n, m);
+  });
+}
+
+// onnxruntime's norms of a sum: input, skip, scale, with a mean the shift, and a bias of the sum.
+
+size_t bias_of_skip(const Op& op) {
+  return is_centred(op) ? 4 : 3;
+}
+
+void shape_skip_norm(Op& op) {
+  op.require_type(0, Takes::floats);
+  op.require(op.rank() > 0, "found a scalar");
+  check_row(op, op.shape().back());
+  op.require_same_types(0, 1);
+  op.require(broadcast({op.shape(), op.shape(1)}) == op.shape(), "found a skip of shape " + to_string(op.shape(1)));
+  op.in(2);
+  for (size_t i = 2; i <= bias_of_skip(op); ++i) {
+    if (!op.has(i)) continue;
+    op.require_same_types(0, i);
+    op.require_shape(i, {op.shape().back()});
+  }
+  like_first(op);
+  require_no_mean(op);
+  Shape means = op.shape();
+  means.back() = 1;
+  op.set_output(1, Type::float32, means);
+  op.set_output(2, Type::float32, means);
+  op.set_output(3, op.in(0).type, op.shape());
+}
+
+void run_skip_norm(Pe& pe) {
+  const AxisRows rows(pe.op.shape(), pe.op.rank() - 1);
+  const Strides skip = Strides::broadcast(pe.op.shape(1), pe.op.shape());
+  const double epsilon = pe.op.real("epsilon", 1e-12f);
+  const size_t bias = bias_of_skip(pe.op);
+  const auto along_row = [&](size_t i) { return pe.widened(pe.tl.load_async(pe.in(i), {1, rows.length})); };
+  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
+    const Dims piece{n, rows.length};
+    Tensor x = pe.widened(given) + pe.widened(pe.pick(1, skip.range(r * rows.length, n * rows.length), piece));
+    if (pe.op.has(bias)) x = x + along_row(bias);
+    Moments m;
+    Tensor y = normed(pe, x, epsilon, DType::f32, &m) * along_row(2);
+    if (is_centred(pe.op) && pe.op.has(3)) y = y + along_row(3);
+    pe.put(0, rows.places(r, n), y);
+    put_moments(pe, r, n, m);
+    if (pe.op.has_output(3)) pe.put(3, rows.places(r, n), x);
   });
 }
 
@@ -442,6 +512,10 @@ const RegisterOps registered_rows{{
     {"LpNormalization", 1, shape_lp, run_lp, kRowsHow},
     {"LayerNormalization", 17, shape_layer_norm, run_layer_norm, kRowsHow},
     {"RMSNormalization", 23, shape_layer_norm, run_layer_norm, kRowsHow},
+    {"SimplifiedLayerNormalization", 1, shape_layer_norm, run_layer_norm, kRowsHow},
+    {"SkipLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, false, false, kNewest, kMicrosoft},
+    {"SkipSimplifiedLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, false, false, kNewest,
+     kMicrosoft},
     {"GroupNormalization", 18, shape_group_norm, run_group_norm, kRowsHow},
     {"MeanVarianceNormalization", 9, shape_mvn, run_mvn, kRowsHow},
     {"InstanceNormalization", 6, shape_instance_norm, run_instance_norm, kRowsHow},

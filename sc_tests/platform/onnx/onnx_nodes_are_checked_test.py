@@ -178,6 +178,45 @@ class Nodes(OnnxCli):
                 ([x, x, x, None, x, x], "it has a cache", {})):
             self.refused("Attention", inputs, said, opset=23, **attributes)
 
+    def test_norms_and_activations_of_a_sum(self):
+        """onnxruntime's: a skip that is broadcast, optional shifts and biases, the sum as an output."""
+        rng = np.random.default_rng(11)
+        x, skip = rng.uniform(-2, 2, (2, 5, 7)).astype("f4"), rng.uniform(-2, 2, (5, 7)).astype("f4")
+        scale, shift, bias = rng.uniform(-1, 1, (3, 7)).astype("f4")
+        ms = {"domain": "com.microsoft"}
+
+        def norm(x, centred, epsilon):
+            x = x.astype("f8") - (x.mean(-1, keepdims=True) if centred else 0)
+            return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon)
+        for op, inputs, total, expected in (
+                ("SkipLayerNormalization", [x, skip, scale, shift, bias], x + skip + bias, lambda t: norm(t, 1, 1e-3) * scale + shift),
+                ("SkipLayerNormalization", [x, x, scale], x + x, lambda t: norm(t, 1, 1e-3) * scale),
+                ("SkipSimplifiedLayerNormalization", [x, skip, scale, bias], x + skip + bias, lambda t: norm(t, 0, 1e-3) * scale)):
+            with self.subTest(op=op, inputs=len(inputs)):
+                has_mean = op == "SkipLayerNormalization"
+                found = {k: self.result_of_node(op, inputs, f"o{k}", outputs=4 if has_mean else 1, epsilon=1e-3, **ms)
+                         for k in ((0, 1, 3) if has_mean else (0,))}
+                np.testing.assert_allclose(found[0], expected(total), rtol=0, atol=1e-5)
+                if has_mean:
+                    np.testing.assert_allclose(found[1], total.mean(-1, keepdims=True), rtol=0, atol=1e-6)
+                    np.testing.assert_allclose(found[3], total, rtol=0, atol=1e-6)
+        found = self.result_of_node("SimplifiedLayerNormalization", [x, scale], "o1", outputs=2, axis=-1, epsilon=1e-3)
+        np.testing.assert_allclose(found, 1 / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3), rtol=1e-5)
+        tanh = lambda t: t / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (t + 0.044715 * t ** 3)))
+        for op, inputs, expected, words in (("FastGelu", [x], tanh(x), {}), ("FastGelu", [x, bias], tanh(x + bias), {}),
+                                            ("QuickGelu", [x], x / (1 + np.exp(-0.7 * x)), {"alpha": 0.7}),
+                                            ("BiasGelu", [x, np.float32([20] * 7)], x + 20, {})):
+            with self.subTest(op=op, inputs=len(inputs)):
+                np.testing.assert_allclose(self.result_of_node(op, inputs, **words, **ms), expected, rtol=1e-5, atol=1e-5)
+        for op, inputs, said, words in (
+                ("BiasGelu", [x, f4(5)], "input 1 is of shape [5], expected [7]", {}),
+                ("SkipLayerNormalization", [x, f4(3, 5, 7), scale], "do not broadcast, [3, 5, 7]", {}),
+                ("SkipLayerNormalization", [f4(1, 5, 7), x, scale], "found a skip of shape [2, 5, 7]", {}),
+                ("SkipLayerNormalization", [x, skip, f4(1, 7)], "input 2 is of shape [1, 7]", {}),
+                ("SkipSimplifiedLayerNormalization", [x, skip, scale], "no mean", {"outputs": 2})):
+            self.refuses_model(self.one_node(op, inputs, **words, **ms), saying=(said,))
+        self.refused("RMSNormalization", [x, scale], "no mean", opset=23, outputs=2)
+
     def test_rotary_embedding(self):
         """Against ONNX's words: halves and neighbours, part of a head, three and four dimensions, ids that come twice."""
         rng = np.random.default_rng(7)
