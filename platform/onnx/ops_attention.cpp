@@ -141,6 +141,8 @@ void shape_attention(Op& op) {
   op.require(!op.has(4) && !op.has(5) && !op.has_output(1) && !op.has_output(2), "it has a cache, which is not run");
   op.require(!op.has_output(3), "its scores are an output, which is not run");
   const AttentionSizes s(op);
+  op.require(s.softcap == 0 || !(op.has(3) || s.causal),
+             "it has a softcap and a mask, and versions of ONNX differ on which comes first");
   const Shape &q = s.q.shape, &k = s.k.shape, &v = s.v.shape;
   op.require(q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[2] == v[2] && q[3] == k[3] && k[1] > 0 &&
                  q[1] % k[1] == 0 && k[2] > 0,

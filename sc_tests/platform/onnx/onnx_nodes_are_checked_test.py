@@ -139,7 +139,8 @@ class Nodes(OnnxCli):
                 (4, 3, 3, 5, 7, 8, 8, "f4", None, {}),
                 (4, 4, 2, 70, 70, 16, 16, "f4", None, {"is_causal": 1}),
                 (3, 4, 1, 5, 150, 6, 10, "f4", (5, 150), {"scale": 0.3}),
-                (4, 2, 2, 9, 9, 8, 4, "f4", (2, 1, 9, 9), {"softcap": 0.5, "is_causal": 1}),
+                (4, 2, 2, 9, 9, 8, 4, "f4", (2, 1, 9, 9), {"is_causal": 1}),
+                (4, 2, 2, 9, 3, 8, 4, "f4", None, {"softcap": 0.5}),
                 (3, 2, 2, 66, 130, 8, 8, "f2", bool, {})):
             with self.subTest(rank=rank, heads=heads, kv=kv, rows=rows, keys=keys, dtype=dtype, **words):
                 q, k, v = (rng.uniform(-2, 2, (2, h, n, d)).astype(dtype)
@@ -175,6 +176,7 @@ class Nodes(OnnxCli):
                 ([x, x, x, f4(6, 5)], "do not broadcast", {}),
                 ([x, x, x, f4(2, 4, 5, 5)], "its mask is of shape [2, 4, 5, 5], expected that of scores, [1, 4, 5, 5]", {}),
                 ([x, x, x, i4(5, 5)], "its mask is of int32", {}),
+                ([x, x, x], "a softcap and a mask", {"softcap": 1.0, "is_causal": 1}),
                 ([x, x, x, None, x, x], "it has a cache", {})):
             self.refused("Attention", inputs, said, opset=23, **attributes)
 
