@@ -32,15 +32,12 @@ class StageLog : public OpLogSink {
   }
 
   void record(OpRecord&& r) override {
-    Part& part = parts_[r.component];
     if (r.is_token) {
       const TokenInfo& t = r.token;
-      if (part.op_id != t.composite_op_id) turn_to(part, t.composite_op_id);
-      part.composite->busy_ns[static_cast<size_t>(t.stage)] += r.t_end - r.t_start;
-      if (!keeps_tiles_) return;
-      tokens_.push_back({part.composite, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
+      tokens_.push_back({t.composite_op_id, r.component, t.tile_id, t.fed_ns, {t.stage, r.t_start, r.t_end}});
       if (tokens_.size() == kBlock) flush();
     } else if (r.desc && r.desc->kind != OpKind::unknown && r.desc->type != CommandType::composite) {
+      const Part& part = parts_[r.component];
       part.result->commands[r.desc->seq].stage = {part.machine->stage_of(r.desc->type, r.desc->op), r.t_start, r.t_end};
     }
   }
@@ -48,19 +45,22 @@ class StageLog : public OpLogSink {
   /// Puts what is kept where it belongs. Many at a time: each is a miss of all caches, of which several can be under
   /// way.
   void flush() {
-    for (const TokenStage& t : tokens_) __builtin_prefetch(&t.composite->tokens[t.tile], 1);
     for (const TokenStage& t : tokens_) {
-      PipelineToken& token = t.composite->tokens[t.tile];
-      token.fed_ns = t.fed_ns;
-      token.put(t.stage);
+      Part& part = parts_[t.component];
+      if (part.op_id != t.composite_op_id) turn_to(part, t.composite_op_id);
+      PipelineResult::Composite& c = *part.composite;
+      c.busy_ns[static_cast<size_t>(t.stage.stage)] += t.stage.t_end - t.stage.t_start;
+      if (!keeps_tiles_) continue;
+      c.tokens[t.tile].fed_ns = t.fed_ns;
+      c.tokens[t.tile].put(t.stage);
     }
     tokens_.clear();
   }
 
  private:
   struct TokenStage {
-    PipelineResult::Composite* composite;
-    uint32_t tile;
+    uint64_t composite_op_id;
+    uint32_t component, tile;
     double fed_ns;
     PipelineStage stage;
   };
