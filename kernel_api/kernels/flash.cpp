@@ -3,9 +3,9 @@
 #include <cmath>
 
 namespace kernbench::kernels {
-tl::Tensor FlashAttention::scores(const tl::Tensor& keys, int64_t first_key) const {
-  const tl::Tensor s = tl_.dot(queries_.q, keys.transpose()) * (1 / std::sqrt(static_cast<double>(keys.dim(1))));
-  const int64_t cols = keys.dim(0);
+/// The scores of keys that a query does not see, masked.
+tl::Tensor FlashAttention::seen(const tl::Tensor& s, int64_t first_key) const {
+  const int64_t cols = s.dim(1);
   if (!causal_ || first_key + cols - 1 <= queries_.first) return s;
   const tl::Tensor row =
       tl_.arange(static_cast<double>(queries_.first), static_cast<double>(queries_.first + queries_.rows));
@@ -13,7 +13,13 @@ tl::Tensor FlashAttention::scores(const tl::Tensor& keys, int64_t first_key) con
   return tl_.where(row.expand_dims(1) >= col.expand_dims(0), s, kMaskedScore);
 }
 
-void FlashAttention::add_scores(const tl::Tensor& s, const tl::Tensor& values) {
+void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key) {
+  const double scale = 1 / std::sqrt(static_cast<double>(keys.dim(1)));
+  add_scores(tl_.dot(queries_.q, keys.transpose()) * scale, values, first_key);
+}
+
+void FlashAttention::add_scores(const tl::Tensor& scores, const tl::Tensor& values, int64_t first_key) {
+  const tl::Tensor s = seen(scores, first_key);
   const tl::Tensor part_top = tl_.max(s, 1, true);
   const tl::Tensor new_top = any_ ? tl_.maximum(top_, part_top) : part_top;
   const tl::Tensor p = tl_.exp(s - new_top);

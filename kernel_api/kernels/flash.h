@@ -27,11 +27,9 @@ class FlashAttention {
  public:
   FlashAttention(tl::Context& tl, const Queries& queries, bool causal) : tl_(tl), queries_(queries), causal_(causal) {}
   /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query.
-  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key) {
-    add_scores(scores(keys, first_key), values);
-  }
-  /// Of scores [rows, cols], in f32, which somebody else has made: at least kMaskedScore.
-  void add_scores(const tl::Tensor& scores, const tl::Tensor& values);
+  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
+  /// The same of scores [rows, cols], in f32, that the caller has made: kMaskedScore or more.
+  void add_scores(const tl::Tensor& scores, const tl::Tensor& values, int64_t first_key);
   /// softmax(q kᵀ / √dim) v over all that was added, in f32.
   tl::Tensor result() const { return acc_ / sum_; }
   /// What it is made of, to go on elsewhere: the greatest score [rows, 1], Σ exp(score − that) [rows, 1] and
@@ -41,7 +39,7 @@ class FlashAttention {
   const tl::Tensor& weighted() const { return acc_; }
 
  private:
-  tl::Tensor scores(const tl::Tensor& keys, int64_t first_key) const;
+  tl::Tensor seen(const tl::Tensor& scores, int64_t first_key) const;
 
   tl::Context& tl_;
   const Queries& queries_;

@@ -160,26 +160,21 @@ void shape_attention(Op& op) {
   op.set_output(0, op.in(0).type, y);
 }
 
-/// Scores of queries [i, i + rows) and keys [j, j + columns) of a head, masked.
-Tensor masked(Pe& pe, const AttentionSizes& s, const Strides& mask, Tensor scores, int64_t row, int64_t i, int64_t j) {
+/// Scores of a head's queries from i and keys from j on, after softcap and mask; `row`: the head's first in all scores.
+Tensor masked(Pe& pe, const AttentionSizes& s, const Strides& mask, const Tensor& scores, int64_t row, int64_t i,
+              int64_t j) {
   tl::Context& tl = pe.tl;
+  if (s.softcap != 0) return tl.tanh(scores * (1 / s.softcap)) * s.softcap;
+  if (!pe.op.has(3)) return scores;
   const int64_t rows = scores.dim(0), columns = scores.dim(1);
-  if (s.softcap != 0) scores = tl.tanh(scores * (1 / s.softcap)) * s.softcap;
-  if (pe.op.has(3)) {
-    Places places;
-    for (int64_t r = 0; r < rows; ++r) {
-      const Places more = mask.range((row + i + r) * s.k.rows() + j, columns);
-      places.insert(places.end(), more.begin(), more.end());
-    }
-    const Tensor m = pe.pick(3, places, {rows, columns});
-    scores = pe.op.in(3).type == Type::boolean
-                 ? tl.where(m, scores, kernels::kMaskedScore)
-                 : tl.maximum(scores + pe.widened(m), kernels::kMaskedScore);  // of −inf too
+  Places places;
+  for (int64_t r = 0; r < rows; ++r) {
+    const Places more = mask.range((row + i + r) * s.k.rows() + j, columns);
+    places.insert(places.end(), more.begin(), more.end());
   }
-  if (!s.causal || j + columns - 1 <= i) return scores;
-  const Tensor query = tl.arange(static_cast<double>(i), static_cast<double>(i + rows));
-  const Tensor key = tl.arange(static_cast<double>(j), static_cast<double>(j + columns));
-  return tl.where(query.expand_dims(1) >= key.expand_dims(0), scores, kernels::kMaskedScore);
+  const Tensor m = pe.pick(3, places, {rows, columns});
+  if (pe.op.in(3).type == Type::boolean) return tl.where(m, scores, kernels::kMaskedScore);
+  return tl.maximum(scores + pe.widened(m), kernels::kMaskedScore);  // of −inf too
 }
 
 void run_attention(Pe& pe) {
@@ -193,14 +188,14 @@ void run_attention(Pe& pe) {
     const int64_t head = t / blocks % s.q.heads(), batch = t / blocks / s.q.heads(), i = t % blocks * block;
     const int64_t rows = std::min(block, s.q.rows() - i), row = (batch * s.q.heads() + head) * s.q.rows();
     const kernels::Queries queries{s.q.load(pe, batch, head, i, rows), i, rows};
-    kernels::FlashAttention attention(pe.tl, queries, false);
+    kernels::FlashAttention attention(pe.tl, queries, s.causal);
     const int64_t seen = s.causal ? std::min(s.k.rows(), i + rows) : s.k.rows();
     for (int64_t j = 0; j < seen; j += block) {
       const int64_t columns = std::min(block, seen - j);
       const Tensor keys = s.k.load(pe, batch, head / group, j, columns);
       const Tensor values = s.v.load(pe, batch, head / group, j, columns);
       const Tensor scores = pe.tl.dot(queries.q, keys.transpose()) * s.scale;
-      attention.add_scores(masked(pe, s, mask, scores, row, i, j), values);
+      attention.add_scores(masked(pe, s, mask, scores, row, i, j), values, j);
     }
     pe.tl.store_async((pe.out() + y.at(batch, head, i)).block({rows, y.columns()}, y.stride()),
                       pe.cast(attention.result(), pe.out_type()));

@@ -171,6 +171,15 @@ Tensor gelu(Pe& pe, const Tensor& x) {
   return approximates(pe.op) ? gelu_by_tanh(pe, x) : pe.tl.gelu(x);
 }
 
+/// Along the last axis, where there is one.
+void check_bias(const Op& op) {
+  if (op.has(1)) op.require_shape(1, {op.rank() > 0 ? op.shape().back() : 0});
+}
+
+Tensor with_bias(const Operands& o) {
+  return o.size() > 1 && o[1].valid() ? o[0] + o[1] : o[0];
+}
+
 enum class Result : uint8_t { first, boolean };
 
 struct Elementwise {
@@ -181,7 +190,8 @@ struct Elementwise {
   bool wide;     ///< several steps: of floats in f32, rounded once
   size_t least;  ///< inputs that must be there
   Tensor (*f)(Pe&, const Operands&);
-  void (*check)(const Op&) = nullptr;  ///< its attributes
+  void (*check)(const Op&) = nullptr;  ///< what else must hold
+  const char* domain = "";
 };
 
 #define KB_STEP(expression)                 \
@@ -228,6 +238,11 @@ const std::vector<Elementwise>& elementwise_table() {
       {"Mish", 18, Takes::floats, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
       {"Gelu", 20, Takes::floats, Result::first, true, 1, KB_STEP(gelu(pe, o[0])),
        [](const Op& op) { approximates(op); }},
+      {"BiasGelu", 1, Takes::floats, Result::first, true, 2, KB_STEP(pe.tl.gelu(with_bias(o))), check_bias, kMicrosoft},
+      {"FastGelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(gelu_by_tanh(pe, with_bias(o))), check_bias,
+       kMicrosoft},
+      {"QuickGelu", 1, Takes::floats, Result::first, true, 1,
+       KB_STEP(o[0] * pe.tl.sigmoid(o[0] * KB_F("alpha", 1.702f))), nullptr, kMicrosoft},
       {"Elu", 1, Takes::floats, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
       {"Celu", 12, Takes::floats, Result::first, true, 1,
        KB_STEP(pe.tl.maximum(o[0], 0.0) +
@@ -320,38 +335,10 @@ std::vector<OpRow> rows_of_table() {
   std::vector<OpRow> rows;
   for (const Elementwise& e : elementwise_table())
     rows.push_back({e.name, e.since, e.result == Result::first ? shape_first : shape_boolean, run_elementwise,
-                    "MATH on each PE's part; what broadcasts is gathered"});
+                    "MATH on each PE's part; what broadcasts is gathered", false, false, kNewest, e.domain});
   return rows;
 }
 const RegisterOps registered_table(rows_of_table());
-
-// ---- onnxruntime's activations of a sum with a bias, which stands along the last axis
-
-void shape_of_bias(Op& op) {
-  op.require_type(0, Takes::floats);
-  if (op.node->op == "BiasGelu") op.in(1);
-  if (op.has(1)) {
-    op.require_same_types(0, 1);
-    op.require(op.rank() > 0, "found a scalar");
-    op.require_shape(1, {op.shape().back()});
-  }
-  like_first(op);
-}
-
-void run_of_bias(Pe& pe) {
-  for_elements(pe, [&](const Operands& o) {
-    const Tensor given = pe.widened(o[0]), x = o.size() > 1 && o[1].valid() ? given + pe.widened(o[1]) : given;
-    if (pe.op.node->op == "QuickGelu") return x * pe.tl.sigmoid(x * pe.op.real("alpha", 1.702f));
-    return pe.op.node->op == "FastGelu" ? gelu_by_tanh(pe, x) : pe.tl.gelu(x);
-  });
-}
-
-const char* const kOfBias = "MATH on each PE's part; a bias is gathered";
-const RegisterOps registered_of_bias{{
-    {"BiasGelu", 1, shape_of_bias, run_of_bias, kOfBias, false, false, kNewest, kMicrosoft},
-    {"FastGelu", 1, shape_of_bias, run_of_bias, kOfBias, false, false, kNewest, kMicrosoft},
-    {"QuickGelu", 1, shape_of_bias, run_of_bias, kOfBias, false, false, kNewest, kMicrosoft},
-}};
 
 // ---- Types
 

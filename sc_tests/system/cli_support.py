@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 KERNBENCH = os.environ["KERNBENCH_CLI"]
@@ -67,6 +68,16 @@ class Cli(unittest.TestCase):
         self.assertNotRegex(err, BARE, "a library's words")
         self.assertNotRegex(err, "[\x00-\x09\x0b-\x1f\x7f]", "control characters")
         return err
+
+
+class FolderCli(Cli):
+    """Each test has a folder of its own."""
+
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
 
 
 def main():

@@ -5,10 +5,9 @@ import io
 import json
 import os
 import re
-import tempfile
 import unittest
 
-from cli_support import Cli, build_plugin, topology
+from cli_support import FolderCli, build_plugin, topology
 
 TIMINGS = ("tRCDRD", "tRP", "tRAS", "tRC", "tCCDS", "tCCDL", "tRRDS", "tRRDL", "tFAW", "tWR", "tWTRS", "tWTRL", "tRTP",
            "tRTW", "tCL", "tCWL", "tRFC", "tREFI", "tRFCSB")
@@ -85,15 +84,7 @@ def with_dram(name, folder, attributes="preset: hbm2e, channels: 8"):
     return path
 
 
-class DramControllers(Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class DramControllers(FolderCli):
     def report(self, *arguments):
         return json.loads(self.succeeds("run", "--format", "json", *arguments))
 

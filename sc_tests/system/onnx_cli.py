@@ -1,26 +1,16 @@
 """A test of `kernbench model FILE.onnx`: files in a folder of its own, what a run gives, and what it says."""
 import json
-import os
-import tempfile
 
 import numpy as np
 
 import onnx_file as onnx
-from cli_support import Cli, topology
+from cli_support import FolderCli, topology
 
 SMALL = topology("small.yaml")
 X, Y = ("x", "float32", [2, 3]), ("y", "float32", None)
 
 
-class OnnxCli(Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class OnnxCli(FolderCli):
     def file(self, content, name="m.onnx"):
         with open(self.path(name), "wb") as f:
             f.write(content)

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import cli_support
 from cli_support import topology
@@ -90,12 +89,7 @@ class Memory:
 '''
 
 
-class CInterface(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class CInterface(cli_support.FolderCli):
     def file(self, text, name="t.yaml"):
         path = os.path.join(self.folder, name)
         with open(path, "w") as f:

@@ -3,7 +3,6 @@ import fcntl
 import os
 import signal
 import subprocess
-import tempfile
 import time
 
 import cli_support
@@ -12,22 +11,14 @@ from cli_support import KERNBENCH, topology
 RUN = ("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", "--param", "n=64")
 
 
-class Outputs(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def at(self, name):
-        return os.path.join(self.folder, name)
-
+class Outputs(cli_support.FolderCli):
     def put(self, name, text="kept"):
-        with open(self.at(name), "w") as f:
+        with open(self.path(name), "w") as f:
             f.write(text)
-        return self.at(name)
+        return self.path(name)
 
     def holds(self, name):
-        with open(self.at(name), "rb") as f:
+        with open(self.path(name), "rb") as f:
             return f.read()
 
     def assert_untouched(self, *names):
@@ -39,24 +30,24 @@ class Outputs(cli_support.Cli):
 
     def test_two_outputs_of_one_name(self):
         self.put("a.jsonl")
-        os.symlink(self.at("a.jsonl"), self.at("b"))
-        os.link(self.at("a.jsonl"), self.at("c"))
+        os.symlink(self.path("a.jsonl"), self.path("b"))
+        os.link(self.path("a.jsonl"), self.path("c"))
         names = ("a.jsonl", "b", "c")
-        log = ("--oplog", self.at("a.jsonl"))
-        for other in (("--trace", self.at("a.jsonl")), ("--memory", self.at("a.jsonl")), ("--vcd", self.at("a.jsonl")),
-                      ("--ftr", self.at("a.jsonl")),
-                      ("--dump", "c=" + self.at("a.jsonl")), ("--trace", self.at("b")), ("--trace", self.at("c")),
-                      ("--trace", self.at("./x/../a.jsonl"))):
+        log = ("--oplog", self.path("a.jsonl"))
+        for other in (("--trace", self.path("a.jsonl")), ("--memory", self.path("a.jsonl")), ("--vcd", self.path("a.jsonl")),
+                      ("--ftr", self.path("a.jsonl")),
+                      ("--dump", "c=" + self.path("a.jsonl")), ("--trace", self.path("b")), ("--trace", self.path("c")),
+                      ("--trace", self.path("./x/../a.jsonl"))):
             self.refuses(*RUN, *log, *other, saying=(other[0], "the file of --", "--oplog"), lines=1)
             self.assert_untouched(*names)
-        self.refuses(*RUN, *log, "--trace", self.at("a.kbmem"), saying=("--trace", "the file of --memory"), lines=1)
-        self.refuses(*RUN, "--vcd", self.at("w.vcd"), "--trace", self.at("w.gtkw"), saying=("the file of",), lines=1)
-        self.refuses(*RUN, "--dump", "c=" + self.at("c.npy"), "--trace", self.at("c.npy"), saying=("--dump c",), lines=1)
+        self.refuses(*RUN, *log, "--trace", self.path("a.kbmem"), saying=("--trace", "the file of --memory"), lines=1)
+        self.refuses(*RUN, "--vcd", self.path("w.vcd"), "--trace", self.path("w.gtkw"), saying=("the file of",), lines=1)
+        self.refuses(*RUN, "--dump", "c=" + self.path("c.npy"), "--trace", self.path("c.npy"), saying=("--dump c",), lines=1)
         self.assert_untouched(*names)
 
     def test_stdout_in_the_file_of_another_output(self):
-        with open(self.at("out"), "wb") as out:
-            done = subprocess.run([KERNBENCH, *RUN, "--trace", self.at("out")], stdout=out, stderr=subprocess.PIPE)
+        with open(self.path("out"), "wb") as out:
+            done = subprocess.run([KERNBENCH, *RUN, "--trace", self.path("out")], stdout=out, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"the file of stdout", done.stderr)
 
@@ -64,10 +55,10 @@ class Outputs(cli_support.Cli):
         self.succeeds(*RUN, "--trace", "/dev/null", "--dump", "c=/dev/null")
 
     def test_a_dump_over_the_log_that_is_replayed(self):
-        self.succeeds(*RUN, "--oplog", self.at("l.jsonl"))
+        self.succeeds(*RUN, "--oplog", self.path("l.jsonl"))
         before = self.holds("l.jsonl"), self.holds("l.kbmem")
         for name, option in (("l.jsonl", "--oplog"), ("l.kbmem", "--memory")):
-            self.refuses("replay", "--oplog", self.at("l.jsonl"), "--dump", "c=" + self.at(name),
+            self.refuses("replay", "--oplog", self.path("l.jsonl"), "--dump", "c=" + self.path(name),
                          saying=("--dump c", "the file of " + option), lines=1)
         self.assertEqual((self.holds("l.jsonl"), self.holds("l.kbmem")), before)
 
@@ -106,34 +97,34 @@ class Outputs(cli_support.Cli):
 
     def test_a_table_goes_over_no_other_database(self):
         sweep = ("--over", "param.n=64", "--", *RUN[:-2])
-        store = ("--store", self.at("s.sqlite"))
-        table = ("--sqlite", self.at("t.sqlite"))
+        store = ("--store", self.path("s.sqlite"))
+        table = ("--sqlite", self.path("t.sqlite"))
         self.succeeds("sweep", *store, *table, *sweep)
         self.succeeds("sweep", *store, *table, *sweep)  # its own is made anew
         self.put("text")
-        self.succeeds(*RUN, "--oplog", self.at("log.sqlite"))
+        self.succeeds(*RUN, "--oplog", self.path("log.sqlite"))
         for name in ("s.sqlite", "text", "log.sqlite"):
             before = self.holds(name)
-            self.refuses("sweep", "--sqlite", self.at(name), *sweep, saying=("--sqlite", name), lines=1)
+            self.refuses("sweep", "--sqlite", self.path(name), *sweep, saying=("--sqlite", name), lines=1)
             self.assertEqual(self.holds(name), before)
-        self.refuses("sweep", *store, "--sqlite", self.at("s.sqlite-owners"), *sweep, saying=("the file of --store",),
+        self.refuses("sweep", *store, "--sqlite", self.path("s.sqlite-owners"), *sweep, saying=("the file of --store",),
                      lines=1)
 
     def test_a_folder_that_is_not_there_is_told_before_the_run(self):
         run = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm_dot", "--param", "m=100000", "--max-wall", "1")
-        for option, name in (("--dump", "c=" + self.at("none/c.npy")), ("--report", self.at("none/r.html")),
-                             ("--oplog", self.at("none/l.sqlite"))):
+        for option, name in (("--dump", "c=" + self.path("none/c.npy")), ("--report", self.path("none/r.html")),
+                             ("--oplog", self.path("none/l.sqlite"))):
             self.refuses(*run, option, name, saying=("none/", "cannot be written: No such file"), lines=1)
         self.assert_untouched()
 
     def test_what_stands_twice(self):
-        self.succeeds(*RUN, "--dump", "c=" + self.at("c.npy"), "--oplog", self.at("l.jsonl"))
+        self.succeeds(*RUN, "--dump", "c=" + self.path("c.npy"), "--oplog", self.path("l.jsonl"))
         program = ("run", "--topology", topology("small.yaml"), "--program", "tp_mlp")
-        c, none, other = self.at("c.npy"), self.at("none.npy"), self.at("other.npy")
+        c, none, other = self.path("c.npy"), self.path("none.npy"), self.path("other.npy")
         for command, option, name in ((RUN, "--expected", "c"), (RUN, "--dump", "c"), (RUN, "--tensor", "a"),
                                       (program, "--expected", "y"), (program, "--dump", "y"), (program, "--tensor", "x"),
-                                      (("replay", "--oplog", self.at("l.jsonl")), "--expected", "c"),
-                                      (("replay", "--oplog", self.at("l.jsonl")), "--dump", "c")):
+                                      (("replay", "--oplog", self.path("l.jsonl")), "--expected", "c"),
+                                      (("replay", "--oplog", self.path("l.jsonl")), "--dump", "c")):
             with self.subTest(command=command[0], option=option):
                 self.refuses(*command, option, f"{name}={c}", option, f"{name}={other}",
                              saying=(option, f"found {name} twice"), lines=1)
@@ -147,36 +138,36 @@ class Outputs(cli_support.Cli):
         """A link, also to what is not there yet, is the file that it leads to."""
         for there in (False, True):
             for name in os.listdir(self.folder):
-                os.unlink(self.at(name))
+                os.unlink(self.path(name))
             if there:
                 self.put("t.json")
-            os.symlink("t.json", self.at("link"))
-            with open(self.at("t.json.part"), "w") as held:
+            os.symlink("t.json", self.path("link"))
+            with open(self.path("t.json.part"), "w") as held:
                 fcntl.flock(held, fcntl.LOCK_EX)
-                self.refuses(*RUN, "--trace", self.at("link"), saying=("link: is being written by another",), lines=1)
-            self.succeeds(*RUN, "--trace", self.at("link"))
-            self.assertTrue(os.path.islink(self.at("link")))
+                self.refuses(*RUN, "--trace", self.path("link"), saying=("link: is being written by another",), lines=1)
+            self.succeeds(*RUN, "--trace", self.path("link"))
+            self.assertTrue(os.path.islink(self.path("link")))
             self.assertTrue(self.holds("t.json").startswith(b"["))
-            self.refuses(*RUN, "--trace", self.at("link"), "--report", self.at("t.json"), saying=("the file of",),
+            self.refuses(*RUN, "--trace", self.path("link"), "--report", self.path("t.json"), saying=("the file of",),
                          lines=1)
 
     def test_a_log_or_memory_file_that_another_writes(self):
         for log, locked in (("a.jsonl", "a.jsonl"), ("a.jsonl", "a.kbmem"), ("a.db", "a.db"), ("a.db", "a.kbmem")):
             with self.subTest(log=log, locked=locked):
                 for name in os.listdir(self.folder):
-                    os.unlink(self.at(name))
+                    os.unlink(self.path(name))
                 self.put(locked)
-                with open(self.at(locked)) as held:
+                with open(self.path(locked)) as held:
                     fcntl.flock(held, fcntl.LOCK_EX)
-                    self.refuses(*RUN, "--oplog", self.at(log), saying=(locked + ": is being written by another",),
+                    self.refuses(*RUN, "--oplog", self.path(log), saying=(locked + ": is being written by another",),
                                  lines=1)
                     self.assert_untouched(locked)
-                self.succeeds(*RUN, "--oplog", self.at(log))
-                self.succeeds("replay", "--oplog", self.at(log))
+                self.succeeds(*RUN, "--oplog", self.path(log))
+                self.succeeds("replay", "--oplog", self.path(log))
 
     def test_two_runs_with_one_log(self):
         for name in ("two.jsonl", "two.sqlite"):
-            log = self.at(name)
+            log = self.path(name)
             first = subprocess.Popen([KERNBENCH, "run", "--topology", topology("small.yaml"), "--kernel", "gemm_dot",
                                       "--param", "m=4096", "--param", "n=64", "--param", "k=64", "--oplog", log], stdout=subprocess.DEVNULL)
             while not (os.path.exists(log) and os.path.getsize(log)) and first.poll() is None:

@@ -5,7 +5,6 @@ import json
 import os
 import stat
 import subprocess
-import tempfile
 
 import cli_support
 from cli_support import KERNBENCH, topology
@@ -15,43 +14,35 @@ RUN = ("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", "-
 BYTES = 128 + 4 * 64
 
 
-class Outputs(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def at(self, name):
-        return os.path.join(self.folder, name)
-
+class Outputs(cli_support.FolderCli):
     def put(self, name, content=b"kept"):
-        with open(self.at(name), "wb") as f:
+        with open(self.path(name), "wb") as f:
             f.write(content)
-        return self.at(name)
+        return self.path(name)
 
     def holds(self, name):
-        with open(self.at(name), "rb") as f:
+        with open(self.path(name), "rb") as f:
             return f.read()
 
     def dump(self, name):
-        return (*RUN, "--dump", "c=" + self.at(name))
+        return (*RUN, "--dump", "c=" + self.path(name))
 
     def test_through_a_link(self):
         self.put("there")
-        os.symlink("there", self.at("link"))
-        os.symlink("made", self.at("leads_nowhere"))
+        os.symlink("there", self.path("link"))
+        os.symlink("made", self.path("leads_nowhere"))
         for link, target in (("link", "there"), ("leads_nowhere", "made")):
             self.succeeds(*self.dump(link))
-            self.assertTrue(os.path.islink(self.at(link)))
+            self.assertTrue(os.path.islink(self.path(link)))
             self.assertEqual(len(self.holds(target)), BYTES)
         self.assertEqual(sorted(os.listdir(self.folder)), ["leads_nowhere", "link", "made", "there"])
 
     def test_through_a_pipe_and_a_device(self):
-        os.mkfifo(self.at("pipe"))
+        os.mkfifo(self.path("pipe"))
         run = subprocess.Popen([KERNBENCH, *self.dump("pipe")], stdout=subprocess.DEVNULL)
         self.assertEqual(len(self.holds("pipe")), BYTES)
         self.assertEqual(run.wait(), 0)
-        self.assertTrue(stat.S_ISFIFO(os.stat(self.at("pipe")).st_mode))
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
         done = subprocess.run([KERNBENCH, *RUN, "--dump", "c=/dev/stderr"], capture_output=True)
         self.assertEqual((done.returncode, len(done.stderr)), (0, BYTES))
         self.refuses(*RUN, "--dump", "c=/dev/full", status=1, saying=["/dev/full: cannot be written to its end: No space"],
@@ -61,11 +52,11 @@ class Outputs(cli_support.Cli):
     def test_permissions_stay(self):
         os.chmod(self.put("c.npy"), 0o640)
         self.succeeds(*self.dump("c.npy"))
-        self.assertEqual(stat.S_IMODE(os.stat(self.at("c.npy")).st_mode), 0o640)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("c.npy")).st_mode), 0o640)
         umask = os.umask(0)
         os.umask(umask)
         self.succeeds(*self.dump("new.npy"))
-        self.assertEqual(stat.S_IMODE(os.stat(self.at("new.npy")).st_mode), 0o666 & ~umask)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("new.npy")).st_mode), 0o666 & ~umask)
         if os.geteuid() == 0:
             return  # may write all
         os.chmod(self.put("c.npy"), 0o444)
@@ -86,8 +77,8 @@ class Outputs(cli_support.Cli):
         self.assertEqual((self.holds("c.npy"), self.holds("c.npy.part")), (b"kept", b"kept"))
 
     def test_a_run_that_fails_keeps_what_has_happened(self):
-        self.refuses(*self.dump("c.npy"), "--trace", self.at("t.json"), "--vcd", self.at("v.vcd"), "--ftr",
-                     self.at("r.ftr"), "--max-time", "60", status=1)
+        self.refuses(*self.dump("c.npy"), "--trace", self.path("t.json"), "--vcd", self.path("v.vcd"), "--ftr",
+                     self.path("r.ftr"), "--max-time", "60", status=1)
         self.assertEqual(sorted(os.listdir(self.folder)), ["r.ftr", "t.json", "v.gtkw", "v.states.txt", "v.vcd"])
         self.assertGreater(len(json.loads(self.holds("t.json"))), 10)
         self.assertRegex(self.holds("v.vcd"), rb"\n#\d+\n(.*\n)+\Z")

@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import sqlite3
-import tempfile
 
 import cli_support
 from cli_support import topology
@@ -16,12 +15,7 @@ RUN = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm", "--param
        "k=64")
 
 
-class Reports(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Reports(cli_support.FolderCli):
     def file(self, name, text=None):
         name = os.path.join(self.folder, name)
         if text is not None:

@@ -1,7 +1,6 @@
 """Is a plug-in that cannot be used refused in one line, before anything of it runs?"""
 import os
 import subprocess
-import tempfile
 
 import cli_support
 from cli_support import topology
@@ -13,12 +12,7 @@ MARK = '#include "kernbench/kernel_api/plugin.h"\nKERNBENCH_PLUGIN("tested")\n'
 SHOUT = '#include <cstdio>\nconst int shout = std::fputs("it ran", stderr);\n'
 
 
-class Plugins(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Plugins(cli_support.FolderCli):
     def build(self, code, name="plugin"):
         source, library = f"{self.folder}/{name}.cpp", f"{self.folder}/{name}.so"
         with open(source, "w") as f:

@@ -78,7 +78,7 @@ class OneEnergy(Cli):
             _, _, block = file.read().partition("$ scripts/run --energy n7.yaml\n")
         block = block[:block.index("```")]
         lines = [line for line in block.splitlines() if line != "…"]
-        self.assertGreaterEqual(len(lines), 3)  # energy, power, cost
+        self.assertGreaterEqual(len(lines), 4)
         for line in lines:
             self.assertIn(line, said)
 

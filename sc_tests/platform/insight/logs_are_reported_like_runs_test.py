@@ -3,7 +3,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 
 import cli_support
 import numpy
@@ -24,13 +23,7 @@ def data_of(page):
     return data
 
 
-class Reports(cli_support.Cli):
-    def setUp(self):
-        self.folder = self.enterContext(tempfile.TemporaryDirectory())
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Reports(cli_support.FolderCli):
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as f:
             return f.read()

@@ -5,7 +5,6 @@ the same every time, and whole, also of a run that fails."""
 import collections
 import json
 import os
-import tempfile
 
 import cli_support
 from cli_support import topology
@@ -57,15 +56,7 @@ def in_order(items):
     return sorted(items, key=lambda i: (json.dumps(i[:-1], sort_keys=True), json.dumps(i[-1], sort_keys=True)))
 
 
-class PerfettoTraces(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def at(self, name):
-        return os.path.join(self.folder, name)
-
+class PerfettoTraces(cli_support.FolderCli):
     def without_a_cube(self):
         """One PE that has no level above it, which a process could be named by."""
         pe = [f"- {{id: pe.{kind}, kind: {kind}}}" for kind in ("pe_cpu", "pe_scheduler", "pe_dma", "pe_fetch_store")]
@@ -73,17 +64,17 @@ class PerfettoTraces(cli_support.Cli):
                "- {id: pe.pe_math, kind: pe_math, attrs: {lanes: 128, freq_ghz: 1}}",
                "- {id: pe.pe_tcm, kind: pe_tcm, attrs: {size_mb: 16, reserved_mb: 1, read_bw_gbs: 512, "
                "write_bw_gbs: 512}}"]
-        with open(self.at("flat.yaml"), "w") as f:
+        with open(self.path("flat.yaml"), "w") as f:
             f.write("\n".join(["nodes:", *pe, "- {id: hbm, kind: hbm_ctrl}", "links:",
                                "- {from: pe.pe_dma, to: hbm, distance_mm: 1, bw_gbs: 64}", "memories:",
                                "- {node: hbm, space: hbm, base: 0, size: 1073741824}"]))
-        return self.at("flat.yaml")
+        return self.path("flat.yaml")
 
     def traced(self, *command):
         """In both forms, of a run each."""
-        self.succeeds(*command, "--trace", self.at("t.pftrace"))
-        self.succeeds(*command, "--trace", self.at("t.json"))
-        return Pftrace(packets(read(self.at("t.pftrace"), "rb"))), OfJson(json.loads(read(self.at("t.json"))))
+        self.succeeds(*command, "--trace", self.path("t.pftrace"))
+        self.succeeds(*command, "--trace", self.path("t.json"))
+        return Pftrace(packets(read(self.path("t.pftrace"), "rb"))), OfJson(json.loads(read(self.path("t.json"))))
 
     def agree(self, ours, of_json):
         self.assertEqual(sorted(ours.tracks.values()), of_json.tracks)
@@ -124,8 +115,8 @@ class PerfettoTraces(cli_support.Cli):
 
     def test_queues_are_those_of_the_waveform(self):
         for command in (GEMM, ATTENTION):
-            self.succeeds(*command, "--trace", self.at("t.pftrace"), "--vcd", self.at("t.vcd"))
-            ours, vcd = Pftrace(packets(read(self.at("t.pftrace"), "rb"))), Vcd(read(self.at("t.vcd")))
+            self.succeeds(*command, "--trace", self.path("t.pftrace"), "--vcd", self.path("t.vcd"))
+            ours, vcd = Pftrace(packets(read(self.path("t.pftrace"), "rb"))), Vcd(read(self.path("t.vcd")))
             queues = {key: v for key, v in ours.values.items() if key[1].endswith(" queue")}
             self.assertTrue(any(value for v in queues.values() for _, value in v), "nothing ever waits")
             for (cube, name), values in queues.items():
@@ -153,10 +144,10 @@ class PerfettoTraces(cli_support.Cli):
     def test_bandwidths_add_up_to_the_bytes_of_the_log(self):
         for links in ("ideal", "cut_through", "flit"):
             for command in (GEMM, ATTENTION):
-                self.succeeds(*command, "--links", links, "--trace", self.at("t.pftrace"), "--oplog",
-                              self.at("l.jsonl"))
-                ours = Pftrace(packets(read(self.at("t.pftrace"), "rb")))
-                records = [json.loads(line) for line in read(self.at("l.jsonl")).splitlines()]
+                self.succeeds(*command, "--links", links, "--trace", self.path("t.pftrace"), "--oplog",
+                              self.path("l.jsonl"))
+                ours = Pftrace(packets(read(self.path("t.pftrace"), "rb")))
+                records = [json.loads(line) for line in read(self.path("l.jsonl")).splitlines()]
                 for direction, names in (("read", {"dma_read", "TileToken/DMA_READ"}),
                                          ("write", {"dma_write", "TileToken/DMA_WRITE"})):
                     expected = sum(r["params"].get("bytes", r["params"].get("nbytes")) for r in records
@@ -169,21 +160,21 @@ class PerfettoTraces(cli_support.Cli):
         out = self.succeeds(*GEMM)
         kept = []
         for name in ("a.pftrace", "b.pftrace"):
-            self.assertEqual(self.succeeds(*GEMM, "--trace", self.at(name)).split("wall")[0], out.split("wall")[0])
-            kept.append(read(self.at(name), "rb"))
+            self.assertEqual(self.succeeds(*GEMM, "--trace", self.path(name)).split("wall")[0], out.split("wall")[0])
+            kept.append(read(self.path(name), "rb"))
         self.assertEqual(*kept)
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.pftrace", "b.pftrace"])
 
     def test_a_run_that_fails_keeps_what_has_happened(self):
-        self.refuses(*GEMM, "--trace", self.at("t.pftrace"), "--max-time", "200", status=1)
+        self.refuses(*GEMM, "--trace", self.path("t.pftrace"), "--max-time", "200", status=1)
         self.assertEqual(os.listdir(self.folder), ["t.pftrace"])
-        self.assertTrue(Pftrace(packets(read(self.at("t.pftrace"), "rb"))).slices)
+        self.assertTrue(Pftrace(packets(read(self.path("t.pftrace"), "rb"))).slices)
 
     def test_the_ending_says_the_form(self):
         for name, is_json in (("t.json", True), ("t", True), ("t.pftrace.json", True), (".pftrace", False)):
-            self.succeeds(*GEMM, "--trace", self.at(name))
-            self.assertEqual(read(self.at(name), "rb").startswith(b"["), is_json, name)
-        self.refuses(*GEMM, "--trace", self.at("none/t.pftrace"), saying=("t.pftrace: cannot be written",), lines=1)
+            self.succeeds(*GEMM, "--trace", self.path(name))
+            self.assertEqual(read(self.path(name), "rb").startswith(b"["), is_json, name)
+        self.refuses(*GEMM, "--trace", self.path("none/t.pftrace"), saying=("t.pftrace: cannot be written",), lines=1)
 
 
 if __name__ == "__main__":

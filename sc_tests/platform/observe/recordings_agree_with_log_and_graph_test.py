@@ -12,7 +12,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
 import cli_support
@@ -38,12 +37,7 @@ def read(path):
         return f.read()
 
 
-class Recordings(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Recordings(cli_support.FolderCli):
     def recorded(self, *arguments, name="t.ftr"):
         """The CLI's stdout, and what it recorded."""
         file = f"{self.folder}/{name}"

@@ -2,7 +2,6 @@
 import collections
 import json
 import os
-import tempfile
 import unittest
 
 import cli_support
@@ -17,10 +16,7 @@ RUNS = {"gemm": ("run", "--topology", SMALL, "--kernel", "gemm", "--param", "m=9
 INFINITE = float("inf")
 
 
-class Windows(cli_support.Cli):
-    def setUp(self):
-        self.folder = self.enterContext(tempfile.TemporaryDirectory())
-
+class Windows(cli_support.FolderCli):
     def written(self, run, option, name, *window):
         file = os.path.join(self.folder, name)
         self.succeeds(*run, option, file, *window)

@@ -3,8 +3,6 @@
 commands, tiles and services, at their times."""
 import collections
 import json
-import os
-import tempfile
 
 import cli_support
 from cli_support import topology
@@ -37,15 +35,7 @@ def of_pftrace(file):
     return found
 
 
-class SixEvents(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def at(self, name):
-        return os.path.join(self.folder, name)
-
+class SixEvents(cli_support.FolderCli):
     def same_times(self, found, expected_ns, what):
         self.assertEqual(len(found), len(expected_ns), what)
         for a, b in zip(sorted(found), sorted(expected_ns)):
@@ -80,11 +70,11 @@ class SixEvents(cli_support.Cli):
     def test_of_composites_and_of_simple_commands(self):
         for name, run in RUNS.items():
             with self.subTest(name):
-                report = json.loads(self.succeeds(*run, "--trace", self.at("t.json"), "--oplog", self.at("l.jsonl")))
-                self.succeeds(*run, "--trace", self.at("t.pftrace"), "--oplog", self.at("l.jsonl"))
-                with open(self.at("l.jsonl")) as f:
+                report = json.loads(self.succeeds(*run, "--trace", self.path("t.json"), "--oplog", self.path("l.jsonl")))
+                self.succeeds(*run, "--trace", self.path("t.pftrace"), "--oplog", self.path("l.jsonl"))
+                with open(self.path("l.jsonl")) as f:
                     records = [r for r in map(json.loads, f) if r.get("op_id")]
-                for events in (of_json(self.at("t.json")), of_pftrace(self.at("t.pftrace"))):
+                for events in (of_json(self.path("t.json")), of_pftrace(self.path("t.pftrace"))):
                     count = self.check(events, records, report)
                     self.assertEqual(bool(count["tile_ready"]), name == "gemm")
                     self.assertGreater(count["engine_start"], 100)

@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -31,12 +30,7 @@ def length(intervals):
     return total
 
 
-class Waveforms(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Waveforms(cli_support.FolderCli):
     def traced(self, *arguments, name="t.vcd"):
         """The CLI's stdout, and the VCD that it wrote."""
         file = f"{self.folder}/{name}"

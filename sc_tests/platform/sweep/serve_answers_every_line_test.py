@@ -10,7 +10,6 @@ import resource
 import signal
 import sqlite3
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -63,12 +62,7 @@ def gone(pid):
     return False
 
 
-class Serve(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Serve(cli_support.FolderCli):
     def start(self, *options, base=BASE):
         server = subprocess.Popen([KERNBENCH, "serve", "--stdio", *map(str, options), "--", *base], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -2,7 +2,6 @@
 import json
 import os
 import sys
-import tempfile
 import unittest
 
 import cli_support
@@ -11,12 +10,7 @@ import numpy as np
 LINEAR = ("run", "--topology", "small.yaml", "--kernel", "tp_linear", "--param", "m=24", "--param", "n=17", "--param", "k=9")
 
 
-class OptionalTensors(cli_support.Cli):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class OptionalTensors(cli_support.FolderCli):
     def file(self, name, value):
         path = os.path.join(self.folder, name)
         np.save(path, value)

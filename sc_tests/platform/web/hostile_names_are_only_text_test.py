@@ -3,7 +3,6 @@ file, its nodes' ids, a tensor's file and a folder are called so. The browser's 
 import contextlib
 import json
 import os
-import tempfile
 import unittest
 
 import cli_support
@@ -26,10 +25,7 @@ def system(name):
             "memories": [{"node": name, "space": "hbm", "base": 0, "size": 1 << 24}]}
 
 
-class Names(cli_support.Cli):
-    def setUp(self):
-        self.folder = self.enterContext(tempfile.TemporaryDirectory())
-
+class Names(cli_support.FolderCli):
     def files(self):
         """A topology of each name that the compiler takes, by that name too."""
         made = []
