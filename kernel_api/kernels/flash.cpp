@@ -1,25 +1,27 @@
 #include "kernbench/kernel_api/kernels/flash.h"
 
 #include <cmath>
+#include <utility>
 
 namespace kernbench::kernels {
-/// The scores of keys that a query does not see, masked.
-tl::Tensor FlashAttention::seen(const tl::Tensor& s, int64_t first_key) const {
-  const int64_t cols = s.dim(1);
-  if (!causal_ || first_key + cols - 1 <= queries_.first) return s;
+void FlashAttention::mask_unseen(tl::Tensor& scores, int64_t first_key) const {
+  const int64_t cols = scores.dim(1);
+  if (!causal_ || first_key + cols - 1 <= queries_.first) return;
   const tl::Tensor row =
       tl_.arange(static_cast<double>(queries_.first), static_cast<double>(queries_.first + queries_.rows));
   const tl::Tensor col = tl_.arange(static_cast<double>(first_key), static_cast<double>(first_key + cols));
-  return tl_.where(row.expand_dims(1) >= col.expand_dims(0), s, kMaskedScore);
+  scores = tl_.where(row.expand_dims(1) >= col.expand_dims(0), scores, kMaskedScore);
 }
 
 void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key) {
   const double scale = 1 / std::sqrt(static_cast<double>(keys.dim(1)));
-  add_scores(tl_.dot(queries_.q, keys.transpose()) * scale, values, first_key);
+  // In two statements: the product's TCM is free again before the softmax.
+  tl::Tensor scores = tl_.dot(queries_.q, keys.transpose()) * scale;
+  add_scores(std::move(scores), values, first_key);
 }
 
-void FlashAttention::add_scores(const tl::Tensor& scores, const tl::Tensor& values, int64_t first_key) {
-  const tl::Tensor s = seen(scores, first_key);
+void FlashAttention::add_scores(tl::Tensor s, const tl::Tensor& values, int64_t first_key) {
+  mask_unseen(s, first_key);
   const tl::Tensor part_top = tl_.max(s, 1, true);
   const tl::Tensor new_top = any_ ? tl_.maximum(top_, part_top) : part_top;
   const tl::Tensor p = tl_.exp(s - new_top);

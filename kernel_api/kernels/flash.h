@@ -29,7 +29,7 @@ class FlashAttention {
   /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query.
   void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
   /// The same of scores [rows, cols], in f32, that the caller has made: kMaskedScore or more.
-  void add_scores(const tl::Tensor& scores, const tl::Tensor& values, int64_t first_key);
+  void add_scores(tl::Tensor scores, const tl::Tensor& values, int64_t first_key);
   /// softmax(q kᵀ / √dim) v over all that was added, in f32.
   tl::Tensor result() const { return acc_ / sum_; }
   /// What it is made of, to go on elsewhere: the greatest score [rows, 1], Σ exp(score − that) [rows, 1] and
@@ -39,7 +39,7 @@ class FlashAttention {
   const tl::Tensor& weighted() const { return acc_; }
 
  private:
-  tl::Tensor seen(const tl::Tensor& scores, int64_t first_key) const;
+  void mask_unseen(tl::Tensor& scores, int64_t first_key) const;
 
   tl::Context& tl_;
   const Queries& queries_;

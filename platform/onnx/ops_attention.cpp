@@ -194,8 +194,9 @@ void run_attention(Pe& pe) {
       const int64_t columns = std::min(block, seen - j);
       const Tensor keys = s.k.load(pe, batch, head / group, j, columns);
       const Tensor values = s.v.load(pe, batch, head / group, j, columns);
-      const Tensor scores = pe.tl.dot(queries.q, keys.transpose()) * s.scale;
-      attention.add_scores(masked(pe, s, mask, scores, row, i, j), values, j);
+      Tensor scores = pe.tl.dot(queries.q, keys.transpose()) * s.scale;
+      scores = masked(pe, s, mask, scores, row, i, j);
+      attention.add_scores(std::move(scores), values, j);
     }
     pe.tl.store_async((pe.out() + y.at(batch, head, i)).block({rows, y.columns()}, y.stride()),
                       pe.cast(attention.result(), pe.out_type()));
