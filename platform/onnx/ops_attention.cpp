@@ -1,6 +1,7 @@
 // Attention, and rotary embedding.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernbench/kernel_api/kernels/flash.h"
 #include "kernbench/platform/onnx/pe.h"
