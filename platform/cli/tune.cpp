@@ -51,11 +51,25 @@ int describe(const std::vector<std::string>& words) {
 struct TuneCommand {
   sweep::TuneOptions options;
   PlanOptions plan;
-  std::string format;
+  std::string format, sort, pareto;
 };
+
+/// --sort, --pareto and --weights.
+void choose_objectives(const TuneCommand& c, sweep::TuneOptions& o) {
+  if (!c.sort.empty() && !c.pareto.empty()) throw InputError("tune: found --sort and --pareto, expected one of both");
+  if (!c.sort.empty()) o.by = sweep::parse_objectives(c.sort, "--sort");
+  if (!c.pareto.empty()) o.by = sweep::parse_objectives(c.pareto, "--pareto");
+  if (!c.pareto.empty() && o.by.size() == 1) throw InputError("--pareto: found one metric, expected two or more");
+  if (!o.weights.empty() && c.sort.empty()) throw InputError("--weights: needs --sort beside it");
+  if (!c.sort.empty() && o.by.size() != std::max<size_t>(o.weights.size(), 1))
+    throw InputError(
+        fmt::format("--sort: found {} metrics and {} weights, expected one metric, or --weights with as many",
+                    o.by.size(), o.weights.size()));
+}
 
 int tune(TuneCommand& c, std::vector<std::string> command) {
   sweep::TuneOptions& o = c.options;
+  choose_objectives(c, o);
   if (command.empty() && c.plan.file.empty())
     throw InputError("tune: needs the options of run and --over OPTION=V,V,…, or --plan FILE.yaml");
   if (!command.empty() && command[0] != "run") command.insert(command.begin(), "run");
@@ -83,7 +97,7 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
 Command add_tune(CLI::App& app) {
   auto c = std::make_shared<TuneCommand>();
   CLI::App* cmd = app.add_subcommand(
-      "tune", "Find the fastest of many points: all on a small machine, the better ones on larger ones");
+      "tune", "Find the best of many points: all on a small machine, the better ones on larger ones");
   cmd->allow_extras();
   c->plan.add_to(*cmd);
   positive_number(cmd->add_option("--budget", c->options.budget,
@@ -97,6 +111,17 @@ Command add_tune(CLI::App& app) {
   cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is not simulated again")
       ->type_name("FILE.sqlite");
   add_format(*cmd, c->format, {"text", "csv", "json"});
+  cmd->add_option("--sort", c->sort, "what is best: min:sim_ns, or another metric of sweep --list-metrics")
+      ->type_name("[min:|max:]NAME,…");
+  positive_number(
+      cmd->add_option("--weights", c->options.weights,
+                      "with several metrics of --sort: the best is that of the least product of their powers"),
+      1e6)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("W,W,…");
+  cmd->add_option("--pareto", c->pareto, "instead: the points that no other beats, such as min:sim_ns,min:cost")
+      ->type_name("[min:|max:]NAME,…");
   cmd->footer(
       "kernbench tune --kernel gemm --topology default.yaml --param m=4096 --over param.tile_m=4,8,16 --over "
       "param.tile_n=64,128,256\n"

@@ -78,14 +78,14 @@ const std::vector<Figure>& figures() {
   using R = const RunReport&;
   using energy::Headline;
   static const std::vector<Figure> all = {
-      {"sim_ns", "simulated time, ns", [](R r) { return Value(r.end_ns); }},
+      {"sim_ns", "simulated time, ns", [](R r) { return Value(r.end_ns); }, false, true},
       {"verified", "whether the outputs passed; needs --verify",
        [](R r) {
          const auto outputs = passed(r.tensors);
          return r.verified && outputs ? Value(*outputs) : Value();
        }},
       {"tflops", "TFLOP/s of all engines over the run",
-       [](R r) { return r.end_ns > 0 ? Value(flops(r) / r.end_ns / 1e3) : Value(); }},
+       [](R r) { return r.end_ns > 0 ? Value(flops(r) / r.end_ns / 1e3) : Value(); }, false, true},
       {"gflop", "work of all engines, GFLOP", [](R r) { return Value(flops(r) / 1e9); }},
       {"gemm_peak_pct", "per cent of the GEMM peak", [](R r) { return Value(100 * r.gemm_peak_share()); }},
       {"gbs", "bytes that PEs' DMA engines read and wrote, GB/s over the run",
@@ -100,10 +100,10 @@ const std::vector<Figure>& figures() {
       {"energy_j", "energy, J, of a system that has an energy table, as the next ten", of_energy<&Headline::joules>},
       {"average_w", "average power, W", of_energy<&Headline::average_w>},
       {"peak_w", "peak power, W", of_energy<&Headline::peak_w>},
-      {"static_w", "power without any work, W", of_energy<&Headline::static_w>},
-      {"area_mm2", "area of what the table has constants of, mm2", of_silicon<&Headline::area_mm2>},
-      {"tflops_per_mm2", "TFLOP/s per mm2", of_silicon<&Headline::tflops_per_mm2>},
-      {"cost", "price of the machine, USD; needs the table's cost", of_silicon<&Headline::cost>},
+      {"static_w", "power without any work, W", of_energy<&Headline::static_w>, false, true},
+      {"area_mm2", "area of what the table has constants of, mm2", of_silicon<&Headline::area_mm2>, false, true},
+      {"tflops_per_mm2", "TFLOP/s per mm2", of_silicon<&Headline::tflops_per_mm2>, false, true},
+      {"cost", "price of the machine, USD; needs the table's cost", of_silicon<&Headline::cost>, false, true},
       {"tokens_per_j", "the parameter tokens of the kernel or program, per J", tokens_per_j},
       {"tflops_per_w", "TFLOP/s per W", of_energy<&Headline::tflops_per_w>},
       {"energy_delay_js", "energy times time, J s", of_energy<&Headline::energy_delay_js>},

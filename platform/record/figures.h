@@ -19,6 +19,9 @@ struct Figure {
   std::string_view name, meaning;
   FigureValue (*of)(const RunReport&);
   bool explained = false;  ///< of runs with --explain
+  /// Some of the PEs with as much less to do put points in the order in which the whole machine does: energy does not,
+  /// as power without work is the whole machine's.
+  bool of_some_pes = false;
 };
 const std::vector<Figure>& figures();
 

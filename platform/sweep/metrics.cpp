@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <set>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
@@ -26,7 +29,8 @@ const std::vector<Metric>& metrics() {
   using Of = Metric::Of;
   static const std::vector<Metric> all = [] {
     std::vector<Metric> v;
-    for (const Figure& f : figures()) v.push_back({f.name, f.meaning, f.explained ? Of::explained_run : Of::run});
+    for (const Figure& f : figures())
+      v.push_back({f.name, f.meaning, f.explained ? Of::explained_run : Of::run, f.of_some_pes});
     v.push_back({"wall_s", "time of the simulation on this machine, s: another one every time", Of::point});
     v.push_back({"error", "the first line on stderr of what failed", Of::point});
     v.push_back({"command", "what repeats the point", Of::point});
@@ -43,6 +47,11 @@ const Metric& metric(std::string_view name, const std::string& option) {
     names.push_back(m.name);
   }
   throw InputError(fmt::format("{}: found {}; legal: {}", option, in_quotes(name), fmt::join(names, ", ")));
+}
+
+bool needs_explain(const std::vector<Objective>& by) {
+  return std::any_of(by.begin(), by.end(),
+                     [](const Objective& o) { return metric(o.metric, "--metric").of == Metric::Of::explained_run; });
 }
 
 Json metrics_of(const Json& report) {
@@ -133,6 +142,63 @@ std::vector<size_t> sorted_by(const std::vector<Cell>& points, const Objective& 
     return x && y ? *x < *y : x.has_value() && !y.has_value();
   });
   return order;
+}
+
+namespace {
+
+std::vector<size_t> by_product(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>& by,
+                               const std::vector<double>& weights) {
+  std::vector<Cell> logs;
+  for (const std::vector<Cell>& point : points) {
+    double sum = 0;
+    for (size_t k = 0; k < by.size(); ++k) {
+      const double v = number_of(point[k]).value_or(0);
+      sum += v > 0 ? (by[k].most ? -weights[k] : weights[k]) * std::log(v) : std::nan("");
+    }
+    logs.emplace_back();
+    if (!std::isnan(sum)) logs.back() = sum;
+  }
+  return sorted_by(logs, {});
+}
+
+/// Of a front's points: how far its neighbours on both sides are apart, each objective by its range.
+std::vector<Cell> rooms(const std::vector<std::vector<Cell>>& front, size_t objectives) {
+  std::vector<double> room(front.size());
+  for (size_t k = 0; k < objectives; ++k) {
+    std::vector<Cell> values;
+    for (const auto& point : front) values.push_back(point[k]);
+    const std::vector<size_t> order = sorted_by(values, {});
+    const auto value = [&](size_t at) { return *number_of(values[order[at]]); };
+    const double range = value(order.size() - 1) - value(0);
+    for (size_t at = 0; at < order.size(); ++at) {
+      const bool end = at == 0 || at + 1 == order.size();
+      if (end) room[order[at]] += std::numeric_limits<double>::infinity();
+      if (!end && range > 0) room[order[at]] += (value(at + 1) - value(at - 1)) / range;
+    }
+  }
+  return {room.begin(), room.end()};
+}
+
+}  // namespace
+
+std::vector<size_t> ranked_by(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>& by,
+                              const std::vector<double>& weights) {
+  if (!weights.empty()) return by_product(points, by, weights);
+  std::vector<size_t> left(points.size()), ranked;
+  std::iota(left.begin(), left.end(), size_t{0});
+  const auto of = [&](const std::vector<size_t>& some) {
+    std::vector<std::vector<Cell>> cells;
+    for (const size_t i : some) cells.push_back(points[i]);
+    return cells;
+  };
+  for (std::vector<size_t> front; !(front = pareto_front(of(left), by)).empty();) {
+    for (size_t& at : front) at = left[at];
+    for (const size_t at : sorted_by(rooms(of(front), by.size()), {"", true})) ranked.push_back(front[at]);
+    const std::set<size_t> taken(front.begin(), front.end());
+    left.erase(std::remove_if(left.begin(), left.end(), [&](size_t i) { return taken.count(i) > 0; }), left.end());
+  }
+  ranked.insert(ranked.end(), left.begin(), left.end());
+  return ranked;
 }
 
 }  // namespace kernbench::sweep

@@ -15,11 +15,20 @@ struct Metric {
   enum class Of { run, explained_run, point };  ///< explained: needs --explain; point: of the sweep, not of what it did
   std::string_view name, meaning;
   Of of = Of::run;
+  bool of_some_pes = false;  ///< Figure::of_some_pes
 };
 
 const std::vector<Metric>& metrics();
 /// InputError, with the legal names, where there is none of that name. `option` stands in front.
 const Metric& metric(std::string_view name, const std::string& option);
+
+/// min:sim_ns or max:tflops; a name alone is its minimum.
+struct Objective {
+  std::string metric;
+  bool most = false;  ///< max
+};
+/// Whether one of them is of runs with --explain.
+bool needs_explain(const std::vector<Objective>&);
 
 /// The metrics of a run by their names, those that it has: nothing of wall time. JsonFault for a report of another
 /// form.
@@ -32,11 +41,6 @@ Cell number_or_text(const std::string&);
 /// Nothing for what is no number.
 std::optional<double> number_of(const Cell&);
 
-/// min:sim_ns or max:tflops; a name alone is its minimum.
-struct Objective {
-  std::string metric;
-  bool most = false;  ///< max
-};
 /// Separated by commas. InputError, `option` in front.
 std::vector<Objective> parse_objectives(const std::string& text, const std::string& option);
 
@@ -46,5 +50,11 @@ std::vector<Objective> parse_objectives(const std::string& text, const std::stri
 std::vector<size_t> pareto_front(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>&);
 /// The same order for all points by one objective; points without a number last.
 std::vector<size_t> sorted_by(const std::vector<Cell>& points, const Objective&);
+/// All points by several: by the product of the values to the power of their weights (of those that are to be greatest
+/// to minus that), which knows no units, least first; a point with a value of 0 or less has none. Without weights front
+/// after front, those of a front with most room about them first (crowding distance of NSGA-II, Deb et al. 2002), so
+/// that its first ones are spread over it. Points without a number for each objective last.
+std::vector<size_t> ranked_by(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>&,
+                              const std::vector<double>& weights);
 
 }  // namespace kernbench::sweep

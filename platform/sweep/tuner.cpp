@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kSteps = 16;        // from rung to rung so many times the PEs, and so many points fewer
 constexpr size_t kSmallestStep = 4;  // less would be about as dear as the whole
-constexpr size_t kFinalists = 4;     // points that the whole machine is to decide between
+constexpr size_t kFinalists = 4;     // points that the whole machine is to decide between for the best
 
 /// Of all children that have ended.
 double cpu_seconds() {
@@ -38,16 +38,22 @@ class Tuner {
   Tuner(const TuneOptions& o, const TuneHooks& hooks)
       : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
     if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
+    for (const Objective& objective : o.by) {
+      if (metric(objective.metric, "tune").of == Metric::Of::point)
+        throw InputError("tune: found " + in_quotes(objective.metric) + ", expected a figure of a run");
+    }
     if (!o.store.empty()) store_.emplace(o.store, o.version);
   }
 
   int run(std::ostream& out) {
     const std::vector<size_t> rungs = find_rungs();
     const double budget = std::max(2.0, o_.budget * static_cast<double>(points_.size()));
-    const std::vector<size_t> counts = points_of_rungs(rungs, points_.size(), budget);
+    const std::vector<size_t> counts =
+        points_of_rungs(rungs, points_.size(), budget, wants_front() ? points_.size() : kFinalists);
     Words columns = {"rung", "pes"};
     for (const Axis& a : o_.plan.axes) columns.push_back(a.name);
-    columns.insert(columns.end(), {"exit", "sim_ns"});
+    columns.emplace_back("exit");
+    for (const Objective& objective : o_.by) columns.push_back(objective.metric);
     Table table(out, o_.form, columns);
     std::vector<size_t> next = sample();
     std::vector<Tried> good;
@@ -62,13 +68,7 @@ class Tuner {
       for (const Tried& t : good) next.push_back(t.point);
     }
     table.end();
-    if (good.empty()) {
-      hooks_.tell("no point ran through on the whole machine");
-    } else {
-      const Point& best = points_[good.front().point];
-      hooks_.tell(fmt::format("best: {}: sim_ns {}", best.name(o_.plan.axes), for_people(good.front().time)));
-      hooks_.tell("best: " + command_text(best.words(o_.plan)));
-    }
+    tell_best(good);
     hooks_.tell(
         fmt::format("{} runs; to simulate as much as {:.1f} of {} whole points ({:.1f} %); {:.1f} s of CPU time", runs,
                     work, points_.size(), 100 * work / static_cast<double>(points_.size()), cpu_seconds()));
@@ -78,8 +78,35 @@ class Tuner {
  private:
   struct Tried {
     size_t point;
-    Cell time;  // sim_ns
+    std::vector<Cell> values;  // of o_.by
   };
+
+  bool wants_front() const { return o_.by.size() > 1 && o_.weights.empty(); }
+
+  /// The best of the whole machine, or those that no other of them beats.
+  void tell_best(const std::vector<Tried>& good) const {
+    if (good.empty()) {
+      hooks_.tell("no point ran through on the whole machine, with a number for each metric");
+      return;
+    }
+    std::vector<std::vector<Cell>> values;
+    for (const Tried& t : good) values.push_back(t.values);
+    const std::vector<size_t> best = wants_front() ? pareto_front(values, o_.by) : std::vector<size_t>{0};
+    for (const size_t i : best) {
+      const std::string head = wants_front() ? "front: " : "best: ";
+      std::string line = head + points_[good[i].point].name(o_.plan.axes) + ":";
+      for (size_t k = 0; k < o_.by.size(); ++k)
+        line += (k > 0 ? ", " : " ") + o_.by[k].metric + " " + for_people(good[i].values[k]);
+      hooks_.tell(line);
+      hooks_.tell(head + command_text(words_of(good[i].point)));
+    }
+  }
+
+  Words words_of(size_t point) const {
+    Words words = points_[point].words(o_.plan);
+    if (needs_explain(o_.by) && !is_explained(words)) words.emplace_back("--explain");
+    return words;
+  }
 
   /// PEs of each; the machine's own number last. Only the whole machine where not all points shrink alike.
   std::vector<size_t> find_rungs() {
@@ -92,8 +119,13 @@ class Tuner {
     const size_t pes = shrinking_.front()->pes.size();
     const bool alike = std::all_of(shrinking_.begin(), shrinking_.end(),
                                    [&](const Shrinking* s) { return s->pes.size() == pes && pes > 0; });
+    const auto whole_alone = std::find_if(o_.by.begin(), o_.by.end(), [](const Objective& objective) {
+      return !metric(objective.metric, "tune").of_some_pes;
+    });
     if (!alike) hooks_.tell("no smaller machine stands for all points: a sample of them on the whole one");
-    return alike ? rungs_of(pes) : std::vector<size_t>{1};
+    if (alike && whole_alone != o_.by.end())
+      hooks_.tell("no smaller machine tells " + whole_alone->metric + ": a sample of the points on the whole one");
+    return alike && whole_alone == o_.by.end() ? rungs_of(pes) : std::vector<size_t>{1};
   }
 
   Shrinking describe(const Words& words) const {
@@ -156,18 +188,17 @@ class Tuner {
     const bool whole = r + 1 == rungs.size();
     std::vector<Words> words;
     for (const size_t i : tried) {
-      words.push_back(points_[i].words(o_.plan));
+      words.push_back(words_of(i));
       if (!whole) words.back() = smaller(words.back(), *shrinking_[i], rungs[r]);
     }
     const std::vector<PointResult> results =
         simulate(words, [&](size_t done) { hooks_.progress(r + 1, rungs.size(), done, tried.size()); });
-    std::vector<Cell> times;
-    for (const PointResult& result : results)
-      times.push_back(result.status == 0 ? cell_of(result.metrics.at("sim_ns")) : Cell());
+    std::vector<std::vector<Cell>> values;
+    for (const PointResult& result : results) values.push_back(values_of(result));
     std::vector<Tried> good;
     std::string fault;
     size_t faults = 0;
-    for (const size_t at : sorted_by(times, {"sim_ns", false})) {
+    for (const size_t at : ranked_by(values, o_.by, o_.weights)) {
       const size_t i = tried[at];
       Row row;
       row.set("rung", static_cast<int64_t>(r + 1));
@@ -175,17 +206,32 @@ class Tuner {
         row.set("pes", static_cast<int64_t>(whole ? shrinking_[i]->pes.size() : rungs[r]));
       for (size_t a = 0; a < o_.plan.axes.size(); ++a) row.set(o_.plan.axes[a].name, points_[i].values[a]);
       row.set("exit", int64_t{results[at].status});
-      row.set("sim_ns", times[at]);
+      for (size_t k = 0; k < o_.by.size(); ++k) row.set(o_.by[k].metric, values[at][k]);
       table.add(row);
-      if (number_of(times[at])) {
-        good.push_back({i, times[at]});
+      const auto lacking =
+          std::find_if(values[at].begin(), values[at].end(), [](const Cell& c) { return !number_of(c); });
+      if (lacking == values[at].end()) {
+        good.push_back({i, values[at]});
       } else if (faults++ == 0) {
-        fault = points_[i].name(o_.plan.axes) + ": " + results[at].error;
+        const std::string& metric = o_.by[static_cast<size_t>(lacking - values[at].begin())].metric;
+        const std::string& error = results[at].error;
+        fault = points_[i].name(o_.plan.axes) + ": " + (error.empty() ? "has no number for " + metric : error);
       }
     }
     if (faults > 0)
       hooks_.tell(fmt::format("rung {}: {} of {} points failed; the first: {}", r + 1, faults, tried.size(), fault));
     return good;
+  }
+
+  /// Of o_.by; empty cells where the point failed, or has no such figure.
+  std::vector<Cell> values_of(const PointResult& result) const {
+    std::vector<Cell> values;
+    for (const Objective& objective : o_.by) {
+      values.emplace_back();
+      if (result.status == 0 && result.metrics.contains(objective.metric))
+        values.back() = cell_of(result.metrics.at(objective.metric));
+    }
+    return values;
   }
 
   const TuneOptions& o_;
@@ -206,11 +252,11 @@ std::vector<size_t> rungs_of(size_t pes) {
   return rungs;
 }
 
-std::vector<size_t> points_of_rungs(const std::vector<size_t>& rungs, size_t points, double budget) {
+std::vector<size_t> points_of_rungs(const std::vector<size_t>& rungs, size_t points, double budget, size_t finalists) {
   const auto whole = static_cast<double>(rungs.back());
   const auto most = static_cast<size_t>(budget);
   if (rungs.size() == 1) return {std::min(points, most)};
-  const size_t finalists = std::clamp(most / 2, size_t{1}, kFinalists);
+  finalists = std::clamp(most / 2, size_t{1}, std::max(finalists, size_t{1}));
   const double a_rung = (budget - static_cast<double>(finalists)) / static_cast<double>(rungs.size() - 1);
   std::vector<size_t> counts;
   for (size_t r = 0; r + 1 < rungs.size(); ++r) {

@@ -1,10 +1,11 @@
-// `kernbench tune`: the best point of a plan by successive halving: all points on a small machine, the better ones on a
-// larger one, the best few on the whole (docs/optimisers.md).
+// `kernbench tune`: the best point of a plan, or its front, by successive halving: all points on a small machine, the
+// better ones on a larger one, the best few on the whole (docs/optimisers.md).
 #pragma once
 
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "kernbench/platform/sweep/plan.h"
 #include "kernbench/platform/sweep/point_key.h"
@@ -14,12 +15,14 @@ namespace kernbench::sweep {
 
 struct TuneOptions {
   Plan plan;
-  unsigned jobs = 0;     ///< processes at a time; 0: one a processor
-  double budget = 0.05;  ///< share of the plan's simulation, 0 to 1; never less than two whole points
-  uint64_t seed = 1;     ///< of which points are tried, where the budget is not enough for all
-  double timeout_s = 0;  ///< of a point; 0: none
-  std::string version;   ///< of kernbench, for the store
-  std::string store;     ///< file; empty: none
+  std::vector<Objective> by = {{"sim_ns", false}};
+  std::vector<double> weights;  ///< of `by`, ranked_by(); none: the best by one, or the front by several
+  unsigned jobs = 0;            ///< processes at a time; 0: one a processor
+  double budget = 0.05;         ///< share of the plan's simulation, 0 to 1; never less than two whole points
+  uint64_t seed = 1;            ///< of which points are tried, where the budget is not enough for all
+  double timeout_s = 0;         ///< of a point; 0: none
+  std::string version;          ///< of kernbench, for the store
+  std::string store;            ///< file; empty: none
   Form form = Form::text;
 };
 
@@ -35,8 +38,8 @@ struct TuneHooks {
 std::vector<size_t> rungs_of(size_t pes);
 
 /// How many of `points` each rung tries: the cost of a point there is its share of `rungs.back()`, that of all together
-/// at most `budget` (2 or more).
-std::vector<size_t> points_of_rungs(const std::vector<size_t>& rungs, size_t points, double budget);
+/// at most `budget` (2 or more). The whole machine tries `finalists` at most, for half of it.
+std::vector<size_t> points_of_rungs(const std::vector<size_t>& rungs, size_t points, double budget, size_t finalists);
 
 /// Writes a row for each point that was tried, rung by rung, the best first. 1 where none ran through on the whole
 /// machine. InputError; Stopped where a signal comes.

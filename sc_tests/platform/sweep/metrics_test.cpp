@@ -100,6 +100,31 @@ TEST(Sorted, BestFirstAndThoseWithoutAValueLast) {
   EXPECT_EQ(sorted_by(cells, {"sim_ns", true}), (std::vector<size_t>{1, 2, 3, 0}));
 }
 
+TEST(Ranked, FrontAfterFrontItsEndsFirst) {
+  const std::vector<Objective> by = {{"sim_ns", false}, {"cost", false}};
+  const auto point = [](double a, double b) { return std::vector<Cell>{a, b}; };
+  // A front of four of which the third has most room about it; one that is beaten; one without a cost.
+  const std::vector<std::vector<Cell>> points = {point(9, 9), point(0, 10), point(1, 9),
+                                                 point(2, 3), point(10, 0), {Cell(1.0), Cell()}};
+  EXPECT_EQ(ranked_by(points, by, {}), (std::vector<size_t>{1, 4, 3, 2, 0, 5}));
+  EXPECT_EQ(ranked_by({point(1, 1), point(1, 1)}, by, {}), (std::vector<size_t>{0, 1}));
+  EXPECT_TRUE(ranked_by({}, by, {}).empty());
+}
+
+TEST(Ranked, ByTheProductOfPowersWhateverTheUnits) {
+  const std::vector<Objective> by = {{"sim_ns", false}, {"tflops", true}};
+  const auto points = [](double unit) {
+    return std::vector<std::vector<Cell>>{{Cell(2.0 * unit), Cell(3.0)},  // 2/3
+                                          {Cell(1.0 * unit), Cell(1.2)},  // 5/6
+                                          {Cell(0.0), Cell(1.0)},         // has no power
+                                          {Cell(unit), Cell(2.0 * 10)}};  // 1/20
+  };
+  for (const double unit : {1.0, 1e-9, 1e12})
+    EXPECT_EQ(ranked_by(points(unit), by, {1, 1}), (std::vector<size_t>{3, 0, 1, 2}));
+  EXPECT_EQ(ranked_by(points(1), by, {3, 1}).front(), 3u);
+  EXPECT_EQ(ranked_by(points(1), by, {3, 1})[1], 1u);
+}
+
 TEST(Plot, HasAllPointsAndIsXml) {
   std::ostringstream out;
   write_plot(out, "sim_ns", "tflops", {{1, 2, true, "a<b&c"}, {3, 1, false, "d"}});

@@ -75,6 +75,48 @@ class Tune(cli_support.Cli):
         self.assertEqual([(r["rung"], r["pes"]) for r in rows], [("1", "1")] * 4 + [("2", "8")])
         self.assertEqual((rows[-1]["param.cols"], rows[-1]["links"]), ("64", "ideal"))
 
+    MACHINES = ("--over", "param.tile_m=4,8,16,32", "--over", "set.*.macs_per_cycle=1024,4096,16384", *RUN, "--energy", "n7.yaml")
+
+    @staticmethod
+    def front_of(rows, *metrics):
+        values = [[float(r[m]) for m in metrics] for r in rows]
+        return {tuple(v) for v in values if not any(w != v and all(a <= b for a, b in zip(w, v)) for w in values)}
+
+    def test_a_front_of_a_grid_is_found_for_a_share_of_it(self):
+        grid, machine = self.MACHINES[:4], self.MACHINES[4:]
+        swept = csv.DictReader(io.StringIO(self.succeeds("sweep", *grid, "--metric", "sim_ns,cost", "--", "run", *machine)))
+        front = self.front_of(list(swept), "sim_ns", "cost")
+        self.assertEqual(len(front), 3)
+        rows, err = self.tune("--budget", 0.6, "--pareto", "min:sim_ns,min:cost", *self.MACHINES)
+        whole = [r for r in rows if r["pes"] == str(PES)]
+        self.assertLess(len(whole), 12)
+        self.assertEqual(self.front_of(whole, "sim_ns", "cost"), front)
+        told = [line for line in err.splitlines() if line.startswith("kernbench: front: param")]
+        self.assertEqual(len(told), len(front))
+
+    def test_weights_make_one_figure_of_several(self):
+        best = {}
+        for weights in ("1,1", "0.01,1", "1,0.01"):
+            rows, err = self.tune("--budget", 1, "--sort", "min:sim_ns,max:tflops_per_w", "--weights", weights, *self.MACHINES)
+            powers = [float(w) for w in weights.split(",")]
+            scores = [float(r["sim_ns"]) ** powers[0] / float(r["tflops_per_w"]) ** powers[1] for r in rows]
+            self.assertEqual(len(rows), 12)
+            self.assertEqual(scores, sorted(scores))
+            self.assertIn("no smaller machine tells tflops_per_w", err)
+            best[weights] = rows[0]
+        self.assertEqual(float(best["0.01,1"]["tflops_per_w"]), max(float(r["tflops_per_w"]) for r in rows))
+        self.assertEqual(float(best["1,0.01"]["sim_ns"]), min(float(r["sim_ns"]) for r in rows))
+
+    def test_a_figure_of_explained_runs_is_tuned_as_well(self):
+        rows, err = self.tune("--budget", 1, "--sort", "max:hbm_peak_pct", "--over", "param.tile_m=4,32", *RUN)
+        shares = [float(r["hbm_peak_pct"]) for r in rows]
+        self.assertEqual((len(shares), shares), (2, sorted(shares, reverse=True)))
+
+    def test_a_figure_that_no_point_has_is_told(self):
+        rows, err = self.tune("--sort", "cost", "--over", "param.tile_m=4,8", *RUN, status=1)
+        self.assertEqual([(r["exit"], r["cost"]) for r in rows], [("0", "")] * 2)
+        self.assertIn("the first: param.tile_m=4: has no number for cost", err)
+
     def test_what_cannot_be_made_smaller_is_sampled_whole(self):
         samples = set()
         for seed in range(1, 4):
@@ -113,6 +155,12 @@ class Tune(cli_support.Cli):
                                 ((*GRID, "--budget", "1.5", *RUN), "--budget"), ((*GRID, "--seed", "x", *RUN), "--seed"),
                                 (("--plan", "none.yaml"), "none.yaml"), (("--plan", "none.yaml", *RUN), "--plan"),
                                 ((*GRID, "--where", "nothing = 1", *RUN), "--where"),
+                                ((*GRID, "--sort", "sim_nss", *RUN), "sim_nss"), ((*GRID, "--sort", "wall_s", *RUN), "wall_s"),
+                                ((*GRID, "--sort", "sim_ns,cost", *RUN), "--weights"),
+                                ((*GRID, "--sort", "sim_ns,cost", "--weights", "1", *RUN), "--weights"),
+                                ((*GRID, "--sort", "sim_ns,cost", "--weights", "1,0", *RUN), "--weights"),
+                                ((*GRID, "--weights", "1", *RUN), "--sort"), ((*GRID, "--pareto", "cost", *RUN), "--pareto"),
+                                ((*GRID, "--pareto", "sim_ns,cost", "--sort", "cost", *RUN), "--pareto"),
                                 ((*GRID, "--store", topology("small.yaml"), *RUN), "small.yaml")):
             self.refuses("tune", *arguments, saying=[word], lines=1)
 
