@@ -30,7 +30,7 @@ struct SweepCommand {
   sweep::SweepOptions options;
   PlanOptions plan;
   std::vector<std::string> command, metrics;
-  std::string shard, format, sort, pareto, svg, sqlite;
+  std::string shard, format, sort, pareto, svg, report, sqlite;
   bool list_metrics = false, resume = false;
   EmitOptions emit;
 };
@@ -84,6 +84,7 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   OutputFiles files;
   if (!o.store.empty()) files.add_all("--store", sweep::Store::files(o.store));
   files.add("--svg", c.svg);
+  files.add("--report", c.report);
   files.add("--sqlite", c.sqlite);
   if (!c.sqlite.empty()) sweep::check_replaced_database(c.sqlite);
   ProgressLine progress;
@@ -112,6 +113,7 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
     };
   };
   hooks.picture = written(c.svg);
+  hooks.page = written(c.report);
   hooks.database = written(c.sqlite);
   return sweep::run_sweep(o, std::cout, hooks);
 }
@@ -150,6 +152,8 @@ void add_table(CLI::App& cmd, SweepCommand& c) {
   cmd.add_option("--sqlite", c.sqlite, "the table as an SQLite database too: table sweep, with its columns' types")
       ->type_name("FILE.sqlite");
   cmd.add_option("--svg", c.svg, "a picture of all points by the first two of --pareto")->type_name("FILE.svg");
+  cmd.add_option("--report", c.report, "a page for a browser: all points, the front, what repeats each")
+      ->type_name("FILE.html");
 }
 
 void add_store(CLI::App& cmd, SweepCommand& c) {

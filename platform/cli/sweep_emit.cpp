@@ -17,7 +17,7 @@ constexpr uint64_t kMostTasks = 10'000;
 
 /// Those that the script sets itself, and those that are of its last step alone.
 constexpr const char* kOwn[] = {"--emit", "--tasks", "--store", "--resume"};
-constexpr const char* kOfTable[] = {"--svg", "--sqlite", "--format"};
+constexpr const char* kOfTable[] = {"--svg", "--report", "--sqlite", "--format"};
 
 template <size_t N>
 bool among(const std::string& name, const char* const (&names)[N]) {

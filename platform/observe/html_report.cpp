@@ -9,6 +9,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/record/html_page.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/graph/naming.h"
@@ -18,7 +19,7 @@
 namespace kernbench {
 
 namespace page {
-extern const std::string_view html, css, js, plot_css, plot_js, plot_license;
+extern const std::string_view html, js, plot_css, plot_js, plot_license;
 }
 
 namespace {
@@ -218,34 +219,6 @@ void write_slices(JsonWriter& w, const TimelineRecorder& r) {
   w.close(']').field("slices", base64(bytes));
 }
 
-std::string escaped_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-/// Nothing in it can end the script element that holds it: '<' stands in JSON's texts only.
-std::string escaped_json(const std::string& json) {
-  std::string out;
-  out.reserve(json.size());
-  for (const char c : json) c == '<' ? out += "\\u003c" : out += c;
-  return out;
-}
-
 }  // namespace
 
 void HtmlReport::host(const std::vector<HostPhase>& phases) {
@@ -307,25 +280,15 @@ void HtmlReport::write(const RunReport& r) {
   const std::string title = escaped_html(r.kernel + " on " + r.topology);
   const std::string stages = escaped_json(stages_by_kind());
   const std::string json = escaped_json(data(r));
-  const std::pair<std::string_view, std::string_view> parts[] = {{"title", title},
-                                                                 {"css", page::css},
-                                                                 {"js", page::js},
-                                                                 {"plot_css", page::plot_css},
-                                                                 {"plot_js", page::plot_js},
-                                                                 {"plot_license", page::plot_license},
-                                                                 {"data", json},
-                                                                 {"stages_of", stages}};
-  std::string_view rest = page::html;
-  for (size_t at; (at = rest.find("{{")) != std::string_view::npos;) {
-    out_.write(rest.substr(0, at));
-    const size_t end = rest.find("}}", at);
-    const std::string_view name = rest.substr(at + 2, end - at - 2);
-    for (const auto& [part, text] : parts) {
-      if (part == name) out_.write(text);
-    }
-    rest.remove_prefix(end + 2);
-  }
-  out_.write(rest);
+  write_page(page::html,
+             {{"title", title},
+              {"js", page::js},
+              {"plot_css", page::plot_css},
+              {"plot_js", page::plot_js},
+              {"plot_license", page::plot_license},
+              {"data", json},
+              {"stages_of", stages}},
+             [this](std::string_view text) { out_.write(text); });
   out_.keep();
 }
 

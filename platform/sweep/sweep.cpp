@@ -11,6 +11,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/sweep/page.h"
 #include "kernbench/platform/sweep/plot.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
@@ -39,8 +40,8 @@ class Sweep {
       if (a.name == "format") throw InputError("--over: found 'format', which the sweep itself sets");
     }
     if (given("--format")) throw InputError("sweep: found --format in the command, which the sweep itself sets");
-    const bool of_runs = !o.metrics.empty() || !o.sort.empty() || !o.pareto.empty();
-    if (!runs_ && of_runs) throw InputError("sweep: --metric, --sort and --pareto are of runs; found probe");
+    const bool of_runs = !o.metrics.empty() || !o.sort.empty() || !o.pareto.empty() || hooks.page;
+    if (!runs_ && of_runs) throw InputError("sweep: --metric, --sort, --pareto and --report are of runs; found probe");
     choose_columns();
     add_points();
   }
@@ -81,10 +82,13 @@ class Sweep {
       throw;
     }
     note_progress(true);
+    const std::vector<size_t> front = front_of_all();
     if (!in_order) {
-      for (const size_t i : chosen()) add(rows_of(i).front());
+      for (const size_t i : chosen(front)) add(rows_of(i).front());
     }
     table.end();
+    if (hooks_.picture) draw(front);
+    if (hooks_.page) write_page(front);
     if (hooks_.database) hooks_.database(table_database(columns, rows));
     if (store_) {
       std::string line = fmt::format("{} points: {} simulated, {} in {} before", points_.size(), simulated_,
@@ -259,18 +263,22 @@ class Sweep {
     return {point};
   }
 
-  /// The points of the table, in its order, where that is not the plan's; tells the best, and draws the front.
-  std::vector<size_t> chosen() const {
-    std::vector<size_t> indices(points_.size());
-    std::iota(indices.begin(), indices.end(), size_t{0});
-    if (!o_.pareto.empty()) {
-      std::vector<std::vector<Cell>> cells;
-      for (const size_t i : indices) {
-        cells.emplace_back();
-        for (const Objective& objective : o_.pareto) cells.back().push_back(cell(i, objective.metric));
-      }
-      indices = pareto_front(cells, o_.pareto);
-      if (hooks_.picture) draw(indices);
+  /// None where none is asked for.
+  std::vector<size_t> front_of_all() const {
+    if (o_.pareto.empty()) return {};
+    std::vector<std::vector<Cell>> cells(points_.size());
+    for (size_t i = 0; i < points_.size(); ++i) {
+      for (const Objective& objective : o_.pareto) cells[i].push_back(cell(i, objective.metric));
+    }
+    return pareto_front(cells, o_.pareto);
+  }
+
+  /// The points of the table, in its order, where that is not the plan's; tells the best.
+  std::vector<size_t> chosen(const std::vector<size_t>& front) const {
+    std::vector<size_t> indices = front;
+    if (o_.pareto.empty()) {
+      indices.resize(points_.size());
+      std::iota(indices.begin(), indices.end(), size_t{0});
     }
     if (!o_.sort.empty()) {
       std::vector<Cell> cells;
@@ -297,6 +305,18 @@ class Sweep {
     TextOutput text;
     write_plot(text, o_.pareto[0].metric, o_.pareto[1].metric, all);
     hooks_.picture(text.str());
+  }
+
+  void write_page(const std::vector<size_t>& front) const {
+    PageTexts texts{command_text(o_.plan.command), {}, metrics_, o_.pareto};
+    for (const Axis& a : o_.plan.axes) texts.axes.push_back(a.name);
+    std::vector<PagePoint> points;
+    for (size_t i = 0; i < points_.size(); ++i)
+      points.push_back({rows_of(i).front(), command_text(words_of(i)), results_[same_as_[i]]->error, false});
+    for (const size_t i : front) points[i].on_front = true;
+    TextOutput text;
+    write_sweep_page(texts, points, [&](std::string_view part) { text << part; });
+    hooks_.page(text.str());
   }
 
   const SweepOptions& o_;

@@ -38,6 +38,7 @@ struct SweepHooks {
   std::function<void(size_t points, size_t of, size_t simulated)> progress;
   std::function<void(const std::string& line)> tell;
   std::function<void(const std::string& svg)> picture;     ///< empty: none is wanted
+  std::function<void(const std::string& html)> page;       ///< of all points; the same
   std::function<void(const std::string& bytes)> database;  ///< the table as one; the same
 };
 

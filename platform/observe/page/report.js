@@ -1,13 +1,11 @@
 'use strict';
 // The report of one run. The data block is written by html_report.cpp, which says of every part how it is coded.
 (() => {
-  const $ = id => document.getElementById(id);
+  const {$, number, element, svg, sorted, sortableHead} = Page;
   const D = JSON.parse($('data').textContent);
   const I = D.insight, END = D.sim_ns || 1;
 
   // ---- small helpers ----
-  const number = (v, digits = 1) =>
-      v.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
   const percent = share => number(100 * share, 1) + ' %';
   const time = ns => ns >= 1e6 ? number(ns / 1e6, 3) + ' ms' :
       ns >= 1e4                ? number(ns / 1e3, 3) + ' µs' :
@@ -18,23 +16,6 @@
                                         number(n, 0) + ' B';
   const lastWord = id => id.slice(id.lastIndexOf('.') + 1);
   const scopeOf = id => id.slice(0, Math.max(0, id.lastIndexOf('.')));
-  function element(name, attributes = {}, ...children) {
-    const e = document.createElement(name);
-    for (const [k, v] of Object.entries(attributes)) {
-      if (k.startsWith('on'))
-        e.addEventListener(k.slice(2), v);
-      else if (v !== null && v !== false)
-        e.setAttribute(k, v === true ? '' : v);
-    }
-    e.append(...children);
-    return e;
-  }
-  function svg(name, attributes = {}, ...children) {
-    const e = document.createElementNS('http://www.w3.org/2000/svg', name);
-    for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
-    e.append(...children);
-    return e;
-  }
   function bytesOf(base64) {
     const text = atob(base64), out = new Uint8Array(text.length);
     for (let i = 0; i < text.length; ++i) out[i] = text.charCodeAt(i);
@@ -1234,32 +1215,8 @@
       const text = columns.filter(c => !c.isNumber).map(c => c.of(r)).join(' ').toLowerCase();
       return words.every(w => text.includes(w));
     });
-    if (table.sort >= 0) {
-      const of = columns[table.sort].of, sign = table.down ? -1 : 1;
-      found = found.slice().sort((a, b) => {
-        const x = of(a), y = of(b);
-        return sign * (x < y ? -1 : x > y ? 1 : 0);
-      });
-    }
-    const head = element(
-        'tr', {},
-        ...columns.map(
-            (c, i) => element(
-                'th', {
-                  scope: 'col',
-                  class: c.isNumber ? 'n' : null,
-                  'aria-sort': table.sort === i ? (table.down ? 'descending' : 'ascending') : 'none'
-                },
-                element(
-                    'button', {
-                      type: 'button',
-                      onclick: () => {
-                        table.down = table.sort === i ? !table.down : c.isNumber;
-                        table.sort = i;
-                        showTable();
-                      }
-                    },
-                    c.title))));
+    found = sorted(found, columns, table);
+    const head = sortableHead(columns, table, showTable);
     const body = element(
         'tbody', {},
         ...found.slice(0, table.rows)
