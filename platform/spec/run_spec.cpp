@@ -83,7 +83,7 @@ Table run_table() {
            Entry("response", "", "overrides timing.response").legal({"ideal", "routed"}),
            Entry("set", "TARGET=VALUE",
                  "a value over the file's: 'NODE-GLOB.ATTR=VALUE', 'edge:GLOB.bw_gbs=VALUE', GLOB of an edge's kind or "
-                 "of FROM->TO (repeatable)")
+                 "of FROM->TO; 'file:KEY.KEY=VALUE', of what shapes the graph (repeatable)")
                .often(Often::targets),
            Entry("scale", "PART=FACTOR",
                  "makes a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; "

@@ -161,7 +161,16 @@
       const x = across(i);
       picture.append(
           svg('line', {class: 'column', x1: x, x2: x, y1: PTOP, y2: PH - PBOTTOM}),
-          svg('text', {x: i === 0 ? 6 : i === columns.length - 1 ? width - 6 : x, y: i % 2 ? 32 : 16, 'text-anchor': i === 0 ? 'start' : i === columns.length - 1 ? 'end' : 'middle'}, c.name));
+          svg('text', {
+            x: i === 0                   ? 6 :
+                i === columns.length - 1 ? width - 6 :
+                                           x,
+            y: i % 2 ? 32 : 16,
+            'text-anchor': i === 0       ? 'start' :
+                i === columns.length - 1 ? 'end' :
+                                           'middle'
+          },
+              c.name));
       const ends = c.isNumber ? c.range : c.words.map((_, k) => k);
       for (const v of ends) {
         const near = v === c.range[0] ? 14 : v === c.range[1] ? -5 : 4;

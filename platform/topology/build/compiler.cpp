@@ -122,7 +122,9 @@ Graph insert_all(Graph graph, const std::vector<Inserted>& inserted, FaultList& 
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog& catalog,
                    const Overrides& overrides, const MeshCache* cache) {
   FaultList faults(file_name);
-  const YamlDocument document = parse_yaml(yaml, faults);
+  YamlDocument document = parse_yaml(yaml, faults);
+  faults.throw_if_any();
+  set_in_file(overrides.settings, document, faults);
   faults.throw_if_any();
   YamlMap top(document.root, "", faults);
   faults.throw_if_any();

@@ -17,7 +17,7 @@ namespace kernbench::topology {
 constexpr uint64_t kTopologyVersion = 1;
 
 /// A value over the file's, `target` being NODE-GLOB.ATTR, or edge:GLOB.bw_gbs (or distance_mm), where GLOB is of an
-/// edge's kind or of "FROM->TO" (docs/topology.md). The value is as YAML has it.
+/// edge's kind or of "FROM->TO", or file:KEY.KEY, a key of the file (docs/topology.md). The value is as YAML has it.
 struct Setting {
   std::string target, value;
   Setting(std::string where, std::string what) : target(std::move(where)), value(std::move(what)) {}

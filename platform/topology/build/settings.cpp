@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 
 #include "kernbench/phase2/text/text.h"
@@ -16,23 +18,95 @@ bool matches(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-/// One setting: what it names, and its value as YAML reads it.
+constexpr std::string_view kOfFile = "file:", kOfEdges = "edge:";
+
+bool begins_with(const std::string& text, std::string_view start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+std::string field_of(const Setting& s) {
+  return "--set " + cut(s.target, 200);
+}
+
+/// As YAML reads it; InputError, TopologyError by the setting's name. It stands in no line of a file.
+YamlDocument value_of(const Setting& s) {
+  FaultList faults(field_of(s));
+  YamlDocument document = parse_yaml(s.value, faults);
+  faults.throw_if_any();
+  for (YamlValue& v : document.values) v.line = 0;
+  return document;
+}
+
+/// cube.pe_layout.count, sip.io_chiplets[0].side.
+struct FileKey {
+  std::string name;          // of a map
+  std::optional<size_t> at;  // of a list
+};
+
+std::optional<std::vector<FileKey>> keys_of(std::string_view way) {
+  std::vector<FileKey> keys;
+  while (true) {
+    const size_t end = std::min(way.find_first_of(".["), way.size());
+    if (end == 0) return std::nullopt;
+    keys.push_back({std::string(way.substr(0, end)), {}});
+    way.remove_prefix(end);
+    while (!way.empty() && way[0] == '[') {
+      size_t at = 0;
+      const auto read = std::from_chars(way.data() + 1, way.data() + way.size(), at);
+      if (read.ec != std::errc() || read.ptr == way.data() + way.size() || *read.ptr != ']') return std::nullopt;
+      keys.push_back({"", at});
+      way.remove_prefix(static_cast<size_t>(read.ptr - way.data()) + 1);
+    }
+    if (way.empty()) return keys;
+    if (way[0] != '.') return std::nullopt;
+    way.remove_prefix(1);
+  }
+}
+
+/// `node` with `value` at the end of the way: what lies on the way is copied, as an alias may lead to it from
+/// elsewhere. Undefined, and why in `fault`, where there is no such way.
+YamlNode with(YamlNode node, const FileKey* key, const FileKey* end, YamlNode value, YamlDocument& file,
+              std::string& fault) {
+  if (key == end) return value;
+  YamlValue copy;
+  copy.kind = key->at ? YamlValue::Kind::list : YamlValue::Kind::map;
+  copy.line = node.line();
+  copy.items.assign(node.begin(), node.end());
+  const auto same = [&](const YamlItem& item) { return item.key.text() == key->name; };
+  auto item = key->at ? copy.items.begin() + static_cast<std::ptrdiff_t>(std::min(*key->at, copy.items.size()))
+                      : std::find_if(copy.items.begin(), copy.items.end(), same);
+  if (key->at && (!node.is_list() || item == copy.items.end())) {
+    fault = fmt::format("found [{}] in {}; legal: an item of a list", *key->at, describe(node));
+    return {};
+  }
+  if (!key->at && node.is_defined() && !node.is_null() && !node.is_map()) {
+    fault = "found '" + cut(key->name) + "' in " + describe(node) + "; legal: a key of a map";
+    return {};
+  }
+  if (item == copy.items.end()) {
+    YamlValue name;
+    name.kind = YamlValue::Kind::scalar;
+    name.text = key->name;
+    item = copy.items.insert(item, {YamlNode(&file.values.emplace_back(std::move(name))), YamlNode()});
+  }
+  item->value = with(item->value, key + 1, end, value, file, fault);
+  return item->value.is_defined() ? YamlNode(&file.values.emplace_back(std::move(copy))) : YamlNode();
+}
+
+/// One setting of the graph: what it names, and its value as YAML reads it.
 class Applied {
  public:
-  Applied(const Setting& s, FaultList& faults) : faults_(faults), field_("--set " + cut(s.target, 200)) {
-    const bool edge = s.target.compare(0, 5, "edge:") == 0;
-    const size_t begin = edge ? 5 : 0, dot = s.target.rfind('.');
+  Applied(const Setting& s, FaultList& faults) : faults_(faults), field_(field_of(s)) {
+    const bool edge = begins_with(s.target, kOfEdges);
+    const size_t begin = edge ? kOfEdges.size() : 0, dot = s.target.rfind('.');
     of_edges_ = edge;
     if (dot == std::string::npos || dot <= begin || dot + 1 == s.target.size()) {
-      fault("found no attribute; legal: NODE-GLOB.ATTR=VALUE or edge:GLOB.bw_gbs=VALUE");
+      fault("found no attribute; legal: NODE-GLOB.ATTR=VALUE, edge:GLOB.bw_gbs=VALUE or file:KEY.KEY=VALUE");
       return;
     }
     pattern_ = s.target.substr(begin, dot - begin);
     attribute_ = s.target.substr(dot + 1);
-    FaultList of_value(field_);
-    document_ = parse_yaml(s.value, of_value);
-    of_value.throw_if_any();
-    for (YamlValue& v : document_.values) v.line = 0;  // the value stands in no file
+    document_ = value_of(s);
     legible_ = true;
   }
 
@@ -109,9 +183,29 @@ class Applied {
 
 }  // namespace
 
+void set_in_file(const std::vector<Setting>& settings, YamlDocument& file, FaultList& faults) {
+  for (const Setting& s : settings) {
+    if (!begins_with(s.target, kOfFile)) continue;
+    const auto keys = keys_of(std::string_view(s.target).substr(kOfFile.size()));
+    std::string fault = "found no keys; legal: file:KEY.KEY=VALUE, file:KEY[0].KEY=VALUE";
+    YamlNode root;
+    if (keys) {
+      const YamlNode value = file.parts.emplace_back(value_of(s)).root;
+      root = with(file.root, keys->data(), keys->data() + keys->size(), value, file, fault);
+    }
+    if (!root.is_defined()) {
+      faults.add(0, field_of(s), fault);
+      return;
+    }
+    file.root = root;
+  }
+}
+
 void apply_settings(const std::vector<Setting>& settings, const ImplCatalog& catalog, Graph& graph, FaultList& faults) {
   std::set<const Node*> touched;
-  for (const Setting& s : settings) Applied(s, faults).apply(graph, catalog, touched);
+  for (const Setting& s : settings) {
+    if (!begins_with(s.target, kOfFile)) Applied(s, faults).apply(graph, catalog, touched);
+  }
   if (!faults.empty()) return;
   // Only now: two values may go together, though neither goes with the file's.
   for (const Node* n : touched) {

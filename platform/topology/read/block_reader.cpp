@@ -129,19 +129,20 @@ Attributes read_attributes(YamlNode node, const std::string& field, const ImplSp
       map.finish();
     }
   }
-  const auto line_given = [&](const std::string& name) {
+  // Undefined where it is not given; without a line where it is set over the file.
+  const auto key_given = [&](const std::string& name) {
     for (const YamlItem& item : node) {
-      if (item.key.text() == name) return item.key.line();
+      if (item.key.text() == name) return item.key;
     }
-    return 0;
+    return YamlNode();
   };
   for (const AttrSpec& a : spec.attributes) {
-    if (a.required && line_given(a.name) == 0)
+    if (a.required && !key_given(a.name).is_defined())
       faults.add(line, field + "." + a.name, "missing, " + spec.impl + " has no default; legal: " + legal_of(a));
   }
   if (faults.count() > before || !spec.fault_together) return attrs;
   if (const auto fault = spec.fault_together(attrs)) {
-    const int given = line_given(fault->attribute);
+    const int given = key_given(fault->attribute).line();
     faults.add(given > 0 ? given : line, field + "." + fault->attribute, fault->text);
   }
   return attrs;

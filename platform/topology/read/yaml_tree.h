@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,7 @@ inline const YamlItem* YamlNode::end() const {
 /// Owns the values, which stay where they are.
 struct YamlDocument {
   std::deque<YamlValue> values;
+  std::list<YamlDocument> parts;  ///< whose values stand in this one, too
   YamlNode root;
 };
 

@@ -78,6 +78,41 @@ TEST(Settings, go_together_when_all_are_made) {
             with_file("interleave_bytes: 256(.*)burst_bytes: 64", "interleave_bytes: 192$1burst_bytes: 96"));
 }
 
+TEST(Settings, of_the_file_are_as_if_it_said_so) {
+  EXPECT_EQ(with({{"file:nodes[1].attrs.freq_ghz", 1.5}}), with_file("freq_ghz: 1.0", "freq_ghz: 1.5"));
+  EXPECT_EQ(with({{"file:nodes[1].attrs", "{macs_per_cycle: 64, freq_ghz: 2.0}"}}),
+            with_file("freq_ghz: 1.0", "freq_ghz: 2.0"));
+  // Keys that are not there are made; the last one counts; the graph's settings go over all of them.
+  EXPECT_EQ(with({{"file:nodes[3].attrs.overhead_ns", 3}}),
+            with_file("kind: router", "kind: router, attrs: {overhead_ns: 3}"));
+  EXPECT_EQ(
+      with({{"r.overhead_ns", 5}, {"file:timing.links", "flit"}, {"file:timing.links", "cut_through"}}),
+      with_file("kind: router\\}([^]*)$", "kind: router, attrs: {overhead_ns: 5}}$1timing: {links: cut_through}\n"));
+}
+
+TEST(Settings, of_the_file_leave_what_an_alias_leads_to) {
+  const std::string aliased = std::regex_replace(
+      std::regex_replace(std::string(kFile), std::regex("id: p0.pe_dma, kind: pe_dma, attrs:"), "$& &same"),
+      std::regex("(id: p1.pe_dma, kind: pe_dma, attrs: )\\{rd_engines: 2\\}"), "$1*same");
+  ASSERT_NE(aliased.find("*same"), std::string::npos);
+  Overrides o;
+  o.settings = {{"file:nodes[2].attrs.rd_engines", 3}};
+  EXPECT_EQ(printed(compile_text(aliased, "f.yaml", catalog, o)), with({{"p1.pe_dma.rd_engines", 3}}));
+}
+
+TEST(Settings, of_the_file_that_cannot_be_are_told) {
+  EXPECT_EQ(fault_of({{"file:links[3].bw_gbs", 1}}),
+            "f.yaml: --set file:links[3].bw_gbs: found [3] in a list; legal: an item of a list");
+  EXPECT_EQ(fault_of({{"file:nodes[0].id.x", 1}}),
+            "f.yaml: --set file:nodes[0].id.x: found 'x' in 'p0.pe_dma'; legal: a key of a map");
+  for (const char* way : {"file:", "file:a..b", "file:a[", "file:a[x]", "file:a[1", "file:a[99999999999999999999]",
+                          "file:[0]", "file:.a"})
+    EXPECT_NE(fault_of({{way, 1}}).find("found no keys; legal: file:KEY.KEY=VALUE"), std::string::npos) << way;
+  EXPECT_EQ(fault_of({{"file:nods", "[]"}}).find("nods: unknown key, did you mean 'nodes'?"), sizeof("f.yaml:2: ") - 1);
+  EXPECT_NE(fault_of({{"file:ns_per_mm", "fast"}}).find("ns_per_mm: found 'fast'"), std::string::npos);
+  EXPECT_NE(fault_of({{"file:ns_per_mm", "{f16"}}).find("broken YAML"), std::string::npos);
+}
+
 TEST(Settings, that_cannot_be_are_told) {
   EXPECT_EQ(fault_of({{"q*.freq_ghz", 1}}),
             "f.yaml: --set q*.freq_ghz: matches no node; legal: a shell pattern of node ids, then .ATTR");
