@@ -112,7 +112,7 @@ struct Headline {
   double static_w = 0;  ///< what is drawn without any work
   double tflops_per_w = 0;
   double energy_delay_js = 0;
-  std::optional<double> area_mm2, tflops_per_mm2, cost;  ///< where the table has constants of them
+  std::optional<double> area_mm2, die_mm2, tflops_per_mm2, cost;  ///< where the table has constants of them
 };
 Headline headline(const Account&);
 

@@ -215,9 +215,11 @@ Headline headline(const Account& a) {
              energy_delay(a, s.total).value,
              {},
              {},
+             {},
              {}};
   if (!s.by_area.empty()) {
     h.area_mm2 = mm2(s.area.value);
+    for (const Die& die : a.dies) h.die_mm2 = std::max(h.die_mm2.value_or(0), mm2(die.area.value));
     if (*h.area_mm2 > 0 && a.fs > 0) h.tflops_per_mm2 = a.flops / seconds(a) * 1e-12 / *h.area_mm2;
   }
   if (const auto cost = cost_of(a)) h.cost = cost->total().value;

@@ -156,7 +156,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   }
   const std::vector<Inserted> inserted = read_inserted(top);
   top.finish();
-  apply_settings(overrides.settings, catalog, builder.graph(), faults);
+  if (faults.empty()) apply_settings(overrides.settings, catalog, builder.graph(), faults);  // else nodes are missing
   return insert_all(builder.finish(), inserted, faults);
 }
 
