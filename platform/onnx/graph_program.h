@@ -15,7 +15,7 @@ namespace kernbench::onnx {
 /// Where in the program a node's launch stands: by the number of the operation, in the order of enqueueing.
 struct NodeMark {
   size_t operation = 0;
-  const Op* op = nullptr;
+  const Launch* launch = nullptr;
 };
 
 class GraphProgram {
@@ -34,19 +34,19 @@ class GraphProgram {
   bool verifies() const { return !expected_.empty(); }
   /// Outputs without elements, whose shape was compared.
   const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
-  /// Bytes of a node's inputs and outputs, each once.
-  static uint64_t bytes_of(const Op&);
+  /// Bytes of a launch's inputs and outputs, each once.
+  static uint64_t bytes_of(const Launch&);
 
  private:
   void add_tensor(const Value&, TensorSpec::Role);
-  void add_kernel(const Op&);
+  void add_kernel(const Launch&);
   void run(host::Context&);
   std::map<std::string, Expected> reference() const;
 
   std::string file_;
   std::shared_ptr<const Plan> plan_;
   Expectations expected_;
-  std::map<const Op*, std::string> kernels_;
+  std::map<const Launch*, std::string> kernels_;
   std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
   std::vector<std::string> by_shape_;
   ProgramSpec spec_;

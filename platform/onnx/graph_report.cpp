@@ -15,23 +15,26 @@ namespace {
 struct NodeLine {
   const Op* op;
   std::string how;
+  const Launch* launch = nullptr;  ///< null: it has none of its own
   double start_ns = 0, time_ns = 0;
-  bool runs = false;
 };
 
 /// In the order of the graph.
 std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport& p) {
   std::vector<NodeLine> lines;
   for (const NodeMark& m : program.marks()) {
-    NodeLine l{m.op, m.op->row->how, 0, 0, true};
+    NodeLine l{m.launch->op, m.launch->op->row->how, m.launch};
     if (m.operation < p.ops.size() && p.ops[m.operation].open == 0) {
       const host::Operation& o = p.ops[m.operation];
       l.start_ns = o.start_ns;
       l.time_ns = *std::max_element(o.end_ns.begin(), o.end_ns.end()) - o.start_ns;
     }
     lines.push_back(l);
+    for (const Op* f : m.launch->followers)
+      lines.push_back({f, fmt::format("fused into {}: position by position in its tiles, as nobody else reads what lies between",
+                                      in_quotes(l.op->node->name))});
   }
-  for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why, 0, 0, false});
+  for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why});
   std::map<const Op*, size_t> place;
   for (const Op& op : program.plan().ops) place[&op] = place.size();
   std::sort(lines.begin(), lines.end(), [&](auto& a, auto& b) { return place.at(a.op) < place.at(b.op); });
@@ -46,10 +49,10 @@ std::string verdict_of(const GraphProgram& program, const ProgramReport& p) {
 
 /// The first node in the order of the graph whose output is not what it should be; null: none.
 const Op* first_that_departs(const GraphProgram& program, const ProgramReport& p) {
-  for (const Op* op : program.plan().run) {
-    for (const Value* v : op->outputs) {
+  for (const Launch& l : program.plan().run) {
+    for (const Launch::Operand& o : l.outputs()) {
       for (const TensorReport& t : p.run.tensors) {
-        if (v && t.name == v->name && !t.passed) return op;
+        if (t.name == o.value->name && !t.passed) return &l.last();
       }
     }
   }
@@ -69,7 +72,7 @@ std::string outputs_of(const Op& op) {
 
 void write_graph_text(std::ostream& out, const GraphProgram& program, const ProgramReport& p, bool plan) {
   const std::vector<NodeLine> lines = lines_of(program, p);
-  const auto run = static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.runs; }));
+  const auto run = static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.launch != nullptr; }));
   fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
              lines.size() - run, p.run.pes.size(), verdict_of(program, p));
   fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
@@ -77,8 +80,8 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
     fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}  {}\n", "node", "op", "bytes", "time", "how it runs, what it gives");
     for (const NodeLine& l : lines)
       fmt::print(out, "  {:32}{:20}{:>14}{:>16}  {}; {}\n", escaped(l.op->node->name), escaped(l.op->node->op),
-                 l.runs ? bytes_text(GraphProgram::bytes_of(*l.op)) : "-", l.runs ? time_text(l.time_ns) : "-", l.how,
-                 outputs_of(*l.op));
+                 l.launch ? bytes_text(GraphProgram::bytes_of(*l.launch)) : "-", l.launch ? time_text(l.time_ns) : "-",
+                 l.how, outputs_of(*l.op));
   }
   fmt::print(out, "\n  tensors      at most {} in HBM at a time\n", bytes_text(p.tensors.bytes));
   write_rates(out, p.run);
@@ -95,9 +98,10 @@ void write_graph_json(std::ostream& out, const GraphProgram& program, const Prog
   begin_report(w, "program", p.run);
   w.key("nodes").open('[');
   for (const NodeLine& l : lines_of(program, p)) {
-    w.open('{').field("name", l.op->node->name).field("op", l.op->node->op).field("runs", l.runs).field("how", l.how);
-    w.field("gives", outputs_of(*l.op)).field("bytes", l.runs ? GraphProgram::bytes_of(*l.op) : 0);
-    if (l.runs) w.field("start_ns", l.start_ns).field("time_ns", l.time_ns);
+    w.open('{').field("name", l.op->node->name).field("op", l.op->node->op).field("runs", l.launch != nullptr);
+    w.field("how", l.how).field("gives", outputs_of(*l.op));
+    w.field("bytes", l.launch ? GraphProgram::bytes_of(*l.launch) : 0);
+    if (l.launch) w.field("start_ns", l.start_ns).field("time_ns", l.time_ns);
     w.close('}');
   }
   w.close(']');

@@ -9,6 +9,10 @@
 
 #include "kernbench/platform/onnx/graph.h"
 
+namespace kernbench::tl {
+class Tensor;
+}
+
 namespace kernbench::onnx {
 
 /// Why a node cannot be run: one line, without its name.
@@ -42,8 +46,15 @@ struct Value {
   DType dtype() const { return *dtype_of(type); }
 };
 
+/// The value whose bytes these are.
+inline const Value& stored(const Value& v) {
+  return v.bytes_of ? *v.bytes_of : v;
+}
+
 class Op;
 class Pe;
+struct Strides;
+using Operands = std::vector<tl::Tensor>;
 
 constexpr int kNewest = 23, kOldest = 1;             // opsets
 constexpr const char* kMicrosoft = "com.microsoft";  // the domain of onnxruntime's own ops
@@ -58,6 +69,12 @@ struct OpRow {
   bool takes_empty = false;   ///< inputs without elements are its business
   int until = kNewest;        ///< the last opset
   const char* domain = "";
+  /// Its kernel gives each element of output 0 to Pe::put once: others may follow in its tiles.
+  bool leads = false;
+  /// Position by position: output 0 of the inputs' elements at a position, and how each input is seen there. Such an op
+  /// may follow another in its tiles (fusion.h).
+  tl::Tensor (*each)(Pe&, const Operands&) = nullptr;
+  std::vector<Strides> (*views)(const Op&) = nullptr;
 };
 
 /// Null where there is none of that domain and name in that opset; `*known` says whether another opset has it.

@@ -64,7 +64,15 @@ struct Matrix {
 
 /// A tile of the output's matrix that begins at `first`.
 void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, const Tensor& tile) {
-  pe.tl.store_async((pe.out() + first + r * columns + c).block(tile.shape(), columns), pe.cast(tile, pe.out_type()));
+  pe.put(Tile{first + r * columns + c, tile.dim(0), tile.dim(1), columns}, tile);
+}
+
+/// A row whose kernel gives its output by put_tile alone.
+OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), const char* how,
+            bool reads_values = false) {
+  OpRow row{name, since, shape, run, how, reads_values};
+  row.leads = true;
+  return row;
 }
 
 // ---- MatMul and its kin
@@ -233,10 +241,10 @@ void run_gemm(Pe& pe) {
 
 const char* const kTiled = "GEMM: square tiles, which PEs take in turns";
 const RegisterOps registered_products{{
-    {"MatMul", 1, shape_matmul, run_matmul, kTiled},
-    {"MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, kTiled},
-    {"QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, kTiled},
-    {"Gemm", 7, shape_gemm, run_gemm, kTiled},
+    tiled("MatMul", 1, shape_matmul, run_matmul, kTiled),
+    tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, kTiled),
+    tiled("QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, kTiled),
+    tiled("Gemm", 7, shape_gemm, run_gemm, kTiled),
 }};
 
 // ---- Convolutions: [channels out, k] · [k, pixels], of each image and group
@@ -468,10 +476,10 @@ void run_conv_transpose(Pe& pe) {
 
 const char* const kImplicit = "GEMM: [channels, k] · [k, pixels] in tiles; DMA gathers the pixels' columns";
 const RegisterOps registered_convolutions{{
-    {"Conv", 1, shape_conv, run_conv, kImplicit},
-    {"ConvInteger", 10, shape_conv_integer, run_conv_integer, kImplicit, true},
-    {"QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, kImplicit, true},
-    {"ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, kImplicit},
+    tiled("Conv", 1, shape_conv, run_conv, kImplicit),
+    tiled("ConvInteger", 10, shape_conv_integer, run_conv_integer, kImplicit, true),
+    tiled("QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, kImplicit, true),
+    tiled("ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, kImplicit),
 }};
 
 }  // namespace

@@ -377,11 +377,6 @@ class Planner {
     std::vector<std::string> names;
     for (const Port& p : model_.graph.outputs) names.push_back(p.name);
     names.insert(names.end(), request_.wanted.begin(), request_.wanted.end());
-    for (const Op& op : plan_->ops) {
-      for (const Value* v : op.outputs) {
-        if (request_.every_node && v && op.row->run && !v->constant) names.push_back(v->name);
-      }
-    }
     std::set<std::string> seen;
     for (const std::string& name : names) {
       if (!seen.insert(name).second) continue;
@@ -414,13 +409,15 @@ class Planner {
     return to;
   }
 
-  /// What runs: all that an output needs, but what moves nothing and what is constant.
+  /// What runs: all that an output needs (with every_node all), but what moves nothing and what is constant.
   void choose() {
-    std::set<const Value*> needed;
+    std::set<const Value*> needed, kept(plan_->outputs.begin(), plan_->outputs.end());
     for (const Value* v : plan_->outputs) needed.insert(&stored(*v));
     std::vector<const Op*> backward;
     for (auto op = plan_->ops.rbegin(); op != plan_->ops.rend(); ++op) {
-      const auto is_needed = [&](const Value* v) { return v && v->elements() > 0 && needed.count(v) > 0; };
+      const auto is_needed = [&](const Value* v) {
+        return v && v->elements() > 0 && (request_.every_node || needed.count(v) > 0);
+      };
       const bool constant = op->row != &kCopy && std::all_of(op->outputs.begin(), op->outputs.end(),
                                                              [](const Value* v) { return !v || v->constant; });
       if (constant || !op->row->run) {
@@ -436,8 +433,20 @@ class Planner {
         if (v) needed.insert(&stored(*v));
       }
     }
-    plan_->run.assign(backward.rbegin(), backward.rend());
+    plan_->run = fuse({backward.rbegin(), backward.rend()}, kept);
     std::reverse(plan_->skipped.begin(), plan_->skipped.end());
+    if (!request_.every_node) return;
+    for (const Launch& l : plan_->run) {  // what lies between fused nodes is not stored
+      if (!l.followers.empty()) kept.insert(l.op->outputs[0]);
+      for (const Op* f : l.followers) {
+        if (f != &l.last()) kept.insert(f->outputs[0]);
+      }
+    }
+    for (const Op& op : plan_->ops) {
+      for (const Value* v : op.outputs) {
+        if (v && op.row->run && !v->constant && kept.insert(v).second) plan_->outputs.push_back(v);
+      }
+    }
   }
 
   const Model& model_;
