@@ -37,7 +37,8 @@ std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport&
   for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why});
   std::map<const Op*, size_t> place;
   for (const Op& op : program.plan().ops) place[&op] = place.size();
-  std::sort(lines.begin(), lines.end(), [&](auto& a, auto& b) { return place.at(a.op) < place.at(b.op); });
+  const auto place_of = [&](const NodeLine& l) { return place.at(l.op->stands_for ? l.op->stands_for : l.op); };
+  std::sort(lines.begin(), lines.end(), [&](auto& a, auto& b) { return place_of(a) < place_of(b); });
   return lines;
 }
 

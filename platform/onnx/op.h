@@ -71,6 +71,7 @@ struct OpRow {
   const char* domain = "";
   /// Its kernel gives each element of output 0 to Pe::put once: others may follow in its tiles.
   bool leads = false;
+  bool (*same_bytes)(const Op&) = nullptr;  ///< whether output 0 is the input's bytes here; null: as `run` says
   /// Position by position: output 0 of the inputs' elements at a position, and how each input is seen there. Such an op
   /// may follow another in its tiles (fusion.h).
   tl::Tensor (*each)(Pe&, const Operands&) = nullptr;
@@ -91,11 +92,14 @@ class Op {
   const Node* node = nullptr;
   const OpRow* row = nullptr;
   int64_t opset = 0;
-  std::vector<Value*> inputs;   ///< null: left out
+  const Op* stands_for = nullptr;  ///< of the graph, where this is a pattern's; null: it is of the graph itself
+  std::vector<Value*> inputs;      ///< null: left out
   std::vector<Value*> outputs;  ///< null: left out
   /// What a value is in this run, for shapes that depend on values.
   std::function<std::shared_ptr<const TensorData>(Value&)> evaluate;
 
+  /// Output 0 is the input's bytes.
+  bool moves_nothing() const { return !row->run || (row->same_bytes && row->same_bytes(*this)); }
   bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
   bool has_output(size_t i) const { return i < outputs.size() && outputs[i]; }
   /// Refusal where it is left out.

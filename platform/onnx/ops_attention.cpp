@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernbench/kernel_api/kernels/flash.h"
+#include "kernbench/platform/onnx/patterns.h"
 #include "kernbench/platform/onnx/pe.h"
 
 namespace kernbench::onnx {
@@ -185,6 +186,7 @@ void run_attention(Pe& pe) {
   const int64_t blocks = tl::Context::cdiv(s.q.rows(), block), group = s.q.heads() / s.k.heads();
   Heads y = s.q;  // as the output lies
   y.shape[3] = s.v.columns();
+  y.flat = pe.op.integer("output_by_rows", pe.op.stands_for ? 0 : y.flat) != 0;
   for (int64_t t = pe.tl.index(); t < s.q.shape[0] * s.q.heads() * blocks; t += pe.tl.size()) {
     const int64_t head = t / blocks % s.q.heads(), batch = t / blocks / s.q.heads(), i = t % blocks * block;
     const int64_t rows = std::min(block, s.q.rows() - i), row = (batch * s.q.heads() + head) * s.q.rows();
@@ -199,17 +201,53 @@ void run_attention(Pe& pe) {
       scores = masked(pe, s, mask, scores, row, i, j);
       attention.add_scores(std::move(scores), values, j);
     }
-    pe.tl.store_async((pe.out() + y.at(batch, head, i)).block({rows, y.columns()}, y.stride()),
-                      pe.cast(attention.result(), pe.out_type()));
+    pe.put(Tile{y.at(batch, head, i), rows, y.columns(), y.stride()}, attention.result());
   }
 }
 
+// ---- Rotary embedding as exporters leave it
+
+void run_rotated_halves(Pe& pe) {
+  const Shape& to = pe.op.out().shape;
+  Strides x = Strides::dense(pe.op.shape());
+  if (pe.op.given("perm")) {
+    const Shape own = x.strides;
+    x.shape = to;
+    for (size_t d = 0; d < own.size(); ++d) x.strides[d] = own[static_cast<size_t>(pe.op.ints("perm")[d])];
+  }
+  const Strides cos = Strides::broadcast(pe.op.shape(1), to), sin = Strides::broadcast(pe.op.shape(2), to);
+  const int64_t head = to.back(), half = head / 2, positions = to[2];
+  const Range mine = pe.share_of(elements_of(to) / head);
+  for (int64_t r = mine.first; r < mine.last;) {
+    const int64_t rows = std::min({std::max<int64_t>(1, kPiece / head), mine.last - r, positions - r % positions});
+    Tensor of[3][2];  // halves of x, cos and sin
+    for (const int64_t h : {0, 1}) {
+      const Tile tile{r * head + h * half, rows, half, head};
+      of[0][h] = pe.widened(pe.pick(0, x, tile));
+      of[1][h] = pe.widened(pe.pick(1, cos, tile));
+      of[2][h] = pe.widened(pe.pick(2, sin, tile));
+    }
+    pe.put(Tile{r * head, rows, half, head}, of[0][0] * of[1][0] - of[0][1] * of[2][0]);
+    pe.put(Tile{r * head + half, rows, half, head}, of[0][1] * of[1][1] + of[0][0] * of[2][1]);
+    r += rows;
+  }
+}
+
+OpRow leading(OpRow row) {
+  row.leads = true;
+  return row;
+}
+
 const RegisterOps registered_attention{{
-    {"Attention", 23, shape_attention, run_attention,
-     "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running softmax"},
+    leading({"Attention", 23, shape_attention, run_attention,
+             "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running softmax"}),
     {"RotaryEmbedding", 23, shape_rotary, run_rotary,
      "MATH on each PE's part; partners, cosines and sines are gathered", true},
 }};
 
 }  // namespace
+
+const OpRow kRotatedHalves = leading({"RotaryEmbedding", 1, like_first, run_rotated_halves,
+                                      "MATH on rows of heads, which PEs share out; cosines and sines beside them"});
+
 }  // namespace kernbench::onnx

@@ -393,6 +393,12 @@ void shape_where(Op& op) {
   op.set_output(0, op.in(1).type, broadcast({op.shape(0), op.shape(1), op.shape(2)}));
 }
 
+OpRow conversion(const char* name, int since, void (*shape)(Op&)) {
+  OpRow row = by_position(name, since, shape, each_cast, "MATH: a conversion", view_of_first);
+  row.same_bytes = [](const Op& op) { return op.in(0).type == op.out().type; };
+  return row;
+}
+
 Tensor each_where(Pe& pe, const Operands& o) {
   return pe.tl.where(o[0], o[1], o[2]);
 }
@@ -412,8 +418,8 @@ void run_dropout(Pe& pe) {
 }
 
 const RegisterOps registered_types{{
-    by_position("Cast", 6, shape_cast, each_cast, "MATH: a conversion", view_of_first),
-    by_position("CastLike", 15, shape_cast_like, each_cast, "MATH: a conversion", view_of_first),
+    conversion("Cast", 6, shape_cast),
+    conversion("CastLike", 15, shape_cast_like),
     by_position("Where", 9, shape_where, each_where, kByPosition, broadcast_views),
     {"Dropout", 7, shape_dropout, run_dropout, "DMA: of inference a copy"},
 }};

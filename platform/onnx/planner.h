@@ -28,6 +28,7 @@ struct Plan {
   std::deque<Value> values;
   std::deque<Node> made_nodes;  ///< copies of what an output must have for itself
   std::deque<Op> ops;           ///< all that are left of the graph, in order
+  std::deque<Op> made_ops;      ///< of patterns (patterns.h), in the places of the last ones of theirs
   std::vector<Launch> run;      ///< what runs on the machine, in order
   struct Note {
     const Op* op;
