@@ -25,6 +25,13 @@ Dims dims_of(const Value& v) {
   return d;
 }
 
+/// Over the PEs in blocks of elements: of rows along the first axis that has more than one.
+host::Layout layout_of(const Dims& shape) {
+  int axis = 0;
+  while (axis + 1 < shape.rank() && shape[axis] == 1) ++axis;
+  return host::rank_replicate().cube(host::shard(axis)).pe(host::shard(axis));
+}
+
 HostTensor host_tensor(const TensorData& t, const Dims& shape) {
   HostTensor h;
   h.dtype = t.dtype();
@@ -68,7 +75,7 @@ void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role) {
   const Dims shape = role == TensorSpec::Role::out ? dims_of(v) : Dims{v.elements()};
   t.shape = [shape](const Params&) { return shape; };
   t.dtype = [dtype = v.dtype()](const Params&) { return dtype; };
-  t.layout = host::rows_of_pes();
+  t.layout = layout_of(shape);
   t.already_there = v.constant != nullptr;
   if (role == TensorSpec::Role::in) {
     const auto value = v.constant ? v.constant : v.known ? v.known : drawn(v, plan_->seed);
@@ -114,7 +121,7 @@ void GraphProgram::run(host::Context& h) {
     for (const Launch::Operand& out : l.outputs()) {
       const Value& v = *out.value;
       if (tensors.count(&v) == 0) {
-        tensors[&v] = h.tensor(v.dtype(), {v.elements()}, host::rows_of_pes(), v.name);
+        tensors[&v] = h.tensor(v.dtype(), {v.elements()}, layout_of({v.elements()}), v.name);
         if (last_use.count(&v) == 0) unused.push_back(tensors[&v]);
       }
       given[out.name] = tensors[&v];

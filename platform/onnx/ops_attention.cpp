@@ -162,21 +162,18 @@ void shape_attention(Op& op) {
   op.set_output(0, op.in(0).type, y);
 }
 
-/// Scores of a head's queries from i and keys from j on, after softcap and mask; `row`: the head's first in all scores.
-Tensor masked(Pe& pe, const AttentionSizes& s, const Strides& mask, const Tensor& scores, int64_t row, int64_t i,
-              int64_t j) {
-  tl::Context& tl = pe.tl;
-  if (s.softcap != 0) return tl.tanh(scores * (1 / s.softcap)) * s.softcap;
-  if (!pe.op.has(3)) return scores;
-  const int64_t rows = scores.dim(0), columns = scores.dim(1);
-  Places places;
-  for (int64_t r = 0; r < rows; ++r) {
-    const Places more = mask.range((row + i + r) * s.k.rows() + j, columns);
-    places.insert(places.end(), more.begin(), more.end());
-  }
-  const Tensor m = pe.pick(3, places, {rows, columns});
-  if (pe.op.in(3).type == Type::boolean) return tl.where(m, scores, kernels::kMaskedScore);
-  return tl.maximum(scores + pe.widened(m), kernels::kMaskedScore);  // of −inf too
+/// Keys from `first` on, with what belongs to them and one block of queries.
+struct KeyBlock {
+  int64_t first;
+  Tensor keys, values, mask;  ///< mask: [queries, keys] or what broadcasts to it, where there is one
+};
+
+/// Scores after softcap and mask.
+Tensor masked(Pe& pe, const AttentionSizes& s, const Tensor& scores, const Tensor& mask) {
+  if (s.softcap != 0) return pe.tl.tanh(scores * (1 / s.softcap)) * s.softcap;
+  if (!mask.valid()) return scores;
+  if (pe.op.in(3).type == Type::boolean) return pe.tl.where(mask, scores, kernels::kMaskedScore);
+  return scores + pe.widened(mask);
 }
 
 void run_attention(Pe& pe) {
@@ -190,16 +187,24 @@ void run_attention(Pe& pe) {
   for (int64_t t = pe.tl.index(); t < s.q.shape[0] * s.q.heads() * blocks; t += pe.tl.size()) {
     const int64_t head = t / blocks % s.q.heads(), batch = t / blocks / s.q.heads(), i = t % blocks * block;
     const int64_t rows = std::min(block, s.q.rows() - i), row = (batch * s.q.heads() + head) * s.q.rows();
-    const kernels::Queries queries{s.q.load(pe, batch, head, i, rows), i, rows};
-    kernels::FlashAttention attention(pe.tl, queries, s.causal);
+    const Tensor q = s.q.load(pe, batch, head, i, rows);
+    const bool exact = q.dtype() == DType::f32;  // then queries are scaled, once, instead of scores
+    const kernels::Queries queries{exact ? q * s.scale : q, i, rows};
+    kernels::FlashAttention attention(pe.tl, queries, s.causal, pe.op.has(3));
     const int64_t seen = s.causal ? std::min(s.k.rows(), i + rows) : s.k.rows();
-    for (int64_t j = 0; j < seen; j += block) {
+    const auto ask = [&](int64_t j) {
+      if (j >= seen) return KeyBlock{j, {}, {}, {}};
       const int64_t columns = std::min(block, seen - j);
-      const Tensor keys = s.k.load(pe, batch, head / group, j, columns);
-      const Tensor values = s.v.load(pe, batch, head / group, j, columns);
-      Tensor scores = pe.tl.dot(queries.q, keys.transpose()) * s.scale;
-      scores = masked(pe, s, mask, scores, row, i, j);
-      attention.add_scores(std::move(scores), values, j);
+      const Tile scores{(row + i) * s.k.rows() + j, rows, columns, s.k.rows()};
+      return KeyBlock{j, s.k.load(pe, batch, head / group, j, columns), s.v.load(pe, batch, head / group, j, columns),
+                      pe.op.has(3) ? pe.pick(3, mask, scores) : Tensor()};
+    };
+    KeyBlock now = ask(0);
+    for (KeyBlock next; now.first < seen; now = std::move(next)) {
+      next = ask(now.first + block);  // runs beside this one's products
+      Tensor scores = pe.tl.dot(queries.q, now.keys.transpose());
+      if (!exact) scores = scores * s.scale;
+      attention.add_scores(masked(pe, s, scores, now.mask), now.values, now.first);
     }
     pe.put(Tile{y.at(batch, head, i), rows, y.columns(), y.stride()}, attention.result());
   }

@@ -84,10 +84,10 @@ tl::Ptr Pe::whole(const std::string& name) const {
 
 Range Pe::share(size_t output) const {
   const tl::View& v = args_["out" + std::to_string(output)];
-  int64_t row = 1;
-  for (int i = 1; i < v.whole.rank(); ++i) row *= v.whole[i];
   if (v.shape.elements() == 0) return {};
-  return {v.offset[0] * row, v.offset[0] * row + v.shape.elements()};
+  int64_t first = 0;
+  for (int i = 0; i < v.whole.rank(); ++i) first = first * v.whole[i] + v.offset[i];
+  return {first, first + v.shape.elements()};
 }
 
 Range Pe::share_of(int64_t items) const {
