@@ -42,7 +42,8 @@ HostTensor host_tensor(const TensorData& t, const Dims& shape) {
 
 }  // namespace
 
-GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, Expectations expected)
+GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, Expectations expected,
+                           const PeaksOf& peaks)
     : file_(std::move(file)), plan_(std::move(plan)), expected_(std::move(expected)) {
   spec_.name = file_;
   spec_.help = "an ONNX graph";
@@ -62,6 +63,7 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
       if (given && names_.count(&v) == 0) add_tensor(v, TensorSpec::Role::in);
     }
     add_kernel(l);
+    rooflines_[&l] = roofline_of(l, peaks);
     spec_.materializes = spec_.materializes || l.op->row->reads_values;
   }
   spec_.function = [this](host::Context& h) { run(h); };
@@ -136,18 +138,6 @@ void GraphProgram::run(host::Context& h) {
       tensors.erase(&v);
     }
   }
-}
-
-uint64_t GraphProgram::bytes_of(const Launch& l) {
-  uint64_t bytes = 0;
-  std::set<const Value*> seen;
-  for (const auto& operands : {l.inputs(), l.outputs()}) {
-    for (const Launch::Operand& o : operands) {
-      if (seen.insert(&stored(*o.value)).second)
-        bytes += static_cast<uint64_t>(o.value->elements()) * size_of(o.value->dtype());
-    }
-  }
-  return bytes;
 }
 
 std::map<std::string, Expected> GraphProgram::reference() const {

@@ -9,6 +9,7 @@
 
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/platform/onnx/planner.h"
+#include "kernbench/platform/onnx/roofline.h"
 
 namespace kernbench::onnx {
 
@@ -23,19 +24,18 @@ class GraphProgram {
   using Expectations = std::map<std::string, std::shared_ptr<const TensorData>>;
   /// Outputs of these names are verified. RunError where one has another type or shape. Registers a kernel for each
   /// node that runs.
-  GraphProgram(std::string file, std::shared_ptr<const Plan>, Expectations);
+  GraphProgram(std::string file, std::shared_ptr<const Plan>, Expectations, const PeaksOf&);
   GraphProgram(const GraphProgram&) = delete;  // its spec's functions know it
 
   /// Its function and reference refer to this.
   const ProgramSpec& spec() const { return spec_; }
   const Plan& plan() const { return *plan_; }
+  const Roofline& roofline(const Launch& l) const { return rooflines_.at(&l); }
   /// Since it has run.
   const std::vector<NodeMark>& marks() const { return marks_; }
   bool verifies() const { return !expected_.empty(); }
   /// Outputs without elements, whose shape was compared.
   const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
-  /// Bytes of a launch's inputs and outputs, each once.
-  static uint64_t bytes_of(const Launch&);
 
  private:
   void add_tensor(const Value&, TensorSpec::Role);
@@ -47,6 +47,7 @@ class GraphProgram {
   std::shared_ptr<const Plan> plan_;
   Expectations expected_;
   std::map<const Launch*, std::string> kernels_;
+  std::map<const Launch*, Roofline> rooflines_;
   std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
   std::vector<std::string> by_shape_;
   ProgramSpec spec_;

@@ -71,6 +71,7 @@ struct OpRow {
   const char* domain = "";
   /// Its kernel gives each element of output 0 to Pe::put once: others may follow in its tiles.
   bool leads = false;
+  double (*macs)(const Op&) = nullptr;      ///< multiplications of its products; null: it has none, or does not say
   bool (*same_bytes)(const Op&) = nullptr;  ///< whether output 0 is the input's bytes here; null: as `run` says
   /// Position by position: output 0 of the inputs' elements at a position, and how each input is seen there. Such an op
   /// may follow another in its tiles (fusion.h).

@@ -243,9 +243,25 @@ OpRow leading(OpRow row) {
   return row;
 }
 
+/// Of keys that are seen; a mask may hide more.
+double macs_of_attention(const Op& op) {
+  const AttentionSizes s(op);
+  const int64_t queries = s.q.rows(), keys = s.k.rows(), full = s.causal ? std::min(queries, keys) : 0;
+  const double seen = static_cast<double>(full) * static_cast<double>(full + 1) / 2 +
+                      static_cast<double>(queries - full) * static_cast<double>(keys);
+  return static_cast<double>(s.q.shape[0] * s.q.heads()) * seen * static_cast<double>(s.q.columns() + s.v.columns());
+}
+
+OpRow attention_row() {
+  OpRow row = leading({"Attention", 23, shape_attention, run_attention,
+                       "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running "
+                       "softmax"});
+  row.macs = macs_of_attention;
+  return row;
+}
+
 const RegisterOps registered_attention{{
-    leading({"Attention", 23, shape_attention, run_attention,
-             "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running softmax"}),
+    attention_row(),
     {"RotaryEmbedding", 23, shape_rotary, run_rotary,
      "MATH on each PE's part; partners, cosines and sines are gathered", true},
 }};

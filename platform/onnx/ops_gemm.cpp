@@ -88,10 +88,11 @@ void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, cons
 }
 
 /// A row whose kernel gives its output by put_tile alone.
-OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), const char* how,
-            bool reads_values = false) {
+OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
+            const char* how, bool reads_values = false) {
   OpRow row{name, since, shape, run, how, reads_values};
   row.leads = true;
+  row.macs = macs;
   return row;
 }
 
@@ -259,12 +260,23 @@ void run_gemm(Pe& pe) {
   });
 }
 
+/// Of A and B as inputs ia and ib.
+template <size_t ia, size_t ib>
+double macs_of_product(const Op& op) {
+  const Products p = products_of(op, ia, ib);
+  return static_cast<double>(elements_of(p.batches)) * static_cast<double>(p.m * p.n) * static_cast<double>(p.k);
+}
+double macs_of_gemm(const Op& op) {
+  const GemmSizes s = gemm_sizes(op);
+  return static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+}
+
 const char* const kTiled = "GEMM: tiles, which PEs take in turns";
 const RegisterOps registered_products{{
-    tiled("MatMul", 1, shape_matmul, run_matmul, kTiled),
-    tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, kTiled),
-    tiled("QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, kTiled),
-    tiled("Gemm", 7, shape_gemm, run_gemm, kTiled),
+    tiled("MatMul", 1, shape_matmul, run_matmul, macs_of_product<0, 1>, kTiled),
+    tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, macs_of_product<0, 1>, kTiled),
+    tiled("QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, macs_of_product<0, 3>, kTiled),
+    tiled("Gemm", 7, shape_gemm, run_gemm, macs_of_gemm, kTiled),
 }};
 
 // ---- Convolutions: [channels out, k] · [k, pixels], of each image and group
@@ -494,12 +506,24 @@ void run_conv_transpose(Pe& pe) {
             });
 }
 
+/// Of W as input iw: its weights for each pixel of an output channel's images.
+template <size_t iw>
+double macs_of_conv(const Op& op) {
+  const double outputs = static_cast<double>(op.out().elements());
+  return outputs * static_cast<double>(op.in(iw).elements() / std::max<int64_t>(1, op.shape(iw)[0]));
+}
+/// Each output meets the taps of its group's channels, also such as nothing reaches.
+double macs_of_transposed(const Op& op) {
+  const TransposedSizes s = transposed_sizes(op);
+  return static_cast<double>(op.out().elements()) * static_cast<double>(s.in_channels * elements_of(s.kernel));
+}
+
 const char* const kImplicit = "GEMM: [channels, k] · [k, pixels] in tiles; DMA gathers the pixels' columns";
 const RegisterOps registered_convolutions{{
-    tiled("Conv", 1, shape_conv, run_conv, kImplicit),
-    tiled("ConvInteger", 10, shape_conv_integer, run_conv_integer, kImplicit, true),
-    tiled("QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, kImplicit, true),
-    tiled("ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, kImplicit),
+    tiled("Conv", 1, shape_conv, run_conv, macs_of_conv<1>, kImplicit),
+    tiled("ConvInteger", 10, shape_conv_integer, run_conv_integer, macs_of_conv<1>, kImplicit, true),
+    tiled("QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, macs_of_conv<3>, kImplicit, true),
+    tiled("ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, macs_of_transposed, kImplicit),
 }};
 
 }  // namespace
