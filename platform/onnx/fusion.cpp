@@ -8,7 +8,7 @@
 namespace kernbench::onnx {
 namespace {
 
-/// Values of a tile that may lie in TCM at a time: kMostElements of a tile, 64 KiB in f32, for each of them is 1 MiB.
+/// Values that may lie in TCM at a time, of kFollowed elements each: 1 MiB in f32.
 constexpr size_t kMostInTcm = 16;
 
 class Fusion {

@@ -10,7 +10,7 @@ namespace {
 using tl::Tensor;
 
 constexpr int64_t kTileK = 128;
-constexpr int64_t kEdge = 32, kMostEdge = 512;  // of a tile: a multiple of kEdge, or all there is
+constexpr int64_t kEdge = 32, kMostEdge = 256;  // of a tile: a multiple of kEdge, or all there is
 
 struct TileSize {
   int64_t rows = kEdge, columns = kEdge;

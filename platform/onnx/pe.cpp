@@ -180,6 +180,14 @@ tl::Tensor Pe::finished(tl::Tensor value, const Side& side) const {
 }
 
 void Pe::put(const Tile& tile, const tl::Tensor& value) const {
+  const int64_t step = std::max<int64_t>(1, kFollowed / tile.columns);
+  if (!followers_.empty() && tile.rows > step) {
+    for (int64_t r = 0; r < tile.rows; r += step) {
+      const int64_t n = std::min(step, tile.rows - r);
+      put(Tile{tile.first + r * tile.pitch, n, tile.columns, tile.pitch}, value.slice(0, r, n));
+    }
+    return;
+  }
   const tl::Tensor y = finished(cast(value, out_type()), [&](const Pe& pe, size_t input, const Strides& view) {
     return pe.pick(input, view, tile);
   });

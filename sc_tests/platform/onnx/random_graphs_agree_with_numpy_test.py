@@ -33,7 +33,7 @@ class Generator:
             self.values[f"x{i}"] = self.random.uniform(-1, 1, shape).astype("f4").astype("f8")
         self.inputs_of = {name: self.values[name] for name, _, _ in self.inputs}
         if self.large:
-            self.make_matmul(self.inputs[0][0])
+            self.step("make_matmul", "x0")
         for _ in range(self.random.integers(1, 12)):
             self.step()
         self.output = next(reversed(self.values))
@@ -53,11 +53,11 @@ class Generator:
         self.nodes.append(onnx.node(op, inputs, [name], name=name, **attributes))
         self.values[name] = value
 
-    def step(self):
-        kind = self.random.choice([f for f in dir(self) if f.startswith("make_")])
+    def step(self, kind=None, of=None):
+        kind = kind or self.random.choice([f for f in dir(self) if f.startswith("make_")])
         try:
-            getattr(self, kind)(self.pick())
-        except OverflowError:  # what was made of it on the way stays
+            getattr(self, kind)(of or self.pick())
+        except OverflowError:  # too large; what was made of it on the way stays
             pass
 
     def make_unary(self, a):
