@@ -95,8 +95,9 @@ class Fusion {
   bool is_read_only_within(const std::set<const Value*>& made, const std::vector<size_t>& members) const {
     return std::all_of(made.begin(), made.end(), [&](const Value* v) {
       if (v == ops_[members.back()]->outputs[0]) return true;
-      const std::set<size_t>& readers = readers_.at(v);
-      return std::includes(members.begin(), members.end(), readers.begin(), readers.end());
+      const auto readers = readers_.find(v);  // none: it runs to be verified
+      return readers != readers_.end() &&
+             std::includes(members.begin(), members.end(), readers->second.begin(), readers->second.end());
     });
   }
 

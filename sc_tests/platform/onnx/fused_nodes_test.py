@@ -92,6 +92,12 @@ class Fused(OnnxCli):
                 self.assertEqual(self.fused(m), fused)
                 self.succeeds("model", m, "--topology", SMALL, *self.options, "--verify")
 
+    def test_what_nobody_reads_is_verified(self):
+        m = self.model([node("MatMul", ["x", "x"], "p"), node("Tanh", ["p"], "dead"), node("Relu", ["p"], "y")], {"x": f4(6, 6)})
+        self.assertEqual(self.fused(m), {"y": "p"})
+        tensors = self.report(m, *self.options, "--verify")["verify"]["tensors"]
+        self.assertEqual({t["name"] for t in tensors}, {"p", "dead", "y"})
+
     def test_more_than_tcm_takes(self):
         """Twenty values that a last node sums up: they do not lie in TCM side by side."""
         nodes = [node("MatMul", ["x", "x"], "p"), *(node("Sin" if k % 2 else "Cos", ["p"], f"t{k}") for k in range(20)),
