@@ -29,7 +29,8 @@ constexpr size_t kHeaviest = 5;
 std::vector<NodeLine> heaviest(std::vector<NodeLine> lines) {
   std::stable_sort(lines.begin(), lines.end(), [](auto& a, auto& b) { return a.time_ns > b.time_ns; });
   const auto idle = std::find_if(lines.begin(), lines.end(), [](auto& l) { return l.time_ns <= 0; });
-  lines.erase(std::min(idle, lines.begin() + static_cast<std::ptrdiff_t>(std::min(kHeaviest, lines.size()))), lines.end());
+  lines.erase(std::min(idle, lines.begin() + static_cast<std::ptrdiff_t>(std::min(kHeaviest, lines.size()))),
+              lines.end());
   return lines;
 }
 
@@ -46,8 +47,9 @@ std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport&
     }
     lines.push_back(l);
     for (const Op* f : m.launch->followers)
-      lines.push_back({f, fmt::format("fused into {}: position by position in its tiles, as nobody else reads what lies between",
-                                      in_quotes(l.op->node->name))});
+      lines.push_back(
+          {f, fmt::format("fused into {}: position by position in its tiles, as nobody else reads what lies between",
+                          in_quotes(l.op->node->name))});
   }
   for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why});
   std::map<const Op*, size_t> place;
@@ -88,7 +90,8 @@ std::string outputs_of(const Op& op) {
 
 void write_graph_text(std::ostream& out, const GraphProgram& program, const ProgramReport& p, bool plan) {
   const std::vector<NodeLine> lines = lines_of(program, p);
-  const auto run = static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.launch != nullptr; }));
+  const auto run =
+      static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.launch != nullptr; }));
   fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
              lines.size() - run, p.run.pes.size(), verdict_of(program, p));
   fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));

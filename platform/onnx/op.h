@@ -95,7 +95,7 @@ class Op {
   int64_t opset = 0;
   const Op* stands_for = nullptr;  ///< of the graph, where this is a pattern's; null: it is of the graph itself
   std::vector<Value*> inputs;      ///< null: left out
-  std::vector<Value*> outputs;  ///< null: left out
+  std::vector<Value*> outputs;     ///< null: left out
   /// What a value is in this run, for shapes that depend on values.
   std::function<std::shared_ptr<const TensorData>(Value&)> evaluate;
 

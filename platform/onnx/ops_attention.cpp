@@ -116,17 +116,23 @@ struct Heads {
   Shape shape;
 };
 
+bool is_microsofts(const Op& op) {
+  return op.node->domain == kMicrosoft;
+}
+
 struct AttentionSizes {
   explicit AttentionSizes(const Op& op)
-      : q(op, 0, "q_num_heads"),
-        k(op, 1, "kv_num_heads"),
-        v(op, 2, "kv_num_heads"),
-        causal(op.integer("is_causal", 0) != 0),
+      : mask(is_microsofts(op) ? 5 : 3),
+        q(op, 0, is_microsofts(op) ? "num_heads" : "q_num_heads"),
+        k(op, 1, is_microsofts(op) ? "num_heads" : "kv_num_heads"),
+        v(op, 2, is_microsofts(op) ? "num_heads" : "kv_num_heads"),
+        causal(op.integer(is_microsofts(op) ? "unidirectional" : "is_causal", 0) != 0),
         scale(op.real("scale", 0)),
         softcap(op.real("softcap", 0)) {
     if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(q.columns()));
   }
   Shape scores() const { return {q.shape[0], q.heads(), q.rows(), k.rows()}; }
+  size_t mask;  ///< which input it is
   Heads q, k, v;
   bool causal;
   double scale, softcap;
@@ -140,22 +146,31 @@ void shape_attention(Op& op) {
         op.rank(i) == op.rank() && (op.rank() == 3 || op.rank() == 4),
         "input " + std::to_string(i) + " is of shape " + to_string(op.shape(i)) + ", expected 3 or 4 dimensions");
   }
-  op.require(!op.has(4) && !op.has(5) && !op.has_output(1) && !op.has_output(2), "it has a cache, which is not run");
-  op.require(!op.has_output(3), "its scores are an output, which is not run");
+  if (is_microsofts(op)) {
+    op.require(op.rank() == 3, "input 0 is of shape " + to_string(op.shape()) + ", expected 3 dimensions");
+    op.require(!op.has(3), "it has a bias of its projections, which is not run");
+    op.require(!op.has(4), "it has a key_padding_mask, which is not run");
+    for (size_t i = 6; i < op.inputs.size(); ++i) op.require(!op.has(i), "it has a cache, which is not run");
+    for (size_t i = 1; i < op.outputs.size(); ++i)
+      op.require(!op.has_output(i), "its cache or its scores are outputs, which is not run");
+  } else {
+    op.require(!op.has(4) && !op.has(5) && !op.has_output(1) && !op.has_output(2), "it has a cache, which is not run");
+    op.require(!op.has_output(3), "its scores are an output, which is not run");
+  }
   const AttentionSizes s(op);
-  op.require(s.softcap == 0 || !(op.has(3) || s.causal),
+  op.require(s.softcap == 0 || !(op.has(s.mask) || s.causal),
              "it has a softcap and a mask, and versions of ONNX differ on which comes first");
   const Shape &q = s.q.shape, &k = s.k.shape, &v = s.v.shape;
   op.require(q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[2] == v[2] && q[3] == k[3] && k[1] > 0 &&
                  q[1] % k[1] == 0 && k[2] > 0,
              "found " + to_string(op.shape(0)) + ", " + to_string(op.shape(1)) + " and " + to_string(op.shape(2)));
   op.require(std::max(q[3], v[3]) <= kPiece, "found a head of more than " + std::to_string(kPiece) + " columns");
-  if (op.has(3)) {
-    op.require(op.in(3).type == Type::boolean || op.in(3).type == op.in(0).type,
-               "its mask is of " + name_of(op.in(3).type));
-    op.require(
-        broadcast({op.shape(3), s.scores()}) == s.scores(),
-        "its mask is of shape " + to_string(op.shape(3)) + ", expected that of scores, " + to_string(s.scores()));
+  if (op.has(s.mask)) {
+    const Value& mask = op.in(s.mask);
+    op.require((mask.type == Type::boolean && !is_microsofts(op)) || mask.type == op.in(0).type,
+               "its mask is of " + name_of(mask.type));
+    op.require(broadcast({mask.shape, s.scores()}) == s.scores(),
+               "its mask is of shape " + to_string(mask.shape) + ", expected that of scores, " + to_string(s.scores()));
   }
   Shape y = op.shape();
   y.back() = s.q.flat ? s.q.heads() * v[3] : v[3];
@@ -172,13 +187,14 @@ struct KeyBlock {
 Tensor masked(Pe& pe, const AttentionSizes& s, const Tensor& scores, const Tensor& mask) {
   if (s.softcap != 0) return pe.tl.tanh(scores * (1 / s.softcap)) * s.softcap;
   if (!mask.valid()) return scores;
-  if (pe.op.in(3).type == Type::boolean) return pe.tl.where(mask, scores, kernels::kMaskedScore);
+  if (pe.op.in(s.mask).type == Type::boolean) return pe.tl.where(mask, scores, kernels::kMaskedScore);
   return scores + pe.widened(mask);
 }
 
 void run_attention(Pe& pe) {
   const AttentionSizes s(pe.op);
-  const Strides mask = pe.op.has(3) ? Strides::broadcast(pe.op.shape(3), s.scores()) : Strides();
+  const bool has_mask = pe.op.has(s.mask);
+  const Strides mask = has_mask ? Strides::broadcast(pe.op.shape(s.mask), s.scores()) : Strides();
   const int64_t block = kernels::flash_rows(std::max(s.q.columns(), s.v.columns()));
   const int64_t blocks = tl::Context::cdiv(s.q.rows(), block), group = s.q.heads() / s.k.heads();
   Heads y = s.q;  // as the output lies
@@ -190,14 +206,14 @@ void run_attention(Pe& pe) {
     const Tensor q = s.q.load(pe, batch, head, i, rows);
     const bool exact = q.dtype() == DType::f32;  // then queries are scaled, once, instead of scores
     const kernels::Queries queries{exact ? q * s.scale : q, i, rows};
-    kernels::FlashAttention attention(pe.tl, queries, s.causal, pe.op.has(3));
+    kernels::FlashAttention attention(pe.tl, queries, s.causal, has_mask);
     const int64_t seen = s.causal ? std::min(s.k.rows(), i + rows) : s.k.rows();
     const auto ask = [&](int64_t j) {
       if (j >= seen) return KeyBlock{j, {}, {}, {}};
       const int64_t columns = std::min(block, seen - j);
       const Tile scores{(row + i) * s.k.rows() + j, rows, columns, s.k.rows()};
       return KeyBlock{j, s.k.load(pe, batch, head / group, j, columns), s.v.load(pe, batch, head / group, j, columns),
-                      pe.op.has(3) ? pe.pick(3, mask, scores) : Tensor()};
+                      has_mask ? pe.pick(s.mask, mask, scores) : Tensor()};
     };
     KeyBlock now = ask(0);
     for (KeyBlock next; now.first < seen; now = std::move(next)) {
@@ -252,16 +268,18 @@ double macs_of_attention(const Op& op) {
   return static_cast<double>(s.q.shape[0] * s.q.heads()) * seen * static_cast<double>(s.q.columns() + s.v.columns());
 }
 
-OpRow attention_row() {
-  OpRow row = leading({"Attention", 23, shape_attention, run_attention,
+OpRow attention_row(const char* name, int since, const char* domain) {
+  OpRow row = leading({name, since, shape_attention, run_attention,
                        "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running "
                        "softmax"});
   row.macs = macs_of_attention;
+  row.domain = domain;
   return row;
 }
 
 const RegisterOps registered_attention{{
-    attention_row(),
+    attention_row("Attention", 23, ""),
+    attention_row("MultiHeadAttention", 1, kMicrosoft),
     {"RotaryEmbedding", 23, shape_rotary, run_rotary,
      "MATH on each PE's part; partners, cosines and sines are gathered", true},
 }};

@@ -21,8 +21,7 @@ void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function
     Tile tile{first, 1, std::min({together - in_row, left, kPiece}), together};
     if (tile.columns == together) tile.rows = std::min(std::max<int64_t>(1, kPiece / together), left / together);
     Operands operands;
-    for (size_t i = 0; i < views.size(); ++i)
-      operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], tile) : Tensor());
+    for (size_t i = 0; i < views.size(); ++i) operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], tile) : Tensor());
     pe.put(tile, f(operands));
     first += tile.rows * tile.columns;
   }

@@ -31,7 +31,8 @@ class Finder {
  public:
   explicit Finder(Patterns* p) : p_(*p) {
     for (const Op& op : *p_.ops) {
-      const bool constant = std::all_of(op.outputs.begin(), op.outputs.end(), [](auto* v) { return !v || v->constant; });
+      const bool constant =
+          std::all_of(op.outputs.begin(), op.outputs.end(), [](auto* v) { return !v || v->constant; });
       for (const Value* v : op.inputs) {
         if (v && !constant && !op.moves_nothing()) readers_[&stored(*v)].insert(&op);
       }
@@ -40,7 +41,8 @@ class Finder {
 
   void find() {
     for (const Op& op : *p_.ops) {
-      if (op.outputs.empty() || op.outputs[0] == nullptr || op.outputs[0]->constant || op.out().elements() == 0) continue;
+      if (op.outputs.empty() || op.outputs[0] == nullptr || op.outputs[0]->constant || op.out().elements() == 0)
+        continue;
       group_.clear();
       if (is(&op, "MatMul")) find_attention(op);
       if (is(&op, "Mul")) find_norm(op);
@@ -130,8 +132,7 @@ class Finder {
   bool is_read_by(const Value& v, const std::set<const Op*>& readers) const {
     if (p_.kept->count(&v) > 0) return false;
     const auto it = readers_.find(&v);
-    return it == readers_.end() ||
-           std::includes(readers.begin(), readers.end(), it->second.begin(), it->second.end());
+    return it == readers_.end() || std::includes(readers.begin(), readers.end(), it->second.begin(), it->second.end());
   }
 
   // ---- softmax(q kᵀ · scale + mask) v
@@ -159,9 +160,7 @@ class Finder {
     return x;
   }
   /// [batch, rows, heads, columns] as [batch, rows, heads · columns].
-  const Value* by_rows(const Value& v) {
-    return another_shape(v, {v.shape[0], v.shape[1], v.shape[2] * v.shape[3]});
-  }
+  const Value* by_rows(const Value& v) { return another_shape(v, {v.shape[0], v.shape[1], v.shape[2] * v.shape[3]}); }
 
   void find_attention(const Op& last) {
     const Op* softmax = through_casts(last, 0);
@@ -205,13 +204,11 @@ class Finder {
     group_.push_back(turned);
     const int64_t batch = scores.out().shape[0], dim = scores.shape(0)[3], width = last.out().shape[3];
     const auto is_of = [&](const Value& x) { return x.type == q->type && x.shape[0] == batch; };
-    if (kv_heads != v_heads || kv_heads == 0 || heads % kv_heads != 0 || heads != scores.out().shape[1] ||
-        !is_of(*k) || !is_of(*v) || !is_of(*q) || last.out().type != q->type || std::max(dim, width) > kPiece ||
-        scale == 0)
+    if (kv_heads != v_heads || kv_heads == 0 || heads % kv_heads != 0 || heads != scores.out().shape[1] || !is_of(*k) ||
+        !is_of(*v) || !is_of(*q) || last.out().type != q->type || std::max(dim, width) > kPiece || scale == 0)
       return;
-    std::map<std::string, Attribute> attributes{{"q_num_heads", integer(heads)},
-                                                {"kv_num_heads", integer(kv_heads)},
-                                                {"scale", real(scale)}};
+    std::map<std::string, Attribute> attributes{
+        {"q_num_heads", integer(heads)}, {"kv_num_heads", integer(kv_heads)}, {"scale", real(scale)}};
     // The way back to [batch, rows, heads, columns].
     const Op* end = &last;
     if (const Op* back = only_reader(last.out());
@@ -360,9 +357,8 @@ class Finder {
 
   bool try_rotation(const Op& last, const Op& straight, size_t x_at, const Op& turned, size_t t_at) {
     const Value& x = straight.in(x_at);
-    if (x.shape.size() != 4 || x.shape != last.out().shape || !takes(Takes::floats, x.type) ||
-        !read_once(straight) || !read_once(turned) || x.shape.back() > kPiece ||
-        !is_turned(maker_of_input(turned, t_at), x))
+    if (x.shape.size() != 4 || x.shape != last.out().shape || !takes(Takes::floats, x.type) || !read_once(straight) ||
+        !read_once(turned) || x.shape.back() > kPiece || !is_turned(maker_of_input(turned, t_at), x))
       return false;
     std::map<std::string, Attribute> attributes;
     const Value* from = &x;

@@ -20,8 +20,8 @@ struct Patterns {
   std::deque<Value>* values;
   std::deque<Node>* nodes;
   std::deque<Op> made;
-  std::map<const Op*, const Op*> instead;      ///< by the last op of a group: what runs in its place
-  std::map<const Op*, std::string> part_of;    ///< the others that nobody else needs: why they do not run
+  std::map<const Op*, const Op*> instead;    ///< by the last op of a group: what runs in its place
+  std::map<const Op*, std::string> part_of;  ///< the others that nobody else needs: why they do not run
 };
 
 void find_patterns(Patterns*);

@@ -166,13 +166,12 @@ tl::Tensor Pe::finished(tl::Tensor value, const Side& side) const {
     made[&next.out()] = pe.cast(next.row->each(pe, operands), pe.out_type());
     // What nobody reads from here on goes out of TCM.
     for (auto it = made.begin(); it != made.end();) {
-      const bool used = it->first == &next.out() ||
-                        std::any_of(followers_.begin() + static_cast<std::ptrdiff_t>(f) + 1, followers_.end(),
-                                    [&](const Op* later) {
-                                      return std::any_of(later->inputs.begin(), later->inputs.end(), [&](const Value* v) {
-                                        return v && &stored(*v) == it->first;
-                                      });
-                                    });
+      const bool used =
+          it->first == &next.out() ||
+          std::any_of(followers_.begin() + static_cast<std::ptrdiff_t>(f) + 1, followers_.end(), [&](const Op* later) {
+            return std::any_of(later->inputs.begin(), later->inputs.end(),
+                               [&](const Value* v) { return v && &stored(*v) == it->first; });
+          });
       it = used ? std::next(it) : made.erase(it);
     }
   }
@@ -191,8 +190,9 @@ void Pe::put(const Tile& tile, const tl::Tensor& value) const {
   const tl::Tensor y = finished(cast(value, out_type()), [&](const Pe& pe, size_t input, const Strides& view) {
     return pe.pick(input, view, tile);
   });
-  tl.store_async((out() + tile.first).block(tile.shape(), tile.rows > 1 ? tile.pitch : 0),
-                 y.shape().elements() < tile.shape().elements() ? y.broadcast_to(tile.shape()) : y.reshape(tile.shape()));
+  tl.store_async(
+      (out() + tile.first).block(tile.shape(), tile.rows > 1 ? tile.pitch : 0),
+      y.shape().elements() < tile.shape().elements() ? y.broadcast_to(tile.shape()) : y.reshape(tile.shape()));
 }
 
 void Pe::put(size_t output, int64_t first, const tl::Tensor& value) const {

@@ -14,9 +14,9 @@
 
 namespace kernbench::onnx {
 
-constexpr int64_t kPiece = 8192;     // elements of a tensor in TCM
+constexpr int64_t kPiece = 8192;          // elements of a tensor in TCM
 constexpr int64_t kFollowed = 16 * 1024;  // of a tile that followers work on at a time, where it has several rows
-constexpr int64_t kRow = 64 * 1024;  // of a row that must lie in TCM as a whole
+constexpr int64_t kRow = 64 * 1024;       // of a row that must lie in TCM as a whole
 
 /// Where the elements of a view stand in a flat tensor: Σ index · stride + offset.
 struct Strides {

@@ -425,7 +425,7 @@ class Planner {
       const bool constant = op->row != &kCopy && std::all_of(op->outputs.begin(), op->outputs.end(),
                                                              [](const Value* v) { return !v || v->constant; });
       if (constant || op->moves_nothing()) {
-        plan_->skipped.push_back({&*op, constant         ? "constant: worked out ahead"
+        plan_->skipped.push_back({&*op, constant        ? "constant: worked out ahead"
                                         : !op->row->run ? op->row->how
                                                         : "nothing moves: its output is its input"});
         continue;

@@ -12,8 +12,8 @@ namespace kernbench::onnx {
 using PeaksOf = std::function<models::Peaks(DType)>;
 
 struct Roofline {
-  double macs = 0, bytes = 0;              ///< of products; of inputs and outputs, each once
-  double compute_ns = 0, memory_ns = 0;    ///< what these take at the peaks of GEMM and HBM
+  double macs = 0, bytes = 0;            ///< of products; of inputs and outputs, each once
+  double compute_ns = 0, memory_ns = 0;  ///< what these take at the peaks of GEMM and HBM
   /// The longer of both: MATH, latencies and what several PEs read several times are not counted.
   double predicted_ns() const { return compute_ns > memory_ns ? compute_ns : memory_ns; }
 };
