@@ -1,6 +1,7 @@
 #include "kernbench/kernel_api/kernels/flash.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace kernbench::kernels {
@@ -22,7 +23,8 @@ void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64
 
 void FlashAttention::add_scores(tl::Tensor s, const tl::Tensor& values, int64_t first_key) {
   mask_unseen(s, first_key);
-  const tl::Tensor part_top = tl_.max(s, 1, true);
+  tl::Tensor part_top = tl_.max(s, 1, true);
+  if (infinite_) part_top = tl_.maximum(part_top, static_cast<double>(std::numeric_limits<float>::lowest()));
   const tl::Tensor new_top = any_ ? tl_.maximum(top_, part_top) : part_top;
   const tl::Tensor p = tl_.exp(s - new_top);
   const tl::Tensor part_sum = tl_.sum(p, 1, true);

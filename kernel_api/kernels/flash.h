@@ -25,10 +25,12 @@ struct Queries {
 
 class FlashAttention {
  public:
-  FlashAttention(tl::Context& tl, const Queries& queries, bool causal) : tl_(tl), queries_(queries), causal_(causal) {}
+  /// infinite: scores may be −inf; a query that has no others gets NaN.
+  FlashAttention(tl::Context& tl, const Queries& queries, bool causal, bool infinite = false)
+      : tl_(tl), queries_(queries), causal_(causal), infinite_(infinite) {}
   /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query.
   void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
-  /// The same of scores [rows, cols], in f32, that the caller has made: kMaskedScore or more.
+  /// The same of scores [rows, cols], in f32, that the caller has made.
   void add_scores(tl::Tensor scores, const tl::Tensor& values, int64_t first_key);
   /// softmax(q kᵀ / √dim) v over all that was added, in f32.
   tl::Tensor result() const { return acc_ / sum_; }
@@ -43,7 +45,7 @@ class FlashAttention {
 
   tl::Context& tl_;
   const Queries& queries_;
-  const bool causal_;
+  const bool causal_, infinite_;
   bool any_ = false;
   tl::Tensor top_;  // running maximum of a query's scores, [rows, 1]
   tl::Tensor sum_;  // of exp(score - top), [rows, 1]

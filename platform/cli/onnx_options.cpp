@@ -9,6 +9,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
+#include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/onnx/graph_program.h"
 #include "kernbench/platform/onnx/graph_report.h"
 #include "kernbench/platform/onnx/reader.h"
@@ -97,11 +98,12 @@ class OnnxRun : public OwnProgram {
     for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
   }
 
-  const ProgramSpec* make(Platform&, RunOptions* r) override {
+  const ProgramSpec* make(Platform& platform, RunOptions* r) override {
     r->ranks = "1";
     r->tensors.clear();  // the plan has read them
     r->expected.clear();
-    program_ = std::make_unique<onnx::GraphProgram>(model_.file, plan_, expected_);
+    program_ = std::make_unique<onnx::GraphProgram>(
+        model_.file, plan_, expected_, [&](DType dtype) { return models::peaks_for(platform, *r, dtype); });
     r->verify = r->verify || program_->verifies();
     return &program_->spec();
   }

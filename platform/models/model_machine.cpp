@@ -74,6 +74,11 @@ Peaks peaks_of(Machine& machine, const std::vector<size_t>& pes, DType dtype) {
 
 }  // namespace
 
+Peaks peaks_for(Platform& platform, const PeChoice& choice, DType dtype) {
+  return peaks_of(platform.machine(), host::ProgramPes(platform.machine(), choose_pes(platform.machine(), choice)).pes,
+                  dtype);
+}
+
 ModelMachine machine_for(Platform& platform, const Plan& plan, PeChoice* choice) {
   Machine& machine = platform.machine();
   const host::ProgramPes all(machine, choose_pes(machine, *choice));

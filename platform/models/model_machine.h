@@ -21,4 +21,7 @@ struct ModelMachine {
 /// where there are fewer.
 ModelMachine machine_for(Platform&, const Plan& plan, PeChoice* choice);
 
+/// Of the PEs that the choice leaves.
+Peaks peaks_for(Platform&, const PeChoice& choice, DType);
+
 }  // namespace kernbench::models

@@ -8,13 +8,15 @@
 
 namespace kernbench::onnx {
 
-using Operands = std::vector<tl::Tensor>;
-
 /// output 0 = f(the inputs' elements), each input seen through a view of the output's shape. Inputs that are left out
 /// are empty tensors.
 void for_elements(Pe&, const std::vector<Strides>& views, const std::function<tl::Tensor(const Operands&)>& f);
-/// The inputs broadcast.
-void for_elements(Pe&, const std::function<tl::Tensor(const Operands&)>& f);
+/// A row of an op that works position by position.
+OpRow by_position(const char* name, int since, void (*shape)(Op&), tl::Tensor (*each)(Pe&, const Operands&),
+                  const char* how, std::vector<Strides> (*views)(const Op&), const char* domain = "");
+/// Views of an op's inputs: broadcast, or only the first one.
+std::vector<Strides> broadcast_views(const Op&);
+std::vector<Strides> view_of_first(const Op&);
 /// Of a vector that stands along an axis of a shape (or of one element).
 Strides along_axis(const Shape& vector, const Shape& shape, int64_t axis);
 

@@ -25,6 +25,13 @@ Dims dims_of(const Value& v) {
   return d;
 }
 
+/// Over the PEs in blocks of elements: of rows along the first axis that has more than one.
+host::Layout layout_of(const Dims& shape) {
+  int axis = 0;
+  while (axis + 1 < shape.rank() && shape[axis] == 1) ++axis;
+  return host::rank_replicate().cube(host::shard(axis)).pe(host::shard(axis));
+}
+
 HostTensor host_tensor(const TensorData& t, const Dims& shape) {
   HostTensor h;
   h.dtype = t.dtype();
@@ -35,7 +42,8 @@ HostTensor host_tensor(const TensorData& t, const Dims& shape) {
 
 }  // namespace
 
-GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, Expectations expected)
+GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, Expectations expected,
+                           const PeaksOf& peaks)
     : file_(std::move(file)), plan_(std::move(plan)), expected_(std::move(expected)) {
   spec_.name = file_;
   spec_.help = "an ONNX graph";
@@ -48,15 +56,15 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
     if (v->elements() > 0) add_tensor(*v, TensorSpec::Role::out);
     if (v->elements() == 0 && e != expected_.end()) by_shape_.push_back(v->name);
   }
-  for (const Op* op : plan_->run) {
-    for (const Value* in : op->inputs) {
-      if (!in || in->elements() == 0) continue;
-      const Value& v = stored(*in);
+  for (const Launch& l : plan_->run) {
+    for (const Launch::Operand& in : l.inputs()) {
+      const Value& v = stored(*in.value);
       const bool given = v.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0;
       if (given && names_.count(&v) == 0) add_tensor(v, TensorSpec::Role::in);
     }
-    add_kernel(*op);
-    spec_.materializes = spec_.materializes || op->row->reads_values;
+    add_kernel(l);
+    rooflines_[&l] = roofline_of(l, peaks);
+    spec_.materializes = spec_.materializes || l.op->row->reads_values;
   }
   spec_.function = [this](host::Context& h) { run(h); };
   if (verifies()) spec_.reference = [this](const Params&, const TensorMap&) { return reference(); };
@@ -69,7 +77,7 @@ void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role) {
   const Dims shape = role == TensorSpec::Role::out ? dims_of(v) : Dims{v.elements()};
   t.shape = [shape](const Params&) { return shape; };
   t.dtype = [dtype = v.dtype()](const Params&) { return dtype; };
-  t.layout = host::rows_of_pes();
+  t.layout = layout_of(shape);
   t.already_there = v.constant != nullptr;
   if (role == TensorSpec::Role::in) {
     const auto value = v.constant ? v.constant : v.known ? v.known : drawn(v, plan_->seed);
@@ -79,78 +87,57 @@ void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role) {
   spec_.tensors.push_back(std::move(t));
 }
 
-void GraphProgram::add_kernel(const Op& op) {
+void GraphProgram::add_kernel(const Launch& l) {
   KernelSpec k;
-  k.name = fmt::format("onnx:{}:{}", kernels_.size(), op.node->op);
-  k.help = op.row->how;
+  k.name = fmt::format("onnx:{}:{}", kernels_.size(), l.op->node->op);
+  k.help = l.op->row->how;
   k.any_shape = true;
-  k.materializes = op.row->reads_values;
-  const auto add = [&](const std::string& name, TensorSpec::Role role, const Value& v) {
+  k.materializes = l.op->row->reads_values;
+  const auto add = [&](const Launch::Operand& o, TensorSpec::Role role) {
     TensorSpec t;
-    t.name = name;
+    t.name = o.name;
     t.role = role;
-    t.shape = [n = v.elements()](const Params&) { return Dims{n}; };
-    t.dtype = [dtype = v.dtype()](const Params&) { return dtype; };
+    t.shape = [n = o.value->elements()](const Params&) { return Dims{n}; };
+    t.dtype = [dtype = o.value->dtype()](const Params&) { return dtype; };
     k.tensors.push_back(std::move(t));
   };
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (op.has(i) && op.in(i).elements() > 0) add("in" + std::to_string(i), TensorSpec::Role::in, op.in(i));
-  }
-  for (size_t i = 0; i < op.outputs.size(); ++i) {
-    if (op.has_output(i) && op.out(i).elements() > 0) add("out" + std::to_string(i), TensorSpec::Role::out, op.out(i));
-  }
-  k.function = [&op](tl::Context& tl, const tl::Args& args) { run_on_pe(op, tl, args); };
-  kernels_[&op] = k.name;
+  for (const Launch::Operand& o : l.inputs()) add(o, TensorSpec::Role::in);
+  for (const Launch::Operand& o : l.outputs()) add(o, TensorSpec::Role::out);
+  k.function = [&l](tl::Context& tl, const tl::Args& args) { run_on_pe(l, tl, args); };
+  kernels_[&l] = k.name;
   KernelRegistry::instance().add(std::move(k));
 }
 
 void GraphProgram::run(host::Context& h) {
   marks_.clear();
-  std::map<const Value*, const Op*> last_use;
-  for (const Op* op : plan_->run) {
-    for (const Value* v : op->inputs) {
-      if (v) last_use[&stored(*v)] = op;
-    }
+  std::map<const Value*, const Launch*> last_use;
+  for (const Launch& l : plan_->run) {
+    for (const Launch::Operand& in : l.inputs()) last_use[&stored(*in.value)] = &l;
   }
   std::map<const Value*, host::Tensor> tensors;
   for (const auto& [v, name] : names_) tensors[v] = spec_.tensor(name)->is_output() ? h.output(name) : h.input(name);
-  for (const Op* op : plan_->run) {
+  for (const Launch& l : plan_->run) {
     std::map<std::string, host::Tensor> given;
     std::vector<host::Tensor> unused;
-    for (size_t i = 0; i < op->inputs.size(); ++i) {
-      if (op->has(i) && op->in(i).elements() > 0) given["in" + std::to_string(i)] = tensors.at(&stored(op->in(i)));
-    }
-    for (size_t i = 0; i < op->outputs.size(); ++i) {
-      if (!op->has_output(i) || op->out(i).elements() == 0) continue;
-      const Value& v = op->out(i);
+    for (const Launch::Operand& in : l.inputs()) given[in.name] = tensors.at(&stored(*in.value));
+    for (const Launch::Operand& out : l.outputs()) {
+      const Value& v = *out.value;
       if (tensors.count(&v) == 0) {
-        tensors[&v] = h.tensor(v.dtype(), {v.elements()}, host::rows_of_pes(), v.name);
+        tensors[&v] = h.tensor(v.dtype(), {v.elements()}, layout_of({v.elements()}), v.name);
         if (last_use.count(&v) == 0) unused.push_back(tensors[&v]);
       }
-      given["out" + std::to_string(i)] = tensors[&v];
+      given[out.name] = tensors[&v];
     }
-    marks_.push_back({h.streams().operations().size(), op});
-    h.launch(h.rank(0), kernels_.at(op), {}, given);
+    marks_.push_back({h.streams().operations().size(), &l});
+    h.launch(h.rank(0), kernels_.at(&l), {}, given);
     for (const host::Tensor& t : unused) h.free(t);
-    for (const Value* in : op->inputs) {
-      if (!in || in->elements() == 0) continue;
-      const Value& v = stored(*in);
-      if (last_use.at(&v) != op || names_.count(&v) > 0 || tensors.count(&v) == 0) continue;
+    for (const Launch::Operand& in : l.inputs()) {
+      const Value& v = stored(*in.value);
+      if (last_use.at(&v) != &l || names_.count(&v) > 0 || tensors.count(&v) == 0) continue;
       h.free(tensors.at(&v));
       tensors.erase(&v);
     }
   }
-}
-
-uint64_t GraphProgram::bytes_of(const Op& op) {
-  uint64_t bytes = 0;
-  std::set<const Value*> seen;
-  for (const auto* values : {&op.inputs, &op.outputs}) {
-    for (const Value* v : *values) {
-      if (v && seen.insert(&stored(*v)).second) bytes += static_cast<uint64_t>(v->elements()) * size_of(v->dtype());
-    }
-  }
-  return bytes;
 }
 
 std::map<std::string, Expected> GraphProgram::reference() const {

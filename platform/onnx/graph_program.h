@@ -9,13 +9,14 @@
 
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/platform/onnx/planner.h"
+#include "kernbench/platform/onnx/roofline.h"
 
 namespace kernbench::onnx {
 
 /// Where in the program a node's launch stands: by the number of the operation, in the order of enqueueing.
 struct NodeMark {
   size_t operation = 0;
-  const Op* op = nullptr;
+  const Launch* launch = nullptr;
 };
 
 class GraphProgram {
@@ -23,30 +24,30 @@ class GraphProgram {
   using Expectations = std::map<std::string, std::shared_ptr<const TensorData>>;
   /// Outputs of these names are verified. RunError where one has another type or shape. Registers a kernel for each
   /// node that runs.
-  GraphProgram(std::string file, std::shared_ptr<const Plan>, Expectations);
+  GraphProgram(std::string file, std::shared_ptr<const Plan>, Expectations, const PeaksOf&);
   GraphProgram(const GraphProgram&) = delete;  // its spec's functions know it
 
   /// Its function and reference refer to this.
   const ProgramSpec& spec() const { return spec_; }
   const Plan& plan() const { return *plan_; }
+  const Roofline& roofline(const Launch& l) const { return rooflines_.at(&l); }
   /// Since it has run.
   const std::vector<NodeMark>& marks() const { return marks_; }
   bool verifies() const { return !expected_.empty(); }
   /// Outputs without elements, whose shape was compared.
   const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
-  /// Bytes of a node's inputs and outputs, each once.
-  static uint64_t bytes_of(const Op&);
 
  private:
   void add_tensor(const Value&, TensorSpec::Role);
-  void add_kernel(const Op&);
+  void add_kernel(const Launch&);
   void run(host::Context&);
   std::map<std::string, Expected> reference() const;
 
   std::string file_;
   std::shared_ptr<const Plan> plan_;
   Expectations expected_;
-  std::map<const Op*, std::string> kernels_;
+  std::map<const Launch*, std::string> kernels_;
+  std::map<const Launch*, Roofline> rooflines_;
   std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
   std::vector<std::string> by_shape_;
   ProgramSpec spec_;

@@ -15,26 +15,47 @@ namespace {
 struct NodeLine {
   const Op* op;
   std::string how;
+  const Launch* launch = nullptr;  ///< null: it has none of its own
   double start_ns = 0, time_ns = 0;
-  bool runs = false;
+  Roofline roofline = {};
+  /// Shares of the machine's peaks.
+  double gemm_share() const { return time_ns > 0 ? roofline.compute_ns / time_ns : 0; }
+  double hbm_share() const { return time_ns > 0 ? roofline.memory_ns / time_ns : 0; }
 };
+
+constexpr size_t kHeaviest = 5;
+
+/// The nodes that took most time, the longest first.
+std::vector<NodeLine> heaviest(std::vector<NodeLine> lines) {
+  std::stable_sort(lines.begin(), lines.end(), [](auto& a, auto& b) { return a.time_ns > b.time_ns; });
+  const auto idle = std::find_if(lines.begin(), lines.end(), [](auto& l) { return l.time_ns <= 0; });
+  lines.erase(std::min(idle, lines.begin() + static_cast<std::ptrdiff_t>(std::min(kHeaviest, lines.size()))),
+              lines.end());
+  return lines;
+}
 
 /// In the order of the graph.
 std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport& p) {
   std::vector<NodeLine> lines;
   for (const NodeMark& m : program.marks()) {
-    NodeLine l{m.op, m.op->row->how, 0, 0, true};
+    NodeLine l{m.launch->op, m.launch->op->row->how, m.launch};
+    l.roofline = program.roofline(*m.launch);
     if (m.operation < p.ops.size() && p.ops[m.operation].open == 0) {
       const host::Operation& o = p.ops[m.operation];
       l.start_ns = o.start_ns;
       l.time_ns = *std::max_element(o.end_ns.begin(), o.end_ns.end()) - o.start_ns;
     }
     lines.push_back(l);
+    for (const Op* f : m.launch->followers)
+      lines.push_back(
+          {f, fmt::format("fused into {}: position by position in its tiles, as nobody else reads what lies between",
+                          in_quotes(l.op->node->name))});
   }
-  for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why, 0, 0, false});
+  for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why});
   std::map<const Op*, size_t> place;
   for (const Op& op : program.plan().ops) place[&op] = place.size();
-  std::sort(lines.begin(), lines.end(), [&](auto& a, auto& b) { return place.at(a.op) < place.at(b.op); });
+  const auto place_of = [&](const NodeLine& l) { return place.at(l.op->stands_for ? l.op->stands_for : l.op); };
+  std::sort(lines.begin(), lines.end(), [&](auto& a, auto& b) { return place_of(a) < place_of(b); });
   return lines;
 }
 
@@ -46,10 +67,10 @@ std::string verdict_of(const GraphProgram& program, const ProgramReport& p) {
 
 /// The first node in the order of the graph whose output is not what it should be; null: none.
 const Op* first_that_departs(const GraphProgram& program, const ProgramReport& p) {
-  for (const Op* op : program.plan().run) {
-    for (const Value* v : op->outputs) {
+  for (const Launch& l : program.plan().run) {
+    for (const Launch::Operand& o : l.outputs()) {
       for (const TensorReport& t : p.run.tensors) {
-        if (v && t.name == v->name && !t.passed) return op;
+        if (t.name == o.value->name && !t.passed) return &l.last();
       }
     }
   }
@@ -69,17 +90,25 @@ std::string outputs_of(const Op& op) {
 
 void write_graph_text(std::ostream& out, const GraphProgram& program, const ProgramReport& p, bool plan) {
   const std::vector<NodeLine> lines = lines_of(program, p);
-  const auto run = static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.runs; }));
+  const auto run =
+      static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.launch != nullptr; }));
   fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
              lines.size() - run, p.run.pes.size(), verdict_of(program, p));
   fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
   if (plan) {
-    fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}  {}\n", "node", "op", "bytes", "time", "how it runs, what it gives");
+    fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}{:>16}  {}\n", "node", "op", "bytes", "predicted", "time",
+               "how it runs, what it gives");
     for (const NodeLine& l : lines)
-      fmt::print(out, "  {:32}{:20}{:>14}{:>16}  {}; {}\n", escaped(l.op->node->name), escaped(l.op->node->op),
-                 l.runs ? bytes_text(GraphProgram::bytes_of(*l.op)) : "-", l.runs ? time_text(l.time_ns) : "-", l.how,
+      fmt::print(out, "  {:32}{:20}{:>14}{:>16}{:>16}  {}; {}\n", escaped(l.op->node->name), escaped(l.op->node->op),
+                 l.launch ? bytes_text(static_cast<uint64_t>(l.roofline.bytes)) : "-",
+                 l.launch ? time_text(l.roofline.predicted_ns()) : "-", l.launch ? time_text(l.time_ns) : "-", l.how,
                  outputs_of(*l.op));
+    fmt::print(out, "  predicted: products at the peak of GEMM, or bytes at that of HBM, whichever takes longer\n");
   }
+  fmt::print(out, "\n  {:32}{:20}{:>16}{:>8}{:>9}{:>9}\n", "heaviest nodes", "op", "time", "%", "GEMM %", "HBM %");
+  for (const NodeLine& l : heaviest(lines))
+    fmt::print(out, "  {:32}{:20}{:>16}{:>8.1f}{:>9.1f}{:>9.1f}\n", escaped(l.op->node->name), escaped(l.op->node->op),
+               time_text(l.time_ns), 100 * l.time_ns / p.run.end_ns, 100 * l.gemm_share(), 100 * l.hbm_share());
   fmt::print(out, "\n  tensors      at most {} in HBM at a time\n", bytes_text(p.tensors.bytes));
   write_rates(out, p.run);
   write_findings(out, p.run);
@@ -94,12 +123,21 @@ void write_graph_json(std::ostream& out, const GraphProgram& program, const Prog
   JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
   begin_report(w, "program", p.run);
   w.key("nodes").open('[');
-  for (const NodeLine& l : lines_of(program, p)) {
-    w.open('{').field("name", l.op->node->name).field("op", l.op->node->op).field("runs", l.runs).field("how", l.how);
-    w.field("gives", outputs_of(*l.op)).field("bytes", l.runs ? GraphProgram::bytes_of(*l.op) : 0);
-    if (l.runs) w.field("start_ns", l.start_ns).field("time_ns", l.time_ns);
+  const std::vector<NodeLine> lines = lines_of(program, p);
+  for (const NodeLine& l : lines) {
+    w.open('{').field("name", l.op->node->name).field("op", l.op->node->op).field("runs", l.launch != nullptr);
+    w.field("how", l.how).field("gives", outputs_of(*l.op));
+    w.field("bytes", static_cast<uint64_t>(l.roofline.bytes));
+    if (l.launch) {
+      w.field("macs", l.roofline.macs).field("predicted_ns", l.roofline.predicted_ns());
+      w.field("start_ns", l.start_ns).field("time_ns", l.time_ns);
+      w.field("gemm_peak_share", l.gemm_share()).field("hbm_peak_share", l.hbm_share());
+    }
     w.close('}');
   }
+  w.close(']');
+  w.key("heaviest").open('[');
+  for (const NodeLine& l : heaviest(lines)) w.value(l.op->node->name);
   w.close(']');
   if (const Op* op = first_that_departs(program, p)) w.field("first_that_departs", op->node->name);
   if (!program.verified_by_shape().empty()) w.field("verified_by_shape", program.verified_by_shape());

@@ -82,10 +82,10 @@ void add(tl::LaunchArgs& args, const std::string& name, DType dtype, int64_t ele
 }
 
 /// Refusal, besides a kernel's own faults.
-void run_row(const Op& op, tl::Context& tl, const tl::Args& args) {
-  Pe pe(tl, args, op);
+void run_row(const Launch& l, tl::Context& tl, const tl::Args& args) {
+  Pe pe(tl, args, *l.op, l.followers);
   try {
-    op.row->run(pe);
+    l.op->row->run(pe);
   } catch (const std::out_of_range&) {
     throw Refusal("an input has fewer elements than are read");
   }
@@ -93,11 +93,11 @@ void run_row(const Op& op, tl::Context& tl, const tl::Args& args) {
 
 }  // namespace
 
-void run_on_pe(const Op& op, tl::Context& tl, const tl::Args& args) {
+void run_on_pe(const Launch& l, tl::Context& tl, const tl::Args& args) {
   try {
-    run_row(op, tl, args);
+    run_row(l, tl, args);
   } catch (const Refusal& r) {
-    throw KernelFault(described(*op.node) + ": " + r.what());
+    throw KernelFault(described(*l.op->node) + ": " + r.what());
   }
 }
 
@@ -126,7 +126,7 @@ std::vector<TensorData> work_out(const Op& op, const std::vector<std::shared_ptr
   if (!any) return results;
   try {
     tl::Context tl(host);
-    run_row(op, tl, tl::Args(args, 0));
+    run_row({&op, {}}, tl, tl::Args(args, 0));
     tl.finish();
   } catch (const KernelFault& f) {
     throw Refusal(f.what());

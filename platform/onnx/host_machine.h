@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernbench/platform/onnx/op.h"
+#include "kernbench/platform/onnx/fusion.h"
 
 namespace kernbench::tl {
 class Args;
@@ -18,7 +18,7 @@ namespace kernbench::onnx {
 /// out. Refusal where the kernel has a fault.
 std::vector<TensorData> work_out(const Op&, const std::vector<std::shared_ptr<const TensorData>>& inputs);
 
-/// A node's kernel, on one PE. KernelFault also for what its data asks in vain.
-void run_on_pe(const Op&, tl::Context&, const tl::Args&);
+/// A node's kernel and what follows, on one PE. KernelFault also for what its data asks in vain.
+void run_on_pe(const Launch&, tl::Context&, const tl::Args&);
 
 }  // namespace kernbench::onnx

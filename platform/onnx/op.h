@@ -9,6 +9,10 @@
 
 #include "kernbench/platform/onnx/graph.h"
 
+namespace kernbench::tl {
+class Tensor;
+}
+
 namespace kernbench::onnx {
 
 /// Why a node cannot be run: one line, without its name.
@@ -42,8 +46,15 @@ struct Value {
   DType dtype() const { return *dtype_of(type); }
 };
 
+/// The value whose bytes these are.
+inline const Value& stored(const Value& v) {
+  return v.bytes_of ? *v.bytes_of : v;
+}
+
 class Op;
 class Pe;
+struct Strides;
+using Operands = std::vector<tl::Tensor>;
 
 constexpr int kNewest = 23, kOldest = 1;             // opsets
 constexpr const char* kMicrosoft = "com.microsoft";  // the domain of onnxruntime's own ops
@@ -58,6 +69,14 @@ struct OpRow {
   bool takes_empty = false;   ///< inputs without elements are its business
   int until = kNewest;        ///< the last opset
   const char* domain = "";
+  /// Its kernel gives each element of output 0 to Pe::put once: others may follow in its tiles.
+  bool leads = false;
+  double (*macs)(const Op&) = nullptr;      ///< multiplications of its products; null: it has none, or does not say
+  bool (*same_bytes)(const Op&) = nullptr;  ///< whether output 0 is the input's bytes here; null: as `run` says
+  /// Position by position: output 0 of the inputs' elements at a position, and how each input is seen there. Such an op
+  /// may follow another in its tiles (fusion.h).
+  tl::Tensor (*each)(Pe&, const Operands&) = nullptr;
+  std::vector<Strides> (*views)(const Op&) = nullptr;
 };
 
 /// Null where there is none of that domain and name in that opset; `*known` says whether another opset has it.
@@ -74,11 +93,14 @@ class Op {
   const Node* node = nullptr;
   const OpRow* row = nullptr;
   int64_t opset = 0;
-  std::vector<Value*> inputs;   ///< null: left out
-  std::vector<Value*> outputs;  ///< null: left out
+  const Op* stands_for = nullptr;  ///< of the graph, where this is a pattern's; null: it is of the graph itself
+  std::vector<Value*> inputs;      ///< null: left out
+  std::vector<Value*> outputs;     ///< null: left out
   /// What a value is in this run, for shapes that depend on values.
   std::function<std::shared_ptr<const TensorData>(Value&)> evaluate;
 
+  /// Output 0 is the input's bytes.
+  bool moves_nothing() const { return !row->run || (row->same_bytes && row->same_bytes(*this)); }
   bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
   bool has_output(size_t i) const { return i < outputs.size() && outputs[i]; }
   /// Refusal where it is left out.

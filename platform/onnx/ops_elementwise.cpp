@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "kernbench/platform/onnx/elementwise.h"
 
@@ -11,19 +12,48 @@ namespace kernbench::onnx {
 using tl::Tensor;
 
 void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function<Tensor(const Operands&)>& f) {
-  pe.for_pieces([&](int64_t first, int64_t count) {
+  int64_t together = pe.uniform_in_followers();
+  for (const Strides& v : views) together = v.shape.empty() ? together : std::gcd(together, v.uniform());
+  const Range mine = pe.share();
+  for (int64_t first = mine.first; first < mine.last;) {
+    // Whole rows of what is seen alike, as many as make a piece; else a piece of one.
+    const int64_t in_row = first % together, left = mine.last - first;
+    Tile tile{first, 1, std::min({together - in_row, left, kPiece}), together};
+    if (tile.columns == together) tile.rows = std::min(std::max<int64_t>(1, kPiece / together), left / together);
     Operands operands;
-    for (size_t i = 0; i < views.size(); ++i)
-      operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], first, count) : Tensor());
-    pe.put(0, first, f(operands));
-  });
+    for (size_t i = 0; i < views.size(); ++i) operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], tile) : Tensor());
+    pe.put(tile, f(operands));
+    first += tile.rows * tile.columns;
+  }
 }
 
-void for_elements(Pe& pe, const std::function<Tensor(const Operands&)>& f) {
+std::vector<Strides> broadcast_views(const Op& op) {
   std::vector<Strides> views;
-  for (size_t i = 0; i < pe.op.inputs.size(); ++i)
-    views.push_back(pe.op.has(i) ? Strides::broadcast(pe.op.shape(i), pe.op.out().shape) : Strides());
-  for_elements(pe, views, f);
+  for (size_t i = 0; i < op.inputs.size(); ++i)
+    views.push_back(op.has(i) ? Strides::broadcast(op.shape(i), op.out().shape) : Strides());
+  return views;
+}
+
+std::vector<Strides> view_of_first(const Op& op) {
+  return {Strides::dense(op.shape())};
+}
+
+namespace {
+
+void run_by_position(Pe& pe) {
+  for_elements(pe, pe.op.row->views(pe.op), [&](const Operands& o) { return pe.op.row->each(pe, o); });
+}
+
+}  // namespace
+
+OpRow by_position(const char* name, int since, void (*shape)(Op&), Tensor (*each)(Pe&, const Operands&),
+                  const char* how, std::vector<Strides> (*views)(const Op&), const char* domain) {
+  OpRow row{name, since, shape, run_by_position, how};
+  row.domain = domain;
+  row.leads = true;
+  row.each = each;
+  row.views = views;
+  return row;
 }
 
 Strides along_axis(const Shape& vector, const Shape& shape, int64_t axis) {
@@ -300,15 +330,15 @@ const Elementwise& elementwise_row(const Op& op) {
   return *std::find_if(rows.begin(), rows.end(), [&](const Elementwise& e) { return op.node->op == e.name; });
 }
 
-void run_elementwise(Pe& pe) {
-  const Elementwise* e = &elementwise_row(pe.op);
-  for_elements(pe, [&](const Operands& given) {
-    if (!e->wide) return e->f(pe, given);
-    Operands operands;
-    for (const Tensor& t : given) operands.push_back(pe.widened(t));
-    return e->f(pe, operands);
-  });
+Tensor each_of_table(Pe& pe, const Operands& given) {
+  const Elementwise& e = elementwise_row(pe.op);
+  if (!e.wide) return e.f(pe, given);
+  Operands operands;
+  for (const Tensor& t : given) operands.push_back(pe.widened(t));
+  return e.f(pe, operands);
 }
+
+const char* const kByPosition = "MATH on each PE's part; what broadcasts is loaded once a piece, or gathered";
 
 /// Of what is there; only a clip may leave some out.
 void shape_first(Op& op) {
@@ -334,8 +364,8 @@ void shape_boolean(Op& op) {
 std::vector<OpRow> rows_of_table() {
   std::vector<OpRow> rows;
   for (const Elementwise& e : elementwise_table())
-    rows.push_back({e.name, e.since, e.result == Result::first ? shape_first : shape_boolean, run_elementwise,
-                    "MATH on each PE's part; what broadcasts is gathered", false, false, kNewest, e.domain});
+    rows.push_back(by_position(e.name, e.since, e.result == Result::first ? shape_first : shape_boolean, each_of_table,
+                               kByPosition, broadcast_views, e.domain));
   return rows;
 }
 const RegisterOps registered_table(rows_of_table());
@@ -351,11 +381,9 @@ void shape_cast_like(Op& op) {
   op.set_output(0, op.in(1).type, op.shape());
 }
 
-void run_cast(Pe& pe) {
-  for_elements(pe, {Strides::dense(pe.op.shape())}, [&](const Operands& o) {
-    const bool truth = pe.op.out().type == Type::boolean && pe.op.in(0).type != Type::boolean;
-    return truth ? pe.tl.ne(o[0], 0) : pe.cast(o[0], pe.out_type());
-  });
+Tensor each_cast(Pe& pe, const Operands& o) {
+  const bool truth = pe.op.out().type == Type::boolean && pe.op.in(0).type != Type::boolean;
+  return truth ? pe.tl.ne(o[0], 0) : pe.cast(o[0], pe.out_type());
 }
 
 void shape_where(Op& op) {
@@ -364,8 +392,14 @@ void shape_where(Op& op) {
   op.set_output(0, op.in(1).type, broadcast({op.shape(0), op.shape(1), op.shape(2)}));
 }
 
-void run_where(Pe& pe) {
-  for_elements(pe, [&](const Operands& o) { return pe.tl.where(o[0], o[1], o[2]); });
+OpRow conversion(const char* name, int since, void (*shape)(Op&)) {
+  OpRow row = by_position(name, since, shape, each_cast, "MATH: a conversion", view_of_first);
+  row.same_bytes = [](const Op& op) { return op.in(0).type == op.out().type; };
+  return row;
+}
+
+Tensor each_where(Pe& pe, const Operands& o) {
+  return pe.tl.where(o[0], o[1], o[2]);
 }
 
 void shape_dropout(Op& op) {
@@ -383,9 +417,9 @@ void run_dropout(Pe& pe) {
 }
 
 const RegisterOps registered_types{{
-    {"Cast", 6, shape_cast, run_cast, "MATH: a conversion"},
-    {"CastLike", 15, shape_cast_like, run_cast, "MATH: a conversion"},
-    {"Where", 9, shape_where, run_where, "MATH on each PE's part; what broadcasts is gathered"},
+    conversion("Cast", 6, shape_cast),
+    conversion("CastLike", 15, shape_cast_like),
+    by_position("Where", 9, shape_where, each_where, kByPosition, broadcast_views),
     {"Dropout", 7, shape_dropout, run_dropout, "DMA: of inference a copy"},
 }};
 

@@ -10,36 +10,56 @@ namespace {
 using tl::Tensor;
 
 constexpr int64_t kTileK = 128;
+constexpr int64_t kEdge = 32, kMostEdge = 256;  // of a tile: a multiple of kEdge, or all there is
 
-/// The largest square tile of which every PE still has one: a larger one reads each operand less often.
-int64_t tile_edge(int64_t batches, int64_t m, int64_t n, int64_t pes) {
-  for (const int64_t edge : {128, 64}) {
-    if (batches * tl::Context::cdiv(m, edge) * tl::Context::cdiv(n, edge) >= pes) return edge;
+struct TileSize {
+  int64_t rows = kEdge, columns = kEdge;
+};
+
+/// Of the tiles that PEs take in turns those that are done first, by what a PE with most of them has: its products, and
+/// the rows and columns that it loads, of which one takes the time of kLoaded products.
+TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes) {
+  constexpr int64_t kLoaded = 64;
+  TileSize best;
+  double least = 0;
+  for (int64_t r = kEdge; r <= kMostEdge && r < m + kEdge; r += kEdge) {
+    for (int64_t c = kEdge; c <= kMostEdge && c < n + kEdge; c += kEdge) {
+      const int64_t rows = std::min(r, m), columns = std::min(c, n);
+      const int64_t tiles = batches * tl::Context::cdiv(m, rows) * tl::Context::cdiv(n, columns);
+      const double cost = static_cast<double>(tl::Context::cdiv(tiles, pes)) *
+                          static_cast<double>(rows * columns + kLoaded * (rows + columns));
+      if (least > 0 && cost >= least) continue;
+      least = cost;
+      best = {rows, columns};
+    }
   }
-  return 32;
+  return best;
 }
 
 /// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
 template <class F>
 void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
-  const int64_t edge = tile_edge(batches, m, n, pe.tl.size());
-  const int64_t of_m = tl::Context::cdiv(m, edge), of_n = tl::Context::cdiv(n, edge), all = batches * of_m * of_n;
-  for (int64_t t = pe.tl.index(); t < all; t += pe.tl.size()) {
-    const int64_t i = t / of_n % of_m * edge, j = t % of_n * edge;
-    f(t / of_n / of_m, i, std::min(edge, m - i), j, std::min(edge, n - j));
+  const TileSize tile = tile_size(batches, m, n, pe.tl.size());
+  const int64_t of_m = tl::Context::cdiv(m, tile.rows), of_n = tl::Context::cdiv(n, tile.columns);
+  for (int64_t t = pe.tl.index(); t < batches * of_m * of_n; t += pe.tl.size()) {
+    const int64_t i = t / of_n % of_m * tile.rows, j = t % of_n * tile.columns;
+    f(t / of_n / of_m, i, std::min(tile.rows, m - i), j, std::min(tile.columns, n - j));
   }
 }
 
 /// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32. The next step's
-/// loads run beside a step's product.
+/// loads run beside a step's product. Each PE begins somewhere else, so that not all of them read the same memory.
 template <class A, class B>
 Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
-  Tensor sum, next_a = a(0, std::min(kTileK, k)), next_b = b(0, std::min(kTileK, k));
-  for (int64_t first = 0; first < k; first += kTileK) {
+  const int64_t steps = tl::Context::cdiv(k, kTileK), begin = pe.tl.index() * steps / pe.tl.size();
+  const auto first = [&](int64_t step) { return (begin + step) % steps * kTileK; };
+  const auto count = [&](int64_t step) { return std::min(kTileK, k - first(step)); };
+  Tensor sum, next_a = a(first(0), count(0)), next_b = b(first(0), count(0));
+  for (int64_t s = 0; s < steps; ++s) {
     const Tensor own_a = next_a, own_b = next_b;
-    if (const int64_t next = first + kTileK; next < k) {
-      next_a = a(next, std::min(kTileK, k - next));
-      next_b = b(next, std::min(kTileK, k - next));
+    if (s + 1 < steps) {
+      next_a = a(first(s + 1), count(s + 1));
+      next_b = b(first(s + 1), count(s + 1));
     }
     sum = sum.valid() ? pe.tl.dot(own_a, own_b, sum) : pe.tl.dot(own_a, own_b);
   }
@@ -64,7 +84,16 @@ struct Matrix {
 
 /// A tile of the output's matrix that begins at `first`.
 void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, const Tensor& tile) {
-  pe.tl.store_async((pe.out() + first + r * columns + c).block(tile.shape(), columns), pe.cast(tile, pe.out_type()));
+  pe.put(Tile{first + r * columns + c, tile.dim(0), tile.dim(1), columns}, tile);
+}
+
+/// A row whose kernel gives its output by put_tile alone.
+OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
+            const char* how, bool reads_values = false) {
+  OpRow row{name, since, shape, run, how, reads_values};
+  row.leads = true;
+  row.macs = macs;
+  return row;
 }
 
 // ---- MatMul and its kin
@@ -231,12 +260,23 @@ void run_gemm(Pe& pe) {
   });
 }
 
-const char* const kTiled = "GEMM: square tiles, which PEs take in turns";
+/// Of A and B as inputs ia and ib.
+template <size_t ia, size_t ib>
+double macs_of_product(const Op& op) {
+  const Products p = products_of(op, ia, ib);
+  return static_cast<double>(elements_of(p.batches)) * static_cast<double>(p.m * p.n) * static_cast<double>(p.k);
+}
+double macs_of_gemm(const Op& op) {
+  const GemmSizes s = gemm_sizes(op);
+  return static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+}
+
+const char* const kTiled = "GEMM: tiles, which PEs take in turns";
 const RegisterOps registered_products{{
-    {"MatMul", 1, shape_matmul, run_matmul, kTiled},
-    {"MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, kTiled},
-    {"QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, kTiled},
-    {"Gemm", 7, shape_gemm, run_gemm, kTiled},
+    tiled("MatMul", 1, shape_matmul, run_matmul, macs_of_product<0, 1>, kTiled),
+    tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, macs_of_product<0, 1>, kTiled),
+    tiled("QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, macs_of_product<0, 3>, kTiled),
+    tiled("Gemm", 7, shape_gemm, run_gemm, macs_of_gemm, kTiled),
 }};
 
 // ---- Convolutions: [channels out, k] · [k, pixels], of each image and group
@@ -466,12 +506,24 @@ void run_conv_transpose(Pe& pe) {
             });
 }
 
+/// Of W as input iw: its weights for each pixel of an output channel's images.
+template <size_t iw>
+double macs_of_conv(const Op& op) {
+  const double outputs = static_cast<double>(op.out().elements());
+  return outputs * static_cast<double>(op.in(iw).elements() / std::max<int64_t>(1, op.shape(iw)[0]));
+}
+/// Each output meets the taps of its group's channels, also such as nothing reaches.
+double macs_of_transposed(const Op& op) {
+  const TransposedSizes s = transposed_sizes(op);
+  return static_cast<double>(op.out().elements()) * static_cast<double>(s.in_channels * elements_of(s.kernel));
+}
+
 const char* const kImplicit = "GEMM: [channels, k] · [k, pixels] in tiles; DMA gathers the pixels' columns";
 const RegisterOps registered_convolutions{{
-    {"Conv", 1, shape_conv, run_conv, kImplicit},
-    {"ConvInteger", 10, shape_conv_integer, run_conv_integer, kImplicit, true},
-    {"QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, kImplicit, true},
-    {"ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, kImplicit},
+    tiled("Conv", 1, shape_conv, run_conv, macs_of_conv<1>, kImplicit),
+    tiled("ConvInteger", 10, shape_conv_integer, run_conv_integer, macs_of_conv<1>, kImplicit, true),
+    tiled("QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, macs_of_conv<3>, kImplicit, true),
+    tiled("ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, macs_of_transposed, kImplicit),
 }};
 
 }  // namespace

@@ -675,14 +675,14 @@ void scatter(Pe& pe, const Places& into, const std::string& reduction) {
   });
 }
 
-std::string reduction_of(const Op& op) {
+std::string scatter_reduction(const Op& op) {
   return op.word("reduction", {"none", "add", "mul", "max", "min"}, "none");
 }
 
 void check_scatter(const Op& op) {
   op.require_type(1, Takes::indices);
   op.require_same_types(0, 2);
-  if (reduction_of(op) != "none") op.require_type(0, Takes::numbers);
+  if (scatter_reduction(op) != "none") op.require_type(0, Takes::numbers);
 }
 
 void shape_scatter_elements(Op& op) {
@@ -701,7 +701,7 @@ void run_scatter_elements(Pe& pe) {
     for (size_t d = 0; d < index.size(); ++d) place += d == axis ? 0 : index[d] * strides[d];
     into[u] = place;
   }
-  scatter(pe, into, reduction_of(pe.op));
+  scatter(pe, into, scatter_reduction(pe.op));
 }
 
 void shape_scatter_nd(Op& op) {
@@ -721,7 +721,7 @@ void run_scatter_nd(Pe& pe) {
     const auto i = static_cast<int64_t>(u);
     into[u] = place_of_tuple(index, i / inner * tuple, tuple, s, 0) + i % inner;
   }
-  scatter(pe, into, reduction_of(pe.op));
+  scatter(pe, into, scatter_reduction(pe.op));
 }
 
 void shape_one_hot(Op& op) {

@@ -152,9 +152,11 @@ void run_reduction(Pe& pe) {
 
 std::vector<OpRow> reduction_rows() {
   std::vector<OpRow> rows;
-  for (const Reduction& r : kReductions)
+  for (const Reduction& r : kReductions) {
     rows.push_back({r.name, r.since, shape_reduction, run_reduction,
                     "MATH: each PE reduces the rows of its outputs, a piece of them at a time"});
+    rows.back().leads = true;
+  }
   return rows;
 }
 const RegisterOps registered_reductions(reduction_rows());
@@ -501,18 +503,25 @@ void run_mvn(Pe& pe) {
 
 const char* const kRowsHow = "MATH on whole rows, which PEs share out";
 
+/// What gives its output by whole rows alone.
+OpRow leading(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&)) {
+  OpRow row{name, since, shape, run, kRowsHow};
+  row.leads = true;
+  return row;
+}
+
 const RegisterOps registered_rows{{
-    {"Softmax", 1, shape_softmax, run_softmax, kRowsHow},
-    {"LogSoftmax", 1, shape_softmax, run_softmax, kRowsHow},
+    leading("Softmax", 1, shape_softmax, run_softmax),
+    leading("LogSoftmax", 1, shape_softmax, run_softmax),
     {"Hardmax", 1, shape_softmax, run_softmax, kRowsHow},
     {"ArgMax", 1, shape_arg, run_arg, kRowsHow},
     {"ArgMin", 1, shape_arg, run_arg, kRowsHow},
     {"CumSum", 11, shape_cumsum, run_cumsum, kRowsHow},
     {"TopK", 1, shape_topk, run_topk, "MATH: argsort of whole rows, which PEs share out"},
     {"LpNormalization", 1, shape_lp, run_lp, kRowsHow},
-    {"LayerNormalization", 17, shape_layer_norm, run_layer_norm, kRowsHow},
-    {"RMSNormalization", 23, shape_layer_norm, run_layer_norm, kRowsHow},
-    {"SimplifiedLayerNormalization", 1, shape_layer_norm, run_layer_norm, kRowsHow},
+    leading("LayerNormalization", 17, shape_layer_norm, run_layer_norm),
+    leading("RMSNormalization", 23, shape_layer_norm, run_layer_norm),
+    leading("SimplifiedLayerNormalization", 1, shape_layer_norm, run_layer_norm),
     {"SkipLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, false, false, kNewest, kMicrosoft},
     {"SkipSimplifiedLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, false, false, kNewest,
      kMicrosoft},

@@ -40,13 +40,11 @@ void shape_quantize(Op& op) {
   op.set_output(0, type, op.shape());
 }
 
-void run_quantize(Pe& pe) {
-  for_elements(pe, scale_views(pe.op), [&](const Operands& o) {
-    const Tensor scaled = pe.cast(o[0], DType::f32) / pe.cast(o[1], DType::f32);
-    if (is_float(pe.out_type())) return pe.cast(scaled, pe.out_type());
-    const Tensor y = pe.tl.round(scaled);
-    return pe.cast(pe.op.has(2) ? y + pe.cast(o[2], DType::f32) : y, pe.out_type());
-  });
+Tensor each_quantized(Pe& pe, const Operands& o) {
+  const Tensor scaled = pe.cast(o[0], DType::f32) / pe.cast(o[1], DType::f32);
+  if (is_float(pe.out_type())) return pe.cast(scaled, pe.out_type());
+  const Tensor y = pe.tl.round(scaled);
+  return pe.cast(pe.op.has(2) ? y + pe.cast(o[2], DType::f32) : y, pe.out_type());
 }
 
 void shape_dequantize(Op& op) {
@@ -55,12 +53,10 @@ void shape_dequantize(Op& op) {
   op.set_output(0, op.in(1).type, op.shape());
 }
 
-void run_dequantize(Pe& pe) {
-  for_elements(pe, scale_views(pe.op), [&](const Operands& o) {
-    const auto exact = [&](const Tensor& t) { return pe.cast(t, is_float(t.dtype()) ? DType::f32 : DType::i32); };
-    const Tensor x = exact(o[0]);
-    return pe.cast(pe.op.has(2) ? x - exact(o[2]) : x, DType::f32) * pe.cast(o[1], DType::f32);
-  });
+Tensor each_dequantized(Pe& pe, const Operands& o) {
+  const auto exact = [&](const Tensor& t) { return pe.cast(t, is_float(t.dtype()) ? DType::f32 : DType::i32); };
+  const Tensor x = exact(o[0]);
+  return pe.cast(pe.op.has(2) ? x - exact(o[2]) : x, DType::f32) * pe.cast(o[1], DType::f32);
 }
 
 void shape_dynamic_quantize(Op& op) {
@@ -103,14 +99,16 @@ void shape_batch_norm(Op& op) {
   like_first(op);
 }
 
-void run_batch_norm(Pe& pe) {
-  std::vector<Strides> views{Strides::dense(pe.op.shape())};
-  for (size_t i = 1; i < 5; ++i) views.push_back(along_axis(pe.op.shape(i), pe.op.shape(), 1));
-  const double epsilon = pe.op.real("epsilon", 1e-5f);
-  for_elements(pe, views, [&](const Operands& o) {
-    const Tensor off = pe.widened(o[0]) - pe.widened(o[3]);
-    return off * pe.tl.rsqrt(pe.widened(o[4]) + epsilon) * pe.widened(o[1]) + pe.widened(o[2]);
-  });
+std::vector<Strides> batch_norm_views(const Op& op) {
+  std::vector<Strides> views{Strides::dense(op.shape())};
+  for (size_t i = 1; i < 5; ++i) views.push_back(along_axis(op.shape(i), op.shape(), 1));
+  return views;
+}
+
+Tensor each_batch_normed(Pe& pe, const Operands& o) {
+  const Tensor off = pe.widened(o[0]) - pe.widened(o[3]);
+  const Tensor deviation = pe.tl.rsqrt(pe.widened(o[4]) + static_cast<double>(pe.op.real("epsilon", 1e-5f)));
+  return off * deviation * pe.widened(o[1]) + pe.widened(o[2]);
 }
 
 void shape_lrn(Op& op) {
@@ -141,13 +139,13 @@ void run_lrn(Pe& pe) {
       0, std::max<int64_t>(1, kPiece / size));
 }
 
-const char* const kByChannel = "MATH on each PE's part; what stands along one axis is gathered";
+const char* const kByChannel = "MATH on each PE's part; what stands along one axis is loaded once a piece, or gathered";
 const RegisterOps registered_scales{{
-    {"QuantizeLinear", 10, shape_quantize, run_quantize, kByChannel},
-    {"DequantizeLinear", 10, shape_dequantize, run_dequantize, kByChannel},
+    by_position("QuantizeLinear", 10, shape_quantize, each_quantized, kByChannel, scale_views),
+    by_position("DequantizeLinear", 10, shape_dequantize, each_dequantized, kByChannel, scale_views),
     {"DynamicQuantizeLinear", 11, shape_dynamic_quantize, run_dynamic_quantize,
      "MATH: each PE looks at all of it for the range, then quantizes its part"},
-    {"BatchNormalization", 7, shape_batch_norm, run_batch_norm, kByChannel},
+    by_position("BatchNormalization", 7, shape_batch_norm, each_batch_normed, kByChannel, batch_norm_views),
     {"LRN", 1, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
 }};
 

@@ -1,9 +1,12 @@
 #include "kernbench/platform/onnx/pe.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/platform/onnx/fusion.h"
 
 namespace kernbench::onnx {
 namespace {
@@ -51,6 +54,19 @@ std::vector<int64_t> Strides::range(int64_t first, int64_t count) const {
   return places;
 }
 
+int64_t Strides::uniform() const {
+  int64_t together = 1, step = 0;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (together == 1 && strides[d] <= 1)
+      step = strides[d];
+    else if (together == 1 || strides[d] != step * together)
+      break;
+    together *= shape[d];
+  }
+  return together;
+}
+
 Shape unflattened(int64_t flat, const Shape& shape) {
   Shape index(shape.size());
   for (size_t d = shape.size(); d-- > 0; flat /= shape[d]) index[d] = flat % shape[d];
@@ -68,10 +84,10 @@ tl::Ptr Pe::whole(const std::string& name) const {
 
 Range Pe::share(size_t output) const {
   const tl::View& v = args_["out" + std::to_string(output)];
-  int64_t row = 1;
-  for (int i = 1; i < v.whole.rank(); ++i) row *= v.whole[i];
   if (v.shape.elements() == 0) return {};
-  return {v.offset[0] * row, v.offset[0] * row + v.shape.elements()};
+  int64_t first = 0;
+  for (int i = 0; i < v.whole.rank(); ++i) first = first * v.whole[i] + v.offset[i];
+  return {first, first + v.shape.elements()};
 }
 
 Range Pe::share_of(int64_t items) const {
@@ -108,14 +124,103 @@ tl::Tensor Pe::pick(size_t input, const std::vector<int64_t>& places, const Dims
   return tl.gather_async(from, index, mask, fill, width, 1).reshape(shape);
 }
 
+tl::Tensor Pe::pick(size_t input, const Strides& view, const Tile& t) const {
+  std::vector<int64_t> places, starts;
+  const std::vector<int64_t> row = view.range(t.first, t.columns);
+  const int64_t step = t.columns > 1 ? row[1] - row[0] : 1;
+  bool even = step == 0 || step == 1;
+  for (int64_t r = 0; r < t.rows; ++r) {
+    const std::vector<int64_t> of_row = view.range(t.first + r * t.pitch, t.columns);
+    for (int64_t c = 0; even && c < t.columns; ++c) even = of_row[static_cast<size_t>(c)] == of_row[0] + c * step;
+    starts.push_back(of_row[0]);
+    places.insert(places.end(), of_row.begin(), of_row.end());
+  }
+  const int64_t pitch = t.rows > 1 ? starts[1] - starts[0] : t.columns;
+  for (size_t r = 1; even && r < starts.size(); ++r) even = starts[r] == starts[r - 1] + pitch;
+  const Dims loaded{pitch == 0 ? 1 : t.rows, step == 0 ? 1 : t.columns};
+  if (!even || pitch < 0 || (pitch > 0 && pitch < loaded[1])) return pick(input, places, t.shape());
+  return tl.load_async((in(input) + starts[0]).block(loaded, loaded[0] > 1 ? pitch : 0));
+}
+
+int64_t Pe::uniform_in_followers() const {
+  int64_t n = op.out().elements();
+  for (const Op* f : followers_) {
+    for (const Strides& view : f->row->views(*f)) {
+      if (!view.shape.empty()) n = std::gcd(n, view.uniform());
+    }
+  }
+  return n;
+}
+
+tl::Tensor Pe::finished(tl::Tensor value, const Side& side) const {
+  std::map<const Value*, tl::Tensor> made{{&op.out(), std::move(value)}};
+  for (size_t f = 0; f < followers_.size(); ++f) {
+    const Op& next = *followers_[f];
+    Pe pe(tl, args_, next, {}, prefix_of_follower(f));
+    const std::vector<Strides> views = next.row->views(next);
+    Operands operands;
+    for (size_t i = 0; i < views.size(); ++i) {
+      const auto inside = next.has(i) ? made.find(&stored(next.in(i))) : made.end();
+      operands.push_back(!next.has(i) ? tl::Tensor() : inside != made.end() ? inside->second : side(pe, i, views[i]));
+    }
+    made[&next.out()] = pe.cast(next.row->each(pe, operands), pe.out_type());
+    // What nobody reads from here on goes out of TCM.
+    for (auto it = made.begin(); it != made.end();) {
+      const bool used =
+          it->first == &next.out() ||
+          std::any_of(followers_.begin() + static_cast<std::ptrdiff_t>(f) + 1, followers_.end(), [&](const Op* later) {
+            return std::any_of(later->inputs.begin(), later->inputs.end(),
+                               [&](const Value* v) { return v && &stored(*v) == it->first; });
+          });
+      it = used ? std::next(it) : made.erase(it);
+    }
+  }
+  return made.begin()->second;
+}
+
+void Pe::put(const Tile& tile, const tl::Tensor& value) const {
+  const int64_t step = std::max<int64_t>(1, kFollowed / tile.columns);
+  if (!followers_.empty() && tile.rows > step) {
+    for (int64_t r = 0; r < tile.rows; r += step) {
+      const int64_t n = std::min(step, tile.rows - r);
+      put(Tile{tile.first + r * tile.pitch, n, tile.columns, tile.pitch}, value.slice(0, r, n));
+    }
+    return;
+  }
+  const tl::Tensor y = finished(cast(value, out_type()), [&](const Pe& pe, size_t input, const Strides& view) {
+    return pe.pick(input, view, tile);
+  });
+  tl.store_async(
+      (out() + tile.first).block(tile.shape(), tile.rows > 1 ? tile.pitch : 0),
+      y.shape().elements() < tile.shape().elements() ? y.broadcast_to(tile.shape()) : y.reshape(tile.shape()));
+}
+
 void Pe::put(size_t output, int64_t first, const tl::Tensor& value) const {
-  tl.store_async(out(output) + first, cast(value, out_type(output)));
+  if (output > 0 || followers_.empty()) {
+    tl.store_async(out(output) + first, cast(value, out_type(output)));
+    return;
+  }
+  const int64_t n = value.shape().elements();
+  put(Tile{first, 1, n, n}, value.reshape({1, n}));
 }
 
 void Pe::put(size_t output, const std::vector<int64_t>& places, const tl::Tensor& value) const {
   const int64_t n = static_cast<int64_t>(places.size()), width = width_of(places);
-  const tl::Tensor flat = tl.reshape(cast(value, out_type(output)), {n});
-  if (width == n) return put(output, places[0], flat);
+  tl::Tensor y = cast(value, out_type(output));
+  if (output == 0 && !followers_.empty()) {
+    if (width == n && value.shape().rank() == 2)
+      return put(Tile{places[0], value.dim(0), value.dim(1), value.dim(1)}, value);
+    y = finished(y, [&](const Pe& pe, size_t input, const Strides& view) {
+      std::vector<int64_t> seen;
+      for (const int64_t p : places) seen.push_back(view.at(p));
+      return pe.pick(input, seen, value.shape());
+    });
+  }
+  const tl::Tensor flat = tl.reshape(y, {n});
+  if (width == n) {
+    tl.store_async(out(output) + places[0], flat);
+    return;
+  }
   std::vector<int64_t> firsts;
   for (int64_t i = 0; i < n; i += width) firsts.push_back(places[static_cast<size_t>(i)]);
   const Dims count{static_cast<int64_t>(firsts.size())};

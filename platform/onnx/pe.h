@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/kernel_api/args.h"
@@ -13,8 +14,9 @@
 
 namespace kernbench::onnx {
 
-constexpr int64_t kPiece = 8192;     // elements of a tensor in TCM
-constexpr int64_t kRow = 64 * 1024;  // of a row that must lie in TCM as a whole
+constexpr int64_t kPiece = 8192;          // elements of a tensor in TCM
+constexpr int64_t kFollowed = 16 * 1024;  // of a tile that followers work on at a time, where it has several rows
+constexpr int64_t kRow = 64 * 1024;       // of a row that must lie in TCM as a whole
 
 /// Where the elements of a view stand in a flat tensor: Σ index · stride + offset.
 struct Strides {
@@ -28,6 +30,14 @@ struct Strides {
   int64_t at(int64_t flat) const;
   /// at(first), at(first + 1), …
   std::vector<int64_t> range(int64_t first, int64_t count) const;
+  /// How many elements, the last index fastest, stand one behind the other, or are all the same one: a divisor of all.
+  int64_t uniform() const;
+};
+
+/// Elements of a tensor that are worked on together: rows of such as lie one behind the other, `pitch` apart.
+struct Tile {
+  int64_t first = 0, rows = 1, columns = 0, pitch = 0;
+  Dims shape() const { return {rows, columns}; }
 };
 
 /// The index of a flat element, and back.
@@ -39,13 +49,15 @@ struct Range {
 
 class Pe {
  public:
-  Pe(tl::Context& context, const tl::Args& args, const Op& node) : tl(context), op(node), args_(args) {}
+  Pe(tl::Context& context, const tl::Args& args, const Op& node, std::vector<const Op*> followers = {},
+     std::string prefix = "")
+      : tl(context), op(node), args_(args), followers_(std::move(followers)), prefix_(std::move(prefix)) {}
 
   tl::Context& tl;
   const Op& op;
 
   /// The whole of a tensor, flat.
-  tl::Ptr in(size_t i) const { return whole("in" + std::to_string(i)); }
+  tl::Ptr in(size_t i) const { return whole(prefix_ + "in" + std::to_string(i)); }
   tl::Ptr out(size_t i = 0) const { return whole("out" + std::to_string(i)); }
   /// This PE's part of an output's elements: those that lie in its own memory.
   Range share(size_t output = 0) const;
@@ -65,7 +77,15 @@ class Pe {
   tl::Tensor pick(size_t input, const Strides& view, int64_t first, int64_t count) const {
     return pick(input, view.range(first, count));
   }
-  /// Into an output from an element on.
+  /// The elements of a view at those positions, of the tile's shape, or 1 along an axis along which it stands still.
+  tl::Tensor pick(size_t input, const Strides& view, const Tile& tile) const;
+  /// What follows position by position, for output 0 and its followers (Launch): so many elements side by side are
+  /// seen alike by all of them.
+  int64_t uniform_in_followers() const;
+
+  // Into an output. Of output 0 it is what the op makes of these elements; what follows is done here.
+  void put(const Tile& tile, const tl::Tensor& value) const;
+  /// From an element on.
   void put(size_t output, int64_t first, const tl::Tensor& value) const;
   /// By places.
   void put(size_t output, const std::vector<int64_t>& places, const tl::Tensor& value) const;
@@ -81,9 +101,14 @@ class Pe {
   DType out_type(size_t i = 0) const { return op.out(i).dtype(); }
 
  private:
+  /// How a follower has the elements of an input that is made elsewhere.
+  using Side = std::function<tl::Tensor(const Pe&, size_t input, const Strides& view)>;
+  tl::Tensor finished(tl::Tensor value, const Side&) const;
   tl::Ptr whole(const std::string& name) const;
   tl::Tensor all(size_t input) const;
   const tl::Args& args_;
+  const std::vector<const Op*> followers_;
+  const std::string prefix_;  ///< of the names of its inputs
 };
 
 }  // namespace kernbench::onnx

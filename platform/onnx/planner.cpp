@@ -9,6 +9,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/onnx/control_flow.h"
 #include "kernbench/platform/onnx/host_machine.h"
+#include "kernbench/platform/onnx/patterns.h"
 #include "kernbench/platform/onnx/pe.h"
 
 namespace kernbench::onnx {
@@ -295,7 +296,7 @@ class Planner {
       op.refuse(fmt::format("all tensors together have more than {} elements", kMostPlanned));
     if (op.has(0) && op.in(0).elements() == 0 && elements > 0 && !op.row->takes_empty)
       op.refuse("input 0 has no elements");
-    if (!op.row->run) {
+    if (op.moves_nothing()) {
       op.out();  // there is one
       op.outputs[0]->bytes_of = &stored(op.in(0));
     }
@@ -343,7 +344,7 @@ class Planner {
     }
     if (elements > 2 * kMostFolded)
       throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");
-    if (!op.row->run) {
+    if (op.moves_nothing()) {
       TensorData same = *inputs.at(0);
       same.shape = op.outputs.at(0)->shape;
       op.outputs[0]->known = std::make_shared<const TensorData>(std::move(same));
@@ -377,11 +378,6 @@ class Planner {
     std::vector<std::string> names;
     for (const Port& p : model_.graph.outputs) names.push_back(p.name);
     names.insert(names.end(), request_.wanted.begin(), request_.wanted.end());
-    for (const Op& op : plan_->ops) {
-      for (const Value* v : op.outputs) {
-        if (request_.every_node && v && op.row->run && !v->constant) names.push_back(v->name);
-      }
-    }
     std::set<std::string> seen;
     for (const std::string& name : names) {
       if (!seen.insert(name).second) continue;
@@ -390,7 +386,7 @@ class Planner {
         faults_.push_back(fmt::format("{}: found no tensor '{}' to be read", model_.file, cut(name)));
         continue;
       }
-      const bool made = made_by_.count(v) > 0 && made_by_.at(v)->row->run && !v->constant;
+      const bool made = made_by_.count(v) > 0 && !made_by_.at(v)->moves_nothing() && !v->constant;
       plan_->outputs.push_back(made || v->elements() == 0 ? v : &copied(*v));
     }
   }
@@ -414,30 +410,55 @@ class Planner {
     return to;
   }
 
-  /// What runs: all that an output needs, but what moves nothing and what is constant.
+  /// What runs: all that an output needs (with every_node all), but what moves nothing and what is constant.
   void choose() {
-    std::set<const Value*> needed;
+    std::set<const Value*> needed, kept(plan_->outputs.begin(), plan_->outputs.end());
     for (const Value* v : plan_->outputs) needed.insert(&stored(*v));
+    Patterns patterns{&plan_->ops, &made_by_, &kept, &plan_->values, &plan_->made_nodes, {}, {}, {}};
+    find_patterns(&patterns);
+    plan_->made_ops = std::move(patterns.made);
     std::vector<const Op*> backward;
     for (auto op = plan_->ops.rbegin(); op != plan_->ops.rend(); ++op) {
-      const auto is_needed = [&](const Value* v) { return v && v->elements() > 0 && needed.count(v) > 0; };
+      const auto is_needed = [&](const Value* v) {
+        return v && v->elements() > 0 && (request_.every_node || needed.count(v) > 0);
+      };
       const bool constant = op->row != &kCopy && std::all_of(op->outputs.begin(), op->outputs.end(),
                                                              [](const Value* v) { return !v || v->constant; });
-      if (constant || !op->row->run) {
-        plan_->skipped.push_back({&*op, constant ? "constant: worked out ahead" : op->row->how});
+      if (constant || op->moves_nothing()) {
+        plan_->skipped.push_back({&*op, constant        ? "constant: worked out ahead"
+                                        : !op->row->run ? op->row->how
+                                                        : "nothing moves: its output is its input"});
+        continue;
+      }
+      if (const auto part = patterns.part_of.find(&*op); part != patterns.part_of.end()) {
+        plan_->skipped.push_back({&*op, part->second});
         continue;
       }
       if (!std::any_of(op->outputs.begin(), op->outputs.end(), is_needed)) {
         plan_->skipped.push_back({&*op, "nobody needs it"});
         continue;
       }
-      backward.push_back(&*op);
-      for (const Value* v : op->inputs) {
+      const auto instead = patterns.instead.find(&*op);
+      backward.push_back(instead == patterns.instead.end() ? &*op : instead->second);
+      for (const Value* v : backward.back()->inputs) {
         if (v) needed.insert(&stored(*v));
       }
     }
-    plan_->run.assign(backward.rbegin(), backward.rend());
+    plan_->run = fuse({backward.rbegin(), backward.rend()}, kept);
     std::reverse(plan_->skipped.begin(), plan_->skipped.end());
+    if (!request_.every_node) return;
+    for (const auto& [op, why] : patterns.part_of) kept.insert(op->outputs[0]);
+    for (const Launch& l : plan_->run) {  // what lies between fused nodes is not stored
+      if (!l.followers.empty()) kept.insert(l.op->outputs[0]);
+      for (const Op* f : l.followers) {
+        if (f != &l.last()) kept.insert(f->outputs[0]);
+      }
+    }
+    for (const Op& op : plan_->ops) {
+      for (const Value* v : op.outputs) {
+        if (v && !op.moves_nothing() && !v->constant && kept.insert(v).second) plan_->outputs.push_back(v);
+      }
+    }
   }
 
   const Model& model_;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/onnx/op.h"
+#include "kernbench/platform/onnx/fusion.h"
 
 namespace kernbench::onnx {
 
@@ -19,7 +19,7 @@ struct PlanRequest {
   std::map<std::string, std::shared_ptr<const TensorData>> inputs;
   uint64_t seed = 1;
   std::set<std::string> wanted;  ///< tensors to read back beside the outputs
-  /// Every node's outputs are read back, and worked out on the host: what they must be.
+  /// Every node's outputs are read back, and worked out on the host: what they must be. Of fused nodes the last one's.
   bool every_node = false;
 };
 
@@ -28,7 +28,8 @@ struct Plan {
   std::deque<Value> values;
   std::deque<Node> made_nodes;  ///< copies of what an output must have for itself
   std::deque<Op> ops;           ///< all that are left of the graph, in order
-  std::vector<const Op*> run;   ///< what runs on the machine
+  std::deque<Op> made_ops;      ///< of patterns (patterns.h), in the places of the last ones of theirs
+  std::vector<Launch> run;      ///< what runs on the machine, in order
   struct Note {
     const Op* op;
     std::string why;  ///< of those that do not run
@@ -45,10 +46,5 @@ std::shared_ptr<const Plan> plan_model(const Model&, const PlanRequest&);
 
 /// An input that nobody gives: uniform in ±1, integers in [−8, 7], by the seed and its name.
 std::shared_ptr<const TensorData> drawn(const Value&, uint64_t seed);
-
-/// The value whose bytes these are.
-inline const Value& stored(const Value& v) {
-  return v.bytes_of ? *v.bytes_of : v;
-}
 
 }  // namespace kernbench::onnx

@@ -277,7 +277,11 @@ Table model_table(const Table& run) {
           Entry("test-data", "FOLDER",
                 "with ONNX: inputs and expected outputs, input_0.pb, output_0.pb, ..., as ONNX's test suite has them")
               .file(File::input),
-          flag("plan", "with ONNX: each node, how it runs, its bytes and its time").role(Role::shows),
+          flag("plan",
+               "with ONNX: each node, how it runs, its bytes, its time and what a roofline predicts: its products at "
+               "the "
+               "peak of GEMM or its bytes at that of HBM, whichever takes longer")
+              .role(Role::shows),
       }};
   for (Option& o : t.options) o.group = "The work";
   const std::vector<std::string_view> of_run_alone = {"kernel",     "program", "ttir",  "function", "grid",  "order",

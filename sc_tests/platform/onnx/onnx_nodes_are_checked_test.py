@@ -180,6 +180,21 @@ class Nodes(OnnxCli):
                 ([x, x, x, None, x, x], "it has a cache", {})):
             self.refused("Attention", inputs, said, opset=23, **attributes)
 
+    def test_attention_of_onnxruntime(self):
+        ms = {"domain": "com.microsoft"}
+        rng = np.random.default_rng(8)
+        q, k, v = (rng.uniform(-2, 2, (2, n, 12)).astype("f4") for n in (5, 70, 70))
+        bias = rng.uniform(-1, 1, (1, 3, 5, 70)).astype("f4")
+        scores = np.einsum("bqhd,bkhd->bhqk", q.reshape(2, 5, 3, 4), k.reshape(2, 70, 3, 4)) / 2 + bias
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        found = self.result_of_node("MultiHeadAttention", [q, k, v, None, None, bias], num_heads=3, **ms)
+        np.testing.assert_allclose(found, np.einsum("bhqk,bkhd->bqhd", weights, v.reshape(2, 70, 3, 4)).reshape(2, 5, 12), atol=1e-5)
+        for inputs, said in (([q, k, v, f4(36)], "a bias"), ([q, k, v, None, i4(2)], "key_padding_mask"),
+                             ([q, k, v, None, None, None, f4(2, 3, 1, 4)], "a cache"), ([f4(2, 3, 5, 4)] * 3, "expected 3 dimensions")):
+            self.refuses_model(self.one_node("MultiHeadAttention", inputs, num_heads=3, **ms),
+                               saying=("node 'n' (com.microsoft.MultiHeadAttention): ", said))
+
     def test_norms_and_activations_of_a_sum(self):
         """onnxruntime's: a skip that is broadcast, optional shifts and biases, the sum as an output."""
         rng = np.random.default_rng(11)

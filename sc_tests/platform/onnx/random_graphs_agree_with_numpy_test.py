@@ -33,7 +33,7 @@ class Generator:
             self.values[f"x{i}"] = self.random.uniform(-1, 1, shape).astype("f4").astype("f8")
         self.inputs_of = {name: self.values[name] for name, _, _ in self.inputs}
         if self.large:
-            self.make_matmul(self.inputs[0][0])
+            self.step("make_matmul", "x0")
         for _ in range(self.random.integers(1, 12)):
             self.step()
         self.output = next(reversed(self.values))
@@ -48,14 +48,17 @@ class Generator:
 
     def emit(self, op, inputs, value, **attributes):
         if value.size == 0 or value.size > (1 << 18 if self.large else 4096):
-            return
+            raise OverflowError
         name = f"t{len(self.nodes)}"
         self.nodes.append(onnx.node(op, inputs, [name], name=name, **attributes))
         self.values[name] = value
 
-    def step(self):
-        kind = self.random.choice([f for f in dir(self) if f.startswith("make_")])
-        getattr(self, kind)(self.pick())
+    def step(self, kind=None, of=None):
+        kind = kind or self.random.choice([f for f in dir(self) if f.startswith("make_")])
+        try:
+            getattr(self, kind)(of or self.pick())
+        except OverflowError:  # too large; what was made of it on the way stays
+            pass
 
     def make_unary(self, a):
         op = str(self.random.choice(list(UNARY)))
@@ -74,6 +77,44 @@ class Generator:
             self.emit("Add", [a, b], self.values[a] + self.values[b])
         except ValueError:
             pass
+
+    def make_chain(self, a):
+        """What exporters leave behind a product: a bias, an activation of several nodes, a residual."""
+        self.make_matmul(a)
+        y = a = next(reversed(self.values))
+        for _ in range(self.random.integers(1, 4)):
+            step = self.random.choice(["silu", "gelu", "bias", "residual", "scale"])
+            x = self.values[y]
+            if step == "bias":
+                shape = [d if self.random.random() < 0.6 else 1 for d in x.shape]
+                y = self.chained("Add", [self.constant(c := self.random.uniform(-1, 1, shape).astype("f4")), y], x + c)
+            elif step == "residual":
+                y = self.chained("Add", [y, a], x + self.values[a])
+            elif step == "scale":
+                y = self.chained("Div", [y, self.constant(np.float32(2))], x / 2)
+            else:
+                scaled = self.chained("Mul", [y, self.constant(np.float32(1.702))], np.float32(1.702) * x) if step == "gelu" else y
+                gate = 1 / (1 + np.exp(-self.values[scaled]))
+                y = self.chained("Mul", [y, self.chained("Sigmoid", [scaled], gate)], x * gate)
+
+    def chained(self, op, inputs, value, **attributes):
+        self.emit(op, inputs, value, **attributes)
+        return next(reversed(self.values))
+
+    def make_norm(self, a):
+        """By the root of the mean square, with or without a mean, as exporters leave it."""
+        x = off = self.values[a]
+        weight = self.random.uniform(0.5, 1.5, x.shape[-1]).astype("f4")
+        name, axis = a, {"axes": [-1], "keepdims": 1}
+        if self.random.random() < 0.5:
+            off = x - x.mean(-1, keepdims=True)
+            name = self.chained("Sub", [a, self.chained("ReduceMean", [a], x.mean(-1, keepdims=True), **axis)], off)
+        square = self.chained("Pow", [name, self.constant(np.float32(2))], off ** 2)
+        mean = (off ** 2).mean(-1, keepdims=True)
+        root = self.chained("Add", [self.chained("ReduceMean", [square], mean, **axis), self.constant(np.float32(0.1))], mean + 0.1)
+        root = self.chained("Sqrt", [root], np.sqrt(mean + 0.1))
+        y = self.chained("Div", [name, root], off / np.sqrt(mean + 0.1))
+        self.emit("Mul", [self.constant(weight), y], weight * off / np.sqrt(mean + 0.1))
 
     def make_where(self, a):
         x = self.values[a]
