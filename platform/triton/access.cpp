@@ -77,8 +77,9 @@ struct Engines::Place {
       if (r.count > 1 && r.stride != 0) order.push_back(d);
       simple = simple && r.stride >= 0;
     }
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return runs[static_cast<size_t>(a)].stride > runs[static_cast<size_t>(b)].stride;
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      const int64_t x = runs[static_cast<size_t>(a)].stride, y = runs[static_cast<size_t>(b)].stride;
+      return x != y ? x > y : a < b;
     });
     for (const int d : order) {
       const Run& r = runs[static_cast<size_t>(d)];

@@ -110,13 +110,12 @@ class Run {
   const Operation& block(const Block& b, std::vector<Value> arguments) {
     for (size_t i = 0; i < b.arguments.size(); ++i) value(b.arguments[i]) = std::move(arguments[i]);
     for (const ValueId v : program_.unused(b)) value(v) = {};
-    for (size_t i = 0; i + 1 < b.operations.size(); ++i) {
-      const Operation& op = b.operations[i];
-      engines_.at(program_.place(op));
-      operation(op);
-      for (const ValueId v : program_.dying(op)) value(v) = {};
+    for (const Program::Step& step : program_.steps(b)) {
+      engines_.at(step.where);
+      if (step.op == &b.operations.back()) break;
+      operation(*step.op);
+      for (const ValueId v : *step.dying) value(v) = {};
     }
-    engines_.at(program_.place(b.operations.back()));
     return b.operations.back();
   }
   /// Yields of a region of one block.
@@ -257,12 +256,14 @@ class Run {
   }
 
   Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f) {
-    Value a = a_in, b = b_in;
-    if (!lanes_) {  // one number that was loaded is read
-      for (Value* v : {&a, &b}) {
-        if (v->is(VK::data) && !result.tensor && v->data->readable) *v = Value::of(integer(op, *v));
-      }
-    }
+    // One number that was loaded is read.
+    const auto is_read = [&](const Value& v) {
+      return !lanes_ && v.is(VK::data) && !result.tensor && v.data->readable;
+    };
+    const Value read_a = is_read(a_in) ? Value::of(integer(op, a_in)) : Value();
+    const Value read_b = is_read(b_in) ? Value::of(integer(op, b_in)) : Value();
+    const Value& a = read_a.is(VK::none) ? a_in : read_a;
+    const Value& b = read_b.is(VK::none) ? b_in : read_b;
     if (a.is(VK::integer) && b.is(VK::integer)) {
       scalar_work();
       int64_t n = 0;

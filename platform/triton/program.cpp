@@ -104,6 +104,16 @@ void Program::examine(const Function& f) {
     }
   }
   find_ends(f.body);
+  const std::function<void(const Region&)> lay_out = [&](const Region& r) {
+    for (const Block& b : r.blocks) {
+      std::vector<Step>& steps = steps_[&b];
+      for (const Operation& op : b.operations) {
+        steps.push_back({&op, place(op), &dying(op)});
+        for (const Region& inner : op.regions) lay_out(inner);
+      }
+    }
+  };
+  lay_out(f.body);
 }
 
 const std::vector<ValueId>& Program::dying(const Operation& op) const {
