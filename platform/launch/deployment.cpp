@@ -64,9 +64,8 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   for (size_t pe : pes_) cubes.push_back(machine_.pes().pe(pe).cube);
   placed.plan = t.interleave_bytes > 0 ? plan_interleaved(placed.dtype, placed.shape, t.interleave_bytes)
                 : t.shards             ? t.shards(params)
-                : t.policy
-                    ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
-                    : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
+                : t.policy             ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
+                           : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
   if (t.interleave_bytes > 0 && t.policy) copy_to_cubes(cubes, placed);
   const ShardPlan plan = placed.plan;
   placed.bases.assign(plan.shards.size(), 0);

@@ -284,7 +284,8 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   }
   DataPtr d = data(v, type);
   const auto elementwise = [&] {
-    if (on) fault("a store where data say it, to addresses that follow no rule: what Phase 2 computes is not known yet");
+    if (on)
+      fault("a store where data say it, to addresses that follow no rule: what Phase 2 computes is not known yet");
     store_elements(base, *offsets, mask.get(), dense(data(v, type)));
   };
   if (!ruled) return elementwise();
