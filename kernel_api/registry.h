@@ -42,7 +42,7 @@ struct TensorSpec {
   std::optional<CubePePolicy> policy = {};  ///< instead of `placement`: over cubes, then over each cube's PEs
   /// Instead of both: the shards of a launch's PEs, by tl.index(); the parameters know the launch.
   std::function<ShardPlan(const Params&)> shards = {};
-  /// Instead of all three: blocks of so many bytes, one after the other over the PEs (plan_interleaved); 0: not so.
+  /// Blocks of so many bytes, in turn over all PEs (plan_interleaved); with a `policy`: over those of each cube. 0: no.
   uint64_t interleave_bytes = 0;
   /// What it holds before, where no file says it; unset: by `init`.
   std::function<HostTensor(const Params&, uint64_t seed)> fill = {};

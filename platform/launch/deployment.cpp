@@ -11,6 +11,18 @@ const char* name_of(AddressMode m) {
   return m == AddressMode::physical ? "physical" : "virtual";
 }
 
+namespace {
+
+/// What a shard takes: with copies, the last one of each as much as the next copy wants.
+uint64_t room(const ShardPlan& plan, uint32_t p, bool copies) {
+  const Shard& s = plan.shards[p];
+  const bool last = copies && s.offset[0] + s.extent[0] == plan.whole[0];
+  const auto begin = static_cast<uint64_t>(s.offset[0]) * size_of(plan.dtype);
+  return last ? bytes_of_cube_copy(begin + plan.nbytes(p)) - begin : plan.nbytes(p);
+}
+
+}  // namespace
+
 Deployment::Deployment(Machine& machine, DeviceAllocators& allocators, const KernelSpec& spec, const Params& params,
                        std::vector<size_t> pes, AddressMode mode)
     : machine_(machine), allocators_(allocators), pes_(std::move(pes)) {
@@ -33,7 +45,7 @@ Deployment::Deployment(Machine& machine, DeviceAllocators& allocators, const Ker
     for (uint32_t p = 0; p < placed.plan.shards.size(); ++p) {
       if (!placed.plan.stored(p)) continue;
       bases[p] = next;
-      next += placed.plan.nbytes(p);
+      next += room(placed.plan, p, !placed.homes.empty());
     }
     launch->add(t.name, placed.plan, Space::hbm, bases, virtual_base);
   }
@@ -50,20 +62,21 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   placed.shape = t.shape(params);
   std::vector<uint32_t> cubes;
   for (size_t pe : pes_) cubes.push_back(machine_.pes().pe(pe).cube);
-  const ShardPlan plan = t.interleave_bytes > 0 ? plan_interleaved(placed.dtype, placed.shape, t.interleave_bytes)
-                         : t.shards             ? t.shards(params)
-                         : t.policy
-                             ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
-                             : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
+  placed.plan = t.interleave_bytes > 0 ? plan_interleaved(placed.dtype, placed.shape, t.interleave_bytes)
+                : t.shards             ? t.shards(params)
+                : t.policy             ? plan_shards(*t.policy, placed.dtype, placed.shape, cubes)
+                           : plan_shards(t.placement, placed.dtype, placed.shape, static_cast<uint32_t>(pes_.size()));
+  if (t.interleave_bytes > 0 && t.policy) copy_to_cubes(cubes, placed);
+  const ShardPlan plan = placed.plan;
   placed.bases.assign(plan.shards.size(), 0);
-  placed.plan = plan;
   placed.plan.shards.clear();  // grows with what is allocated, so that give_back() knows
   auto mapping = std::make_shared<VirtualMapping>();
   for (uint32_t p = 0; p < plan.shards.size(); ++p) {
     if (plan.stored(p)) {
-      placed.bases[p] = allocators_.allocate_hbm(home(p), plan.nbytes(p));
-      mapping->range.pieces.push_back({mapping->nbytes, placed.bases[p], plan.nbytes(p)});
-      mapping->nbytes += plan.nbytes(p);
+      const uint64_t nbytes = room(plan, p, !placed.homes.empty());
+      placed.bases[p] = allocators_.allocate_hbm(home(placed, p), nbytes);
+      mapping->range.pieces.push_back({mapping->nbytes, placed.bases[p], nbytes});
+      mapping->nbytes += nbytes;
     }
     placed.plan.shards.push_back(plan.shards[p]);
   }
@@ -74,10 +87,29 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   placed.mapping = std::move(mapping);
 }
 
+void Deployment::copy_to_cubes(const std::vector<uint32_t>& cubes, Placed& placed) {
+  std::vector<uint32_t> order;  // as they first stand there
+  std::map<uint32_t, std::vector<uint32_t>> pes_of;
+  for (uint32_t p = 0; p < cubes.size(); ++p) {
+    if (pes_of[cubes[p]].empty()) order.push_back(cubes[p]);
+    pes_of[cubes[p]].push_back(p);
+  }
+  const std::vector<Shard> blocks = std::move(placed.plan.shards);
+  placed.plan.shards.clear();
+  for (const uint32_t cube : order) {
+    const std::vector<uint32_t>& pes = pes_of[cube];
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      placed.homes.push_back(pes[b % pes.size()]);
+      placed.plan.shards.push_back(blocks[b]);
+      placed.plan.shards.back().owner = static_cast<uint32_t>(placed.plan.shards.size() - 1);
+    }
+  }
+}
+
 void Deployment::give_back() {
   for (const auto& [name, t] : tensors_) {
     for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
-      if (t.plan.stored(p)) allocators_.free_hbm(home(p), t.bases[p]);
+      if (t.plan.stored(p)) allocators_.free_hbm(home(t, p), t.bases[p]);
     }
     if (t.mapping) allocators_.free_virtual(t.mapping->begin());
   }
@@ -205,7 +237,7 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
     const uint64_t nbytes = t.plan.nbytes(p);
     const auto state = image.state_of({Space::hbm, kNoPe}, t.bases[p], nbytes);
     if (state.state != MemoryImage::State::real) {
-      throw RunError("tensor " + tensor + ": the part of " + machine_.graph().pes[home(p)].id + " was " +
+      throw RunError("tensor " + tensor + ": the part of " + machine_.graph().pes[home(t, p)].id + " was " +
                      (state.state == MemoryImage::State::unwritten ? "not written" : "left pending") + " (from byte " +
                      std::to_string(state.first_bad - t.bases[p]) + " of " + std::to_string(nbytes) + ")");
     }
@@ -217,8 +249,8 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
       Bytes copy(nbytes);
       image.read({Space::hbm, kNoPe}, t.bases[first->second], copy.data(), nbytes);
       if (copy != shard) {
-        throw RunError("tensor " + tensor + ": the copies of " + machine_.graph().pes[home(first->second)].id +
-                       " and " + machine_.graph().pes[home(p)].id + " differ");
+        throw RunError("tensor " + tensor + ": the copies of " + machine_.graph().pes[home(t, first->second)].id +
+                       " and " + machine_.graph().pes[home(t, p)].id + " differ");
       }
     }
     gather(t.plan, p, shard.data(), value.bytes.data());

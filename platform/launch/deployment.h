@@ -21,6 +21,12 @@ namespace kernbench {
 
 class Machine;
 
+/// From one cube's copy of a tensor to the next, in its virtual range.
+constexpr uint64_t bytes_of_cube_copy(uint64_t tensor_bytes) {
+  constexpr uint64_t kAlignment = 256;
+  return (tensor_bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 class Deployment {
  public:
   /// Allocates every tensor of the kernel over the PEs (indices in compiled order), each shard in its owner's nearest
@@ -69,11 +75,15 @@ class Deployment {
     DType dtype = DType::f32;
     Dims shape;
     std::vector<uint64_t> bases;                    ///< by shard
+    std::vector<uint32_t> homes;                    ///< by shard, in whose slice it lies; empty: PE after PE
     std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
   };
   void place(const TensorSpec&, const Params&, Placed&);
-  /// In whose slice a shard lies: its PE's; of the blocks of an interleaved tensor, PE after PE.
-  size_t home(size_t shard) const { return pes_[shard % pes_.size()]; }
+  /// Instead of an interleaved tensor's blocks: a copy of them for each cube, one after the other over its own PEs.
+  static void copy_to_cubes(const std::vector<uint32_t>& cube_of_pe, Placed&);
+  size_t home(const Placed& t, size_t shard) const {
+    return pes_[t.homes.empty() ? shard % pes_.size() : t.homes[shard]];
+  }
   const Placed& of(const std::string& tensor) const;
   void write(const Placed&, uint32_t shard, const SharedBytes&);
   void write_made(const Placed&, const std::vector<uint32_t>& shards, const ElementSource&);

@@ -115,7 +115,7 @@ Table run_table() {
                .legal({"round_robin", "blocks"}),
            Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so; default 4096")
                .type(Type::whole, kMost64),
-           Entry("place", "ARG=interleave|rows|replicate",
+           Entry("place", "ARG=interleave|cube|rows|replicate",
                  "with --ttir: where a pointer's tensor lies over the PEs (repeatable)")
                .often(Often::named),
            Entry("param", "NAME=VALUE", "a parameter of the kernel or program (repeatable)").often(Often::named),

@@ -77,8 +77,9 @@ struct Engines::Place {
       if (r.count > 1 && r.stride != 0) order.push_back(d);
       simple = simple && r.stride >= 0;
     }
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return runs[static_cast<size_t>(a)].stride > runs[static_cast<size_t>(b)].stride;
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      const int64_t x = runs[static_cast<size_t>(a)].stride, y = runs[static_cast<size_t>(b)].stride;
+      return x != y ? x > y : a < b;
     });
     for (const int d : order) {
       const Run& r = runs[static_cast<size_t>(d)];
@@ -233,33 +234,42 @@ Value Engines::load_elements(const tl::Ptr& base, const Known& offsets, const Kn
   return Value::of(of(t.reshape(result.shape, where_.file, where_.line), result.shape, true));
 }
 
-void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, const tl::Tensor& value) {
+void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, const tl::Tensor& value,
+                          const tl::Tensor& on) {
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
   const Place place(runs);
-  // Dimensions in memory's order; of those that all write one place the last one stays.
-  tl::Tensor t = value;
-  std::vector<int> order = place.order;
-  for (int d = static_cast<int>(runs.size()) - 1; d >= 0; --d) {
-    if (std::find(order.begin(), order.end(), d) != order.end()) continue;
-    t = t.slice(d, t.shape()[d] - 1, 1, where_.file, where_.line);
-    order.insert(order.begin(), d);
-  }
-  if (!order.empty()) t = t.permute(order, where_.file, where_.line);
   const Dims block = place.block();
-  Dims rows = {place.rows()};
-  for (const int64_t c : block) rows.push_back(c);
-  t = tl_.reshape(t, rows, where_.file, where_.line);
-  tl_.wait(t);  // a store takes what is there
+  // Dimensions in memory's order; of those that all write one place the last one stays.
+  const auto arranged = [&](tl::Tensor t) {
+    std::vector<int> order = place.order;
+    for (int d = static_cast<int>(runs.size()) - 1; d >= 0; --d) {
+      if (std::find(order.begin(), order.end(), d) != order.end()) continue;
+      t = t.slice(d, t.shape()[d] - 1, 1, where_.file, where_.line);
+      order.insert(order.begin(), d);
+    }
+    if (!order.empty()) t = t.permute(order, where_.file, where_.line);
+    Dims rows = {place.rows()};
+    for (const int64_t c : block) rows.push_back(c);
+    t = tl_.reshape(t, rows, where_.file, where_.line);
+    tl_.wait(t);  // a store takes what is there
+    return t;
+  };
+  const auto row_of = [&](const tl::Tensor& t, int64_t row) {
+    return tl_.reshape(t.slice(0, row, 1, where_.file, where_.line), block, where_.file, where_.line);
+  };
+  const tl::Tensor t = arranged(value);
+  const tl::Tensor mask = on.valid() ? arranged(on) : on;
   for (int64_t row = 0; row < place.rows(); ++row) {
-    tl::Tensor one = tl_.reshape(t.slice(0, row, 1, where_.file, where_.line), block, where_.file, where_.line);
-    stores_.push_back(tl_.store_async((p + place.offset_of(row)).block(block, place.ld(), where_.file, where_.line),
-                                      one, where_.file, where_.line));
+    const tl::Block to = (p + place.offset_of(row)).block(block, place.ld(), where_.file, where_.line);
+    const tl::Tensor one = row_of(t, row);
+    stores_.push_back(on.valid() ? tl_.store_async(to, one, row_of(mask, row), where_.file, where_.line)
+                                 : tl_.store_async(to, one, where_.file, where_.line));
   }
 }
 
 void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr& mask, const Value& v,
-                    const Type& type) {
+                    const Type& type, const DataPtr& on) {
   const int rank = offsets->shape.rank();
   bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
   Dims first = none(rank), count = offsets->shape;
@@ -273,7 +283,12 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     for (const Run& r : runs.back()) ruled = ruled && r.stride >= 0;
   }
   DataPtr d = data(v, type);
-  if (!ruled) return store_elements(base, *offsets, mask.get(), dense(d));
+  const auto elementwise = [&] {
+    if (on)
+      fault("a store where data say it, to addresses that follow no rule: what Phase 2 computes is not known yet");
+    store_elements(base, *offsets, mask.get(), dense(data(v, type)));
+  };
+  if (!ruled) return elementwise();
   // The value within the mask's box.
   Dims low = first, high = first;
   for (int i = 0; i < rank; ++i) {
@@ -287,18 +302,21 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
       t = t.slice(i, first[i] - d->first[i], count[i], where_.file, where_.line);
   }
   if (t.shape() != count) t = tl_.copy(t.broadcast_to(count, where_.file, where_.line), where_.file, where_.line);
+  const tl::Tensor chosen = on ? dense(on) : tl::Tensor{};
   // Every choice of one run a dimension.
   std::vector<size_t> choice(static_cast<size_t>(rank), 0);
   for (;;) {
     std::vector<Run> one;
-    tl::Tensor piece = t;
+    tl::Tensor piece = t, piece_on = chosen;
     for (int i = 0; i < rank; ++i) {
       const Run& r = runs[static_cast<size_t>(i)][choice[static_cast<size_t>(i)]];
       one.push_back(r);
-      if (r.count != count[i]) piece = piece.slice(i, r.first - first[i], r.count, where_.file, where_.line);
+      if (r.count == count[i]) continue;
+      piece = piece.slice(i, r.first - first[i], r.count, where_.file, where_.line);
+      if (on) piece_on = piece_on.slice(i, r.first - first[i], r.count, where_.file, where_.line);
     }
-    if (!Place(one).simple) return store_elements(base, *offsets, mask.get(), dense(data(v, type)));
-    store_block(base + offsets->base, one, piece);
+    if (!Place(one).simple) return elementwise();
+    store_block(base + offsets->base, one, piece, piece_on);
     int i = rank - 1;
     for (; i >= 0; --i) {
       if (++choice[static_cast<size_t>(i)] < runs[static_cast<size_t>(i)].size()) break;

@@ -126,7 +126,7 @@ tl::Tensor Engines::call(const std::string& op, const std::vector<tl::Arg>& a) {
 /// One dimension's values, or truths, as a row.
 tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t count) {
   const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
-  const DType dtype = k.element == Element::i64 || k.element == Element::index ? DType::i32 : dtype_of(k.element);
+  const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
   const auto at = [&](int64_t i) { return k.form == Known::Form::product ? (axis.at(i) != 0 ? 1 : 0) : axis.at(i); };
   // Runs of one step each.
   std::vector<std::pair<int64_t, int64_t>> runs;
@@ -166,7 +166,7 @@ tl::Tensor Engines::known(const Known& k, const Dims& first, const Dims& count) 
     const tl::Tensor t = axis_tensor(k, d, first[d], count[d]).reshape(shape, where_.file, where_.line);
     sum = !sum.valid() ? t : call(k.form == Known::Form::product ? "minimum" : "add", {arg(sum), arg(t)});
   }
-  const DType dtype = k.element == Element::i64 || k.element == Element::index ? DType::i32 : dtype_of(k.element);
+  const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
   if (!sum.valid()) return full(ones(rank), static_cast<double>(k.base), dtype);
   if (k.form == Known::Form::product) return k.base ? sum : full(ones(rank), 0, dtype);
   return k.base == 0 ? sum : call("add", {arg(sum), static_cast<double>(k.base)});
@@ -181,9 +181,9 @@ DataPtr Engines::data(const Value& v, const Type& type) {
     case Value::Kind::real:
     case Value::Kind::uniform: {
       const double number = v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d;
-      if (!fits_memory(type.element) && type.element != Element::i64 && type.element != Element::index)
+      if (!fits_memory(type.element) && type.element != Element::index)
         fault(std::string("TCM holds no ") + name_of(type.element));
-      const DType dtype = fits_memory(type.element) ? dtype_of(type.element) : DType::i32;
+      const DType dtype = fits_memory(type.element) ? dtype_of(type.element) : DType::i64;
       return of(full(ones(shape.rank()), number, dtype), shape);
     }
     case Value::Kind::known: {
@@ -260,14 +260,14 @@ tl::Tensor Engines::dense(const DataPtr& d) {
   return tl_.copy(all->part.broadcast_to(all->shape, where_.file, where_.line), where_.file, where_.line);
 }
 
-std::vector<double> Engines::read(const DataPtr& d) {
+std::vector<int64_t> Engines::read(const DataPtr& d) {
   const tl::Tensor part = d->part.broadcast_to(d->count, where_.file, where_.line);
-  const std::vector<double> inside = part.loaded().to_vector<double>();
+  const std::vector<int64_t> inside = part.loaded().to_vector<int64_t>();
   if (d->whole()) return inside;
-  std::vector<double> all(static_cast<size_t>(d->shape.elements()), d->fill);
+  std::vector<int64_t> all(static_cast<size_t>(d->shape.elements()), static_cast<int64_t>(d->fill));
   const Dims strides = TensorRef::row_major(d->shape);
   std::vector<int64_t> index(static_cast<size_t>(d->shape.rank()), 0);
-  for (const double x : inside) {
+  for (const int64_t x : inside) {
     int64_t at = 0;
     for (size_t i = 0; i < index.size(); ++i)
       at += (index[i] + d->first[static_cast<int>(i)]) * strides[static_cast<int>(i)];
@@ -433,6 +433,29 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
   return out;
 }
 
+DataPtr Engines::truncate(const DataPtr& d, const Type& from, const Type& to) {
+  const auto run = [&](const char* op, const Value& x, int64_t by) {
+    return math(op, {x, Value::of(by)}, {from, from}, from);
+  };
+  const Value x = Value::of(d);
+  if (to.element == Element::i1) return cast(run("bitwise_and", x, 1).data, to.element);
+  const int bits = bits_of(to.element);
+  if (bits >= bits_of(from.element)) return cast(d, to.element);
+  // Casts saturate: the low bits above the least number of the type, and that number again.
+  const int64_t half = int64_t{1} << (bits - 1);
+  const Value low = run("bitwise_and", run("add", x, half), 2 * half - 1);
+  return cast(run("sub", low, half).data, to.element);
+}
+
+DataPtr Engines::without_sign(const DataPtr& d, const Type& from, Type* wide) {
+  const int bits = bits_of(from.element);
+  if (bits > 32) fault("the engines have no integers of 64 bits without sign");
+  *wide = from.with(from.kind, bits < 32 ? Element::i32 : Element::i64);
+  const Value x = Value::of(cast(d, wide->element));
+  if (bits == 1) return x.data;
+  return math("bitwise_and", {x, Value::of((int64_t{1} << bits) - 1)}, {*wide, *wide}, *wide).data;
+}
+
 // ---- Matrices and reductions ----------------------------------------------------------------------------------------
 
 Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td) {
@@ -441,6 +464,8 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
            (v.is(Value::Kind::known) && v.known->uniform() && v.known->base == 0);
   };
   if (zero(a) || zero(b)) return c;
+  await(a);
+  await(b);
   DataPtr x = data(a, ta);
   DataPtr y = data(b, tb);
   // Around a box of zeros nothing is added.
@@ -471,13 +496,30 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
     if (p.dtype() != common) p = tl_.cast(p, common, where_.file, where_.line);
     if (q.dtype() != common) q = tl_.cast(q, common, where_.file, where_.line);
   }
+  for (const tl::Tensor& t : {p, q}) tl_.wait(t);
   auto d = std::make_shared<Data>();
-  d->part = tl_.dot_async(p, q, dtype_of(td.element), where_.file, where_.line);
+  d->product = true;
   d->shape = td.shape;
   d->first = {x->first[0], y->first[1]};
   d->count = {x->count[0], y->count[1]};
+  const DType dtype = dtype_of(td.element);
+  // The engine adds to what it accumulates in.
+  const bool sums = dtype == (is_float(p.dtype()) ? DType::f32 : DType::i32);
+  const auto covers = [&](const Data& sum) {
+    return sum.part.shape() == d->count && sum.part.dtype() == dtype && sum.first == d->first && sum.count == d->count;
+  };
+  if (sums && c.is(Value::Kind::data) && covers(*c.data)) {
+    if (!c.data->product) tl_.wait(c.data->part);
+    d->part = tl_.dot(p, q, c.data->part, dtype, where_.file, where_.line);
+    d->fill = c.data->fill;
+    return Value::of(DataPtr(d));
+  }
+  d->part = tl_.dot(p, q, dtype, where_.file, where_.line);
   const Value product = Value::of(DataPtr(d));
-  return zero(c) ? product : math("add", {c, product}, {td, td}, td);
+  if (zero(c)) return product;
+  await(product);
+  await(c);
+  return math("add", {c, product}, {td, td}, td);
 }
 
 DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {

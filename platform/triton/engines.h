@@ -16,6 +16,8 @@ class Engines {
  public:
   explicit Engines(const tl::Context& tl) : tl_(tl.async()), sync_(tl) {}
 
+  /// Whose calls return at once.
+  tl::Context& tl() { return tl_; }
   /// Where calls stand in the Python source from now on; it lives as long as the run's records.
   void at(const SourceLine& where) { where_ = where; }
   const SourceLine& where() const { return where_; }
@@ -29,6 +31,14 @@ class Engines {
   /// a where the condition holds, else b.
   Value select(const Value& condition, const Value& a, const Value& b, const Type& condition_type, const Type& result);
   DataPtr cast(const DataPtr&, Element to);
+  /// Integers' low bits, as the type has them.
+  DataPtr truncate(const DataPtr&, const Type& from, const Type& to);
+  /// Integers of up to 32 bits by their bits, without sign, in a type that is twice as wide or more: `wide`.
+  DataPtr without_sign(const DataPtr&, const Type& from, Type* wide);
+  /// Before another engine than GEMM takes it: what GEMM makes must be there.
+  void await(const Value& v) {
+    if (v.is(Value::Kind::data) && v.data->product) tl_.wait(v.data->part);
+  }
   /// A · B + C; shapes [m, k], [k, n].
   Value dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td);
   /// sum, max or min along an axis.
@@ -55,7 +65,9 @@ class Engines {
 
   // Memory (access.cpp).
   Value load(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, double other, const Type& result);
-  void store(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type& type);
+  /// `on`: a mask that only Phase 2 knows, instead of the other.
+  void store(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type& type,
+             const DataPtr& on = nullptr);
   /// An atomic: `op` by tl's name; null `offsets`: of one element. Its old values, or with `reduces` nothing.
   struct Atomic {
     std::string op;
@@ -71,8 +83,8 @@ class Engines {
   /// The stores since the last call.
   std::vector<tl::Event> take_stores() { return std::exchange(stores_, {}); }
 
-  /// Its elements, by reading what was loaded.
-  std::vector<double> read(const DataPtr&);
+  /// Its elements, which are integers, by reading what was loaded.
+  std::vector<int64_t> read(const DataPtr&);
 
  private:
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
@@ -87,7 +99,7 @@ class Engines {
   struct Run;
   tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, bool* readable);
   Value load_elements(const tl::Ptr&, const Known& offsets, const Known* mask, double other, const Type&);
-  void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value);
+  void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
 
   tl::Context tl_;    ///< whose calls return at once

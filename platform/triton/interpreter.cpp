@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <set>
 
@@ -80,7 +81,7 @@ class Run {
     if (v.is(VK::integer)) return v.n;
     if (v.is(VK::data)) {
       flush();
-      return static_cast<int64_t>(v.data->part.loaded().item<double>(engines_.where().file, engines_.where().line));
+      return v.data->part.loaded().item<int64_t>(engines_.where().file, engines_.where().line);
     }
     fault(op, "an integer that is not known here");
   }
@@ -109,13 +110,12 @@ class Run {
   const Operation& block(const Block& b, std::vector<Value> arguments) {
     for (size_t i = 0; i < b.arguments.size(); ++i) value(b.arguments[i]) = std::move(arguments[i]);
     for (const ValueId v : program_.unused(b)) value(v) = {};
-    for (size_t i = 0; i + 1 < b.operations.size(); ++i) {
-      const Operation& op = b.operations[i];
-      engines_.at(program_.place(op));
-      operation(op);
-      for (const ValueId v : program_.dying(op)) value(v) = {};
+    for (const Program::Step& step : program_.steps(b)) {
+      engines_.at(step.where);
+      if (step.op == &b.operations.back()) break;
+      operation(*step.op);
+      for (const ValueId v : *step.dying) value(v) = {};
     }
-    engines_.at(program_.place(b.operations.back()));
     return b.operations.back();
   }
   /// Yields of a region of one block.
@@ -136,13 +136,27 @@ class Run {
     const int64_t first = integer(op, 0), end = integer(op, 1), step = integer(op, 2);
     if (step <= 0) fault(op, "a step of " + std::to_string(step));
     std::vector<Value> carried = taken(op, 3);
+    // With num_stages no load of a turn begins before the dots of so many turns ago: it goes where their operands were.
+    const Attribute* stages = op.attribute("tt.num_stages");
+    std::deque<tl::Tensor> products;  // a turn's last
+    tl::Tensor* const outer = product_;
     for (int64_t i = first; i < end; i += step) {
       scalar_work();
+      if (stages) {
+        if (static_cast<int64_t>(products.size()) >= std::max<int64_t>(1, stages->integer)) {
+          flush();
+          if (products.front().valid()) tl_.wait(products.front());
+          products.pop_front();
+        }
+        product_ = &products.emplace_back();
+      }
       std::vector<Value> arguments = {Value::of(i)};
       std::move(carried.begin(), carried.end(), std::back_inserter(arguments));
       carried = settled(op.results, region(op.regions[0], std::move(arguments)));
       if (end - i <= step) break;
     }
+    product_ = outer;
+    if (outer && !products.empty()) *outer = products.back();
     give(op, std::move(carried));
   }
   /// What is carried into the next turn does not grow with the turns.
@@ -191,7 +205,7 @@ class Run {
     }
     flush();
     auto values = std::make_shared<std::vector<int64_t>>();
-    for (const double x : engines_.read(v.data)) values->push_back(static_cast<int64_t>(x));
+    *values = engines_.read(v.data);
     return values;
   }
   /// Of blocks that only their elements say: by the op from its operands, when they are needed.
@@ -242,12 +256,14 @@ class Run {
   }
 
   Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f) {
-    Value a = a_in, b = b_in;
-    if (!lanes_) {  // one number that was loaded is read
-      for (Value* v : {&a, &b}) {
-        if (v->is(VK::data) && !result.tensor && v->data->readable) *v = Value::of(integer(op, *v));
-      }
-    }
+    // One number that was loaded is read.
+    const auto is_read = [&](const Value& v) {
+      return !lanes_ && v.is(VK::data) && !result.tensor && v.data->readable;
+    };
+    const Value read_a = is_read(a_in) ? Value::of(integer(op, a_in)) : Value();
+    const Value read_b = is_read(b_in) ? Value::of(integer(op, b_in)) : Value();
+    const Value& a = read_a.is(VK::none) ? a_in : read_a;
+    const Value& b = read_b.is(VK::none) ? b_in : read_b;
     if (a.is(VK::integer) && b.is(VK::integer)) {
       scalar_work();
       int64_t n = 0;
@@ -293,6 +309,12 @@ class Run {
         }
         if (name.empty()) fault(op, "of data that is not known on pe_cpu: the engines have no such op");
         if (!fits_memory(result.element)) fault(op, std::string("the engines have no ") + name_of(result.element));
+        if (name == "umulhi" && bits_of(result.element) < 32) fault(op, "of data of less than 32 bits");
+        if (name != "umulhi" && op.name.compare(op.name.size() - 2, 2, "ui") == 0) {
+          Type wide = without_sign(&operands, types);
+          const Value made = engines_.math(name, operands, {wide, wide}, wide);
+          return Value::of(engines_.truncate(made.data, wide, result));
+        }
         return engines_.math(name, operands, types, result);
       }
       case Does::compare:
@@ -302,6 +324,16 @@ class Run {
       default:
         return view(op, laned(operands[0], types[0]));
     }
+  }
+
+  /// Operands of one type by their bits; the type that they have then.
+  Type without_sign(std::vector<Value>* operands, const std::vector<Type>& types) {
+    Type wide;
+    for (size_t i = 0; i < operands->size(); ++i) {
+      Value& v = (*operands)[i];
+      v = Value::of(engines_.without_sign(engines_.data(v, types[i]), types[i], &wide));
+    }
+    return wide;
   }
 
   void compare_op(const Operation& op) {
@@ -340,8 +372,9 @@ class Run {
     };
     if (op.name == "arith.cmpi") {
       if (p == "eq" || p == "ne") return run(p.c_str(), operands[0], operands[1]);
-      if (p[0] == 'u') fault(op, "of data, without sign: the engines have no such op");
-      return run(p.substr(1).c_str(), operands[0], operands[1]);
+      if (p[0] != 'u') return run(p.substr(1).c_str(), operands[0], operands[1]);
+      const Type wide = without_sign(&operands, types);
+      return engines_.math(p.substr(1), operands, {wide, wide}, result);
     }
     const std::string how = p.substr(1);
     if (p == "true" || p == "false") return Value::of(KnownPtr(Known::of(Element::i1, result.shape, p == "true")));
@@ -427,12 +460,16 @@ class Run {
 
   DataPtr converted(const Operation& op, const Value& v, const Type& from, const Type& to) {
     if (!fits_memory(to.element)) fault(op, "of data to " + to.to_string() + ", which TCM does not hold");
-    if (op.name == "arith.trunci") fault(op, "of data: the engines' casts saturate");
-    if (op.name == "arith.extui" && from.element != Element::i1)
-      fault(op, "of data: the engines have no integers without sign");
-    if (op.name == "arith.uitofp" && from.element != Element::i1)
-      fault(op, "of data: the engines have no integers without sign");
-    return engines_.cast(engines_.data(v, from), to.element);
+    const DataPtr d = engines_.data(v, from);
+    const bool integers = !is_float(from.element) && !is_float(to.element);
+    if (integers && bits_of(to.element) < bits_of(from.element)) return engines_.truncate(d, from, to);
+    if (op.name == "arith.extui" || op.name == "arith.uitofp" || op.name == "arith.index_castui") {
+      Type wide;
+      return engines_.cast(engines_.without_sign(d, from, &wide), to.element);
+    }
+    const DataPtr made = engines_.cast(d, to.element);
+    if (from.element != Element::i1 || is_float(from.element)) return made;
+    return engines_.math("neg", {Value::of(made)}, {to}, to).data;  // true is -1
   }
 
   // ---- Views --------------------------------------------------------------------------------------------------------
@@ -587,12 +624,23 @@ class Run {
     out.known = combine("arith.addi", Element::i64, *p.known, *wide, f, &bad);
   }
 
-  /// The mask of an access; null: none. False: nothing is selected.
-  KnownPtr mask_of(const Operation& op, size_t i, bool* some) {
+  /// Whether only Phase 2 knows it.
+  static bool is_pending(const Value& v) {
+    if (v.is(VK::data)) return !v.data->readable;
+    return v.is(VK::known) && v.known->form == Known::Form::open && !v.known->all &&
+           std::any_of(v.known->operands.begin(), v.known->operands.end(), is_pending);
+  }
+
+  /// The mask of an access; null: none, or it is `pending`, known to Phase 2 alone. `some`: whether it selects any.
+  KnownPtr mask_of(const Operation& op, size_t i, bool* some, DataPtr* pending = nullptr) {
     *some = true;
     if (op.operands.size() <= i) return nullptr;
     const Value& m = in(op, i);
     const Type& t = type(op.operands[i]);
+    if (pending && is_pending(m)) {
+      *pending = lanes(m, t);
+      return nullptr;
+    }
     KnownPtr k = known(m, t);
     if (!k) {
       auto all = Known::of(Element::i1, t.tensor ? t.shape : Dims{}, 0);
@@ -623,7 +671,8 @@ class Run {
     const Type& result = type(op.results[0]);
     const Value& p = in(op, 0);
     bool some = true, number = true;
-    const KnownPtr mask = mask_of(op, 1, &some);
+    DataPtr pending;
+    const KnownPtr mask = mask_of(op, 1, &some, &pending);
     double other = other_of(op, &number, 2);
     flush();
     Value& out = value(op.results[0]);
@@ -646,10 +695,14 @@ class Run {
       out = engines_.load(p.ptr, Known::of(Element::i64, {}, 0), nullptr, other, result);
       return;
     }
-    Type t = result;
-    out = engines_.load(p.ptr, p.known, mask, other, t);
-    if (!number && mask)  // elsewhere it is another block
-      out = engines_.select(Value::of(mask), out, in(op, 2), result.with(Type::Kind::number, Element::i1), result);
+    out = engines_.load(p.ptr, p.known, mask, other, result);
+    const Type truth = result.with(Type::Kind::number, Element::i1);
+    if (pending) {
+      const Value elsewhere = op.operands.size() > 2 ? laned(in(op, 2), result) : nothing(result);
+      out = engines_.select(Value::of(pending), out, elsewhere, truth, result);
+    } else if (!number && mask) {  // elsewhere it is another block
+      out = engines_.select(Value::of(mask), out, in(op, 2), truth, result);
+    }
   }
   Value nothing(const Type& t) {
     Value v = is_float(t.element) ? Value::of_real(0) : Value::of(int64_t{0});
@@ -663,7 +716,8 @@ class Run {
     const Value& p = in(op, 0);
     const Type& t = type(op.operands[1]);
     bool some = true;
-    const KnownPtr mask = mask_of(op, 2, &some);
+    DataPtr pending;
+    const KnownPtr mask = mask_of(op, 2, &some, &pending);
     if (!some) return;
     const Value v = laned(in(op, 1), t);
     flush();
@@ -676,11 +730,8 @@ class Run {
                      Engines::tile_mask(*p.tile, t.shape, checked), v, t);
       return;
     }
-    if (p.is(VK::pointer)) {
-      engines_.store(p.ptr, Known::of(Element::i64, {}, 0), nullptr, v, t);
-      return;
-    }
-    engines_.store(p.ptr, p.known, mask, v, t);
+    const KnownPtr offsets = p.is(VK::pointer) ? Known::of(Element::i64, {}, 0) : p.known;
+    engines_.store(p.ptr, offsets, p.is(VK::pointer) ? nullptr : mask, v, t, pending);
   }
 
   void atomic(const Operation& op) {
@@ -912,6 +963,27 @@ class Run {
     for (size_t i = 0; i < x.size(); ++i) value(op.results[i]) = Value::of(Engines::of(x[i], x[i].shape()));
   }
 
+  void histogram(const Operation& op) {
+    const Type& t = type(op.operands[0]);
+    Value x = Value::of(lanes(in(op, 0), t));
+    if (op.operands.size() > 1) {  // what is left out has no bin
+      const Type& mask = type(op.operands[1]);
+      x = engines_.math("where", {Value::of(lanes(in(op, 1), mask)), x, Value::of(int64_t{-1})}, {mask, t, t}, t);
+    }
+    const Dims& bins = type(op.results[0]).shape;
+    const SourceLine& at = engines_.where();
+    const tl::Tensor counts = engines_.tl().histogram(engines_.dense(x.data), bins.elements(), at.file, at.line);
+    value(op.results[0]) = Value::of(Engines::of(counts, bins));
+  }
+
+  void gather(const Operation& op) {
+    std::vector<tl::Tensor> x = dense_operands(op);
+    const SourceLine& at = engines_.where();
+    const auto axis = static_cast<int>(op.attribute("axis")->integer);
+    const tl::Tensor made = engines_.tl().gather(x[0], x[1], axis, at.file, at.line);
+    value(op.results[0]) = Value::of(Engines::of(made, type(op.results[0]).shape));
+  }
+
   // ---- The rest
   // -------------------------------------------------------------------------------------------------------
   void constant(const Operation& op) {
@@ -1078,7 +1150,16 @@ class Run {
     if (!holds) fault(op, what);
   }
 
+  /// Whether it hands values on as they are, or (a dot) says itself what it waits for.
+  static bool passes_on(Does d) {
+    return d == Does::dot || d == Does::expand_dims || d == Does::broadcast || d == Does::trans || d == Does::call ||
+           d == Does::for_loop || d == Does::if_else || d == Does::while_loop;
+  }
+
   void operation(const Operation& op) {
+    if (!passes_on(op.info->does)) {
+      for (const ValueId v : op.operands) engines_.await(value(v));
+    }
     switch (op.info->does) {
       case Does::nothing:
         return;
@@ -1184,13 +1265,19 @@ class Run {
         const Type& a = type(op.operands[0]);
         const Type& b = type(op.operands[1]);
         const Type& d = type(op.results[0]);
-        value(op.results[0]) = engines_.dot(laned(in(op, 0), a), laned(in(op, 1), b), in(op, 2), a, b, d);
+        Value& out = value(op.results[0]);
+        out = engines_.dot(laned(in(op, 0), a), laned(in(op, 1), b), in(op, 2), a, b, d);
+        if (product_ && out.is(VK::data)) *product_ = out.data->part;
         return;
       }
       case Does::reduce:
         return reduce(op);
       case Does::scan:
         return scan(op);
+      case Does::histogram:
+        return histogram(op);
+      case Does::gather:
+        return gather(op);
       case Does::make_block_pointer:
       case Does::make_descriptor:
         return make_tile(op);
@@ -1230,6 +1317,7 @@ class Run {
   const Index3 id_, grid_;
   Frame* frame_ = nullptr;
   const Dims* lanes_ = nullptr;
+  tl::Tensor* product_ = nullptr;  ///< what the last dot makes, of a turn that is asked for it
   double work_ = 0;
 };
 

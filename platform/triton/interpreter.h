@@ -20,6 +20,13 @@ class Program {
   Program(std::shared_ptr<const Module> module, const Function& function);
   const Module& module() const { return *module_; }
   const Function& function() const { return function_; }
+  /// A block's operations in order, and what is said of each below.
+  struct Step {
+    const Operation* op;
+    SourceLine where;
+    const std::vector<ValueId>* dying;
+  };
+  const std::vector<Step>& steps(const Block& block) const { return steps_.at(&block); }
   /// Values that nothing needs behind the operation.
   const std::vector<ValueId>& dying(const Operation& op) const;
   /// Arguments that nothing needs at all.
@@ -32,6 +39,7 @@ class Program {
   const Function& function_;
   std::unordered_map<const Operation*, std::vector<ValueId>> dying_;
   std::unordered_map<const Block*, std::vector<ValueId>> unused_;
+  std::unordered_map<const Block*, std::vector<Step>> steps_;
 };
 
 /// What of the function, and of what it calls, cannot be run: each with its line.

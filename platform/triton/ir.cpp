@@ -61,7 +61,7 @@ int bits_of(Element e) {
 }
 
 bool fits_memory(Element e) {
-  return e != Element::unknown && e != Element::i64 && e != Element::index && e != Element::f64;
+  return e != Element::unknown && e != Element::index && e != Element::f64;
 }
 
 DType dtype_of(Element e) {
@@ -74,6 +74,8 @@ DType dtype_of(Element e) {
       return DType::i16;
     case Element::i32:
       return DType::i32;
+    case Element::i64:
+      return DType::i64;
     case Element::f8e4m3:
       return DType::f8e4m3;
     case Element::f8e5m2:

@@ -20,7 +20,7 @@ const char* name_of(Element);
 bool is_float(Element);
 /// Of an integer; index counts as 64.
 int bits_of(Element);
-/// The type that TCM holds for it; std::out_of_range for i64, index and f64, which it does not hold.
+/// The type that TCM holds for it; std::out_of_range for index and f64, which it does not hold.
 DType dtype_of(Element);
 bool fits_memory(Element);
 

@@ -9,6 +9,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/triton/reader.h"
 #include "kernbench/platform/triton/scanner.h"
 
@@ -108,6 +109,25 @@ HostTensor filled(const std::string& how, const std::string& name, DType dtype, 
 bool only_shard(const TensorSpec& s, const tl::Args& args) {
   const tl::View& first = args.shard(s.name, 0);
   return first.shape.elements() == first.whole.elements();
+}
+
+/// Of a tensor with a copy for each cube: that of this PE's. Copies stand one after the other in the virtual range, in
+/// the order in which the launch's PEs meet their cubes.
+tl::Ptr copy_of_cube(const TensorSpec& s, const tl::Context& tl, const tl::Args& args) {
+  std::vector<std::pair<int64_t, int64_t>> cubes;
+  const auto number_of = [&](const LaunchShape::Place& p) {
+    const std::pair cube{p.rank_place, p.cube_place};
+    const auto at = std::find(cubes.begin(), cubes.end(), cube);
+    const int64_t n = at - cubes.begin();
+    if (at == cubes.end()) cubes.push_back(cube);
+    return n;
+  };
+  int64_t mine = 0;
+  for (int64_t p = 0; p <= tl.index(); ++p) mine = number_of(tl.launch().pes[static_cast<size_t>(p)]);
+  tl::Ptr p = args.virtual_ptr(s.name);
+  const uint64_t nbytes = static_cast<uint64_t>(args.shard(s.name, 0).whole.elements()) * size_of(p.dtype);
+  p.addr += static_cast<uint64_t>(mine) * bytes_of_cube_copy(nbytes);
+  return p.bounded(nbytes, s.name.c_str());
 }
 
 }  // namespace
@@ -220,7 +240,7 @@ void Launch::take_tensor(const Argument& a, const Type& t, const std::string& te
   }
   const std::string* place = given(request_.places, a.name);
   const std::string where = place ? *place : "interleave";
-  if (where == "interleave") {
+  if (where == "interleave" || where == "cube") {
     if (request_.interleave == 0 || request_.interleave % size_of(wanted) != 0)
       faults->push_back(fmt::format("--interleave: found {}, expected a multiple of the {} bytes of {}'s elements",
                                     request_.interleave, size_of(wanted), a.name));
@@ -229,15 +249,16 @@ void Launch::take_tensor(const Argument& a, const Type& t, const std::string& te
       faults->push_back(
           fmt::format("--interleave: found {}, which makes more than 2^22 blocks of {}", request_.interleave, a.name));
     s.interleave_bytes = request_.interleave;
+    if (where == "cube") s.policy = CubePePolicy{Split::replicate, Split::row_wise};
   } else if (where == "rows") {
     s.placement = Placement::rows;
   } else if (where == "replicate") {
     s.placement = Placement::replicate;
-    if (s.role != TensorSpec::Role::in)
-      faults->push_back(fmt::format("--place {}=replicate: the kernel stores to it, and copies would differ", a.name));
   } else {
-    faults->push_back(fmt::format("--place {}={}: expected interleave, rows or replicate", a.name, where));
+    faults->push_back(fmt::format("--place {}={}: expected interleave, cube, rows or replicate", a.name, where));
   }
+  if ((where == "replicate" || where == "cube") && s.role != TensorSpec::Role::in)
+    faults->push_back(fmt::format("--place {}={}: the kernel stores to it, and copies would differ", a.name, where));
   tensors_.push_back(std::move(s));
 }
 
@@ -278,6 +299,7 @@ void Launch::run(tl::Context& tl, const tl::Args& args) {
     }
     const bool own = s->interleave_bytes == 0 && s->placement == Placement::replicate;
     const tl::Ptr p = own                    ? args[a.name].ptr
+                      : s->policy            ? copy_of_cube(*s, tl, args)
                       : only_shard(*s, args) ? args.shard(a.name, 0).ptr
                                              : args.whole(a.name).ptr;
     if (p.addr % static_cast<uint64_t>(a.divisibility) != 0)

@@ -56,6 +56,8 @@ enum class Does : uint8_t {
   dot,
   reduce,
   scan,
+  histogram,
+  gather,  ///< of a block's own elements
   make_block_pointer,
   advance,
   make_descriptor,

@@ -104,6 +104,16 @@ void Program::examine(const Function& f) {
     }
   }
   find_ends(f.body);
+  const std::function<void(const Region&)> lay_out = [&](const Region& r) {
+    for (const Block& b : r.blocks) {
+      std::vector<Step>& steps = steps_[&b];
+      for (const Operation& op : b.operations) {
+        steps.push_back({&op, place(op), &dying(op)});
+        for (const Region& inner : op.regions) lay_out(inner);
+      }
+    }
+  };
+  lay_out(f.body);
 }
 
 const std::vector<ValueId>& Program::dying(const Operation& op) const {
@@ -126,13 +136,12 @@ SourceLine Program::place(const Operation& op) const {
 
 std::vector<Refusal> refusals(const Module& m, const Function& f) {
   std::vector<Refusal> all = m.unknown;
-  const std::set<std::string> lowered = {"exp2", "log2", "ceil"};  // engines.cpp
   for (const Function* function : reached(m, f)) {
     for_each(function->body, [&](const Operation& op) {
       const auto type = [&](ValueId v) { return function->types[v]; };
       const auto refuse = [&](const std::string& why) { all.push_back({op.line, op.name, why}); };
       if (op.info->does == Does::not_run) refuse("is not supported");
-      if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr && lowered.count(op.info->tl) == 0)
+      if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr)
         refuse(std::string("is not supported: the engines have no op '") + op.info->tl + "'");
       if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
         refuse("is not supported for more than two dimensions");

@@ -107,6 +107,7 @@ class Settling {
         if (op.info->does == Does::extern_call && tells(in.size(), 1)) {
           for (const Type& t : in) need(same_shape(t, told.after[0]) && real(t), "found " + t.to_string());
         }
+        if (op.info->does == Does::gather && tells(2, 1)) check_gather();
         if (op.info->does == Does::atomic && tells(in.size(), 1)) {
           const Type value = pointee(in[0]);
           need(in[0].kind == Kind::pointer || !in[0].known(), "found " + in[0].to_string());
@@ -149,6 +150,16 @@ class Settling {
     const auto& legal = op.name == "arith.cmpi" ? of_integers : of_reals;
     if (word == nullptr || legal.count(word->text) == 0)
       fault("found " + (word ? "'" + word->text + "'" : "no predicate") + ", expected a predicate");
+  }
+
+  void check_gather() {
+    const Attribute* axis = op.attribute("axis");
+    const int64_t at = axis ? axis->integer : -1;
+    bool fits = in[0].tensor && integer(in[1]) && in[1].tensor && in[0].shape.rank() == in[1].shape.rank() && at >= 0 &&
+                at < in[0].shape.rank() && told.after[0] == in[1].with(in[0].kind, in[0].element);
+    for (int d = 0; fits && d < in[0].shape.rank(); ++d) fits = d == at || in[0].shape[d] == in[1].shape[d];
+    need(fits, "found " + in[0].to_string() + " by " + in[1].to_string() + " at axis " + std::to_string(at) + " to " +
+                   told.after[0].to_string());
   }
 
   std::vector<Type> alike() {
@@ -378,6 +389,15 @@ class Settling {
         integers_from(1, in.size() - 1);
         tile_of(t, in.back());
         return {};
+      }
+      case Does::histogram: {
+        if (told.before.empty() || told.after.size() != 1) return fault("found no result's type");
+        same(in[0], told.before[0]);
+        if (in.size() > 1) same(in[1], in[0].with(Kind::number, Element::i1));
+        const Type& bins = told.after[0];
+        need(integer(in[0]) && in[0].tensor && bins.tensor && bins.shape.rank() == 1 && bins.element == Element::i32,
+             "found " + in[0].to_string() + " to " + bins.to_string());
+        return told.after;
       }
       default:
         return told.after;

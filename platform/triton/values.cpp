@@ -165,11 +165,8 @@ bool apply_compare(const std::string& p, Element e, int64_t a, int64_t b) {
   }
   const bool less =
       p[0] == 's' ? a < b : (static_cast<uint64_t>(a) & mask_of(e)) < (static_cast<uint64_t>(b) & mask_of(e));
-  const std::string how = p.substr(1);
-  if (how == "lt") return less;
-  if (how == "le") return less || a == b;
-  if (how == "gt") return !less && a != b;
-  return !less;
+  const bool also_equal = p[2] == 'e';  // lt, le, gt, ge behind the sign
+  return p[1] == 'l' ? less || (also_equal && a == b) : !less && (also_equal || a != b);
 }
 
 bool apply_compare(const std::string& p, double a, double b) {

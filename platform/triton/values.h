@@ -77,6 +77,7 @@ struct Data {
   Dims first, count;  ///< the box
   double fill = 0;
   bool readable = false;  ///< its elements may be read: they were loaded
+  bool product = false;   ///< the GEMM engine makes it: other engines wait for it, and it waits for theirs
 
   bool whole(int d) const { return first[d] == 0 && count[d] == shape[d]; }
   bool whole() const;

@@ -181,6 +181,8 @@ class TtirKernels(unittest.TestCase):
         two = ("--pes", "sip0.cube0.pe0,sip0.cube0.pe1")
         matmul(45, 70, 37, *two, "--interleave", "64").verified()
         matmul(45, 70, 37, *two, "--place", "a_ptr=rows", "--place", "b_ptr=replicate", "--place", "c_ptr=rows").verified()
+        for pes in (two, ("--pes", "sip0.cube1.pe0,sip0.cube0.pe1,sip0.cube1.pe1"), ()):
+            matmul(45, 70, 37, *pes, "--place", "a_ptr=cube", "--place", "b_ptr=cube", "--interleave", "64").verified()
 
 
     def test_atomics_and_loaded_addresses(self):
@@ -222,6 +224,58 @@ tt.return
         Kernel(text, "1", {"arg0": np.zeros(2, np.int32)}, {"arg0": np.array([5, 5], np.int32)}).verified()
 
 
+class Times(unittest.TestCase):
+    """On the default machine, as docs/triton.md has them."""
+
+    def report(self, *words):
+        topology = os.path.join(os.environ["KERNBENCH_TOPOLOGIES"], "default.yaml")
+        done = subprocess.run([CLI, "run", "--topology", topology, "--ranks", "1", "--format", "json", *words],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_matmul_with_its_operands_in_every_cube_has_most_of_the_peak(self):
+        n = "4096"
+        words = ["--ttir", os.path.join(TEXTS, "matmul_large_3_4.ttir"), "--grid", "128", "--interleave", "8192", "--place", "a_ptr=cube",
+                 "--place", "b_ptr=cube", "--set", "*.pe_dma.outstanding=16", "--set", "*.pe_dma.join_pieces=true"]
+        for name, fill in (("a_ptr", "uniform"), ("b_ptr", "uniform"), ("c_ptr", "zeros")):
+            words += ["--tensor", f"{name}={fill}:f16[{n},{n}]"]
+        for name in ("M", "N", "K", "stride_am", "stride_bk", "stride_cm"):
+            words += ["--param", f"{name}={n}"]
+        peak = 128 * 4096 * 2 * 1e9
+        self.assertGreaterEqual(2 * 4096**3 / (self.report(*words)["sim_ns"] * 1e-9), 0.8 * peak)
+
+    def test_flash_attention_is_as_fast_as_the_kernel_of_that_name(self):
+        pes = ["--pes", "sip0.cube0.pe0,sip0.cube0.pe1"]
+        words = ["--ttir", os.path.join(TEXTS, "attention_64_3_7.ttir"), "--grid", "8,4", "--order", "blocks", "--param", "S=512",
+                 "--param", "scale=0.18"]
+        for name, fill in (("Q", "uniform"), ("K", "uniform"), ("V", "uniform"), ("O", "zeros")):
+            words += ["--tensor", f"{name}={fill}:f16[4,512,64]"]
+            words += ["--place", f"{name}=replicate"] if name != "O" else []
+        own = self.report(*pes, "--kernel", "attention", "--param", "dtype=f16", "--param", "causal=true")
+        self.assertLess(self.report(*pes, *words)["sim_ns"], 1.15 * own["sim_ns"])
+
+    def test_num_stages_bounds_how_far_loads_run_ahead(self):
+        """With one stage a load waits for the dot before it; with more they overlap, and no more than they need to."""
+        with open(os.path.join(TEXTS, "matmul_3_4.ttir"), encoding="utf-8") as f:
+            text = f.read()
+        end = "scf.yield %70, %71, %72 : tensor<32x32xf32>, tensor<32x16x!tt.ptr<f16>>, tensor<16x32x!tt.ptr<f16>>\n    }"
+        self.assertIn(end, text)
+        times = []
+        for stages in (1, 2, 3, 0, 9223372036854775807):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "matmul.ttir")
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(text.replace(end, f"{end} {{tt.num_stages = {stages} : i64}}"))
+                kernel = matmul(32, 32, 256)
+                kernel.command[kernel.command.index(os.path.join(TEXTS, "matmul_3_4.ttir"))] = path
+                times.append(kernel.verified()["sim_ns"])
+        self.assertGreater(times[0], times[1])
+        self.assertGreaterEqual(times[1], times[2])
+        self.assertEqual(times[3], times[0])
+        self.assertLessEqual(times[4], times[2])
+
+
 class Faults(unittest.TestCase):
     def refused(self, kernel, *words):
         done = kernel.run()
@@ -239,11 +293,11 @@ class Faults(unittest.TestCase):
 
     def test_what_is_not_known_is_listed_at_once_with_its_line(self):
         text = self.text("%0 = tt.strange %arg0 : !tt.ptr<f32>", "%1 = arith.constant 1.0 : f32",
-                         "%2 = arith.remf %1, %1 : f32",
+                         "%2 = math.powf %1, %1 : f32",
                          "tt.stranger")
         lines = self.refused(Kernel(text, "1", {"arg0": np.zeros(4, np.float32)}, {}))
         self.assertEqual(len(lines), 3)
-        for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "arith.remf"))):
+        for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "math.powf"))):
             self.assertIn(f"{text}:{number}: {op} ", line)
 
     def test_missing_arguments_are_listed_at_once(self):
@@ -258,7 +312,8 @@ class Faults(unittest.TestCase):
             kernel.command[kernel.command.index("--grid") + 1] = grid
             self.refused(kernel, "--grid")
         self.refused(vector_add(4, "--place", "arg2=replicate"), "arg2", "copies")
-        self.refused(vector_add(4, "--place", "arg0=columns"), "interleave, rows or replicate")
+        self.refused(vector_add(4, "--place", "arg2=cube"), "arg2", "copies")
+        self.refused(vector_add(4, "--place", "arg0=columns"), "interleave, cube, rows or replicate")
         self.refused(vector_add(4, "--interleave", "6"), "--interleave")
         kernel = vector_add(4, "--interleave", "4")
         kernel.command[[i for i, word in enumerate(kernel.command) if word.startswith("arg0=")][0]] = "arg0=zeros:f32[1000000000]"
