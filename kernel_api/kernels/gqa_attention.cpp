@@ -15,7 +15,8 @@
 namespace kernbench::kernels {
 namespace {
 
-constexpr double kUnseen = -1e30;  // a score that exp() makes 0
+constexpr double kUnseen = -1e30;     // a score that exp() makes 0
+constexpr int64_t kFewestQueries = 8;  // of a block: shorter ones load too many keys for what they do
 
 /// Which keys a query sees.
 struct Sight {
@@ -30,17 +31,23 @@ struct KeyBlock {
   tl::Tensor k, v;
 };
 
-/// Those that queries [first, first + rows) see.
+/// Those that queries [first, first + rows) see, the queries' own first and then backwards, other heads from elsewhere
+/// on: PEs would else all ask the same PE at once.
 std::vector<KeyBlock> key_blocks(const Heads& h, const Shards& qkv, int64_t head, int64_t first, int64_t rows,
-                                 const Sight& sight) {
+                                 const Sight& sight, int64_t most) {
   std::vector<KeyBlock> blocks;
   const int64_t end = sight.end(first + rows - 1, h.seq);
   for (int64_t j = sight.first_key(first); j < end;) {
     const int64_t together = std::min(qkv.rows_at(j, h.k_col(head), h.dim), qkv.rows_at(j, h.v_col(head), h.dim));
-    const int64_t count = std::min({end - j, int64_t{64}, together});
+    const int64_t count = std::min({end - j, most, together});
     blocks.push_back({j, count, {}, {}});
     j += count;
   }
+  std::reverse(blocks.begin(), blocks.end());
+  const auto own = std::find_if(blocks.begin(), blocks.end(), [&](const KeyBlock& b) { return b.first <= first; });
+  std::rotate(blocks.begin(), own, blocks.end());
+  const auto n = static_cast<int64_t>(blocks.size());
+  std::rotate(blocks.begin(), blocks.begin() + head % h.kv_of_part * n / h.kv_of_part, blocks.end());
   return blocks;
 }
 
@@ -64,12 +71,12 @@ tl::Tensor masked(tl::Context& tl, const Heads& h, const tl::Tensor& scores, con
 
 /// One block of queries of all heads of a group: rows of [rows · group, dim].
 void attend(tl::Context& tl, const Heads& h, const Shards& qkv, const Shards& o, int64_t head, int64_t first,
-            int64_t rows, const Sight& sight, DType dtype) {
+            int64_t rows, const Sight& sight, const tl::Args& args) {
   const int64_t all = rows * h.group;
   const tl::Tensor loaded = qkv.load(first, h.q_col(head), rows, h.group * h.dim).reshape({all, h.dim});
   const tl::Tensor q = tl.mul(loaded, 1 / std::sqrt(static_cast<double>(h.dim)));
   tl::Tensor top, sum, acc;
-  std::vector<KeyBlock> blocks = key_blocks(h, qkv, head, first, rows, sight);
+  std::vector<KeyBlock> blocks = key_blocks(h, qkv, head, first, rows, sight, args.integer("keys"));
   const auto ask = [&](size_t b) {
     if (b >= blocks.size()) return;
     blocks[b].k = qkv.load(blocks[b].first, h.k_col(head), blocks[b].count, h.dim);
@@ -85,28 +92,34 @@ void attend(tl::Context& tl, const Heads& h, const Shards& qkv, const Shards& o,
     const tl::Tensor new_top = top.valid() ? tl.maximum(top, part_top) : part_top;
     const tl::Tensor p = tl.exp(s - new_top);
     const tl::Tensor part_sum = tl.sum(p, 1, true);
-    const tl::Tensor part = tl.dot(tl.cast(p, dtype), keys.v);
+    const tl::Tensor weights = tl.cast(p, args.dtype());
     if (top.valid()) {
       const tl::Tensor shrink = tl.exp(top - new_top);
       sum = tl.fma(sum, shrink, part_sum);
-      acc = tl.fma(acc, shrink, part);
+      acc = tl.dot(weights, keys.v, acc * shrink);
     } else {
       sum = part_sum;
-      acc = part;
+      acc = tl.dot(weights, keys.v);
     }
     top = new_top;
     keys.k = keys.v = {};
   }
-  o.store(first, h.o_col(head), tl.cast(acc / sum, dtype).reshape({rows, h.group * h.dim}));
+  o.store(first, h.o_col(head), tl.cast(acc / sum, args.dtype()).reshape({rows, h.group * h.dim}));
+}
+
+/// Of `most` queries, or of so many fewer that each PE has an early and a late one.
+int64_t block_rows(const Heads& h, int64_t most, int64_t pes) {
+  const int64_t blocks = tl::Context::cdiv(2 * pes, h.kv_of_part);
+  return std::clamp(tl::Context::cdiv(h.seq, blocks), std::min(most, kFewestQueries), most);
 }
 
 void gqa_attention(tl::Context& tl, const tl::Args& args) {
   const Heads h(args.params());
   const Shards qkv(tl, args, "gqa_attention", "qkv"), o(tl, args, "gqa_attention", "o");
   const Sight sight{args.flag("causal"), args.integer("window")};
-  const int64_t step = args.integer("rows"), blocks = tl::Context::cdiv(h.seq, step);
-  const int64_t first_head = h.first_head(tl, "gqa_attention");
-  const int64_t per_rank = tl.size() / tl.world_size(), me = tl.index() % per_rank, units = h.kv_of_part * blocks;
+  const int64_t first_head = h.first_head(tl, "gqa_attention"), per_rank = tl.size() / tl.world_size();
+  const int64_t step = args.flag("shorter") ? block_rows(h, args.integer("rows"), per_rank) : args.integer("rows");
+  const int64_t blocks = tl::Context::cdiv(h.seq, step), me = tl.index() % per_rank, units = h.kv_of_part * blocks;
   const int64_t share = tl::Context::cdiv(units, per_rank);
   for (int64_t u = me * share; u < std::min(units, (me + 1) * share); ++u) {
     const int64_t turn = u % blocks, block = turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2;
@@ -115,7 +128,7 @@ void gqa_attention(tl::Context& tl, const tl::Args& args) {
     for (int64_t first = block * step; first < end;) {  // as many as lie together
       const int64_t rows =
           std::min({end - first, qkv.rows_at(first, h.q_col(head), width), o.rows_at(first, h.o_col(head), width)});
-      attend(tl, h, qkv, o, head, first, rows, sight, args.dtype());
+      attend(tl, h, qkv, o, head, first, rows, sight, args);
       first += rows;
     }
   }
@@ -266,6 +279,8 @@ KernelSpec attention_spec() {
   s.name = "gqa_attention";
   s.help = "o = softmax(q k^T / sqrt(dim)) v, several heads of q for one of k and v, side by side in qkv";
   s.params = params_of({ParamSpec::size("rows", 64, "queries of a block"),
+                        ParamSpec::flag("shorter", false, "blocks so short that each PE has an early and a late one"),
+                        ParamSpec::size("keys", 64, "of a block, at most"),
                         ParamSpec::flag("causal", true, "a query sees no later keys"), window_param()});
   TensorSpec o = output("o", {}, Placement::rows);
   o.shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };

@@ -50,11 +50,13 @@ Layout Way::operand(LayoutLevel rank) const {
   return (prefill ? host::grid_of_rows(rank) : lanes(rank)).on(ranks);
 }
 
+Layout Way::heads(LayoutLevel rank) const {
+  return Layout(rank).cube(host::shard(0)).pe(host::shard(1)).on(ranks);
+}
+
 Layout Way::positions() const {
-  // Of each row of cubes the rows of q and k that its PEs turn: a copy in each column of cubes. In a decode any PE may
-  // have any sequence's keys.
-  const Layout all =
-      prefill ? Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0)) : Layout();
+  // Of each cube the rows of q and k that its PEs turn. In a decode any PE may have any sequence's keys.
+  const Layout all = prefill ? Layout().cube(host::shard(0)) : Layout();
   return all.on(ranks);
 }
 
@@ -75,12 +77,13 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
     if (s.ranks > 1) add(name + "_sum", s.dim, stream);
   };
   add_normed("normed1");
-  if (splits_heads(s, by_columns, dtype, places, grids)) {
+  const Layout heads = way.heads(columns_over(s.ranks));
+  if (splits_heads(s, heads, dtype, places, grids)) {
     add("qkv", s.qkv_width(), way.rows(columns_over(s.ranks)));
     add("cos_rows", s.head_dim / 2, way.rows());
     add("sin_rows", s.head_dim / 2, way.rows());
   } else {
-    add("qkv", s.qkv_width(), by_columns);
+    add("qkv", s.qkv_width(), heads);
   }
   add("o", s.width(), by_columns);
   add_by_rows("o_product");
@@ -171,6 +174,8 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   host::KernelParams params = heads();
   params.emplace_back("seq", s_.rows);
   params.emplace_back("window", s_.window);
+  params.emplace_back("shorter", true);
+  params.emplace_back("keys", 128);
   h_.launch(on_, "gqa_attention", params, {{"qkv", qkv}, {"o", o}});
   part("output");
   const Tensor projected = by_rows(o, w.o, "o_product");

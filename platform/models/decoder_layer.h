@@ -49,7 +49,9 @@ struct Way {
   host::Layout operand(host::LayoutLevel rank = {}) const;
   host::Layout rows(host::LayoutLevel rank = {}) const { return host::rows_of_pes().over_ranks(rank).on(ranks); }
   host::Layout stream() const { return prefill ? rows() : operand(); }
-  /// Of cos and sin. In a prefill: where operand() has rows.
+  /// Of a prefill's q, k and v, where heads of a cube's rows are with its PEs: attention's keys come from all cubes.
+  host::Layout heads(host::LayoutLevel rank = {}) const;
+  /// Of cos and sin. In a prefill: where heads() has rows.
   host::Layout positions() const;
 };
 
