@@ -514,6 +514,7 @@ KernelSpec spec() {
     return std::map<std::string, Expected>{{"c", std::move(c)}};
   };
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_sum_beside(*p);
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
   };

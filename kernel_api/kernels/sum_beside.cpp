@@ -15,13 +15,10 @@ SumBeside::SumBeside(tl::Context& tl, const tl::Args& args, size_t steps) : tl_(
   const auto turn = static_cast<size_t>(args.integer("turn")), turns = static_cast<size_t>(args.integer("turns"));
   const size_t number = static_cast<size_t>(group_ - plan.groups().data()) * turns, groups = plan.groups().size();
   if (number / groups != turn) return;  // a launch before or behind this one does it
-  const auto own = std::find(group_->members.begin(), group_->members.end(), me) - group_->members.begin();
-  // Where nothing is to be handed on, each member would take all of it.
-  for (size_t m = 0; m < group_->takes.size(); ++m) {
-    if (static_cast<std::ptrdiff_t>(m) != own) continue;
-    for (const ccl::Redistribution::Take& t : group_->takes[m])
-      cut_into_pieces(t, args.shard("part", t.from), args["sum"], &pieces_);
-  }
+  const auto own =
+      static_cast<size_t>(std::find(group_->members.begin(), group_->members.end(), me) - group_->members.begin());
+  for (const ccl::Redistribution::Take& t : group_->takes[own])
+    cut_into_pieces(t, args.shard("part", t.from), args["sum"], &pieces_);
   const size_t mine = 3 * pieces_.size(), first = steps > mine ? steps - mine : 0;
   begin_ = (number - turn * groups) * first / groups;
 }
@@ -54,11 +51,17 @@ void SumBeside::add() {
 void SumBeside::store() {
   const Piece& p = pieces_[done_ / 3];
   tl_.wait(value_);
-  for (const uint32_t to : group_->members) {
+  for (const uint32_t to : group_->members) {  // where nothing is handed on, each makes all of the sum itself
     const bool wanted = group_->hand_on || to == static_cast<uint32_t>(tl_.index());
     if (wanted) tl_.store_async(block(args_.shard("sum", to), p.in_y, p), value_);
   }
   value_ = {};
+}
+
+void check_sum_beside(const Params& p) {
+  if (p.integer("turn") >= p.integer("turns"))
+    throw BadParam("turn: found " + std::to_string(p.integer("turn")) + ", expected less than turns, " +
+                   std::to_string(p.integer("turns")));
 }
 
 void add_sum_beside(KernelSpec* s) {

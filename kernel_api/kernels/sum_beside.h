@@ -38,5 +38,7 @@ class SumBeside {
 
 /// Tensors and parameters of it, for a kernel whose last parameter is dtype.
 void add_sum_beside(KernelSpec*);
+/// Of a launch's parameters. BadParam.
+void check_sum_beside(const Params&);
 
 }  // namespace kernbench::kernels

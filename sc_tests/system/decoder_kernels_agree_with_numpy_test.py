@@ -220,6 +220,7 @@ class Kernels(cli_support.Cli):
         refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
         refuses("decode_linear", "'tanh'", "activation=tanh")
         refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
+        refuses("gemm_2d", "less than turns, 2", "turn=2", "turns=2")
 
 
 if __name__ == "__main__":
