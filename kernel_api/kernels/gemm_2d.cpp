@@ -13,6 +13,7 @@
 #include "kernbench/kernel_api/collectives/grids.h"
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
+#include "kernbench/kernel_api/kernels/sum_beside.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
@@ -310,7 +311,7 @@ class Gemm {
 
   void run() {
     const bool any_a = any(a_), any_b = any(b_);
-    if (!any_a && !any_b) return;
+    if (!any_a && !any_b) return SumBeside(tl_, args_, 0).finish();
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
@@ -330,6 +331,7 @@ class Gemm {
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
+    SumBeside sum(tl_, args_, todo_.size());
     size_t asked = 0;
     for (size_t s = 0; s < todo_.size(); ++s) {
       if (s >= ahead) finish(&todo_[s - ahead]);
@@ -343,7 +345,9 @@ class Gemm {
         todo_[next].b->pass_on_early(tl_, &busy);
       }
       multiply(&now, keep);
+      sum.step();
     }
+    sum.finish();
     for (Step& s : todo_) finish(&s);
   }
 
@@ -493,6 +497,7 @@ KernelSpec spec() {
               ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out")};
   for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
   s.params.push_back(dtype);
+  add_sum_beside(&s);
   for (int i = 0; i < 3; ++i) {
     TensorSpec& t = s.tensors[static_cast<size_t>(i)];
     t = placed(t, [i](const Params& p) { return layout_of(i, p); });
@@ -509,6 +514,7 @@ KernelSpec spec() {
     return std::map<std::string, Expected>{{"c", std::move(c)}};
   };
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_sum_beside(*p);
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
   };

@@ -15,7 +15,8 @@
 namespace kernbench::kernels {
 namespace {
 
-constexpr double kUnseen = -1e30;  // a score that exp() makes 0
+constexpr double kUnseen = -1e30;      // a score that exp() makes 0
+constexpr int64_t kFewestQueries = 8;  // of a block: shorter ones load too many keys for what they do
 
 /// Which keys a query sees.
 struct Sight {
@@ -25,100 +26,171 @@ struct Sight {
   int64_t end(int64_t query, int64_t seq) const { return causal ? query + 1 : seq; }
 };
 
+/// Of `most` queries, or of so many fewer that each PE has an early and a late one.
+int64_t block_rows(const Heads& h, int64_t most, int64_t pes) {
+  const int64_t blocks = tl::Context::cdiv(2 * pes, h.kv_of_part);
+  return std::clamp(tl::Context::cdiv(h.seq, blocks), std::min(most, kFewestQueries), most);
+}
+
 struct KeyBlock {
   int64_t first, count;
   tl::Tensor k, v;
+  int64_t end() const { return first + count; }
 };
 
-/// Those that queries [first, first + rows) see.
-std::vector<KeyBlock> key_blocks(const Heads& h, const Shards& qkv, int64_t head, int64_t first, int64_t rows,
-                                 const Sight& sight) {
-  std::vector<KeyBlock> blocks;
-  const int64_t end = sight.end(first + rows - 1, h.seq);
-  for (int64_t j = sight.first_key(first); j < end;) {
-    const int64_t together = std::min(qkv.rows_at(j, h.k_col(head), h.dim), qkv.rows_at(j, h.v_col(head), h.dim));
-    const int64_t count = std::min({end - j, int64_t{64}, together});
-    blocks.push_back({j, count, {}, {}});
-    j += count;
-  }
-  return blocks;
-}
+/// A block of queries of all heads of a group, and what it has summed up of the keys that it has met.
+struct Queries {
+  int64_t first, rows;
+  tl::Tensor q, top, sum, acc;  ///< [rows · group, dim or 1]
+};
 
-/// Scores [rows · group, keys] with those that a query does not see so small that exp() makes them 0.
-tl::Tensor masked(tl::Context& tl, const Heads& h, const tl::Tensor& scores, const KeyBlock& keys, int64_t first,
-                  int64_t rows, const Sight& sight) {
-  const bool late = sight.causal && keys.first + keys.count - 1 > first;
-  const bool early = keys.first < sight.first_key(first + rows - 1);
-  if (!late && !early) return scores;
-  const tl::Tensor row = tl.arange(static_cast<double>(first), static_cast<double>(first + rows)).reshape({rows, 1, 1});
-  const tl::Tensor col = tl.arange(static_cast<double>(keys.first), static_cast<double>(keys.first + keys.count))
-                             .reshape({1, 1, keys.count});
-  tl::Tensor seen;
-  if (late) seen = row >= col;
-  if (early) {
-    const tl::Tensor near = row - col < sight.window;
-    seen = late ? seen & near : near;
-  }
-  return tl.where(seen, scores.reshape({rows, h.group, keys.count}), kUnseen).reshape({rows * h.group, keys.count});
-}
+/// Blocks of queries that meet the keys of one head together.
+struct Unit {
+  int64_t head;
+  std::vector<Queries> queries;
+};
 
-/// One block of queries of all heads of a group: rows of [rows · group, dim].
-void attend(tl::Context& tl, const Heads& h, const Shards& qkv, const Shards& o, int64_t head, int64_t first,
-            int64_t rows, const Sight& sight, DType dtype) {
-  const int64_t all = rows * h.group;
-  const tl::Tensor loaded = qkv.load(first, h.q_col(head), rows, h.group * h.dim).reshape({all, h.dim});
-  const tl::Tensor q = tl.mul(loaded, 1 / std::sqrt(static_cast<double>(h.dim)));
-  tl::Tensor top, sum, acc;
-  std::vector<KeyBlock> blocks = key_blocks(h, qkv, head, first, rows, sight);
-  const auto ask = [&](size_t b) {
-    if (b >= blocks.size()) return;
-    blocks[b].k = qkv.load(blocks[b].first, h.k_col(head), blocks[b].count, h.dim);
-    blocks[b].v = qkv.load(blocks[b].first, h.v_col(head), blocks[b].count, h.dim);
-  };
-  ask(0);
-  ask(1);
-  for (size_t b = 0; b < blocks.size(); ++b) {
-    ask(b + 2);
-    KeyBlock& keys = blocks[b];
-    const tl::Tensor s = masked(tl, h, tl.dot(q, keys.k.transpose()), keys, first, rows, sight);
-    const tl::Tensor part_top = tl.max(s, 1, true);
-    const tl::Tensor new_top = top.valid() ? tl.maximum(top, part_top) : part_top;
-    const tl::Tensor p = tl.exp(s - new_top);
-    const tl::Tensor part_sum = tl.sum(p, 1, true);
-    const tl::Tensor part = tl.dot(tl.cast(p, dtype), keys.v);
-    if (top.valid()) {
-      const tl::Tensor shrink = tl.exp(top - new_top);
-      sum = tl.fma(sum, shrink, part_sum);
-      acc = tl.fma(acc, shrink, part);
-    } else {
-      sum = part_sum;
-      acc = part;
+class Attention {
+ public:
+  Attention(tl::Context& tl, const tl::Args& args)
+      : tl_(tl),
+        args_(args),
+        h_(args.params()),
+        sight_{args.flag("causal"), args.integer("window")},
+        qkv_(tl, args, "gqa_attention", "qkv"),
+        o_(tl, args, "gqa_attention", "o") {}
+
+  void run() {
+    for (const Unit& u : units()) attend(u);
+  }
+
+ private:
+  bool sees(const Queries& q, const KeyBlock& keys) const {
+    return keys.first < sight_.end(q.first + q.rows - 1, h_.seq) && keys.end() > sight_.first_key(q.first);
+  }
+
+  /// Those of this PE: of two blocks of queries that follow each other in turn, an early and a late one.
+  std::vector<Unit> units() const {
+    const int64_t first_head = h_.first_head(tl_, "gqa_attention"), per_rank = tl_.size() / tl_.world_size();
+    const int64_t most = args_.integer("rows"), step = args_.flag("shorter") ? block_rows(h_, most, per_rank) : most;
+    const int64_t blocks = tl::Context::cdiv(h_.seq, step), count = h_.kv_of_part * blocks;
+    const int64_t share = tl::Context::cdiv(count, per_rank), begin = tl_.index() % per_rank * share;
+    std::vector<Unit> all;
+    for (int64_t u = begin; u < std::min(count, begin + share); ++u) {
+      const int64_t turn = u % blocks, block = turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2;
+      const int64_t head = first_head + u / blocks, width = h_.group * h_.dim;
+      const int64_t end = std::min(h_.seq, (block + 1) * step);
+      if ((u - begin) % 2 == 0 || all.back().head != head) all.push_back({head, {}});
+      for (int64_t first = block * step; first < end;) {  // as many as lie together
+        const int64_t rows = std::min(
+            {end - first, qkv_.rows_at(first, h_.q_col(head), width), o_.rows_at(first, h_.o_col(head), width)});
+        all.back().queries.push_back({first, rows, {}, {}, {}, {}});
+        first += rows;
+      }
     }
-    top = new_top;
-    keys.k = keys.v = {};
+    return all;
   }
-  o.store(first, h.o_col(head), tl.cast(acc / sum, dtype).reshape({rows, h.group * h.dim}));
-}
+
+  /// Those that some queries see, from the last queries' own on backwards, of other heads from elsewhere on: PEs would
+  /// else all ask the same PE at once.
+  std::vector<KeyBlock> key_blocks(const Unit& u) const {
+    std::vector<KeyBlock> blocks;
+    int64_t begin = h_.seq, end = 0, last = 0;
+    for (const Queries& q : u.queries) {
+      begin = std::min(begin, sight_.first_key(q.first));
+      end = std::max(end, sight_.end(q.first + q.rows - 1, h_.seq));
+      last = std::max(last, q.first);
+    }
+    for (int64_t j = begin; j < end;) {
+      const int64_t together =
+          std::min(qkv_.rows_at(j, h_.k_col(u.head), h_.dim), qkv_.rows_at(j, h_.v_col(u.head), h_.dim));
+      const KeyBlock b{j, std::min({end - j, args_.integer("keys"), together}), {}, {}};
+      if (std::any_of(u.queries.begin(), u.queries.end(), [&](const Queries& q) { return sees(q, b); }))
+        blocks.push_back(b);
+      j = b.end();
+    }
+    std::reverse(blocks.begin(), blocks.end());
+    const auto own = std::find_if(blocks.begin(), blocks.end(), [&](const KeyBlock& b) { return b.first <= last; });
+    std::rotate(blocks.begin(), own, blocks.end());
+    const auto n = static_cast<int64_t>(blocks.size());
+    std::rotate(blocks.begin(), blocks.begin() + u.head % h_.kv_of_part * n / h_.kv_of_part, blocks.end());
+    return blocks;
+  }
+
+  void attend(Unit u) const {
+    const int64_t width = h_.group * h_.dim;
+    for (Queries& q : u.queries) {
+      const tl::Tensor loaded =
+          qkv_.load(q.first, h_.q_col(u.head), q.rows, width).reshape({q.rows * h_.group, h_.dim});
+      q.q = tl_.mul(loaded, 1 / std::sqrt(static_cast<double>(h_.dim)));
+    }
+    std::vector<KeyBlock> blocks = key_blocks(u);
+    const auto ask = [&](size_t b) {
+      if (b >= blocks.size()) return;
+      blocks[b].k = qkv_.load(blocks[b].first, h_.k_col(u.head), blocks[b].count, h_.dim);
+      blocks[b].v = qkv_.load(blocks[b].first, h_.v_col(u.head), blocks[b].count, h_.dim);
+    };
+    ask(0);
+    ask(1);
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      ask(b + 2);
+      for (Queries& q : u.queries) {
+        if (sees(q, blocks[b])) meet(&q, blocks[b]);
+      }
+      blocks[b].k = blocks[b].v = {};
+    }
+    for (Queries& q : u.queries) {
+      o_.store(q.first, h_.o_col(u.head), tl_.cast(q.acc / q.sum, args_.dtype()).reshape({q.rows, width}));
+    }
+  }
+
+  void meet(Queries* q, const KeyBlock& keys) const {
+    const tl::Tensor s = masked(*q, keys, tl_.dot(q->q, keys.k.transpose()));
+    const tl::Tensor part_top = tl_.max(s, 1, true);
+    const tl::Tensor new_top = q->top.valid() ? tl_.maximum(q->top, part_top) : part_top;
+    const tl::Tensor p = tl_.exp(s - new_top);
+    const tl::Tensor part_sum = tl_.sum(p, 1, true);
+    const tl::Tensor weights = tl_.cast(p, args_.dtype());
+    if (q->top.valid()) {
+      const tl::Tensor shrink = tl_.exp(q->top - new_top);
+      q->sum = tl_.fma(q->sum, shrink, part_sum);
+      q->acc = tl_.dot(weights, keys.v, q->acc * shrink);
+    } else {
+      q->sum = part_sum;
+      q->acc = tl_.dot(weights, keys.v);
+    }
+    q->top = new_top;
+  }
+
+  /// Scores [rows · group, keys] with those that a query does not see so small that exp() makes them 0.
+  tl::Tensor masked(const Queries& q, const KeyBlock& keys, const tl::Tensor& scores) const {
+    const bool late = sight_.causal && keys.end() - 1 > q.first;
+    const bool early = keys.first < sight_.first_key(q.first + q.rows - 1);
+    if (!late && !early) return scores;
+    const auto from_to = [&](int64_t first, int64_t count) {
+      return tl_.arange(static_cast<double>(first), static_cast<double>(first + count));
+    };
+    const tl::Tensor row = from_to(q.first, q.rows).reshape({q.rows, 1, 1});
+    const tl::Tensor col = from_to(keys.first, keys.count).reshape({1, 1, keys.count});
+    tl::Tensor seen;
+    if (late) seen = row >= col;
+    if (early) {
+      const tl::Tensor near = row - col < sight_.window;
+      seen = late ? seen & near : near;
+    }
+    return tl_.where(seen, scores.reshape({q.rows, h_.group, keys.count}), kUnseen)
+        .reshape({q.rows * h_.group, keys.count});
+  }
+
+  tl::Context& tl_;
+  const tl::Args& args_;
+  const Heads h_;
+  const Sight sight_;
+  const Shards qkv_, o_;
+};
 
 void gqa_attention(tl::Context& tl, const tl::Args& args) {
-  const Heads h(args.params());
-  const Shards qkv(tl, args, "gqa_attention", "qkv"), o(tl, args, "gqa_attention", "o");
-  const Sight sight{args.flag("causal"), args.integer("window")};
-  const int64_t step = args.integer("rows"), blocks = tl::Context::cdiv(h.seq, step);
-  const int64_t first_head = h.first_head(tl, "gqa_attention");
-  const int64_t per_rank = tl.size() / tl.world_size(), me = tl.index() % per_rank, units = h.kv_of_part * blocks;
-  const int64_t share = tl::Context::cdiv(units, per_rank);
-  for (int64_t u = me * share; u < std::min(units, (me + 1) * share); ++u) {
-    const int64_t turn = u % blocks, block = turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2;
-    const int64_t head = first_head + u / blocks, width = h.group * h.dim;
-    const int64_t end = std::min(h.seq, (block + 1) * step);
-    for (int64_t first = block * step; first < end;) {  // as many as lie together
-      const int64_t rows =
-          std::min({end - first, qkv.rows_at(first, h.q_col(head), width), o.rows_at(first, h.o_col(head), width)});
-      attend(tl, h, qkv, o, head, first, rows, sight, args.dtype());
-      first += rows;
-    }
-  }
+  Attention(tl, args).run();
 }
 
 constexpr int64_t kTurned = 1 << 17;  // elements of a block that rope turns
@@ -266,6 +338,8 @@ KernelSpec attention_spec() {
   s.name = "gqa_attention";
   s.help = "o = softmax(q k^T / sqrt(dim)) v, several heads of q for one of k and v, side by side in qkv";
   s.params = params_of({ParamSpec::size("rows", 64, "queries of a block"),
+                        ParamSpec::flag("shorter", false, "blocks so short that each PE has an early and a late one"),
+                        ParamSpec::size("keys", 64, "of a block, at most"),
                         ParamSpec::flag("causal", true, "a query sees no later keys"), window_param()});
   TensorSpec o = output("o", {}, Placement::rows);
   o.shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };

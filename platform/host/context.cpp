@@ -709,10 +709,16 @@ Tensor Context::redistribute(const Tensor& x, const Layout& layout, const std::s
     if (x.layout() == layout && &x.places()->owner() == x.places().get()) return x;
     const Tensor y =
         tensor(x.dtype(), x.shape(), layout, name.empty() ? x.name() + "_" + std::to_string(tensors_made_++) : name);
+    redistribute(x, y, file, line);
+    return y;
+  });
+}
+
+void Context::redistribute(const Tensor& x, const Tensor& y, const char* file, int line) {
+  at(file, line, [&] {
     const On on = ranks_of({x, y});
     launch(on, "redistribute", {{"partial", x.layout().partial()}, {"rings", rings(on, x, y)}}, {{"x", x}, {"y", y}},
            "all", file, line);
-    return y;
   });
 }
 

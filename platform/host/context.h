@@ -126,6 +126,8 @@ class Context {
   /// x in another layout: x itself where it has it, else a new tensor, which a launch on the ranks of both fills, by
   /// copies or from PE to PE (docs/programs.md). A partial x is summed up, in order of the ranks.
   Tensor redistribute(const Tensor& x, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
+  /// Into one that is there.
+  void redistribute(const Tensor& x, const Tensor& y, KERNBENCH_TL_HERE);
   /// What it would do, in lines of text: by whom what goes how, and bytes beside the least that any way moves.
   std::string redistribution(const Tensor& x, const Layout&, KERNBENCH_TL_HERE) const;
   /// A tensor that tensor() has made gives its bytes back when what has been enqueued with it is done. Its views go

@@ -3,6 +3,9 @@
 namespace kernbench::host {
 namespace {
 
+// So short that there are steps enough between which a sum goes, and that few rows come to their products soon.
+constexpr int64_t kPanelBesideSum = 256;
+
 /// Gives make() what to write: y itself where there is one rank, else a partial tensor that is summed up into y.
 template <class Make>
 void summed(Context& h, const Tensor& y, const std::string& algorithm, const Make& make) {
@@ -42,10 +45,22 @@ void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& 
   });
 }
 
-void linear_2d(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation) {
+void linear_2d(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation,
+               const SumBeside& sum) {
   const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()));
   const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()));
-  h.launch(streams_of(h, x.layout().ranks()), "gemm_2d", {{"activation", activation}}, {{"a", a}, {"b", b}, {"c", y}});
+  KernelParams params = {{"activation", activation}};
+  std::map<std::string, Tensor> tensors = {{"a", a}, {"b", b}, {"c", y}};
+  if (sum.part.places()) {
+    params.emplace_back("sum_rows", sum.sum.shape()[0]);
+    params.emplace_back("sum_cols", sum.sum.shape()[1]);
+    params.emplace_back("turn", sum.turn);
+    params.emplace_back("turns", sum.turns);
+    params.emplace_back("panel_k", kPanelBesideSum);
+    tensors["part"] = sum.part;
+    tensors["sum"] = sum.sum;
+  }
+  h.launch(streams_of(h, x.layout().ranks()), "gemm_2d", params, tensors);
 }
 
 void reduce_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm) {

@@ -36,10 +36,18 @@ void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tenso
 void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y,
                                    const std::string& algorithm = "auto");
 
+/// A sum over the ranks that a launch does beside its own work, on its ranks: `part`, which is partial, into `sum`, of
+/// it the share `turn` of `turns`. Without a part: none.
+struct SumBeside {
+  Tensor part, sum;
+  int64_t turn = 0, turns = 1;
+};
+
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
 /// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes. On the ranks that x is
 /// on.
-void linear_2d(Context&, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation = "none");
+void linear_2d(Context&, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation = "none",
+               const SumBeside& = {});
 
 // Regions, where a tensor goes from one layout over ranks into another.
 

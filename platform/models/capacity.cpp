@@ -32,11 +32,7 @@ class Count {
   /// `times` such tensors.
   void add(const std::string& what, const host::Layout& layout, DType dtype, const Dims& shape, uint64_t times) {
     const ShardPlan plan = host::plan_shards(layout, dtype, shape, room_.places, room_.grids);
-    Of& of = of_[what];
-    if (of.by_slice.empty()) {
-      of.by_slice.resize(room_.slice_bytes.size());
-      order_.push_back(what);
-    }
+    Of& of = this->of(what);
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < plan.shards.size(); ++p) {
       bytes += times * plan.nbytes(p);
@@ -45,6 +41,18 @@ class Count {
     const uint64_t once = times * static_cast<uint64_t>(shape.elements()) * size_of(dtype);
     of.bytes += bytes;
     of.copies += bytes > once ? bytes - once : 0;
+  }
+
+  /// What is there at another time than the same of other counts: in each slice the most of any.
+  void add_most(const Count& other) {
+    for (const std::string& what : other.order_) {
+      const Of& its = other.of_.at(what);
+      Of& mine = of(what);
+      for (size_t s = 0; s < mine.by_slice.size(); ++s) mine.by_slice[s] = std::max(mine.by_slice[s], its.by_slice[s]);
+      if (its.bytes <= mine.bytes) continue;
+      mine.bytes = its.bytes;
+      mine.copies = its.copies;
+    }
   }
 
   Capacity result() const {
@@ -77,6 +85,14 @@ class Count {
     uint64_t bytes = 0, copies = 0;
     std::vector<uint64_t> by_slice;
   };
+  Of& of(const std::string& what) {
+    Of& found = of_[what];
+    if (found.by_slice.empty()) {
+      found.by_slice.resize(room_.slice_bytes.size());
+      order_.push_back(what);
+    }
+    return found;
+  }
   const Room& room_;
   std::map<std::string, Of> of_;
   std::vector<std::string> order_;
@@ -103,7 +119,11 @@ Capacity capacity_of(const ModelProgram& program, const Room& room) {
     const uint64_t times = t.layer < 0 ? 1 : static_cast<uint64_t>(program.plan().times());
     count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none), times);
   }
-  for (const Phase& p : program.plan().phases) add_activations(program, p, room, &count);
+  for (const Phase& p : program.plan().phases) {  // one after the other, with temporaries of its own
+    Count of_phase(room);
+    add_activations(program, p, room, &of_phase);
+    count.add_most(of_phase);
+  }
   return count.result();
 }
 

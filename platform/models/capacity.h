@@ -39,8 +39,8 @@ struct Capacity {
   bool fits() const { return slice_needs <= slice_has && rings <= tcm_has; }
 };
 
-/// Of all layers that count, simulated or not. Activations: those of one layer, as if none were given back before its
-/// end.
+/// Of all layers that count, simulated or not. Activations: those of one layer in the phase that has most, as if none
+/// were given back before its end.
 Capacity capacity_of(const ModelProgram&, const Room&);
 
 std::string capacity_text(const Capacity&);

@@ -25,6 +25,8 @@ bool splits_heads(const LayerSizes& s, const Layout& layout, DType dtype, const 
   });
 }
 
+constexpr int64_t kFewestRowsOfPe = 8;  // of a chunk: fewer, and gemm_2d takes as long for handing on the weights
+
 std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way, DType dtype) {
   std::vector<Temporary> all = {{"qkv", {s.rows, s.qkv_width()}, dtype, way.operand(columns_over(s.ranks))},
                                 {"o", {s.rows, s.width()}, dtype, way.operand(columns_over(s.ranks))},
@@ -50,12 +52,22 @@ Layout Way::operand(LayoutLevel rank) const {
   return (prefill ? host::grid_of_rows(rank) : lanes(rank)).on(ranks);
 }
 
+Layout Way::heads(LayoutLevel rank) const {
+  return Layout(rank).cube(host::shard(0)).pe(host::shard(1)).on(ranks);
+}
+
 Layout Way::positions() const {
-  // Of each row of cubes the rows of q and k that its PEs turn: a copy in each column of cubes. In a decode any PE may
-  // have any sequence's keys.
-  const Layout all =
-      prefill ? Layout().cube(host::grid(host::shard(0), host::replicate())).pe(host::shard(0)) : Layout();
+  // Of each cube the rows of q and k that its PEs turn. In a decode any PE may have any sequence's keys.
+  const Layout all = prefill ? Layout().cube(host::shard(0)) : Layout();
   return all.on(ranks);
+}
+
+std::vector<Chunk> chunks_of(const LayerSizes& s, const Way& way, const std::vector<host::LayoutPlace>& places) {
+  const uint32_t rank = way.ranks.empty() ? 0 : way.ranks.front();
+  const auto pes = std::count_if(places.begin(), places.end(), [&](const auto& p) { return p.rank == rank; });
+  if (!way.prefill || s.ranks == 1 || s.rows < 2 * kFewestRowsOfPe * pes) return {{0, s.rows, -1}};
+  const int64_t half = (s.rows + 1) / 2;
+  return {{0, half, 0}, {half, s.rows - half, 1}};
 }
 
 std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType dtype,
@@ -66,28 +78,31 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
     all.push_back({name, {s.rows, columns}, dtype, layout});
   };
   const Layout stream = way.stream(), by_columns = way.operand(columns_over(s.ranks));
-  const auto add_normed = [&](const std::string& name) {
-    add(name, s.dim, stream);
-    add(name + "_operand", s.dim, way.operand());
+  const std::vector<Chunk> chunks = chunks_of(s, way, places);
+  const auto add_chunks = [&](const std::string& name, int64_t columns, const Layout& layout) {
+    for (const Chunk& c : chunks) all.push_back({c.name(name), {c.count, columns}, dtype, layout});
   };
   const auto add_by_rows = [&](const std::string& name) {
     add(name, s.dim, s.ranks > 1 ? stream.over_ranks(host::rank_partial().rank()) : stream);
     if (s.ranks > 1) add(name + "_sum", s.dim, stream);
   };
-  add_normed("normed1");
-  if (splits_heads(s, by_columns, dtype, places, grids)) {
+  add("normed1", s.dim, stream);
+  add("normed1_operand", s.dim, way.operand());
+  const Layout heads = way.heads(columns_over(s.ranks));
+  if (splits_heads(s, heads, dtype, places, grids)) {
     add("qkv", s.qkv_width(), way.rows(columns_over(s.ranks)));
     add("cos_rows", s.head_dim / 2, way.rows());
     add("sin_rows", s.head_dim / 2, way.rows());
   } else {
-    add("qkv", s.qkv_width(), by_columns);
+    add("qkv", s.qkv_width(), heads);
   }
   add("o", s.width(), by_columns);
   add_by_rows("o_product");
   add("x1", s.dim, stream);
-  add_normed("normed2");
-  add("gate", s.hidden, by_columns);
-  add("up", s.hidden, by_columns);
+  add("normed2", s.dim, stream);
+  add_chunks("normed2_operand", s.dim, way.operand());
+  add_chunks("gate", s.hidden, by_columns);
+  add_chunks("up", s.hidden, by_columns);
   add_by_rows("down_product");
   return all;
 }
@@ -98,6 +113,7 @@ DecoderLayer::DecoderLayer(host::Context& h, const LayerSizes& s, const Way& way
       way_(way),
       on_(host::streams_of(h, way.ranks)),
       temporaries_(temporaries_of(s, way, h.dtype(), h.pes().place, h.pes().grids)),
+      chunks_(chunks_of(s, way, h.pes().place)),
       part_(std::move(part)) {}
 
 const Temporary* DecoderLayer::temporary(const std::string& name) const {
@@ -124,23 +140,28 @@ void DecoderLayer::elementwise(const char* op, const Tensor& x, const Tensor& y,
   h_.launch(on_, "elementwise", {{"op", op}}, {{"x", x}, {"y", y}, {"z", z}});
 }
 
-Tensor DecoderLayer::normed(const Tensor& x, const Tensor& w, const std::string& name) {
-  const Tensor y = made(name);
+void DecoderLayer::norm(const Tensor& x, const Tensor& w, const Tensor& y) {
   h_.launch(on_, "rmsnorm", {{"eps", s_.eps}}, {{"x", x}, {"w", w}, {"y", y}});
-  return laid_out(y, name + "_operand");
 }
 
-Tensor DecoderLayer::by_columns(const Tensor& x, const Tensor& w, const std::string& name, const char* activation) {
-  const Tensor c = made(name);
-  host::linear_2d(h_, x, w, c, activation);
-  return c;
+Tensor DecoderLayer::rows(const Tensor& t, const Chunk& c) const {
+  return chunks_.size() > 1 ? h_.slice(t, 0, c.first, c.count) : t;
 }
 
-Tensor DecoderLayer::by_rows(const Tensor& x, const Tensor& w, const std::string& name) {
-  const Tensor c = made(name);
-  host::linear_2d(h_, x, w, c);
-  if (s_.ranks > 1) part("all_reduce");
-  return laid_out(c, name + "_sum");
+host::SumBeside DecoderLayer::sum_of(const Summed& s, const Chunk& c, int64_t turn, int64_t turns) const {
+  if (s_.ranks == 1) return {};
+  return {rows(s.product, c), rows(s.sum, c), turn, turns};
+}
+
+void DecoderLayer::add_up(const host::SumBeside& s) {
+  if (!s.part.places()) return;
+  part("all_reduce");
+  h_.redistribute(s.part, s.sum);
+}
+
+DecoderLayer::Summed DecoderLayer::summed(const std::string& name) {
+  const Tensor product = made(name);
+  return {product, s_.ranks > 1 ? made(name + "_sum") : product};
 }
 
 void DecoderLayer::head_norm(const Tensor& qkv, const LayerWeights& w) {
@@ -162,34 +183,58 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
                            const Tensor& sin) {
   const host::Scope temporaries(h_);  // their memory goes back when the layer is enqueued and done
   part("qkv");
-  const Tensor qkv = made("qkv"), o = made("o");
-  host::linear_2d(h_, normed(x, w.norm1, "normed1"), w.qkv, qkv);
+  const Tensor qkv = made("qkv"), normed = made("normed1");
+  norm(x, w.norm1, normed);
+  host::linear_2d(h_, laid_out(normed, "normed1_operand"), w.qkv, qkv);
   if (w.bias.places()) h_.launch(on_, "add_bias", {}, {{"x", qkv}, {"b", w.bias}});
   part("attention");
   head_norm(qkv, w);
   turned(qkv, cos, sin);
+  const Summed o = summed("o_product"), down = summed("down_product");
+  const Tensor heads = made("o");
+  attend(qkv, heads);
+  part("output");
+  host::linear_2d(h_, heads, w.o, o.product);
+  add_up(sum_of(o, chunks_.front()));
+  const Tensor x1 = made("x1"), normed2 = made("normed2");
+  for (size_t c = 0; c < chunks_.size(); ++c) {
+    const Chunk& chunk = chunks_[c];
+    part("output");
+    elementwise("add", rows(x, chunk), rows(o.sum, chunk), rows(x1, chunk));
+    part("mlp");
+    norm(rows(x1, chunk), w.norm2, rows(normed2, chunk));
+    const auto sum = [&](int64_t turn) {
+      if (chunks_.size() == 1) return host::SumBeside{};
+      return c == 0 ? sum_of(o, chunks_.back(), turn, 3) : sum_of(down, chunks_.front(), turn, 3);
+    };
+    mlp(rows(normed2, chunk), w, rows(down.product, chunk), chunk, sum);
+  }
+  add_up(sum_of(down, chunks_.back()));
+  part("mlp");
+  elementwise("add", x1, down.sum, y);
+}
+
+void DecoderLayer::attend(const Tensor& qkv, const Tensor& o) {
   host::KernelParams params = heads();
   params.emplace_back("seq", s_.rows);
   params.emplace_back("window", s_.window);
+  params.emplace_back("shorter", true);
+  params.emplace_back("keys", 128);
   h_.launch(on_, "gqa_attention", params, {{"qkv", qkv}, {"o", o}});
-  part("output");
-  const Tensor projected = by_rows(o, w.o, "o_product");
-  const Tensor x1 = made("x1");
-  part("output");
-  elementwise("add", x, projected, x1);
+}
 
-  part("mlp");
-  const Tensor n = normed(x1, w.norm2, "normed2");
+void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
+                       const std::function<host::SumBeside(int64_t)>& sum) {
+  const Tensor n = laid_out(x, chunk.name("normed2_operand"));
+  const Tensor gate = made(chunk.name("gate")), up = made(chunk.name("up"));
   const bool fused = s_.activation != "gelu_tanh";  // gemm_2d has the activations that are one op
-  const Tensor gate = by_columns(n, w.gate, "gate", fused ? s_.activation.c_str() : "none");
-  const Tensor up = by_columns(n, w.up, "up");
+  host::linear_2d(h_, n, w.gate, gate, fused ? s_.activation.c_str() : "none", sum(0));
+  host::linear_2d(h_, n, w.up, up, "none", sum(1));
   if (fused)
     elementwise("mul", gate, up, gate);
   else
     h_.launch(on_, "glu", {{"activation", s_.activation}}, {{"x", gate}, {"y", up}, {"z", gate}});
-  const Tensor down = by_rows(gate, w.down, "down_product");
-  part("mlp");
-  elementwise("add", x1, down, y);
+  host::linear_2d(h_, gate, w.down, y, "none", sum(2));
 }
 
 void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& w, const Tensor& cos, const Tensor& sin,

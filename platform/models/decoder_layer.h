@@ -49,7 +49,9 @@ struct Way {
   host::Layout operand(host::LayoutLevel rank = {}) const;
   host::Layout rows(host::LayoutLevel rank = {}) const { return host::rows_of_pes().over_ranks(rank).on(ranks); }
   host::Layout stream() const { return prefill ? rows() : operand(); }
-  /// Of cos and sin. In a prefill: where operand() has rows.
+  /// Of a prefill's q, k and v, where heads of a cube's rows are with its PEs: attention's keys come from all cubes.
+  host::Layout heads(host::LayoutLevel rank = {}) const;
+  /// Of cos and sin. In a prefill: where heads() has rows.
   host::Layout positions() const;
 };
 
@@ -66,6 +68,16 @@ struct Temporary {
   DType dtype;
   host::Layout layout;
 };
+/// Rows of a prefill that go through the MLP one behind the other, so that the sums over the ranks of one go beside
+/// what is computed of the other.
+struct Chunk {
+  int64_t first = 0, count = 0;
+  int64_t number = -1;  ///< -1: the only one
+  std::string name(const std::string& of) const { return number < 0 ? of : of + "." + std::to_string(number); }
+};
+/// Two where ranks share the layer out and each PE has rows enough, else one.
+std::vector<Chunk> chunks_of(const LayerSizes&, const Way&, const std::vector<host::LayoutPlace>&);
+
 /// All of them, on PEs at these places: what DecoderLayer makes, and what a layer takes of HBM beside x and y.
 std::vector<Temporary> temporaries_of(const LayerSizes&, const Way&, DType, const std::vector<host::LayoutPlace>&,
                                       const host::LayoutGrids&);
@@ -74,6 +86,9 @@ class DecoderLayer {
  public:
   /// `part` is told the name of what is enqueued next; may be empty.
   DecoderLayer(host::Context&, const LayerSizes&, const Way&, std::function<void(const char*)> part = {});
+
+  /// Of what a prefill adds up over the ranks, the share that goes beside products.
+  double sums_beside() const { return chunks_.size() > 1 ? 0.5 : 0; }
 
   /// y = the layer of x, both in Way::stream(); cos and sin [rows, head_dim / 2] in Way::positions(). A prefill's
   /// queries see the keys of x; in a decode each row is the next token of a sequence whose keys are in the cache.
@@ -88,14 +103,21 @@ class DecoderLayer {
   host::Tensor made(const std::string& name);
   /// x as the temporary of that name lies; x itself where there is none.
   host::Tensor laid_out(const host::Tensor& x, const std::string& name);
-  /// To gemm_2d's operand `name`_operand, by way of `name`.
-  host::Tensor normed(const host::Tensor& x, const host::Tensor& w, const std::string& name);
-  /// activation(x · w) as the temporary `name`, the ranks sharing out the columns of w.
-  host::Tensor by_columns(const host::Tensor& x, const host::Tensor& w, const std::string& name,
-                          const char* activation = "none");
-  /// x · w as the temporary `name`_sum, the ranks sharing out the rows of w and the columns of x; `name` has their
-  /// parts, which are summed up on all of them.
-  host::Tensor by_rows(const host::Tensor& x, const host::Tensor& w, const std::string& name);
+  void norm(const host::Tensor& x, const host::Tensor& w, const host::Tensor& y);
+  /// A product of which each rank has a summand, and their sum; with one rank the same tensor.
+  struct Summed {
+    host::Tensor product, sum;
+  };
+  Summed summed(const std::string& name);
+  host::Tensor rows(const host::Tensor&, const Chunk&) const;
+  /// Of a chunk's rows, or a share of it; none with one rank.
+  host::SumBeside sum_of(const Summed&, const Chunk&, int64_t turn = 0, int64_t turns = 1) const;
+  /// As a launch of its own.
+  void add_up(const host::SumBeside&);
+  void attend(const host::Tensor& qkv, const host::Tensor& o);
+  /// y = the MLP of a chunk's normed rows; sum(0), sum(1) and sum(2) go beside its products.
+  void mlp(const host::Tensor& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
+           const std::function<host::SumBeside(int64_t)>& sum);
   /// A decode's products, by decode_linear.
   void linear(const Tensors&, const char* activation = "none");
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
@@ -114,6 +136,7 @@ class DecoderLayer {
   const Way way_;
   const host::On on_;
   const std::vector<Temporary> temporaries_;
+  const std::vector<Chunk> chunks_;
   const std::function<void(const char*)> part_;
 };
 

@@ -90,7 +90,7 @@ class ModelProgram::Run {
   std::string of_step(const char* name) const { return numbered(name, step_, phase().steps); }
   void mark(const std::string& layer, const std::string& part) {
     layer_ = layer;
-    marks_->push_back({h_.streams().operations().size(), phase_, layer, part, step_});
+    marks_->push_back({h_.streams().operations().size(), phase_, layer, part, step_, sums_beside_});
   }
 
   LayerWeights weights(const std::string& layer) const {
@@ -119,6 +119,7 @@ class ModelProgram::Run {
       const Way way = program_.way(phase(), l);
       DecoderLayer layer(h_, program_.sizes(phase()), way, [this](const char* part) { mark(layer_, part); });
       layer_ = "layer " + std::to_string(l);
+      sums_beside_ = layer.sums_beside();
       mark(layer_, "stage");
       x = h_.redistribute(x, way.stream());  // from another stage, if this is the first layer of one
       const Tensor y = whole ? h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.stream(), "x") : output("y");
@@ -172,6 +173,7 @@ class ModelProgram::Run {
   size_t phase_ = 0;
   int64_t step_ = 0;
   std::string layer_;
+  double sums_beside_ = 0;
 };
 
 std::vector<int64_t> layers_of(const Plan& p) {

@@ -26,9 +26,10 @@ struct ModelTensor {
 struct Mark {
   size_t first = 0;
   size_t phase = 0;
-  std::string layer;  ///< embedding, layer 0, head
-  std::string part;   ///< qkv, attention, all_reduce
-  int64_t step = 0;   ///< of a decode
+  std::string layer;       ///< embedding, layer 0, head
+  std::string part;        ///< qkv, attention, all_reduce
+  int64_t step = 0;        ///< of a decode
+  double sums_beside = 0;  ///< DecoderLayer::sums_beside() of the layer
 };
 
 /// Of the simulated layers: their numbers in the model.

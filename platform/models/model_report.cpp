@@ -35,6 +35,7 @@ std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramRepor
   for (size_t i = 0; i < run.ops.size(); ++i) {
     while (next < marks.size() && marks[next].first <= i) ++next;
     const Mark& mark = marks[next - 1];
+    all[mark.phase].sums_beside = std::max(all[mark.phase].sums_beside, mark.sums_beside);
     std::vector<LayerTime>& layers = all[mark.phase].layers;
     auto layer = std::find_if(layers.begin(), layers.end(), [&](const LayerTime& l) { return l.layer == mark.layer; });
     if (layer == layers.end()) {
@@ -95,8 +96,9 @@ std::string verdict_of(const PhaseTimes& p) {
   std::string text = fmt::format("{}: nearest to the peak of {}: GEMM at {:.1f} % of its peak, HBM at {:.1f} %",
                                  p.phase.text, nearer, 100 * p.mfu, 100 * p.hbm_share);
   if (p.all_reduce_ns > 0)
-    text += fmt::format("; all-reduces between ranks take {:.1f} % of the time, none of it beside compute",
-                        100 * p.all_reduce_ns / p.time_ns);
+    text += fmt::format(
+        "; sums over the ranks take {:.1f} % of the time alone, and {:.0f} % of their bytes go beside products",
+        100 * p.all_reduce_ns / p.time_ns, 100 * p.sums_beside);
   return text + ".";
 }
 
@@ -162,7 +164,10 @@ void write_items(JsonWriter& w, const char* what, const std::vector<Item>& items
 void write_phase(JsonWriter& w, const PhaseTimes& p) {
   w.open('{').field("phase", p.phase.text).field("time_ns", p.time_ns);
   w.field("ttft_ns", p.ttft_ns).field("tpot_ns", p.tpot_ns).field("tokens_s", p.tokens_s);
-  w.field("mfu", p.mfu).field("hbm_share", p.hbm_share).field("all_reduce_ns", p.all_reduce_ns);
+  w.field("mfu", p.mfu)
+      .field("hbm_share", p.hbm_share)
+      .field("all_reduce_ns", p.all_reduce_ns)
+      .field("sums_beside", p.sums_beside);
   if (p.joules_token) w.field("joules_token", *p.joules_token);
   w.key("layers").open('[');
   for (const LayerTime& l : p.layers) {

@@ -44,11 +44,13 @@ class Kernels(cli_support.Cli):
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
     def test_attention_in_a_window(self):
-        for seq, window in ((70, 0), (70, 1), (70, 9), (130, 64), (130, 65), (5, 200)):
-            with self.subTest(seq=seq, window=window):
+        blocks = ({}, {"shorter": "true", "keys": 128}, {"rows": 3, "keys": 1})
+        for seq, window, of in ((70, 0, 0), (70, 1, 1), (70, 9, 2), (130, 64, 1), (130, 65, 0), (5, 200, 2), (130, 0, 1)):
+            with self.subTest(seq=seq, window=window, blocks=blocks[of]):
                 heads, kv, dim = 6, 2, 10
                 qkv = self.values(seq, (heads + 2 * kv) * dim)
-                o, = self.run_kernel("gqa_attention", ["o"], {"qkv": qkv}, seq=seq, heads=heads, kv_heads=kv, dim=dim, window=window)
+                o, = self.run_kernel("gqa_attention", ["o"], {"qkv": qkv}, seq=seq, heads=heads, kv_heads=kv, dim=dim, window=window,
+                                     **blocks[of])
                 x = qkv.astype(np.float64).reshape(seq, heads + 2 * kv, dim)
                 i, j = np.indices((seq, seq))
                 seen = (j <= i) & (i - j < (window or seq))
@@ -218,6 +220,7 @@ class Kernels(cli_support.Cli):
         refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
         refuses("decode_linear", "'tanh'", "activation=tanh")
         refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
+        refuses("gemm_2d", "less than turns, 2", "turn=2", "turns=2")
 
 
 if __name__ == "__main__":

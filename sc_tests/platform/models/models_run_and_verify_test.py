@@ -65,6 +65,19 @@ class Models(Cli):
                                 tp, "--dtype", dtype, "--pes", "leaders", system=SIX)
                 self.assertTrue(r["verify"]["passed"], r["verify"])
 
+    def test_sums_go_beside_products(self):
+        """Where each PE has rows enough: an odd number of them, several sharers, an MLP that is not one op; else alone."""
+        for tp, family, rows, dtype, beside in ((2, "llama", 256, "f32", 0.5), (2, "gemma", 255, "bf16", 0.5),
+                                                (2, "qwen2", 63, "f32", 0), (4, "qwen3", 255, "f16", 0.5)):
+            with self.subTest(tp=tp, family=family, rows=rows):
+                more = {"num_key_value_heads": 4, "num_attention_heads": 8} if tp == 4 else {}
+                r = self.report(self.config(family, **more), "--phase", f"prefill:{rows}", "--layers", 1, "--verify", "--tp",
+                                tp, "--dtype", dtype, "--pes", "leaders", "--check-races", system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                self.assertEqual(r["phases"][0]["sums_beside"], beside)
+                self.assertEqual(sum(p["launches"] for p in r["phases"][0]["layers"][1]["parts"] if p["part"] == "all_reduce"), 2)
+                self.assertIn(f"{100 * beside:.0f} % of their bytes go beside products", r["verdict"][0])
+
     def test_ranks_without_a_part(self):
         """An MLP of one column and two ranks; more sequences than PEs; all PEs of a SIP."""
         for more, phase, pes in (({"intermediate_size": 1}, "decode:batch=2,context=3", "leaders"),
@@ -164,12 +177,21 @@ class Models(Cli):
                 ("llama", {}, "prefill:21", ()), ("qwen3", split_heads, "prefill:21", ()), ("gemma", {}, "prefill:1", ()),
                 ("qwen3", {}, "decode:batch=3,context=200", ()), ("llama", {}, "decode:batch=1,context=200", ()),
                 ("qwen2", split_heads, "decode:batch=9,context=0", ()), ("mistral", {}, "prefill:9", ("--tp", 2)),
+                ("gemma", {}, "prefill:255", ("--tp", 2)),
                 ("qwen3", {}, "decode:batch=1,context=200", ("--tp", 2))):
             with self.subTest(family=family, more=more, phase=phase, options=options):
                 machine = {"system": SIX} if options else {}
                 leaders = ("--pes", "leaders") if options else ()
                 r = self.report(self.config(family, **more), "--phase", phase, "--verify-layer", 1, *options, *leaders, **machine)
                 self.assertEqual(sum(x["bytes"] for x in r["capacity"]["hbm"]["rows"]), r["tensor_bytes"])
+
+    def test_capacity_has_the_activations_of_the_largest_phase(self):
+        def activations(*phases):
+            rows = self.report(self.config("llama"), *(x for p in phases for x in ("--phase", p)))["capacity"]["hbm"]["rows"]
+            return next(x for x in rows if x["what"] == "activations")
+        small, large = "decode:batch=3,context=13", "prefill:21"
+        self.assertLess(activations(small)["bytes"], activations(large)["bytes"])
+        self.assertEqual(activations(small, large, small), activations(large))
 
     def test_tokens_of_a_joule(self):
         energy = ("--energy", "n7.yaml")
