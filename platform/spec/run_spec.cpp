@@ -278,9 +278,8 @@ Table model_table(const Table& run) {
                 "with ONNX: inputs and expected outputs, input_0.pb, output_0.pb, ..., as ONNX's test suite has them")
               .file(File::input),
           flag("plan",
-               "with ONNX: each node, how it runs, its bytes, its time and what a roofline predicts: its products at "
-               "the "
-               "peak of GEMM or its bytes at that of HBM, whichever takes longer")
+               "with ONNX: each node, how it runs, its bytes, its time and what a roofline predicts: its products "
+               "at the peak of GEMM or its bytes at that of HBM, whichever takes longer")
               .role(Role::shows),
       }};
   for (Option& o : t.options) o.group = "The work";

@@ -14,9 +14,9 @@ std::string read_onnx(const std::string& input) {
     const onnx::Model m = onnx::parse_model(input, "m.onnx");
     const auto plan = onnx::plan_model(m, {});
     std::string text;
-    for (const onnx::Op* op : plan->run) {
-      text += op->node->op;
-      for (const onnx::Value* v : op->outputs) text += v ? " " + onnx::to_string(v->shape) : " -";
+    for (const onnx::Launch& l : plan->run) {
+      text += l.op->node->op;
+      for (const onnx::Value* v : l.last().outputs) text += v ? " " + onnx::to_string(v->shape) : " -";
       text += '\n';
     }
     return text;
