@@ -486,7 +486,6 @@ class Run {
 
   Value view(const Operation& op, const Value& v) {
     const Type& to = type(op.results[0]);
-    const Type& from = type(op.operands[0]);
     if (v.is(VK::uniform)) return v;
     if (v.is(VK::known) || v.is(VK::pointers)) {
       Value out = v;
@@ -495,13 +494,7 @@ class Run {
         return out;
       }
       out.known = known_view(op, *v.known, to);
-      if (!out.known) {  // by its elements
-        auto k = Known::of(to.element, to.shape, 0);
-        k->form = Known::Form::open;
-        k->all = v.known->elements();
-        if (v.is(VK::known)) return Value::of(engines_.reshape(lanes(v, from), to.shape));
-        out.known = k;
-      }
+      if (!out.known) out.known = open_view(op, Value::of(v.known), to).known;  // by its elements
       return out;
     }
     flush();

@@ -310,6 +310,17 @@ KnownPtr reshaped(const Known& k, const Dims& shape) {
   for (int d = 0; d < shape.rank(); ++d) {
     if (shape[d] > 1) to.push_back(d);
   }
+  if (from.size() == 1 && k.form == Known::Form::sum && !k.axes[static_cast<size_t>(from[0])].values) {
+    int64_t stride = k.axes[static_cast<size_t>(from[0])].stride;  // one stride becomes several
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      out->axes[static_cast<size_t>(d)].stride = shape[d] > 1 ? stride : 0;
+      stride *= shape[d];
+    }
+    for (int d = 0; d < k.shape.rank(); ++d) {
+      if (d != from[0]) out->base += k.axes[static_cast<size_t>(d)].at(0);
+    }
+    return out;
+  }
   bool same = from.size() == to.size();
   for (size_t i = 0; same && i < from.size(); ++i) same = k.shape[from[i]] == shape[to[i]];
   if (!same) return nullptr;

@@ -224,6 +224,67 @@ tt.return
         Kernel(text, "1", {"arg0": np.zeros(2, np.int32)}, {"arg0": np.array([5, 5], np.int32)}).verified()
 
 
+    def small(self, body, arguments, expected):
+        """A kernel over blocks of 16 × 16 at `%x_at` (of each pointer argument x)."""
+        elements = {"float32": "f32", "float16": "f16", "int32": "i32", "int8": "i8"}
+        lines = ["module {", "tt.func public @k(" + ", ".join(f'%{name}: !tt.ptr<{elements[str(x.dtype)]}> loc("{name}")'
+                                                              for name, x in arguments.items()) + ") {",
+                 "%r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>",
+                 "%at = tt.reshape %r : tensor<256xi32> -> tensor<16x16xi32>"]
+        for name, x in arguments.items():
+            block = f"tensor<16x16x!tt.ptr<{elements[str(x.dtype)]}>>"
+            lines += [f"%{name}_p = tt.splat %{name} : !tt.ptr<{elements[str(x.dtype)]}> -> {block}",
+                      f"%{name}_at = tt.addptr %{name}_p, %at : {block}, tensor<16x16xi32>",
+                      f"%{name}_v = tt.load %{name}_at : {block}"]
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
+            f.write("\n".join(lines + body + ["tt.return", "}", "}", ""]))
+        self.addCleanup(os.remove, f.name)
+        Kernel(f.name, "1", arguments, expected).verified()
+
+    def test_a_dot_adds_to_any_accumulator(self):
+        a, b, c = floats(16, 16, dtype=np.float16), floats(16, 16, dtype=np.float16), floats(16, 16)
+        dot = "tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>"
+        two = (a.astype(np.float32) @ b.astype(np.float32)) * 2
+        store = "tt.store %c_at, %out : tensor<16x16x!tt.ptr<f32>>"
+        # One that was loaded; one that MATH makes of a product; a column that stands for all.
+        self.small([f"%once = tt.dot %a_v, %b_v, %c_v : {dot}", f"%out = tt.dot %a_v, %b_v, %once : {dot}", store],
+                   {"a": a, "b": b, "c": c}, {"c": c + two})
+        self.small([f"%once = tt.dot %a_v, %b_v, %c_v : {dot}", "%more = arith.addf %once, %c_v : tensor<16x16xf32>",
+                    f"%out = tt.dot %a_v, %b_v, %more : {dot}", store], {"a": a, "b": b, "c": c}, {"c": 2 * c + two})
+        self.small(['%row = "tt.reduce"(%c_v) <{axis = 1 : i32}> ({', "^bb0(%x: f32, %y: f32):", "%m = arith.maxnumf %x, %y : f32",
+                    "tt.reduce.return %m : f32", "}) : (tensor<16x16xf32>) -> tensor<16xf32>",
+                    "%col = tt.expand_dims %row {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>",
+                    "%all = tt.broadcast %col : tensor<16x1xf32> -> tensor<16x16xf32>",
+                    f"%out = tt.dot %a_v, %b_v, %all : {dot}", store],
+                   {"a": a, "b": b, "c": c}, {"c": c.max(axis=1, keepdims=True) + two / 2})
+
+    def test_a_dot_of_bytes_adds_to_integers(self):
+        a, b = (RANDOM.integers(-128, 127, (16, 16)).astype(np.int8) for _ in range(2))
+        c = RANDOM.integers(-1000, 1000, (16, 16)).astype(np.int32)
+        self.small(["%out = tt.dot %a_v, %b_v, %c_v : tensor<16x16xi8> * tensor<16x16xi8> -> tensor<16x16xi32>",
+                    "tt.store %c_at, %out : tensor<16x16x!tt.ptr<i32>>"], {"a": a, "b": b, "c": c},
+                   {"c": c + a.astype(np.int32) @ b.astype(np.int32)})
+
+    def test_histograms_and_remainders(self):
+        x, y = RANDOM.integers(0, 16, (16, 16)).astype(np.int32), floats(16, 16) * 20
+        out, rest = np.zeros(256, np.int32), np.zeros((16, 16), np.float32)
+        counts = np.concatenate([np.bincount(x[y > 0], minlength=16), np.bincount(x.ravel(), minlength=16)])
+        stored = np.concatenate([counts, np.zeros(224)]).astype(np.int32)
+        lines = ["%flat = tt.reshape %x_v : tensor<16x16xi32> -> tensor<256xi32>", "%zero = arith.constant dense<0.0> : tensor<16x16xf32>",
+                 "%on = arith.cmpf ogt, %y_v, %zero : tensor<16x16xf32>", "%mask = tt.reshape %on : tensor<16x16xi1> -> tensor<256xi1>",
+                 "%h0 = tt.histogram %flat, %mask : tensor<256xi32> -> tensor<16xi32>",
+                 "%h1 = tt.histogram %flat : tensor<256xi32> -> tensor<16xi32>",
+                 "%base = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>", "%c16 = arith.constant 16 : i32",
+                 "%next = tt.addptr %out, %c16 : !tt.ptr<i32>, i32"]
+        for n, p in enumerate(("%out", "%next")):
+            lines += [f"%s{n} = tt.splat {p} : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>",
+                      f"%p{n} = tt.addptr %s{n}, %base : tensor<16x!tt.ptr<i32>>, tensor<16xi32>",
+                      f"tt.store %p{n}, %h{n} : tensor<16x!tt.ptr<i32>>"]
+        seven = "%seven = arith.constant dense<7.0> : tensor<16x16xf32>"
+        lines += [seven, "%left = arith.remf %y_v, %seven : tensor<16x16xf32>", "tt.store %rest_at, %left : tensor<16x16x!tt.ptr<f32>>"]
+        self.small(lines, {"x": x, "y": y, "out": out, "rest": rest}, {"out": stored, "rest": np.fmod(y, np.float32(7))})
+
+
 class Times(unittest.TestCase):
     """On the default machine, as docs/triton.md has them."""
 
