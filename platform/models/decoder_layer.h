@@ -87,7 +87,8 @@ class DecoderLayer {
   /// `part` is told the name of what is enqueued next; may be empty.
   DecoderLayer(host::Context&, const LayerSizes&, const Way&, std::function<void(const char*)> part = {});
 
-  /// Of what a prefill adds up over the ranks, the share that goes beside products.
+  /// Of what a prefill adds up over the ranks, the share that goes beside products: of one sum the first chunk, of the
+  /// other the second.
   double sums_beside() const { return chunks_.size() > 1 ? 0.5 : 0; }
 
   /// y = the layer of x, both in Way::stream(); cos and sin [rows, head_dim / 2] in Way::positions(). A prefill's

@@ -83,7 +83,8 @@ const std::vector<Figure>& figures() {
        [](R r) {
          const auto outputs = passed(r.tensors);
          return r.verified && outputs ? Value(*outputs) : Value();
-       }},
+       },
+       false, false, false},
       {"tflops", "TFLOP/s of all engines over the run",
        [](R r) { return r.end_ns > 0 ? Value(flops(r) / r.end_ns / 1e3) : Value(); }, false, true},
       {"gflop", "work of all engines, GFLOP", [](R r) { return Value(flops(r) / 1e9); }},
@@ -97,7 +98,7 @@ const std::vector<Figure>& figures() {
       {"tcm_bytes", "that PEs fetched from their TCM and stored there",
        [](R r) { return whole(bytes(r, ".pe_fetch_store")); }},
       {"events", "of the simulation", [](R r) { return whole(r.events); }},
-      {"energy_j", "energy, J, of a system that has an energy table, as the next eleven", of_energy<&Headline::joules>},
+      {"energy_j", "energy, J, of a system that has an energy table, as the next ten", of_energy<&Headline::joules>},
       {"average_w", "average power, W", of_energy<&Headline::average_w>},
       {"peak_w", "peak power, W", of_energy<&Headline::peak_w>},
       {"static_w", "power without any work, W", of_energy<&Headline::static_w>, false, true},
@@ -109,9 +110,9 @@ const std::vector<Figure>& figures() {
       {"tflops_per_w", "TFLOP/s per W", of_energy<&Headline::tflops_per_w>},
       {"energy_delay_js", "energy times time, J s", of_energy<&Headline::energy_delay_js>},
       {"bound", "what binds the run",
-       [](R r) { return r.insight ? Value(std::string(name_of(r.insight->bound))) : Value(); }, true},
+       [](R r) { return r.insight ? Value(std::string(name_of(r.insight->bound))) : Value(); }, true, false, false},
       {"bound_by", "what binds it together, joined by +",
-       [](R r) { return r.insight ? Value(joined(r.insight->bound_by)) : Value(); }, true},
+       [](R r) { return r.insight ? Value(joined(r.insight->bound_by)) : Value(); }, true, false, false},
       {"math_busy_pct", "per cent of the time of the math engines", of_insight<&Insight::math_busy, 100>, true},
       {"hbm_peak_pct", "per cent of the HBM peak", of_insight<&Insight::hbm_peak, 100>, true},
       {"link_peak_pct", "of the busiest link, per cent of its peak",

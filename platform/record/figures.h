@@ -22,6 +22,7 @@ struct Figure {
   /// Some of the PEs with as much less to do put points in the order in which the whole machine does: energy does not,
   /// as power without work is the whole machine's.
   bool of_some_pes = false;
+  bool number = true;  ///< else a truth or a text, by which nothing is better
 };
 const std::vector<Figure>& figures();
 

@@ -30,7 +30,7 @@ const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> v;
     for (const Figure& f : figures())
-      v.push_back({f.name, f.meaning, f.explained ? Of::explained_run : Of::run, f.of_some_pes});
+      v.push_back({f.name, f.meaning, f.explained ? Of::explained_run : Of::run, f.of_some_pes, f.number});
     v.push_back({"wall_s", "time of the simulation on this machine, s: another one every time", Of::point});
     v.push_back({"error", "the first line on stderr of what failed", Of::point});
     v.push_back({"command", "what repeats the point", Of::point});
@@ -152,8 +152,8 @@ std::vector<size_t> by_product(const std::vector<std::vector<Cell>>& points, con
   for (const std::vector<Cell>& point : points) {
     double sum = 0;
     for (size_t k = 0; k < by.size(); ++k) {
-      const double v = number_of(point[k]).value_or(0);
-      sum += v > 0 ? (by[k].most ? -weights[k] : weights[k]) * std::log(v) : std::nan("");
+      const double v = number_of(point[k]).value_or(-1);
+      sum += (by[k].most ? -weights[k] : weights[k]) * std::log(v);  // of 0 as good or as bad as can be, of less none
     }
     logs.emplace_back();
     if (!std::isnan(sum)) logs.back() = sum;

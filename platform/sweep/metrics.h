@@ -15,7 +15,7 @@ struct Metric {
   enum class Of { run, explained_run, point };  ///< explained: needs --explain; point: of the sweep, not of what it did
   std::string_view name, meaning;
   Of of = Of::run;
-  bool of_some_pes = false;  ///< Figure::of_some_pes
+  bool of_some_pes = false, number = false;  ///< Figure's
 };
 
 const std::vector<Metric>& metrics();
@@ -51,7 +51,7 @@ std::vector<size_t> pareto_front(const std::vector<std::vector<Cell>>& points, c
 /// The same order for all points by one objective; points without a number last.
 std::vector<size_t> sorted_by(const std::vector<Cell>& points, const Objective&);
 /// All points by several: by the product of the values to the power of their weights (of those that are to be greatest
-/// to minus that), which knows no units, least first; a point with a value of 0 or less has none. Without weights front
+/// to minus that), which knows no units, least first; a value below 0 has none. Without weights front
 /// after front, those of a front with most room about them first (crowding distance of NSGA-II, Deb et al. 2002), so
 /// that its first ones are spread over it. Points without a number for each objective last.
 std::vector<size_t> ranked_by(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>&,

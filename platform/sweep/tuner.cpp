@@ -39,8 +39,10 @@ class Tuner {
       : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
     if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
     for (const Objective& objective : o.by) {
-      if (metric(objective.metric, "tune").of == Metric::Of::point)
-        throw InputError("tune: found " + in_quotes(objective.metric) + ", expected a figure of a run");
+      const Metric& m = metric(objective.metric, "tune");
+      if (m.of == Metric::Of::point || !m.number)
+        throw InputError("tune: found " + in_quotes(objective.metric) +
+                         ", expected a figure of a run that is a number");
     }
     if (!o.store.empty()) store_.emplace(o.store, o.version);
   }

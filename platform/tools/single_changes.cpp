@@ -115,15 +115,19 @@ class Changes {
     if (run.text("address") == "virtual") add({{"address", "physical"}}, true, Of::address, "address");
   }
 
-  /// Of one that makes matrix products (KernelSpec::products) the one that makes them quicker, where it has the
+  /// Of one that makes matrix products (KernelSpec::products) the one that makes them quicker, where it needs the same
   /// tensors.
   void kernel(const KernelSpec& kernel) {
     const KernelSpec* quicker = KernelRegistry::instance().find("gemm_2d");
     if (!kernel.products || !quicker) return;
-    const bool alike =
-        std::equal(kernel.tensors.begin(), kernel.tensors.end(), quicker->tensors.begin(), quicker->tensors.end(),
-                   [](const TensorSpec& a, const TensorSpec& b) { return a.name == b.name && a.role == b.role; });
-    if (alike) add({{"kernel", quicker->name}}, true, Of::kernel, quicker->name);
+    const auto needed = [](const KernelSpec& k) {
+      std::vector<std::pair<std::string, TensorSpec::Role>> all;
+      for (const TensorSpec& t : k.tensors) {
+        if (!t.optional) all.emplace_back(t.name, t.role);
+      }
+      return all;
+    };
+    if (needed(kernel) == needed(*quicker)) add({{"kernel", quicker->name}}, true, Of::kernel, quicker->name);
   }
 
   void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {

@@ -22,9 +22,21 @@ std::string text_of(const topology::Graph& graph) {
   return out.str();
 }
 
+/// Lines "#set TARGET=VALUE", which are none of YAML's: settings over the file.
+topology::Overrides settings_of(const std::string& input) {
+  topology::Overrides o;
+  std::istringstream in(input);
+  for (std::string line; std::getline(in, line);) {
+    const size_t equals = line.find('=');
+    if (line.compare(0, 5, "#set ") == 0 && equals != std::string::npos)
+      o.settings.emplace_back(line.substr(5, equals - 5), line.substr(equals + 1));
+  }
+  return o;
+}
+
 std::string read_topology(const std::string& input) {
   try {
-    return text_of(topology::compile_text(input, "t.yaml", component_catalog()));
+    return text_of(topology::compile_text(input, "t.yaml", component_catalog(), settings_of(input)));
   } catch (const topology::TopologyError& e) {
     throw Refused(e.what());
   }

@@ -21,12 +21,14 @@ const Page = (() => {
     e.append(...children);
     return e;
   }
-  /// Rows in the order of `table.sort`, the index of a column, `table.down` or up; as they are where it is -1.
+  /// Rows in the order of `table.sort`, the index of a column, `table.down` or up, those without a value last; as they
+  /// are where it is -1.
   function sorted(rows, columns, table) {
     if (table.sort < 0) return rows;
     const of = columns[table.sort].of, sign = table.down ? -1 : 1;
     return rows.slice().sort((a, b) => {
       const x = of(a), y = of(b);
+      if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     });
   }

@@ -18,9 +18,10 @@
     };
     c.words = [...new Set(words.map(String))];
     // From the least to the greatest; of words, each has a place.
-    const most = Math.max(...numbers), least = Math.min(...numbers);
-    c.range =
-        c.isNumber ? [least, most > least ? most : least + (Math.abs(least) || 1) * 0.1] : [0, c.words.length - 1 || 1];
+    const most = numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+    const least = numbers.reduce((a, b) => Math.min(a, b), Infinity);
+    const apart = most - least > 1e-9 * Math.abs(least);  // else what doubles lose on the way
+    c.range = c.isNumber ? [least, apart ? most : least + (Math.abs(least) || 1) * 0.1] : [0, c.words.length - 1 || 1];
     c.place = p => {
       const v = c.of(p);
       return v === undefined ? undefined : c.isNumber ? v : c.words.indexOf(v);

@@ -31,6 +31,8 @@ std::string field_of(const Setting& s) {
 /// As YAML reads it; InputError, TopologyError by the setting's name. It stands in no line of a file.
 YamlDocument value_of(const Setting& s) {
   FaultList faults(field_of(s));
+  if (s.value.find_first_not_of(" \t\r\n~") == std::string::npos) faults.add(0, "", "found nothing; legal: a value");
+  faults.throw_if_any();
   YamlDocument document = parse_yaml(s.value, faults);
   faults.throw_if_any();
   for (YamlValue& v : document.values) v.line = 0;
@@ -44,8 +46,9 @@ struct FileKey {
 };
 
 std::optional<std::vector<FileKey>> keys_of(std::string_view way) {
+  constexpr size_t kMostKeys = 64;  // far more than any file is deep
   std::vector<FileKey> keys;
-  while (true) {
+  while (keys.size() < kMostKeys) {
     const size_t end = std::min(way.find_first_of(".["), way.size());
     if (end == 0) return std::nullopt;
     keys.push_back({std::string(way.substr(0, end)), {}});
@@ -61,6 +64,7 @@ std::optional<std::vector<FileKey>> keys_of(std::string_view way) {
     if (way[0] != '.') return std::nullopt;
     way.remove_prefix(1);
   }
+  return std::nullopt;
 }
 
 /// `node` with `value` at the end of the way: what lies on the way is copied, as an alias may lead to it from

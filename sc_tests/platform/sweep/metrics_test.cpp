@@ -114,15 +114,18 @@ TEST(Ranked, FrontAfterFrontItsEndsFirst) {
 TEST(Ranked, ByTheProductOfPowersWhateverTheUnits) {
   const std::vector<Objective> by = {{"sim_ns", false}, {"tflops", true}};
   const auto points = [](double unit) {
-    return std::vector<std::vector<Cell>>{{Cell(2.0 * unit), Cell(3.0)},  // 2/3
-                                          {Cell(1.0 * unit), Cell(1.2)},  // 5/6
-                                          {Cell(0.0), Cell(1.0)},         // has no power
-                                          {Cell(unit), Cell(2.0 * 10)}};  // 1/20
+    return std::vector<std::vector<Cell>>{{Cell(2.0 * unit), Cell(3.0)},   // 2/3
+                                          {Cell(1.0 * unit), Cell(1.2)},   // 5/6
+                                          {Cell(-1.0 * unit), Cell(1.0)},  // has no power
+                                          {Cell(unit), Cell(2.0 * 10)}};   // 1/20
   };
   for (const double unit : {1.0, 1e-9, 1e12})
     EXPECT_EQ(ranked_by(points(unit), by, {1, 1}), (std::vector<size_t>{3, 0, 1, 2}));
   EXPECT_EQ(ranked_by(points(1), by, {3, 1}).front(), 3u);
   EXPECT_EQ(ranked_by(points(1), by, {3, 1})[1], 1u);
+  // Nothing of what is to be least is as good as can be, nothing of what is to be most as bad.
+  EXPECT_EQ(ranked_by({{Cell(1.0), Cell(1.0)}, {Cell(0.0), Cell(1.0)}, {Cell(1.0), Cell(0.0)}}, by, {1, 1}),
+            (std::vector<size_t>{1, 0, 2}));
 }
 
 TEST(Plot, HasAllPointsAndIsXml) {

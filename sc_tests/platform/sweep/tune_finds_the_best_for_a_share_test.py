@@ -156,6 +156,7 @@ class Tune(cli_support.Cli):
                                 (("--plan", "none.yaml"), "none.yaml"), (("--plan", "none.yaml", *RUN), "--plan"),
                                 ((*GRID, "--where", "nothing = 1", *RUN), "--where"),
                                 ((*GRID, "--sort", "sim_nss", *RUN), "sim_nss"), ((*GRID, "--sort", "wall_s", *RUN), "wall_s"),
+                                ((*GRID, "--sort", "max:bound", *RUN), "bound"), ((*GRID, "--pareto", "verified,sim_ns", *RUN), "verified"),
                                 ((*GRID, "--sort", "sim_ns,cost", *RUN), "--weights"),
                                 ((*GRID, "--sort", "sim_ns,cost", "--weights", "1", *RUN), "--weights"),
                                 ((*GRID, "--sort", "sim_ns,cost", "--weights", "1,0", *RUN), "--weights"),

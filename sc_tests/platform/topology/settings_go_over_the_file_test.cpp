@@ -109,6 +109,11 @@ TEST(Settings, of_the_file_that_cannot_be_are_told) {
                           "file:[0]", "file:.a"})
     EXPECT_NE(fault_of({{way, 1}}).find("found no keys; legal: file:KEY.KEY=VALUE"), std::string::npos) << way;
   EXPECT_EQ(fault_of({{"file:nods", "[]"}}).find("nods: unknown key, did you mean 'nodes'?"), sizeof("f.yaml:2: ") - 1);
+  std::string deep = "file:a";
+  for (int i = 0; i < 100000; ++i) deep += ".a";
+  EXPECT_NE(fault_of({{deep, 1}}).find("found no keys"), std::string::npos);
+  EXPECT_NE(fault_of({{"file:ns_per_mm", " ~"}}).find("--set file:ns_per_mm: found nothing; legal: a value"),
+            std::string::npos);
   EXPECT_NE(fault_of({{"file:ns_per_mm", "fast"}}).find("ns_per_mm: found 'fast'"), std::string::npos);
   EXPECT_NE(fault_of({{"file:ns_per_mm", "{f16"}}).find("broken YAML"), std::string::npos);
 }
