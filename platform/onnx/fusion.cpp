@@ -8,9 +8,6 @@
 namespace kernbench::onnx {
 namespace {
 
-/// Values that may lie in TCM at a time, of kFollowed elements each: 1 MiB in f32.
-constexpr size_t kMostInTcm = 16;
-
 class Fusion {
  public:
   Fusion(const std::vector<const Op*>& ops, const std::set<const Value*>& kept)
@@ -51,7 +48,7 @@ class Fusion {
       const size_t i = *next.begin();
       if (taken_[i] || !follows(*ops_[i], made, ops_[leader]->out().elements())) break;
       members.push_back(i);
-      if (most_in_tcm(*ops_[leader], members) > kMostInTcm) break;
+      if (most_in_tcm(*ops_[leader], members) > static_cast<size_t>(kMostInTcm)) break;
       made.insert(ops_[i]->outputs[0]);
       next = readers_of(made, i);
       if (is_read_only_within(made, members)) agreed = members.size();

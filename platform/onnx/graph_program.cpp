@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "kernbench/phase2/check/verify.h"
@@ -10,6 +12,7 @@
 #include "kernbench/platform/host/context.h"
 #include "kernbench/platform/host/tensor_parallel.h"
 #include "kernbench/platform/onnx/host_machine.h"
+#include "kernbench/platform/onnx/pe.h"
 
 namespace kernbench::onnx {
 namespace {
@@ -103,6 +106,12 @@ void GraphProgram::add_kernel(const Launch& l) {
   };
   for (const Launch::Operand& o : l.inputs()) add(o, TensorSpec::Role::in);
   for (const Launch::Operand& o : l.outputs()) add(o, TensorSpec::Role::out);
+  k.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
+    auto least = std::numeric_limits<int64_t>::max();
+    for (size_t pe = 0; pe < p->launch()->pes.size(); ++pe)
+      least = std::min(least, static_cast<int64_t>(costs.tcm_bytes(static_cast<int64_t>(pe))));
+    p->set(kTcmBytes, least);
+  };
   k.function = [&l](tl::Context& tl, const tl::Args& args) { run_on_pe(l, tl, args); };
   kernels_[&l] = k.name;
   KernelRegistry::instance().add(std::move(k));

@@ -11,7 +11,7 @@ namespace kernbench::onnx {
 namespace {
 
 constexpr uint64_t kTensorStride = uint64_t{1} << 40;  // between tensors' addresses
-constexpr uint64_t kTcmBytes = uint64_t{1} << 30;
+constexpr uint64_t kHostTcm = uint64_t{1} << 30;
 
 /// A PE without time: commands take effect at once.
 class HostPe : public PeBackend {
@@ -69,7 +69,7 @@ class HostPe : public PeBackend {
   std::string id_ = "the host";
   MemoryImage memory_;
   PendingValues values_;
-  FirstFitAllocator tcm_{0, kTcmBytes};
+  FirstFitAllocator tcm_{0, kHostTcm};
   uint64_t commands_ = 0;
   Ticket tickets_ = 0;
 };
@@ -103,7 +103,9 @@ void run_on_pe(const Launch& l, tl::Context& tl, const tl::Args& args) {
 
 std::vector<TensorData> work_out(const Op& op, const std::vector<std::shared_ptr<const TensorData>>& inputs) {
   HostPe host;
-  auto args = std::make_shared<tl::LaunchArgs>(Params());
+  Params params;
+  params.set(kTcmBytes, static_cast<int64_t>(kHostTcm));
+  auto args = std::make_shared<tl::LaunchArgs>(std::move(params));
   uint64_t addr = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] || inputs[i]->bytes.empty()) continue;

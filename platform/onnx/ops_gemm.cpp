@@ -16,9 +16,17 @@ struct TileSize {
   int64_t rows = kEdge, columns = kEdge;
 };
 
-/// Of the tiles that PEs take in turns those that are done first, by what a PE with most of them has: its products, and
-/// the rows and columns that it loads, of which one takes the time of kLoaded products.
-TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes) {
+/// What a tile has in TCM at most, of elements of 4 bytes: sums and what is made of them; two steps' pieces of the
+/// operands, and those that they are made of.
+int64_t bytes_of_tile(int64_t rows, int64_t columns) {
+  constexpr int64_t kElement = 4, kSums = 4, kPieces = 3;
+  return kElement * (kSums * rows * columns + kPieces * kTileK * (rows + columns));
+}
+
+/// Of the tiles that fit TCM and that PEs take in turns those that are done first, by what a PE with most of them has:
+/// its products, and the rows and columns that it loads, of which one takes the time of kLoaded products. The smallest
+/// where none fits.
+TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes, int64_t tcm_bytes) {
   constexpr int64_t kLoaded = 64;
   TileSize best;
   double least = 0;
@@ -28,7 +36,7 @@ TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes) {
       const int64_t tiles = batches * tl::Context::cdiv(m, rows) * tl::Context::cdiv(n, columns);
       const double cost = static_cast<double>(tl::Context::cdiv(tiles, pes)) *
                           static_cast<double>(rows * columns + kLoaded * (rows + columns));
-      if (least > 0 && cost >= least) continue;
+      if (least > 0 && (cost >= least || bytes_of_tile(rows, columns) > tcm_bytes)) continue;
       least = cost;
       best = {rows, columns};
     }
@@ -39,7 +47,7 @@ TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes) {
 /// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
 template <class F>
 void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
-  const TileSize tile = tile_size(batches, m, n, pe.tl.size());
+  const TileSize tile = tile_size(batches, m, n, pe.tl.size(), pe.tcm_bytes());
   const int64_t of_m = tl::Context::cdiv(m, tile.rows), of_n = tl::Context::cdiv(n, tile.columns);
   for (int64_t t = pe.tl.index(); t < batches * of_m * of_n; t += pe.tl.size()) {
     const int64_t i = t / of_n % of_m * tile.rows, j = t % of_n * tile.columns;

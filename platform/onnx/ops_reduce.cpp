@@ -178,9 +178,9 @@ void shape_softmax(Op& op) {
 void run_softmax(Pe& pe) {
   const AxisRows rows = softmax_rows(pe.op);
   tl::Context& tl = pe.tl;
-  for_rows(pe, rows, [&](int64_t r, int64_t n, const Tensor& given) {
-    const Tensor x = pe.widened(given);
-    Tensor y;
+  for_rows(pe, rows, [&](int64_t r, int64_t n, Tensor given) {
+    Tensor x = pe.widened(given), y;
+    given = {};
     if (pe.op.node->op == "Softmax") y = tl.softmax(x, 1);
     if (pe.op.node->op == "LogSoftmax") {
       const Tensor below = x - tl.max(x, 1, true);
@@ -188,6 +188,7 @@ void run_softmax(Pe& pe) {
     }
     if (pe.op.node->op == "Hardmax")
       y = tl.eq(tl.argmax(x, 1, true), tl.arange(0, static_cast<double>(rows.length)).reshape({1, rows.length}));
+    x = {};  // leaves TCM to what follows
     pe.put(0, rows.places(r, n), y);
   });
 }

@@ -100,9 +100,17 @@ class Finder {
     return a;
   }
 
-  /// An op in the place of `last`, with its name and outputs, and of the group what nobody else needs.
+  /// Whether a value is made in the group.
+  bool is_made_in_group(const Value* v) const {
+    const auto made = v ? p_.made_by->find(&stored(*v)) : p_.made_by->end();
+    return made != p_.made_by->end() && std::find(group_.begin(), group_.end(), made->second) != group_.end();
+  }
+
+  /// An op in the place of `last`, with its name and outputs, and of the group what nobody else needs. None where an
+  /// input is made in the group: then it must run.
   void replace(const Op& last, const char* name, const OpRow* row, std::vector<const Value*> inputs,
                std::map<std::string, Attribute> attributes, const char* what) {
+    if (std::any_of(inputs.begin(), inputs.end(), [this](const Value* v) { return is_made_in_group(v); })) return;
     p_.nodes->emplace_back();
     Node& n = p_.nodes->back();
     n.name = last.node->name;

@@ -178,12 +178,24 @@ tl::Tensor Pe::finished(tl::Tensor value, const Side& side) const {
   return made.begin()->second;
 }
 
+int64_t Pe::followed() const {
+  const auto widest = static_cast<int64_t>(size_of(DType::i64));
+  return std::clamp<int64_t>(tcm_bytes() / (4 * kMostInTcm * widest), 1, kFollowed);
+}
+
 void Pe::put(const Tile& tile, const tl::Tensor& value) const {
-  const int64_t step = std::max<int64_t>(1, kFollowed / tile.columns);
-  if (!followers_.empty() && tile.rows > step) {
-    for (int64_t r = 0; r < tile.rows; r += step) {
-      const int64_t n = std::min(step, tile.rows - r);
-      put(Tile{tile.first + r * tile.pitch, n, tile.columns, tile.pitch}, value.slice(0, r, n));
+  const int64_t most = followed(), rows = std::max<int64_t>(1, most / tile.columns);
+  if (!followers_.empty() && tile.rows * tile.columns > most) {
+    // Whole rows, or pieces of one. A value that stands still along an axis has 1 there.
+    const auto part = [&](const tl::Tensor& t, int axis, int64_t first, int64_t n) {
+      return t.dim(axis) == 1 ? t : t.slice(axis, first, n);
+    };
+    for (int64_t r = 0; r < tile.rows; r += rows) {
+      const int64_t n = std::min(rows, tile.rows - r);
+      for (int64_t c = 0; c < tile.columns; c += most) {
+        const int64_t m = std::min(most, tile.columns - c);
+        put(Tile{tile.first + r * tile.pitch + c, n, m, tile.pitch}, part(part(value, 0, r, n), 1, c, m));
+      }
     }
     return;
   }
@@ -206,15 +218,25 @@ void Pe::put(size_t output, int64_t first, const tl::Tensor& value) const {
 
 void Pe::put(size_t output, const std::vector<int64_t>& places, const tl::Tensor& value) const {
   const int64_t n = static_cast<int64_t>(places.size()), width = width_of(places);
-  tl::Tensor y = cast(value, out_type(output));
+  tl::Tensor y;
   if (output == 0 && !followers_.empty()) {
     if (width == n && value.shape().rank() == 2)
       return put(Tile{places[0], value.dim(0), value.dim(1), value.dim(1)}, value);
-    y = finished(y, [&](const Pe& pe, size_t input, const Strides& view) {
+    if (const int64_t most = followed(); n > most) {
+      const tl::Tensor flat = tl.reshape(value, {n});
+      for (int64_t i = 0; i < n; i += most) {
+        const auto first = places.begin() + i, last = places.begin() + std::min(n, i + most);
+        put(output, {first, last}, flat.slice(0, i, last - first));
+      }
+      return;
+    }
+    y = finished(cast(value, out_type()), [&](const Pe& pe, size_t input, const Strides& view) {
       std::vector<int64_t> seen;
       for (const int64_t p : places) seen.push_back(view.at(p));
       return pe.pick(input, seen, value.shape());
     });
+  } else {
+    y = cast(value, out_type(output));
   }
   const tl::Tensor flat = tl.reshape(y, {n});
   if (width == n) {

@@ -15,8 +15,12 @@
 namespace kernbench::onnx {
 
 constexpr int64_t kPiece = 8192;          // elements of a tensor in TCM
-constexpr int64_t kFollowed = 16 * 1024;  // of a tile that followers work on at a time, where it has several rows
+constexpr int64_t kFollowed = 16 * 1024;  // of a tile that followers work on at a time, at most
+constexpr int64_t kMostInTcm = 16;        // values of followers at a time
 constexpr int64_t kRow = 64 * 1024;       // of a row that must lie in TCM as a whole
+
+/// The parameter of a launch that says what each of its PEs' TCM has at least for tensors, in bytes.
+constexpr const char* kTcmBytes = "tcm_bytes";
 
 /// Where the elements of a view stand in a flat tensor: Σ index · stride + offset.
 struct Strides {
@@ -55,6 +59,9 @@ class Pe {
 
   tl::Context& tl;
   const Op& op;
+
+  /// What its TCM has for tensors.
+  int64_t tcm_bytes() const { return args_.integer(kTcmBytes); }
 
   /// The whole of a tensor, flat.
   tl::Ptr in(size_t i) const { return whole(prefix_ + "in" + std::to_string(i)); }
@@ -104,6 +111,8 @@ class Pe {
   /// How a follower has the elements of an input that is made elsewhere.
   using Side = std::function<tl::Tensor(const Pe&, size_t input, const Strides& view)>;
   tl::Tensor finished(tl::Tensor value, const Side&) const;
+  /// Elements that followers work on at a time: a quarter of TCM holds their values, also of the widest type.
+  int64_t followed() const;
   tl::Ptr whole(const std::string& name) const;
   tl::Tensor all(size_t input) const;
   const tl::Args& args_;

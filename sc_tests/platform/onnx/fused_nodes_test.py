@@ -111,6 +111,31 @@ class Fused(OnnxCli):
         m = self.model([node("MatMul", ["x", "x"], "t0"), *(node("Sin", [f"t{k}"], f"t{k + 1}") for k in range(40))], {"x": x}, ["t40"])
         self.assertEqual(len(self.fused(m)), 40)
 
+    def summed_up(self, leader, inputs, constants=None):
+        """A leader, s, and a chain behind it whose values are all summed up at its end: y."""
+        made, sums = ["s"] + [f"t{k}" for k in range(11)], ["s"] + [f"u{k}" for k in range(11)]
+        nodes = [leader, *(node("Relu" if k % 2 else "Tanh", [made[k]], made[k + 1]) for k in range(11)),
+                 *(node("Add", [sums[k], made[k + 1]], sums[k + 1]) for k in range(11)), node("Relu", ["u10"], "y")]
+        return self.model(nodes, inputs, constants=constants)
+
+    def test_a_small_tcm(self):
+        """Where the nodes run apart they run fused, in slices of rows that are longer than a slice."""
+        long, wide = f4(1, 65536), f4(70000)
+        a, b = f4(100, 300), f4(300, 200)
+        for name, mb, leader, inputs in (
+                ("a row that fills half of it", 1.5, node("Softmax", ["x"], "s", axis=-1), {"x": long}),
+                ("the default's quarter", 4, node("Softmax", ["x"], "s", axis=-1), {"x": long}),
+                ("rows across", 1.5, node("Softmax", ["x"], "s", axis=0), {"x": f4(60000, 3)}),
+                ("a column along rows", 1.125, node("Add", ["x", "column"], "s"), {"x": wide, "column": f4(2, 1)}),
+                ("halves", 1.125, node("MatMul", ["x", "b"], "s"), {"x": a.astype("f2"), "b": b.astype("f2")}),
+                ("tiles", 1.125, node("MatMul", ["x", "b"], "s"), {"x": a, "b": b})):
+            with self.subTest(name):
+                m = self.summed_up(leader, inputs)
+                size = ("--set", f"*.pe_tcm.size_mb={mb}")
+                self.assertEqual(len(self.fused(m, *size)), 23)
+                fused = self.result(m, "y", *self.options, *size)
+                np.testing.assert_array_equal(fused, self.result(m, "y", *self.options, "--dump", f"s={self.path('s.npy')}", *size))
+
     def test_a_branch(self):
         branches = {k: onnx.graph([node("MatMul", ["x", "x"], "p"), node(op, ["p"], "r")], [], [("r", "float32", None)])
                     for k, op in (("then_branch", "Neg"), ("else_branch", "Abs"))}

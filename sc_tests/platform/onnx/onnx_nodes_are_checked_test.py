@@ -37,6 +37,22 @@ class Nodes(OnnxCli):
                     found = self.result_of_node("CumSum", [x, np.array(axis, "i4")], exclusive=1, reverse=reverse)
                     np.testing.assert_array_equal(found, expected)
 
+    def test_tiles_of_products_fit_tcm(self):
+        """1 MB of it is reserved."""
+        rng = np.random.default_rng(8)
+        a, b = rng.uniform(-1, 1, (2048, 256)).astype("f4"), rng.uniform(-1, 1, (256, 2048)).astype("f4")
+        ia, ib, zeros = rng.integers(-9, 9, (300, 200)), rng.integers(-9, 9, (200, 300)), rng.integers(-9, 9, 300)
+        c = rng.uniform(-1, 1, (2048, 2048)).astype("f4")
+        for op, mb, inputs, expected in (
+                ("MatMul", 1.5, [a, b], a @ b),
+                ("Gemm", 1.25, [a, b, c], 0.5 * (a @ b) + 0.25 * c),
+                ("MatMulInteger", 1.125, [ia.astype("i1"), ib.astype("i1"), np.int8([3]), zeros.astype("i1")], (ia - 3) @ (ib - zeros))):
+            with self.subTest(op):
+                m = self.one_node(op, inputs, **({"alpha": 0.5, "beta": 0.25} if op == "Gemm" else {}))
+                given = [w for k, x in enumerate(inputs) for w in ("--tensor", f"i{k}={self.array(f'i{k}.npy', x, x.dtype)}")]
+                found = self.result(m, "o0", *given, "--set", f"*.pe_tcm.size_mb={mb}")
+                np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
     def test_sums_of_nothing_are_zeros(self):
         a, b = f4(2, 0), f4(0, 3)
         np.testing.assert_array_equal(self.result_of_node("Einsum", [a, b], equation="ij,jk->ik"), np.zeros((2, 3)))

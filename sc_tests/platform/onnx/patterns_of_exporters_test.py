@@ -201,6 +201,53 @@ class Patterns(OnnxCli):
                 self.assertEqual(ops, found) if found else self.assertNotIn("Attention", ops)
                 np.testing.assert_allclose(self.result(m, "y", *given), expected, rtol=1e-4, atol=1e-5)
 
+    def test_what_reads_its_own_group(self):
+        """An input of the one kernel would be made by a node that it stands for."""
+        rng = np.random.default_rng(7)
+        q, x = rng.uniform(-1, 1, (1, 2, 4, 4)).astype("f4"), rng.uniform(-1, 1, (1, 2, 5, 8)).astype("f4")
+        row, weight = rng.uniform(-1, 1, (2, 10)).astype("f4")
+
+        def scores(e):
+            return e("MatMul", "q", e("Transpose", "q", perm=[0, 1, 3, 2]))
+
+        def mask_is_the_scores(e):
+            s = scores(e)
+            e("MatMul", e("Softmax", e("Add", s, s), axis=-1), "q", name="y")
+
+        def values_are_the_weights(e):
+            w = e("Softmax", scores(e), axis=-1)
+            e("MatMul", w, w, name="y")
+
+        def norm(e):
+            off = e("Sub", "row", e("ReduceMean", "row", axes=[-1]))
+            square = e("ReduceMean", e("Pow", off, e.number(2)), axes=[-1])
+            return off, e("Mul", e("Div", off, e("Sqrt", e("Add", square, e.number(1e-3)))), "weight")
+
+        def shift_is_the_norm(e):
+            _, n = norm(e)
+            e("Add", n, n, name="y")
+
+        def shift_is_centred(e):
+            off, n = norm(e)
+            e("Add", off, n, name="y")
+
+        def sine_is_what_is_turned(e):
+            t = e("Concat", e("Neg", e.half("x", 8, True)), e.half("x", 8, False), axis=-1)
+            e("Add", e("Mul", "x", "x"), e("Mul", t, t), name="y")
+
+        s = q @ q.swapaxes(2, 3)
+        off = row - row.mean()
+        normed = off / np.sqrt((off * off).mean() + 1e-3) * weight
+        for make, inputs, expected in (
+                (mask_is_the_scores, {"q": q}, softmax(2 * s) @ q), (values_are_the_weights, {"q": q}, softmax(s) @ softmax(s)),
+                (shift_is_the_norm, {"row": row, "weight": weight}, 2 * normed),
+                (shift_is_centred, {"row": row, "weight": weight}, off + normed),
+                (sine_is_what_is_turned, {"x": x}, x * x + np.concatenate([x[..., 4:], x[..., :4]], -1) ** 2)):
+            with self.subTest(make.__name__):
+                m, given = self.small(make, inputs)
+                np.testing.assert_allclose(self.result(m, "y", *given), expected, rtol=1e-4, atol=1e-5)
+                self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *given, "--verify"))
+
     def test_queries_that_see_nothing(self):
         """All masked by the lowest number is a mean, all by -inf is NaN, as node by node; beside them others are as ever."""
         rng = np.random.default_rng(2)
