@@ -247,14 +247,28 @@ class Run {
   DataPtr lanes(const Value& v, const Type& t) {
     flush();
     if (v.is(VK::known) && v.known->form == Known::Form::open) {
-      const Known& k = *v.known;
-      if (k.made) return k.made;
-      const Value made = on_engine(*k.op, k.operands);
-      k.made = made.is(VK::data) ? made.data : engines_.data(made, t);
-      k.operands.clear();
-      return k.made;
+      // What it is made of goes first, however long the chain: a kernel's stack is small.
+      std::vector<const Known*> left = {v.known.get()};
+      while (!left.empty()) {
+        const Known& k = *left.back();
+        const auto unmade = std::find_if(k.operands.begin(), k.operands.end(), [](const Value& o) {
+          return o.is(VK::known) && o.known->form == Known::Form::open && !o.known->made;
+        });
+        if (unmade != k.operands.end()) {
+          left.push_back(unmade->known.get());
+          continue;
+        }
+        if (!k.made) make(k);
+        left.pop_back();
+      }
+      return v.known->made;
     }
     return engines_.data(v, t);
+  }
+  void make(const Known& k) {
+    const Value made = on_engine(*k.op, k.operands);
+    k.made = made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0]));
+    k.operands.clear();
   }
   Value laned(const Value& v, const Type& t) {
     if (v.is(VK::known)) return Value::of(lanes(v, t));
