@@ -323,8 +323,8 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
   std::vector<bool> is_number;
   bool all_known = true;
   for (const Value& v : operands) {
-    const bool number = v.is(Value::Kind::real) || v.is(Value::Kind::uniform) ||
-                        (v.is(Value::Kind::integer) && is_immediate(v.n));
+    const bool number =
+        v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || (v.is(Value::Kind::integer) && is_immediate(v.n));
     is_number.push_back(number);
     numbers.push_back(v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d);
     all_known = all_known && number;
@@ -416,7 +416,8 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
     const Known& k = *condition.known;
     if (k.uniform()) return k.base ? a : b;
     // A box of the first in a number: no more than a smaller part.
-    const bool number = b.is(Value::Kind::uniform) || (b.is(Value::Kind::known) && b.known->uniform() && is_immediate(b.known->base));
+    const bool number =
+        b.is(Value::Kind::uniform) || (b.is(Value::Kind::known) && b.known->uniform() && is_immediate(b.known->base));
     const bool from_data = a.is(Value::Kind::data) || a.is(Value::Kind::uniform);
     Dims first = zeros(k.shape.rank()), count = k.shape;
     bool box = k.base != 0 && number && from_data;
@@ -466,8 +467,7 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
   if (!is_float(to) && to != Element::i1) fill = static_cast<double>(saturated(fill, to));
   const DataPtr from = held(&fill, to) ? d : whole(d);
   auto out = std::make_shared<Data>(*from);
-  if (from->part.dtype() != dtype_of(to))
-    out->part = tl_.cast(from->part, dtype_of(to), where_.file, where_.line);
+  if (from->part.dtype() != dtype_of(to)) out->part = tl_.cast(from->part, dtype_of(to), where_.file, where_.line);
   out->fill = fill;
   out->readable = d->readable && out->part.dtype() == d->part.dtype();
   return out;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <set>
+#include <utility>
 
 namespace kernbench::triton {
 
@@ -224,6 +225,7 @@ class Run {
     auto k = Known::of(result.element, result.shape, 0);
     k->form = Known::Form::open;
     k->op = &op;
+    k->function = &frame_->function;
     k->operands = operands;
     for (Value& o : operands) {
       if (o.is(VK::known)) o.known = only_elements(o.known);
@@ -266,9 +268,12 @@ class Run {
     return engines_.data(v, t);
   }
   void make(const Known& k) {
+    Frame of{*k.function, {}};
+    Frame* const caller = std::exchange(frame_, &of);
     const Value made = on_engine(*k.op, k.operands);
     k.made = made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0]));
     k.operands.clear();
+    frame_ = caller;
   }
   Value laned(const Value& v, const Type& t) {
     if (v.is(VK::known)) return Value::of(lanes(v, t));
@@ -568,6 +573,7 @@ class Run {
     auto k = Known::of(to.element, to.shape, 0);
     k->form = Known::Form::open;
     k->op = &op;
+    k->function = &frame_->function;
     k->operands = {v};
     k->loaded = v.known->loaded;
     k->source = std::make_shared<Known::Elements>();
@@ -698,8 +704,7 @@ class Run {
     const Value& v = in(op, i);
     if (v.is(VK::uniform) || v.is(VK::real)) return v.d;
     if (v.is(VK::integer)) return static_cast<double>(v.n);
-    if (v.is(VK::known) && v.known->uniform() && is_immediate(v.known->base))
-      return static_cast<double>(v.known->base);
+    if (v.is(VK::known) && v.known->uniform() && is_immediate(v.known->base)) return static_cast<double>(v.known->base);
     *number = false;
     return 0;
   }

@@ -45,6 +45,7 @@ struct Known {
   bool loaded = false;  ///< to know its elements is to read what was loaded
   // And its data: made once of its operands, which it lets go then.
   const Operation* op = nullptr;
+  const Function* function = nullptr;  ///< whose types op's values have: it may be a caller's
   mutable std::vector<Value> operands;
   mutable DataPtr made;
   mutable Values all;

@@ -306,6 +306,31 @@ tt.return
             self.assertGreater(middle, short)
             self.assertAlmostEqual((long - middle) / (middle - short), 18, delta=1)  # 200 KiB, of 64 that there are
 
+    def test_a_function_takes_what_its_caller_has_not_made_yet(self):
+        x = RANDOM.integers(-100000, 100000, 8).astype(np.int32)
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
+            f.write("""module {
+tt.func private @twice(%q: tensor<8x!tt.ptr<i32>>, %v: tensor<8xi32>) {
+%z = arith.addi %v, %v : tensor<8xi32>
+tt.store %q, %z : tensor<8x!tt.ptr<i32>>
+tt.return
+}
+tt.func public @k(%x: !tt.ptr<i32> loc("x")) {
+%r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+%p = tt.splat %x : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+%q = tt.addptr %p, %r : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+%v = tt.load %q : tensor<8x!tt.ptr<i32>>
+%e = arith.extsi %v : tensor<8xi32> to tensor<8xi64>
+%s = arith.muli %e, %e : tensor<8xi64>
+%t = arith.trunci %s : tensor<8xi64> to tensor<8xi32>
+tt.call @twice(%q, %t) : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> ()
+tt.return
+}
+}
+""")
+        self.addCleanup(os.remove, f.name)
+        Kernel(f.name, "1", {"x": x}, {"x": (x.astype(np.int64) ** 2 * 2).astype(np.int32)}).verified()
+
     def test_integers_that_no_double_holds(self):
         x, out = floats(16, 16) * 100, np.zeros((16, 16), np.int64)
         block = "tensor<16x16xi64>"
