@@ -337,11 +337,15 @@ void Engines::store_elements(const tl::Ptr& base, const Known& offsets, const Kn
 /// What an atomic is done with: a number, or n elements.
 tl::Arg Engines::operand(const Value& v, const Type& type, DType dtype, int64_t n) {
   const auto number = [&](auto x) { return tl::Arg(x, where_.file, where_.line); };
-  if (v.is(Value::Kind::integer)) return number(dtype == DType::u32 ? static_cast<uint32_t>(v.n) : v.n);
+  if (v.is(Value::Kind::integer) && is_immediate(v.n))
+    return number(dtype == DType::u32 ? static_cast<uint32_t>(v.n) : v.n);
   if (v.is(Value::Kind::real) || v.is(Value::Kind::uniform)) return number(v.d);
   tl::Tensor t;
-  if (v.is(Value::Kind::known)) {
-    if (v.known->uniform()) return number(dtype == DType::u32 ? static_cast<uint32_t>(v.known->base) : v.known->base);
+  if (v.is(Value::Kind::integer)) {
+    t = sync_.tensor(std::vector<int64_t>(static_cast<size_t>(n), v.n), {n}, dtype, where_.file, where_.line);
+  } else if (v.is(Value::Kind::known)) {
+    if (v.known->uniform() && is_immediate(v.known->base))
+      return number(dtype == DType::u32 ? static_cast<uint32_t>(v.known->base) : v.known->base);
     t = sync_.tensor(*v.known->elements(), {n}, dtype, where_.file, where_.line);
   } else {
     t = dense(data(v, type));

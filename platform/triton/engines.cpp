@@ -14,6 +14,20 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+/// Immediates are doubles. So large an integer is exact as one, and so is the end of a range of such.
+constexpr int64_t kMostImmediate = int64_t{1} << 51;
+
+/// What lies around a box, as the type holds it: integers wrap. False: it is no immediate.
+bool held(double* fill, Element e) {
+  if (is_float(e)) {
+    *fill = rounded(*fill, e);
+    return true;
+  }
+  if (!(std::fabs(*fill) <= static_cast<double>(kMostImmediate))) return false;
+  *fill = static_cast<double>(wrapped(static_cast<int64_t>(*fill), e));
+  return true;
+}
+
 /// Dimensions of the tensor; a number's are none.
 Dims shape_of(const Type& t) {
   return t.tensor ? t.shape : Dims{};
@@ -43,6 +57,17 @@ double absorbed(const std::string& op, const std::vector<double>& x, const std::
 }
 
 }  // namespace
+
+bool is_immediate(int64_t n) {
+  return n >= -kMostImmediate && n <= kMostImmediate;
+}
+
+int64_t saturated(double v, Element e) {
+  if (std::isnan(v)) return 0;
+  const double limit = std::ldexp(1.0, bits_of(e) - 1);
+  if (v >= limit) return static_cast<int64_t>((uint64_t{1} << (bits_of(e) - 1)) - 1);
+  return static_cast<int64_t>(std::max(v, -limit));
+}
 
 double rounded(double v, Element e) {
   if (!is_float(e)) return v;
@@ -128,6 +153,10 @@ tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t co
   const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
   const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
   const auto at = [&](int64_t i) { return k.form == Known::Form::product ? (axis.at(i) != 0 ? 1 : 0) : axis.at(i); };
+  std::vector<int64_t> all;
+  for (int64_t i = first; i < first + count; ++i) all.push_back(at(i));
+  if (!std::all_of(all.begin(), all.end(), is_immediate))
+    return tl_.tensor(all, {count}, dtype, where_.file, where_.line);
   // Runs of one step each.
   std::vector<std::pair<int64_t, int64_t>> runs;
   for (int64_t i = first; i < first + count;) {
@@ -155,6 +184,11 @@ tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t co
   return rows.whole();
 }
 
+tl::Tensor Engines::number(int64_t n, int rank, DType dtype) {
+  if (is_immediate(n)) return full(ones(rank), static_cast<double>(n), dtype);
+  return tl_.tensor(std::vector<int64_t>{n}, ones(rank), dtype, where_.file, where_.line);
+}
+
 /// A box of it; dimensions along which all are alike have 1.
 tl::Tensor Engines::known(const Known& k, const Dims& first, const Dims& count) {
   const int rank = k.shape.rank();
@@ -167,9 +201,11 @@ tl::Tensor Engines::known(const Known& k, const Dims& first, const Dims& count) 
     sum = !sum.valid() ? t : call(k.form == Known::Form::product ? "minimum" : "add", {arg(sum), arg(t)});
   }
   const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
-  if (!sum.valid()) return full(ones(rank), static_cast<double>(k.base), dtype);
+  if (!sum.valid()) return number(k.base, rank, dtype);
   if (k.form == Known::Form::product) return k.base ? sum : full(ones(rank), 0, dtype);
-  return k.base == 0 ? sum : call("add", {arg(sum), static_cast<double>(k.base)});
+  if (k.base == 0) return sum;
+  if (is_immediate(k.base)) return call("add", {arg(sum), static_cast<double>(k.base)});
+  return call("add", {arg(sum), arg(number(k.base, rank, dtype))});
 }
 
 DataPtr Engines::data(const Value& v, const Type& type) {
@@ -180,11 +216,11 @@ DataPtr Engines::data(const Value& v, const Type& type) {
     case Value::Kind::integer:
     case Value::Kind::real:
     case Value::Kind::uniform: {
-      const double number = v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d;
       if (!fits_memory(type.element) && type.element != Element::index)
         fault(std::string("TCM holds no ") + name_of(type.element));
       const DType dtype = fits_memory(type.element) ? dtype_of(type.element) : DType::i64;
-      return of(full(ones(shape.rank()), number, dtype), shape);
+      if (v.is(Value::Kind::integer)) return of(number(v.n, shape.rank(), dtype), shape);
+      return of(full(ones(shape.rank()), v.d, dtype), shape);
     }
     case Value::Kind::known: {
       const Known& k = *v.known;
@@ -287,7 +323,8 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
   std::vector<bool> is_number;
   bool all_known = true;
   for (const Value& v : operands) {
-    const bool number = v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || v.is(Value::Kind::integer);
+    const bool number =
+        v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || (v.is(Value::Kind::integer) && is_immediate(v.n));
     is_number.push_back(number);
     numbers.push_back(v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d);
     all_known = all_known && number;
@@ -350,9 +387,7 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
     } else {
       said = apply_real(op, around, &fill);
     }
-    if (said) {
-      fill = rounded(fill, result.element);
-    } else {
+    if (!said || !held(&fill, result.element)) {
       first = zeros(rank);
       count = shape;
     }
@@ -381,7 +416,8 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
     const Known& k = *condition.known;
     if (k.uniform()) return k.base ? a : b;
     // A box of the first in a number: no more than a smaller part.
-    const bool number = b.is(Value::Kind::uniform) || (b.is(Value::Kind::known) && b.known->uniform());
+    const bool number =
+        b.is(Value::Kind::uniform) || (b.is(Value::Kind::known) && b.known->uniform() && is_immediate(b.known->base));
     const bool from_data = a.is(Value::Kind::data) || a.is(Value::Kind::uniform);
     Dims first = zeros(k.shape.rank()), count = k.shape;
     bool box = k.base != 0 && number && from_data;
@@ -426,9 +462,13 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
 }
 
 DataPtr Engines::cast(const DataPtr& d, Element to) {
-  auto out = std::make_shared<Data>(*d);
-  out->part = d->part.dtype() == dtype_of(to) ? d->part : tl_.cast(d->part, dtype_of(to), where_.file, where_.line);
-  out->fill = rounded(is_float(to) ? d->fill : std::trunc(d->fill), to);
+  // Around a box too, casts saturate.
+  double fill = d->fill;
+  if (!is_float(to) && to != Element::i1) fill = static_cast<double>(saturated(fill, to));
+  const DataPtr from = held(&fill, to) ? d : whole(d);
+  auto out = std::make_shared<Data>(*from);
+  if (from->part.dtype() != dtype_of(to)) out->part = tl_.cast(from->part, dtype_of(to), where_.file, where_.line);
+  out->fill = fill;
   out->readable = d->readable && out->part.dtype() == d->part.dtype();
   return out;
 }
@@ -531,6 +571,8 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
     count[axis] = x->shape[axis];
     x = pad(x, first, count);
   }
+  double fill = op == "sum" ? x->fill * static_cast<double>(x->shape[axis]) : x->fill;
+  if (!held(&fill, result.element)) x = whole(x);
   tl::Tensor part = x->part;
   if (part.shape()[axis] != x->count[axis]) {  // all alike
     if (op == "sum") {
@@ -563,7 +605,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
     out->first.push_back(x->first[i]);
     out->count.push_back(x->count[i]);
   }
-  out->fill = op == "sum" ? x->fill * static_cast<double>(x->shape[axis]) : x->fill;
+  out->fill = fill;
   return out;
 }
 

@@ -90,6 +90,8 @@ class Engines {
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
   tl::Tensor known(const Known&, const Dims& first, const Dims& count);
+  /// One element, exactly: a command where it is an immediate, else a tensor that pe_cpu makes.
+  tl::Tensor number(int64_t, int rank, DType);
   /// Elements' offsets, and which of them count (null: all), for tl.
   tl::Tensor index_of(const Known::Values& at, const Known::Values& on, tl::Tensor* mask);
   tl::Arg operand(const Value&, const Type&, DType, int64_t n);
@@ -110,6 +112,10 @@ class Engines {
 
 /// What the op makes of known floats; NaN-safe. False: not known.
 bool apply_real(const std::string& op, const std::vector<double>& x, double* out);
+/// Whether a command can carry it: immediates are doubles.
+bool is_immediate(int64_t);
+/// What the engines' casts make of a float: the nearest integer towards 0 that the type has; of NaN 0.
+int64_t saturated(double, Element);
 /// A number as the type holds it.
 double rounded(double, Element);
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <set>
+#include <utility>
 
 namespace kernbench::triton {
 
@@ -208,18 +209,35 @@ class Run {
     *values = engines_.read(v.data);
     return values;
   }
+  /// Of an open one its elements alone, which keeps no data alive.
+  static KnownPtr only_elements(const KnownPtr& k) {
+    if (k->form != Known::Form::open) return k;
+    auto e = Known::of(k->element, k->shape, 0);
+    e->form = Known::Form::open;
+    e->source = k->source;
+    e->loaded = k->loaded;
+    e->all = k->all;
+    return e;
+  }
   /// Of blocks that only their elements say: by the op from its operands, when they are needed.
   Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
              const Combine& f) {
     auto k = Known::of(result.element, result.shape, 0);
     k->form = Known::Form::open;
     k->op = &op;
+    k->function = &frame_->function;
     k->operands = operands;
-    k->compute = [this, &op, operands = std::move(operands), types = std::move(types), f](const Known& self) {
+    for (Value& o : operands) {
+      if (o.is(VK::known)) o.known = only_elements(o.known);
+      k->loaded = k->loaded || o.is(VK::data) || (o.is(VK::known) && o.known->loaded);
+    }
+    const auto n = static_cast<size_t>(result.shape.elements());
+    k->source = std::make_shared<Known::Elements>();
+    k->source->compute = [this, &op, operands = std::move(operands), types = std::move(types), f, n] {
       const auto a = elements(operands[0], types[0]);
       const auto b = operands.size() > 1 ? elements(operands[1], types[1]) : a;
-      auto out = std::make_shared<std::vector<int64_t>>(static_cast<size_t>(self.shape.elements()));
-      for (size_t i = 0; i < out->size(); ++i) {
+      auto out = std::make_shared<std::vector<int64_t>>(n);
+      for (size_t i = 0; i < n; ++i) {
         if (!f((*a)[i], (*b)[i], &(*out)[i])) fault(op, "a division by 0, or a shift by too much");
       }
       return out;
@@ -227,18 +245,35 @@ class Run {
     return Value::of(KnownPtr(k));
   }
 
-  /// As data in TCM.
+  /// As data in TCM; of an open one they are made once, and live as long as it does.
   DataPtr lanes(const Value& v, const Type& t) {
     flush();
     if (v.is(VK::known) && v.known->form == Known::Form::open) {
-      const Known& k = *v.known;
-      std::vector<Value> operands;
-      for (const Value& o : k.operands) operands.push_back(o);
-      Value made = on_engine(*k.op, operands);
-      if (made.is(VK::data)) return made.data;
-      return engines_.data(made, t);
+      // What it is made of goes first, however long the chain: a kernel's stack is small.
+      std::vector<const Known*> left = {v.known.get()};
+      while (!left.empty()) {
+        const Known& k = *left.back();
+        const auto unmade = std::find_if(k.operands.begin(), k.operands.end(), [](const Value& o) {
+          return o.is(VK::known) && o.known->form == Known::Form::open && !o.known->made;
+        });
+        if (unmade != k.operands.end()) {
+          left.push_back(unmade->known.get());
+          continue;
+        }
+        if (!k.made) make(k);
+        left.pop_back();
+      }
+      return v.known->made;
     }
     return engines_.data(v, t);
+  }
+  void make(const Known& k) {
+    Frame of{*k.function, {}};
+    Frame* const caller = std::exchange(frame_, &of);
+    const Value made = on_engine(*k.op, k.operands);
+    k.made = made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0]));
+    k.operands.clear();
+    frame_ = caller;
   }
   Value laned(const Value& v, const Type& t) {
     if (v.is(VK::known)) return Value::of(lanes(v, t));
@@ -372,7 +407,10 @@ class Run {
     };
     if (op.name == "arith.cmpi") {
       if (p == "eq" || p == "ne") return run(p.c_str(), operands[0], operands[1]);
-      if (p[0] != 'u') return run(p.substr(1).c_str(), operands[0], operands[1]);
+      if (p[0] != 'u') {
+        if (types[0].element == Element::i1) std::swap(operands[0], operands[1]);  // true is -1
+        return run(p.substr(1).c_str(), operands[0], operands[1]);
+      }
       const Type wide = without_sign(&operands, types);
       return engines_.math(p.substr(1), operands, {wide, wide}, result);
     }
@@ -446,7 +484,8 @@ class Run {
         number = static_cast<double>(unsigned_source ? n : -n);
       }
       if (!is_float(to.element)) {
-        const int64_t n = std::fabs(number) < 9e18 ? static_cast<int64_t>(number) : 0;
+        const bool wraps = low_bits(op, to);
+        const int64_t n = wraps ? wrapped(saturated(number, Element::i64), to.element) : saturated(number, to.element);
         out = to.tensor ? Value::of(KnownPtr(Known::of(to.element, to.shape, n))) : Value::of(n);
         return;
       }
@@ -458,11 +497,20 @@ class Run {
     out = Value::of(converted(op, laned(v, from), from, to));
   }
 
+  /// Whether a float becomes the low bits of its integer; else it saturates.
+  static bool low_bits(const Operation& op, const Type& to) {
+    return op.name == "arith.fptoui" || to.element == Element::i1;
+  }
+
   DataPtr converted(const Operation& op, const Value& v, const Type& from, const Type& to) {
     if (!fits_memory(to.element)) fault(op, "of data to " + to.to_string() + ", which TCM does not hold");
     const DataPtr d = engines_.data(v, from);
     const bool integers = !is_float(from.element) && !is_float(to.element);
     if (integers && bits_of(to.element) < bits_of(from.element)) return engines_.truncate(d, from, to);
+    if (is_float(from.element) && !is_float(to.element) && low_bits(op, to)) {
+      const Type wide = from.with(from.kind, Element::i64);
+      return engines_.truncate(engines_.cast(d, wide.element), wide, to);
+    }
     if (op.name == "arith.extui" || op.name == "arith.uitofp" || op.name == "arith.index_castui") {
       Type wide;
       return engines_.cast(engines_.without_sign(d, from, &wide), to.element);
@@ -525,12 +573,15 @@ class Run {
     auto k = Known::of(to.element, to.shape, 0);
     k->form = Known::Form::open;
     k->op = &op;
+    k->function = &frame_->function;
     k->operands = {v};
-    k->compute = [source = v.known, &op](const Known& self) {
+    k->loaded = v.known->loaded;
+    k->source = std::make_shared<Known::Elements>();
+    k->source->compute = [source = only_elements(v.known), shape = to.shape, &op] {
       const auto all = source->elements();
       if (op.info->does == Does::expand_dims || op.info->does == Does::reshape) return all;
       // From each index of the view to that of the source.
-      const int rank = self.shape.rank();
+      const int rank = shape.rank();
       const Dims strides = TensorRef::row_major(source->shape);
       std::vector<int64_t> step(static_cast<size_t>(rank));
       for (int d = 0; d < rank; ++d) {
@@ -541,12 +592,12 @@ class Run {
       }
       auto out = std::make_shared<std::vector<int64_t>>();
       std::vector<int64_t> index(static_cast<size_t>(rank), 0);
-      for (int64_t i = 0, n = self.shape.elements(); i < n; ++i) {
+      for (int64_t i = 0, n = shape.elements(); i < n; ++i) {
         int64_t at = 0;
         for (size_t d = 0; d < index.size(); ++d) at += index[d] * step[d];
         out->push_back((*all)[static_cast<size_t>(at)]);
         for (size_t d = index.size(); d-- > 0;) {
-          if (++index[d] < self.shape[static_cast<int>(d)]) break;
+          if (++index[d] < shape[static_cast<int>(d)]) break;
           index[d] = 0;
         }
       }
@@ -619,9 +670,7 @@ class Run {
 
   /// Whether only Phase 2 knows it.
   static bool is_pending(const Value& v) {
-    if (v.is(VK::data)) return !v.data->readable;
-    return v.is(VK::known) && v.known->form == Known::Form::open && !v.known->all &&
-           std::any_of(v.known->operands.begin(), v.known->operands.end(), is_pending);
+    return v.is(VK::data) && !v.data->readable;  // blocks of integers are made of what can be read alone
   }
 
   /// The mask of an access; null: none, or it is `pending`, known to Phase 2 alone. `some`: whether it selects any.
@@ -655,7 +704,7 @@ class Run {
     const Value& v = in(op, i);
     if (v.is(VK::uniform) || v.is(VK::real)) return v.d;
     if (v.is(VK::integer)) return static_cast<double>(v.n);
-    if (v.is(VK::known) && v.known->uniform()) return static_cast<double>(v.known->base);
+    if (v.is(VK::known) && v.known->uniform() && is_immediate(v.known->base)) return static_cast<double>(v.known->base);
     *number = false;
     return 0;
   }
@@ -694,7 +743,8 @@ class Run {
       const Value elsewhere = op.operands.size() > 2 ? laned(in(op, 2), result) : nothing(result);
       out = engines_.select(Value::of(pending), out, elsewhere, truth, result);
     } else if (!number && mask) {  // elsewhere it is another block
-      out = engines_.select(Value::of(mask), out, in(op, 2), truth, result);
+      const Value on = mask->form == Known::Form::open ? laned(in(op, 1), truth) : Value::of(mask);
+      out = engines_.select(on, out, laned(in(op, 2), result), truth, result);
     }
   }
   Value nothing(const Type& t) {
@@ -970,9 +1020,17 @@ class Run {
   }
 
   void gather(const Operation& op) {
+    const auto axis = static_cast<int>(op.attribute("axis")->integer);
+    const KnownPtr index = known(in(op, 1), type(op.operands[1]));
+    if (index && !index->loaded) {  // what was loaded tl says, or Phase 2
+      const auto all = index->elements();
+      const int64_t n = type(op.operands[0]).shape[axis];
+      for (const int64_t i : *all) {
+        if (i < 0 || i >= n) fault(op, fmt::format("found index {}, expected one of the axis' {}", i, n));
+      }
+    }
     std::vector<tl::Tensor> x = dense_operands(op);
     const SourceLine& at = engines_.where();
-    const auto axis = static_cast<int>(op.attribute("axis")->integer);
     const tl::Tensor made = engines_.tl().gather(x[0], x[1], axis, at.file, at.line);
     value(op.results[0]) = Value::of(Engines::of(made, type(op.results[0]).shape));
   }

@@ -18,7 +18,7 @@ namespace kernbench::triton {
 namespace {
 
 constexpr int64_t kMostPrograms = int64_t{1} << 24;
-constexpr uint64_t kMostBlocks = uint64_t{1} << 22;  // of an interleaved tensor
+constexpr uint64_t kMostBlocks = uint64_t{1} << 22;  // of an interleaved tensor, with its copies
 
 const Function& chosen(const Module& m, const std::string& name) {
   std::string all;
@@ -109,6 +109,20 @@ HostTensor filled(const std::string& how, const std::string& name, DType dtype, 
 bool only_shard(const TensorSpec& s, const tl::Args& args) {
   const tl::View& first = args.shard(s.name, 0);
   return first.shape.elements() == first.whole.elements();
+}
+
+/// Blocks of all copies are described one by one.
+void check_blocks(const TensorSpec& s, const Params& params) {
+  if (s.interleave_bytes == 0) return;
+  std::set<std::pair<int64_t, int64_t>> cubes = {{0, 0}};
+  if (s.policy && params.launch()) {
+    cubes.clear();
+    for (const LaunchShape::Place& p : params.launch()->pes) cubes.emplace(p.rank_place, p.cube_place);
+  }
+  const uint64_t bytes = static_cast<uint64_t>(s.shape(params).elements()) * size_of(s.dtype(params));
+  if (bytes / s.interleave_bytes > kMostBlocks / cubes.size())
+    throw BadParam(fmt::format("--interleave: found {}, which makes more than 2^22 blocks of {} ({} times {} bytes)",
+                               s.interleave_bytes, s.name, cubes.size(), bytes));
 }
 
 /// Of a tensor with a copy for each cube: that of this PE's. Copies stand one after the other in the virtual range, in
@@ -244,10 +258,6 @@ void Launch::take_tensor(const Argument& a, const Type& t, const std::string& te
     if (request_.interleave == 0 || request_.interleave % size_of(wanted) != 0)
       faults->push_back(fmt::format("--interleave: found {}, expected a multiple of the {} bytes of {}'s elements",
                                     request_.interleave, size_of(wanted), a.name));
-    const uint64_t bytes = static_cast<uint64_t>(shape.elements()) * size_of(wanted);
-    if (request_.interleave > 0 && bytes / request_.interleave > kMostBlocks)
-      faults->push_back(
-          fmt::format("--interleave: found {}, which makes more than 2^22 blocks of {}", request_.interleave, a.name));
     s.interleave_bytes = request_.interleave;
     if (where == "cube") s.policy = CubePePolicy{Split::replicate, Split::row_wise};
   } else if (where == "rows") {
@@ -270,6 +280,7 @@ KernelSpec Launch::spec() {
   s.tensors = tensors_;
   s.function = [this](tl::Context& tl, const tl::Args& args) { run(tl, args); };
   s.prepare = [this](Params* params, const LaunchCosts&, LaunchNotes*) {
+    for (const TensorSpec& t : tensors_) check_blocks(t, *params);
     const Function& f = program_->function();
     for (const Argument& a : f.arguments) {
       const Type& t = f.types[a.value];

@@ -82,7 +82,10 @@ int64_t Known::at(const std::vector<int64_t>& index) const {
 
 Known::Values Known::elements() const {
   if (all) return all;
-  if (form == Form::open) return all = compute(*this);
+  if (form == Form::open) {
+    if (!source->all) source->all = source->compute();
+    return all = source->all;
+  }
   auto values = std::make_shared<std::vector<int64_t>>();
   values->reserve(static_cast<size_t>(shape.elements()));
   std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0);

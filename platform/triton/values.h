@@ -16,6 +16,8 @@
 namespace kernbench::triton {
 
 struct Value;
+struct Data;
+using DataPtr = std::shared_ptr<const Data>;
 
 /// A block of integers: indices, offsets, masks.
 struct Known {
@@ -34,10 +36,18 @@ struct Known {
   Dims shape;
   int64_t base = 0;
   std::array<Axis, kMaxRank> axes;
-  // Of an open one.
+  /// Of an open one: its elements, row-major, computed once. Data that are made of its operands are not kept by it.
+  struct Elements {
+    std::function<Values()> compute;
+    Values all;
+  };
+  std::shared_ptr<Elements> source;
+  bool loaded = false;  ///< to know its elements is to read what was loaded
+  // And its data: made once of its operands, which it lets go then.
   const Operation* op = nullptr;
-  std::vector<Value> operands;
-  std::function<Values(const Known&)> compute;  ///< all its elements, row-major
+  const Function* function = nullptr;  ///< whose types op's values have: it may be a caller's
+  mutable std::vector<Value> operands;
+  mutable DataPtr made;
   mutable Values all;
 
   static std::shared_ptr<Known> of(Element e, const Dims& shape, int64_t base);
@@ -46,7 +56,7 @@ struct Known {
   /// Which dimensions it depends on, a bit each; of an open one all.
   uint32_t depends_on() const;
   int64_t at(const std::vector<int64_t>& index) const;
-  /// Row-major. Of an open one: what `compute` gives.
+  /// Row-major. Of an open one: what its source gives.
   Values elements() const;
 };
 using KnownPtr = std::shared_ptr<const Known>;
@@ -84,7 +94,6 @@ struct Data {
   /// Whether all elements along the dimension are alike.
   bool alike(int d) const { return whole(d) && part.shape()[d] == 1; }
 };
-using DataPtr = std::shared_ptr<const Data>;
 
 /// A tile of a tensor in memory: what a block pointer or a descriptor says.
 struct Tile {

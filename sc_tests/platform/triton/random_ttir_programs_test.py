@@ -21,6 +21,7 @@ BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 INTEGERS = ("i8", "i16", "i32", "i64")
 FLOATS = ("f16", "f32")
 LENGTH = 64  # elements of an input
+LARGE = (2**53 + 1, 6364136223846793005, -(2**62) - 1, 2**63 - 1)  # of i64: no double is exact
 
 
 def spelt(element, shape):
@@ -171,7 +172,8 @@ class Generator:
         if mask is None:
             add = self.known if e in INTEGERS else self.add
             return add(body, e, self.shape, f"tt.load {p} : {t}", lambda env: env["in_" + e][env[place]])
-        other = self.constant(body, e, self.random.randrange(-9, 9))
+        large = e == "i64" and self.random.random() < 0.5
+        other = self.constant(body, e, self.random.choice(LARGE) if large else self.random.randrange(-9, 9))
         return self.add(body, e, self.shape, f"tt.load {p}, {mask}, {other} : {t}",
                         lambda env: np.where(env[mask], env["in_" + e][env[place]], env[other]))
 
@@ -182,7 +184,7 @@ class Generator:
         e = self.element(a)
         b = self.pick((e,))
         if self.random.random() < 0.3:
-            b = self.constant(body, e, self.random.choice((1, 2, 3, 7, -1, -5, 100)))
+            b = self.constant(body, e, self.random.choice((1, 2, 3, 7, -1, -5, 100) + (LARGE if e == "i64" else ())))
         ops = [op for op in BINARY if op != "tt.mulhiui" or e == "i32"]
         if e == "i64":
             ops = [op for op in ops if not op.endswith("ui")]
@@ -192,6 +194,13 @@ class Generator:
         if op.startswith("arith.div") or op.startswith("arith.rem"):
             b = self.binary(body, "arith.maxsi", b, self.constant(body, e, 1))
         return self.binary(body, op, a, b)
+
+    def powers(self, body):
+        """Each a use of the one before, twice."""
+        v = self.pick(INTEGERS)
+        for _ in range(self.random.randrange(2, 12)):
+            v = v and self.binary(body, self.random.choice(("arith.muli", "arith.addi", "arith.xori")), v, v)
+        return v
 
     def truths(self, body):
         a = self.pick(("i1",))
@@ -206,7 +215,7 @@ class Generator:
         return self.real(body, op, a) if one else self.real(body, op, a, self.pick((self.element(a),)))
 
     def compare(self, body):
-        a = self.pick(INTEGERS + FLOATS)
+        a = self.pick(("i1",) + INTEGERS + FLOATS)
         if a is None:
             return None
         e, b = self.element(a), self.pick((self.element(a),))
@@ -220,7 +229,9 @@ class Generator:
         if sign == "u":
             return self.add(body, "i1", self.shape, f"arith.cmpi u{how}, {a}, {b} : {t}",
                             lambda env: COMPARE[how](env[a].view(UNSIGNED[e]), env[b].view(UNSIGNED[e])))
-        return self.add(body, "i1", self.shape, f"arith.cmpi {sign}{how}, {a}, {b} : {t}", lambda env: COMPARE[how](env[a], env[b]))
+        signed = (lambda x: -x.astype(np.int8)) if e == "i1" else (lambda x: x)  # true is -1
+        return self.add(body, "i1", self.shape, f"arith.cmpi {sign}{how}, {a}, {b} : {t}",
+                        lambda env: COMPARE[how](signed(env[a]), signed(env[b])))
 
     def select(self, body):
         c, a = self.pick(("i1",)), self.pick(INTEGERS + FLOATS)
@@ -236,9 +247,12 @@ class Generator:
             return None
         e = self.element(a)
         if e in FLOATS:
-            to = self.random.choice(("i32", "f16" if e == "f32" else "f32"))
-            op = "arith.fptosi" if to == "i32" else "arith.truncf" if to == "f16" else "arith.extf"
+            to = self.random.choice(("i32", "f16" if e == "f32" else "f32", "i8", "i16", "i32"))
+            op = "arith.truncf" if to == "f16" else "arith.extf" if to == "f32" else self.random.choice(("arith.fptosi", "arith.fptoui"))
             run = lambda x: x.astype(NUMPY[to])
+            if op == "arith.fptoui":  # beyond what the type has with a sign
+                a = self.real(body, "arith.maximumf", a, self.constant(body, e, self.random.choice((0.0, 120.0, 200.0))))
+                run = lambda x: x.astype(np.int64).astype(NUMPY[to])
         else:
             to = self.random.choice([t for t in INTEGERS if t != e] + (["f32"] if BITS[e] <= 16 else []))
             plain = self.random.random() < 0.5 and BITS[e] <= 32
@@ -382,7 +396,7 @@ class Generator:
         return self.add(body, e, self.shape, text, run)
 
     def fill(self, body, n):
-        ways = [self.load, self.integer, self.integer, self.integer, self.floats, self.floats, self.truths, self.compare, self.select,
+        ways = [self.load, self.integer, self.integer, self.integer, self.powers, self.floats, self.floats, self.truths, self.compare, self.select,
                 self.convert, self.convert, self.turn, self.reduce, self.scan, self.gather, self.loop, self.branch]
         self.depth = getattr(self, "depth", 0) + 1
         for _ in range(n):

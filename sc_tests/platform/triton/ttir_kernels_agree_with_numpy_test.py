@@ -224,9 +224,9 @@ tt.return
         Kernel(text, "1", {"arg0": np.zeros(2, np.int32)}, {"arg0": np.array([5, 5], np.int32)}).verified()
 
 
-    def small(self, body, arguments, expected):
+    def small(self, body, arguments, expected, *options):
         """A kernel over blocks of 16 × 16 at `%x_at` (of each pointer argument x)."""
-        elements = {"float32": "f32", "float16": "f16", "int32": "i32", "int8": "i8"}
+        elements = {"float32": "f32", "float16": "f16", "int64": "i64", "int32": "i32", "int8": "i8"}
         lines = ["module {", "tt.func public @k(" + ", ".join(f'%{name}: !tt.ptr<{elements[str(x.dtype)]}> loc("{name}")'
                                                               for name, x in arguments.items()) + ") {",
                  "%r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32>",
@@ -239,7 +239,7 @@ tt.return
         with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
             f.write("\n".join(lines + body + ["tt.return", "}", "}", ""]))
         self.addCleanup(os.remove, f.name)
-        Kernel(f.name, "1", arguments, expected).verified()
+        return Kernel(f.name, "1", arguments, expected, *options).verified()
 
     def test_a_dot_adds_to_any_accumulator(self):
         a, b, c = floats(16, 16, dtype=np.float16), floats(16, 16, dtype=np.float16), floats(16, 16)
@@ -283,6 +283,94 @@ tt.return
         seven = "%seven = arith.constant dense<7.0> : tensor<16x16xf32>"
         lines += [seven, "%left = arith.remf %y_v, %seven : tensor<16x16xf32>", "tt.store %rest_at, %left : tensor<16x16x!tt.ptr<f32>>"]
         self.small(lines, {"x": x, "y": y, "out": out, "rest": rest}, {"out": stored, "rest": np.fmod(y, np.float32(7))})
+
+
+    def test_a_block_that_is_used_twice_is_made_once(self):
+        """p · p of p · p … of what was loaded, or of the two before: a command each, and none of them stays in TCM."""
+        block = "tensor<16x16xi32>"
+        x = RANDOM.integers(-9, 9, (16, 16)).astype(np.int32)
+
+        def chain(n, older):
+            lines, values, before = [], [x, x + x], ["%x_v", "%p1"]
+            lines.append(f"%p1 = arith.addi %x_v, %x_v : {block}")
+            for i in range(2, n):
+                lines.append(f"%p{i} = arith.addi {before[-1]}, {before[-older]} : {block}")
+                with np.errstate(over="ignore"):
+                    values.append(values[-1] + values[-older])
+                before.append(f"%p{i}")
+            lines.append(f"tt.store %x_at, {before[-1]} : tensor<16x16x!tt.ptr<i32>>")
+            return self.small(lines, {"x": x}, {"x": values[-1]}, "--set", "*.pe_tcm.size_mb=0.125", "--set", "*.pe_tcm.reserved_mb=0.0625")["sim_ns"]
+
+        for older in (1, 2):
+            short, middle, long = (chain(n, older) for n in (10, 20, 200))
+            self.assertGreater(middle, short)
+            self.assertAlmostEqual((long - middle) / (middle - short), 18, delta=1)  # 200 KiB, of 64 that there are
+
+    def test_a_function_takes_what_its_caller_has_not_made_yet(self):
+        x = RANDOM.integers(-100000, 100000, 8).astype(np.int32)
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
+            f.write("""module {
+tt.func private @twice(%q: tensor<8x!tt.ptr<i32>>, %v: tensor<8xi32>) {
+%z = arith.addi %v, %v : tensor<8xi32>
+tt.store %q, %z : tensor<8x!tt.ptr<i32>>
+tt.return
+}
+tt.func public @k(%x: !tt.ptr<i32> loc("x")) {
+%r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+%p = tt.splat %x : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>
+%q = tt.addptr %p, %r : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+%v = tt.load %q : tensor<8x!tt.ptr<i32>>
+%e = arith.extsi %v : tensor<8xi32> to tensor<8xi64>
+%s = arith.muli %e, %e : tensor<8xi64>
+%t = arith.trunci %s : tensor<8xi64> to tensor<8xi32>
+tt.call @twice(%q, %t) : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> ()
+tt.return
+}
+}
+""")
+        self.addCleanup(os.remove, f.name)
+        Kernel(f.name, "1", {"x": x}, {"x": (x.astype(np.int64) ** 2 * 2).astype(np.int32)}).verified()
+
+    def test_integers_that_no_double_holds(self):
+        x, out = floats(16, 16) * 100, np.zeros((16, 16), np.int64)
+        block = "tensor<16x16xi64>"
+        for op, number, run in (("muli", 6364136223846793005, np.multiply), ("addi", 2**53 + 1, np.add), ("xori", -(2**63), np.bitwise_xor)):
+            lines = [f"%n = arith.fptosi %x_v : tensor<16x16xf32> to {block}", f"%c = arith.constant dense<{number}> : {block}",
+                     f"%made = arith.{op} %n, %c : {block}", "tt.store %out_at, %made : tensor<16x16x!tt.ptr<i64>>"]
+            self.small(lines, {"x": x, "out": out}, {"out": run(x.astype(np.int64), np.int64(number))})
+        # Indices that stand so high; and one number.
+        rows = np.arange(256, dtype=np.int64).reshape(16, 16)
+        lines = [f"%wide = arith.extsi %at : tensor<16x16xi32> to {block}", f"%c = arith.constant dense<{2**60 + 1}> : {block}",
+                 f"%made = arith.addi %wide, %c : {block}", "tt.store %out_at, %made : tensor<16x16x!tt.ptr<i64>>",
+                 "%one = arith.constant 9007199254740993 : i64", "tt.store %out, %one : !tt.ptr<i64>"]
+        expected = rows + (2**60 + 1)
+        expected[0, 0] = 2**53 + 1
+        self.small(lines, {"x": x, "out": out}, {"out": expected})
+
+    def test_floats_become_integers_without_sign(self):
+        """They wrap, whether MATH converts them or pe_cpu does; with a sign they saturate."""
+        x = np.resize(np.array([200, 3e9, 255.9, 0.5, 127, 65535], np.float32), (16, 16))
+        for element, dtype in (("i8", np.int8), ("i32", np.int32)):
+            block = f"tensor<16x16x{element}>"
+            store = f"tt.store %out_at, %n : tensor<16x16x!tt.ptr<{element}>>"
+            out = np.zeros((16, 16), dtype)
+            self.small([f"%n = arith.fptoui %x_v : tensor<16x16xf32> to {block}", store], {"x": x, "out": out},
+                       {"out": x.astype(np.int64).astype(dtype)})
+            known = np.full((16, 16), np.float32(3000000200)).astype(np.int64)
+            for op, made in (("fptoui", known), ("fptosi", known.clip(None, np.iinfo(dtype).max))):
+                self.small(["%c = arith.constant dense<3000000200.0> : tensor<16x16xf32>",
+                            f"%n = arith.{op} %c : tensor<16x16xf32> to {block}", store], {"x": x, "out": out},
+                           {"out": made.astype(dtype)})
+
+    def test_truths_compare_by_their_sign(self):
+        x, y = floats(16, 16), floats(16, 16)
+        zero = "%zero = arith.constant dense<0.0> : tensor<16x16xf32>"
+        truths = [f"%{n}t = arith.cmpf ogt, %{n}_v, %zero : tensor<16x16xf32>" for n in "xy"]
+        a, b = -(x > 0).astype(np.int32), -(y > 0).astype(np.int32)
+        for predicate, holds in (("slt", a < b), ("sle", a <= b), ("sgt", a > b), ("sge", a >= b), ("ult", a > b), ("uge", a <= b)):
+            self.small([zero, *truths, f"%on = arith.cmpi {predicate}, %xt, %yt : tensor<16x16xi1>",
+                        "%n = arith.extui %on : tensor<16x16xi1> to tensor<16x16xi32>", "tt.store %out_at, %n : tensor<16x16x!tt.ptr<i32>>"],
+                       {"x": x, "y": y, "out": np.zeros((16, 16), np.int32)}, {"out": holds.astype(np.int32)})
 
 
 class Times(unittest.TestCase):
@@ -379,6 +467,10 @@ class Faults(unittest.TestCase):
         kernel = vector_add(4, "--interleave", "4")
         kernel.command[[i for i, word in enumerate(kernel.command) if word.startswith("arg0=")][0]] = "arg0=zeros:f32[1000000000]"
         self.refused(kernel, "--interleave", "2^22", "arg0")
+        kernel = vector_add(4, "--interleave", "4", "--pes", "all", "--place", "arg0=cube")  # of two cubes: 2^21 blocks each are the most
+        at = [i for i, word in enumerate(kernel.command) if word.startswith("arg0=") and word != "arg0=cube"][0]
+        kernel.command[at] = "arg0=zeros:f32[2097153]"
+        self.refused(kernel, "--interleave", "2^22", "arg0", "2 times")
         self.refused(vector_add(4, "--function", "other"), "--function", "vector_add")
         self.refused(vector_add(4, "--kernel", "gemm"), "one of them")
 
@@ -389,6 +481,18 @@ class Faults(unittest.TestCase):
         done = Kernel(text, "2", {"arg0": np.zeros(4, np.float32)}, {}).run()
         self.assertEqual(done.returncode, 1)
         self.assertIn("k.py:7", done.stderr)
+
+    def test_a_gather_by_an_index_that_is_not_there_is_a_fault_at_its_line(self):
+        for number in (8, -1):
+            text = self.text("%r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>",
+                             "%p = tt.splat %arg0 : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>",
+                             "%q = tt.addptr %p, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>",
+                             "%x = tt.load %q : tensor<8x!tt.ptr<f32>>", f"%i = arith.constant dense<{number}> : tensor<8xi32>",
+                             "%y = tt.gather %x[%i] {axis = 0 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>",
+                             "tt.store %q, %y : tensor<8x!tt.ptr<f32>>")
+            done = Kernel(text, "1", {"arg0": np.zeros(8, np.float32)}, {}).run()
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"tt.gather ({text}:8): found index {number}", done.stderr)
 
     def test_an_access_beyond_the_tensor_is_a_fault_at_its_line(self):
         kernel = vector_add(100)
