@@ -21,7 +21,7 @@ struct LaunchRequest {
   using Words = std::vector<std::pair<std::string, std::string>>;
   Words tensors;  ///< argument, FILE.npy or uniform|zeros|arange:DTYPE[N,...]
   Words params;   ///< argument, number
-  Words places;   ///< argument, interleave|rows|replicate
+  Words places;   ///< argument, interleave|cube|rows|replicate
 };
 
 /// When a program ran. Times of the simulation.
