@@ -64,8 +64,7 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   }
   if (!c.sort.empty()) o.sort = sweep::parse_objectives(c.sort, "--sort");
   if (o.sort.size() > 1) throw InputError("--sort: found " + in_quotes(c.sort) + ", expected one metric");
-  if (!c.pareto.empty()) o.pareto = sweep::parse_objectives(c.pareto, "--pareto");
-  if (o.pareto.size() == 1) throw InputError("--pareto: found one metric, expected two or more");
+  if (!c.pareto.empty()) o.pareto = sweep::parse_front(c.pareto);
   if (!c.svg.empty() && o.pareto.empty()) throw InputError("--svg: needs --pareto beside it");
   if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
   if (c.resume && (o.store.empty() || !std::filesystem::exists(o.store)))

@@ -58,8 +58,7 @@ struct TuneCommand {
 void choose_objectives(const TuneCommand& c, sweep::TuneOptions& o) {
   if (!c.sort.empty() && !c.pareto.empty()) throw InputError("tune: found --sort and --pareto, expected one of both");
   if (!c.sort.empty()) o.by = sweep::parse_objectives(c.sort, "--sort");
-  if (!c.pareto.empty()) o.by = sweep::parse_objectives(c.pareto, "--pareto");
-  if (!c.pareto.empty() && o.by.size() == 1) throw InputError("--pareto: found one metric, expected two or more");
+  if (!c.pareto.empty()) o.by = sweep::parse_front(c.pareto);
   if (!o.weights.empty() && c.sort.empty()) throw InputError("--weights: needs --sort beside it");
   if (!c.sort.empty() && o.by.size() != std::max<size_t>(o.weights.size(), 1))
     throw InputError(

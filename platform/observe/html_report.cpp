@@ -283,7 +283,7 @@ void HtmlReport::write(const RunReport& r) {
   write_page(page::html,
              {{"title", title},
               {"js", page::js},
-              {"plot_css", page::plot_css},
+              {"own_css", page::plot_css},
               {"plot_js", page::plot_js},
               {"plot_license", page::plot_license},
               {"data", json},

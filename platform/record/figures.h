@@ -18,11 +18,15 @@ using FigureValue = std::variant<std::monostate, bool, int64_t, double, std::str
 struct Figure {
   std::string_view name, meaning;
   FigureValue (*of)(const RunReport&);
-  bool explained = false;  ///< of runs with --explain
-  /// Some of the PEs with as much less to do put points in the order in which the whole machine does: energy does not,
-  /// as power without work is the whole machine's.
-  bool of_some_pes = false;
-  bool number = true;  ///< else a truth or a text, by which nothing is better
+  enum Trait : unsigned {
+    kExplained = 1,  ///< of runs with --explain
+    /// Some of the PEs with as much less to do put points in the order in which the whole machine does: energy does
+    /// not, as power without work is the whole machine's.
+    kOfSomePes = 2,
+    kNoNumber = 4  ///< a truth or a text, by which nothing is better
+  };
+  unsigned traits = 0;
+  bool is(Trait t) const { return (traits & t) != 0; }
 };
 const std::vector<Figure>& figures();
 

@@ -3,7 +3,7 @@
 namespace kernbench {
 
 namespace page {
-extern const std::string_view css, common_js;
+extern const std::string_view head, css, common_js;
 }
 
 std::string escaped_html(std::string_view text) {
@@ -33,9 +33,11 @@ std::string escaped_json(const std::string& json) {
   return out;
 }
 
-void write_page(std::string_view page, std::vector<std::pair<std::string_view, std::string_view>> parts,
-                const std::function<void(std::string_view)>& write) {
-  parts.insert(parts.end(), {{"css", page::css}, {"common_js", page::common_js}});
+namespace {
+
+using Parts = std::vector<std::pair<std::string_view, std::string_view>>;
+
+void fill(std::string_view page, const Parts& parts, const std::function<void(std::string_view)>& write) {
   for (size_t at; (at = page.find("{{")) != std::string_view::npos;) {
     write(page.substr(0, at));
     const size_t end = page.find("}}", at);
@@ -46,6 +48,15 @@ void write_page(std::string_view page, std::vector<std::pair<std::string_view, s
     page.remove_prefix(end + 2);
   }
   write(page);
+}
+
+}  // namespace
+
+void write_page(std::string_view body, std::vector<std::pair<std::string_view, std::string_view>> parts,
+                const std::function<void(std::string_view)>& write) {
+  parts.insert(parts.end(), {{"css", page::css}, {"common_js", page::common_js}});
+  fill(page::head, parts, write);
+  fill(body, parts, write);
 }
 
 }  // namespace kernbench

@@ -14,9 +14,9 @@ std::string escaped_html(std::string_view text);
 /// Nothing in it can end the script element that holds it: '<' stands in JSON's texts only.
 std::string escaped_json(const std::string& json);
 
-/// `parts` by the names of their places; the looks and helpers of all pages, {{css}} and {{common_js}}, are there
-/// already.
-void write_page(std::string_view page, std::vector<std::pair<std::string_view, std::string_view>> parts,
+/// Behind the head of all pages, which wants {{title}} and {{own_css}}, the page from its body on. `parts` by the names
+/// of their places; the looks and helpers of all pages, {{css}} and {{common_js}}, are there already.
+void write_page(std::string_view body, std::vector<std::pair<std::string_view, std::string_view>> parts,
                 const std::function<void(std::string_view)>& write);
 
 }  // namespace kernbench

@@ -30,7 +30,8 @@ const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> v;
     for (const Figure& f : figures())
-      v.push_back({f.name, f.meaning, f.explained ? Of::explained_run : Of::run, f.of_some_pes, f.number});
+      v.push_back({f.name, f.meaning, f.is(Figure::kExplained) ? Of::explained_run : Of::run, f.is(Figure::kOfSomePes),
+                   !f.is(Figure::kNoNumber)});
     v.push_back({"wall_s", "time of the simulation on this machine, s: another one every time", Of::point});
     v.push_back({"error", "the first line on stderr of what failed", Of::point});
     v.push_back({"command", "what repeats the point", Of::point});
@@ -102,6 +103,12 @@ std::vector<Objective> parse_objectives(const std::string& text, const std::stri
       throw InputError(option + ": found " + in_quotes(name) + " twice");
     all.push_back({name, way == "max:"});
   }
+  return all;
+}
+
+std::vector<Objective> parse_front(const std::string& text) {
+  std::vector<Objective> all = parse_objectives(text, "--pareto");
+  if (all.size() == 1) throw InputError("--pareto: found one metric, expected two or more");
   return all;
 }
 

@@ -43,6 +43,8 @@ std::optional<double> number_of(const Cell&);
 
 /// Separated by commas. InputError, `option` in front.
 std::vector<Objective> parse_objectives(const std::string& text, const std::string& option);
+/// --pareto: two or more.
+std::vector<Objective> parse_front(const std::string& text);
 
 /// Indices of the points that no other point beats, equal ones all: another that is as good by every objective and
 /// better by one. A point without a number for each objective is not among them. By the first objective, best first,

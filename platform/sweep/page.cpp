@@ -41,7 +41,7 @@ void write_sweep_page(const PageTexts& texts, const std::vector<PagePoint>& poin
   w.close(']').close('}');
   const std::string title = escaped_html(texts.title), data = escaped_json(text);
   write_page(page::sweep_html,
-             {{"title", title}, {"sweep_css", page::sweep_css}, {"sweep_js", page::sweep_js}, {"data", data}}, write);
+             {{"title", title}, {"own_css", page::sweep_css}, {"sweep_js", page::sweep_js}, {"data", data}}, write);
 }
 
 }  // namespace sweep

@@ -18,6 +18,11 @@ bool is_explained(const Words& words) {
   return std::find(words.begin(), words.end(), "--explain") != words.end();
 }
 
+Words explained(Words words) {
+  if (!is_explained(words)) words.emplace_back("--explain");
+  return words;
+}
+
 Words worker_words(Words point, size_t jobs) {
   const bool threads = std::find(point.begin(), point.end(), "--threads") != point.end();
   const bool run = !point.empty() && point[0] == "run";

@@ -14,6 +14,8 @@ std::string command_text(const Words& words);
 
 /// Whether it is a run with --explain.
 bool is_explained(const Words&);
+/// The same run with it.
+Words explained(Words);
 
 /// With what every point is given: a report as JSON and, among `jobs` points at a time, one thread unless it has its
 /// own: the processors are shared already, and results do not depend on threads.

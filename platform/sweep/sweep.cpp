@@ -147,8 +147,7 @@ class Sweep {
 
   Words words_of(size_t i) const {
     Words words = points_[i].words(o_.plan);
-    if (explained_ && !given("--explain")) words.emplace_back("--explain");
-    return words;
+    return explained_ ? explained(std::move(words)) : words;
   }
 
   template <class Told>

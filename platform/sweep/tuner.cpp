@@ -106,8 +106,7 @@ class Tuner {
 
   Words words_of(size_t point) const {
     Words words = points_[point].words(o_.plan);
-    if (needs_explain(o_.by) && !is_explained(words)) words.emplace_back("--explain");
-    return words;
+    return needs_explain(o_.by) ? explained(std::move(words)) : words;
   }
 
   /// PEs of each; the machine's own number last. Only the whole machine where not all points shrink alike.

@@ -1,5 +1,6 @@
 """Chromium for tests of pages; CHROMIUM is None where there is none."""
 import base64
+import contextlib
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 import urllib.request
 
@@ -121,3 +123,9 @@ class Browser:
 
     def requests(self):
         return [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
+
+
+def browser_of(test):
+    """Chromium with a profile of its own, until the test ends."""
+    profile = test.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+    return test.enterContext(contextlib.closing(Browser(profile)))

@@ -85,7 +85,7 @@
   }
   function scale(c, length, logarithmic) {
     const logs = logarithmic && c.isNumber && c.range[0] > 0, f = logs ? Math.log : v => v;
-    let [from, to] = c.range;
+    const [from, to] = c.range;
     const margin = 0.04 * (f(to) - f(from));
     const at = v => (f(v) - f(from) + margin) / (f(to) - f(from) + 2 * margin) * length;
     return {
@@ -238,7 +238,7 @@
   }
   function start() {
     const failed = D.points.filter(p => p.exit !== 0).length;
-    const words = [`${D.points.length} points`];
+    const words = [D.points.length === 1 ? '1 point' : `${D.points.length} points`];
     if (failed) words.push(`${failed} of them failed`);
     if (D.objectives.length)
       words.push(`${onFront.length} on the front of ${

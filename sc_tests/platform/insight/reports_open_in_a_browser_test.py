@@ -1,7 +1,6 @@
 """Is a run's report one file that needs nothing else, and does it work in a browser: drawn without an error, no request
 to anywhere, the slider and the zoom moved by real keys and wheels? The browser's part needs Chromium."""
 import base64
-import contextlib
 import html.parser
 import json
 import os
@@ -11,7 +10,7 @@ import tempfile
 import unittest
 
 import cli_support
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, browser_of
 from cli_support import topology
 
 # Without places: a PE whose blocks are drawn by themselves.
@@ -174,8 +173,7 @@ class Files(Reports):
 class InABrowser(Reports):
     def setUp(self):
         super().setUp()
-        profile = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-        self.browser = self.enterContext(contextlib.closing(Browser(profile)))
+        self.browser = browser_of(self)
 
     def opens(self, *arguments):
         self.report(*arguments)

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import cli_support
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, browser_of
 from cli_support import topology
 from page_server import PageServer, without_web
 
@@ -82,9 +82,8 @@ class Api(cli_support.Cli):
 class InABrowser(cli_support.Cli):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
-        profile = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         self.server = self.enterContext(contextlib.closing(PageServer(self.folder)))
-        self.browser = self.enterContext(contextlib.closing(Browser(profile)))
+        self.browser = browser_of(self)
 
     def choose(self, element, value):
         self.browser.value(f"""(() => {{ const e = document.getElementById({element!r}); e.value = {value!r};
