@@ -19,6 +19,7 @@
 #include "kernbench/kernel_api/kernels/activations.h"
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
+#include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
@@ -553,6 +554,9 @@ KernelSpec spec() {
                lies(output("y", {"m", "n"}, Placement::rows), true)};
   s.function = decode_linear;
   s.reference = reference;
+  s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
+    fit_in_tcm(p, costs, {"sum_bytes", "ahead_bytes", "keep_bytes", "slot_bytes"});
+  };
   s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";
   s.queues = connections;
   return s;

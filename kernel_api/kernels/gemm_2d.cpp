@@ -14,6 +14,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/sum_beside.h"
+#include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
@@ -513,8 +514,9 @@ KernelSpec spec() {
     }
     return std::map<std::string, Expected>{{"c", std::move(c)}};
   };
-  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+  s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_sum_beside(*p);
+    fit_in_tcm(p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
   };

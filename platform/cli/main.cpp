@@ -113,9 +113,8 @@ int kernbench::cli::do_again(const std::vector<std::string>& words) {
   std::vector<const char*> argv = {"kernbench"};
   for (const std::string& w : words) argv.push_back(w.c_str());
   // All of the commands' options take a tenth of a short run to make.
-  return run_command("kernbench", [&] {
-    return command_line(static_cast<int>(argv.size()), argv.data(), {add_run, add_probe});
-  });
+  const auto& make = words.front() == "model" ? add_model : words.front() == "probe" ? add_probe : add_run;
+  return run_command("kernbench", [&] { return command_line(static_cast<int>(argv.size()), argv.data(), {make}); });
 }
 
 int sc_main(int argc, char** argv) {

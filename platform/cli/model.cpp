@@ -85,9 +85,10 @@ class Model : public OwnProgram {
     return capacity_.fits() ? &program_->spec() : nullptr;
   }
 
-  void write(std::ostream& out, const ProgramReport& p, bool json) const override {
+  void write(std::ostream& out, ProgramReport& p, bool json) const override {
     const models::ModelReport r =
         capacity_.fits() ? report_of(*program_, capacity_, peaks_, p) : report_of(*program_, capacity_);
+    if (capacity_.fits()) p.run.model = figures_of(r);
     if (json) {
       write_model_json(out, r, p);
     } else {
@@ -111,7 +112,7 @@ Command add_model(CLI::App& app) {
   o->spec = RunSpec(spec::table_of("model"));
   CLI::App* cmd =
       app.add_subcommand("model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
-  add_options(*cmd, o->spec, "model");
+  add_options(*cmd, o->spec);
   return {cmd, [o] {
             if (is_onnx(o->spec)) {
 #ifdef KERNBENCH_HAS_ONNX

@@ -108,7 +108,7 @@ class OnnxRun : public OwnProgram {
     return &program_->spec();
   }
 
-  void write(std::ostream& out, const ProgramReport& p, bool json) const override {
+  void write(std::ostream& out, ProgramReport& p, bool json) const override {
     if (json) {
       write_graph_json(out, *program_, p);
     } else {

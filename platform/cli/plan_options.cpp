@@ -23,7 +23,7 @@ sweep::Plan PlanOptions::plan(const std::string& who, const std::vector<std::str
   sweep::Plan plan;
   if (file.empty()) {
     if (over.empty()) throw InputError(who + ": needs --over OPTION=V,V,… or --plan FILE.yaml");
-    if (command.empty()) throw InputError(who + ": needs run or probe, with its options, behind --");
+    if (command.empty()) throw InputError(who + ": needs run, model or probe, with its options, behind --");
     plan.command = command;
     for (const std::string& text : over) plan.axes.push_back(sweep::parse_axis(text));
   } else {

@@ -249,7 +249,7 @@ int run(const RunCommand& o) {
     try {
       if (o.own) {
         ProgramReport done = run_program(platform, std::move(r));
-        return finish(done.run, done, [&](std::ostream& out, const ProgramReport& p) { o.own->write(out, p, json); });
+        return finish(done.run, done, [&](std::ostream& out, const ProgramReport&) { o.own->write(out, done, json); });
       }
       if (!r.program.empty()) {
         ProgramReport done = run_program(platform, std::move(r));

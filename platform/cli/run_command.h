@@ -24,7 +24,8 @@ class OwnProgram {
   /// Null where the machine has no room for it: then that is what is written, of a report that is empty but for the
   /// document, and the exit status is 1.
   virtual const ProgramSpec* make(Platform&, RunOptions*) = 0;
-  virtual void write(std::ostream&, const ProgramReport&, bool json) const = 0;
+  /// What it finds in the report by itself is added to it first.
+  virtual void write(std::ostream&, ProgramReport&, bool json) const = 0;
 };
 
 struct RunCommand {

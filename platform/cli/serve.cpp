@@ -41,7 +41,7 @@ Command add_serve(CLI::App& app) {
   add_workers(*cmd, c->options.jobs, c->options.timeout_s);
   cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is answered from it")
       ->type_name("FILE.sqlite");
-  cmd->add_option("command", c->command, "behind --: run, with the options that stay the same");
+  cmd->add_option("command", c->command, "behind --: run or model, with the options that stay the same");
   cmd->footer(
       "echo '{\"id\": 1, \"options\": {\"param.n\": 64}}' | kernbench serve --stdio -- run --topology small.yaml "
       "--kernel gemm\n"

@@ -25,10 +25,10 @@ CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   return option;
 }
 
-void add_options(CLI::App& app, spec::RunSpec& values, std::string_view positional) {
+void add_options(CLI::App& app, spec::RunSpec& values) {
   for (const spec::Option& o : values.table().options) {
     if (o.type != Type::flag) {
-      const std::string name(o.name), names = (o.name == positional ? name + "," : "") + "--" + name;
+      const std::string name(o.name), names = (o.name == values.table().positional ? name + "," : "") + "--" + name;
       described(app.add_option(names, values.list(o.name), std::string(o.help)), o);
       continue;
     }

@@ -19,7 +19,7 @@ CLI::Option* add_option(CLI::App& app, std::string_view name, T& value, const st
   return described(app.add_option(names.empty() ? "--" + std::string(name) : names, value, std::string(o.help)), o);
 }
 
-/// All of their table; `positional`: one that needs no --name. The values must outlive the parser.
-void add_options(CLI::App&, spec::RunSpec& values, std::string_view positional = "");
+/// All of their table. The values must outlive the parser.
+void add_options(CLI::App&, spec::RunSpec& values);
 
 }  // namespace kernbench::cli

@@ -136,7 +136,7 @@ CLI::App* add_merge(CLI::App& app, std::string& out, std::vector<std::string>& i
 void add_what(CLI::App& cmd, SweepCommand& c) {
   c.plan.add_to(cmd);
   add_workers(cmd, c.options.jobs, c.options.timeout_s);
-  cmd.add_option("command", c.command, "behind --: run or probe, with the options that stay the same");
+  cmd.add_option("command", c.command, "behind --: run, model or probe, with the options that stay the same");
 }
 
 void add_table(CLI::App& cmd, SweepCommand& c) {
@@ -175,7 +175,8 @@ Command add_sweep(CLI::App& app) {
   auto out = std::make_shared<std::string>();
   auto in = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = app.add_subcommand(
-      "sweep", "Do a run or a probe for every combination of some options' values, several at a time, as a table");
+      "sweep",
+      "Do a run, a model or a probe for every combination of some options' values, several at a time, as a table");
   add_what(*cmd, *c);
   add_table(*cmd, *c);
   add_store(*cmd, *c);

@@ -15,6 +15,7 @@
 #include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/shrinking.h"
 #include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/sweep/tuner.h"
@@ -25,7 +26,7 @@ namespace {
 /// Nothing where the run chooses its PEs itself, or its kernel declares no size that is split over them.
 sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
   sweep::Shrinking s;
-  if (!run.given("kernel")) return s;
+  if (!run.table().find("kernel") || !run.given("kernel")) return s;
   for (const char* choice : {"pes", "device", "ranks"}) {
     if (run.text(choice) != spec::option(choice).initial) return s;
   }
@@ -42,7 +43,7 @@ sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
 /// In a copy of the process: a plug-in's kernels and blocks are not to stay in this one.
 int describe(const std::vector<std::string>& words) {
   return run_command("kernbench", [&] {
-    const auto run = spec::RunSpec::of_words({words.begin() + 1, words.end()}, "tune");
+    const auto run = spec::RunSpec::of_words(words, "tune");
     std::cout << shrinking_of(run).to_json() << std::flush;
     return 0;
   });
@@ -70,8 +71,9 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
   sweep::TuneOptions& o = c.options;
   choose_objectives(c, o);
   if (command.empty() && c.plan.file.empty())
-    throw InputError("tune: needs the options of run and --over OPTION=V,V,…, or --plan FILE.yaml");
-  if (!command.empty() && command[0] != "run") command.insert(command.begin(), "run");
+    throw InputError(
+        "tune: needs the options of run, or model and its options, and --over OPTION=V,V,…, or --plan FILE.yaml");
+  if (!command.empty() && !sweep::is_run(command[0])) command.insert(command.begin(), "run");
   o.plan = c.plan.plan("tune", command);
   o.version = version();
   o.form = sweep::form_of(c.format);
@@ -124,7 +126,8 @@ Command add_tune(CLI::App& app) {
   cmd->footer(
       "kernbench tune --kernel gemm --topology default.yaml --param m=4096 --over param.tile_m=4,8,16 --over "
       "param.tile_n=64,128,256\n"
-      "All other options are those of run. A row for each point that was tried, rung by rung, the best first. "
+      "All other options are those of run, behind the word model those of model. A row for each point that was tried, "
+      "rung by rung, the best first. "
       "docs/optimisers.md");
   return {cmd, [c, cmd] { return tune(*c, cmd->remaining()); }};
 }

@@ -19,12 +19,12 @@ namespace {
 
 /// Changes of one thing each in the place of parts that are twice and half as fast.
 int remedies(const WhatIfOptions& o, const std::string& format) {
-  const auto run = spec::RunSpec::of_words({o.command.begin() + 1, o.command.end()}, "whatif");
+  const auto run = spec::RunSpec::of_words(o.command, "whatif");
   TopologyOptions topology(run);
   topology.plugins.load();
   std::vector<SingleChange> changes;
   try {
-    const std::string kernel = run.text("kernel");
+    const std::string kernel = run.table().find("kernel") ? run.text("kernel") : "";  // model has none
     changes = single_changes(topology.compile(), component_catalog(), run,
                              kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
   } catch (const BadParam& e) {
@@ -83,7 +83,7 @@ Command add_whatif(CLI::App& app) {
       ->capture_default_str();
   cmd->add_option("--svg", *svg, "a tornado plot")->type_name("FILE.svg");
   add_format(*cmd, *format, {"text", "csv", "json"});
-  cmd->add_option("command", o->command, "behind --: run, with its options")->required();
+  cmd->add_option("command", o->command, "behind --: run or model, with its options")->required();
   cmd->footer(
       "kernbench whatif -- run --topology small.yaml --kernel gemm\n"
       "kernbench whatif --remedies -- run --topology small.yaml --kernel gemm\n"

@@ -36,7 +36,8 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Pla
   for (const std::string& name : kernels_with_rings(plan)) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     std::vector<uint64_t> bytes(stage.size());
-    for (const QueueConnection& c : kernel.queues(kernel_params(kernel, {}), *shape)) {
+    const Params params = prepare_launch(machine, kernel, kernel_params(kernel, {}), stage, shape).params;
+    for (const QueueConnection& c : kernel.queues(params, *shape)) {
       for (const int64_t end : {c.a, c.b}) bytes[static_cast<size_t>(end)] += *c.slots * *c.slot_bytes;
     }
     most = std::max(most, *std::max_element(bytes.begin(), bytes.end()));

@@ -135,6 +135,23 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
   return r;
 }
 
+ModelFigures figures_of(const ModelReport& r) {
+  ModelFigures f;
+  const auto first = [&](std::optional<double> PhaseTimes::*which) {
+    const auto it = std::find_if(r.phases.begin(), r.phases.end(), [&](const PhaseTimes& p) { return p.*which; });
+    return it == r.phases.end() ? std::nullopt : *it.*which;
+  };
+  for (const PhaseTimes& p : r.phases) f.model_ns += p.time_ns;
+  f.ttft_ns = first(&PhaseTimes::ttft_ns);
+  f.tpot_ns = first(&PhaseTimes::tpot_ns);
+  f.joules_token = first(&PhaseTimes::joules_token);
+  if (r.phases.size() != 1) return f;
+  f.tokens_s = r.phases[0].tokens_s;
+  f.mfu = r.phases[0].mfu;
+  f.hbm_share = r.phases[0].hbm_share;
+  return f;
+}
+
 namespace {
 
 std::string or_none(const std::optional<double>& ns) {

@@ -57,6 +57,9 @@ ModelReport report_of(const ModelProgram&, const Capacity&, const Peaks&, const 
 /// Of one that does not fit: nothing was run.
 ModelReport report_of(const ModelProgram&, const Capacity&);
 
+/// For sweeps and tuners.
+ModelFigures figures_of(const ModelReport&);
+
 void write_model_text(std::ostream&, const ModelReport&, const ProgramReport&);
 /// "run", "model", "phases", "capacity", "verdict", then as a program's.
 void write_model_json(std::ostream&, const ModelReport&, const ProgramReport&);

@@ -66,6 +66,14 @@ Value of_energy(const RunReport& r) {
   return r.energy ? Value(energy::headline(*r.energy).*Which) : Value();
 }
 
+/// Of `kernbench model`.
+template <auto Which>
+Value of_model(const RunReport& r) {
+  if (!r.model) return {};
+  const std::optional<double> v = (*r.model).*Which;
+  return v ? Value(*v) : Value();
+}
+
 std::string joined(const std::vector<Resource>& all) {
   std::string text;
   for (const Resource r : all) text += (text.empty() ? "" : "+") + std::string(name_of(r));
@@ -109,6 +117,15 @@ const std::vector<Figure>& figures() {
       {"tokens_per_j", "the parameter tokens of the kernel or program, per J", tokens_per_j},
       {"tflops_per_w", "TFLOP/s per W", of_energy<&Headline::tflops_per_w>},
       {"energy_delay_js", "energy times time, J s", of_energy<&Headline::energy_delay_js>},
+      {"model_ns", "time of a model's phases, ns, with the layers that --repeat does not simulate",
+       of_model<&ModelFigures::model_ns>},
+      {"ttft_ns", "of a model's first prefill: time to the first token, ns", of_model<&ModelFigures::ttft_ns>},
+      {"tpot_ns", "of a model's first decode: time of a step, ns", of_model<&ModelFigures::tpot_ns>},
+      {"tokens_s", "of a model with one phase, as the next three: tokens a second", of_model<&ModelFigures::tokens_s>},
+      {"mfu", "its work at the GEMM peak, of the time", of_model<&ModelFigures::mfu>},
+      {"hbm_share", "bytes that it needs, each once, at the peak of HBM, of the time",
+       of_model<&ModelFigures::hbm_share>},
+      {"joules_token", "J a token, where every layer is simulated", of_model<&ModelFigures::joules_token>},
       {"bound", "what binds the run",
        [](R r) { return r.insight ? Value(std::string(name_of(r.insight->bound))) : Value(); },
        Figure::kExplained | Figure::kNoNumber},

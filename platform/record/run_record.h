@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,13 @@ struct MemoryReport {
   std::vector<std::pair<std::string, double>> counters;  ///< name with its unit, value
 };
 
+/// What a model's phases come to (docs/models.md); nothing where the run has none such.
+struct ModelFigures {
+  double model_ns = 0;  ///< all phases and layers, also those that --repeat has not simulated
+  std::optional<double> ttft_ns, tpot_ns, joules_token;  ///< of the first phase that has it
+  std::optional<double> tokens_s, mfu, hbm_share;        ///< of the one phase
+};
+
 /// Times are from when the run began: begin_ns of the simulation, 0 unless something has run before.
 struct RunReport {
   spec::RunDocument document;   ///< which run it was, where the caller has said so
@@ -75,7 +83,8 @@ struct RunReport {
     double start_ns = 0, end_ns = 0;
   };
   std::vector<ProgramTimes> programs;
-  int64_t waves = 0;  ///< of programs, over the run's PEs
+  int64_t waves = 0;                  ///< of programs, over the run's PEs
+  std::optional<ModelFigures> model;  ///< of `kernbench model`
   std::vector<EngineReport> engines;
   std::vector<QueueTraffic> queues;    ///< between PEs, that messages came through
   std::vector<MemoryReport> memories;  ///< that count what they do by themselves

@@ -217,7 +217,7 @@ Table run_table() {
            Entry("vcd-to", "NS", "only changes before this simulated time").type(Type::number).role(Role::writes),
        }},
   };
-  Table all{"run", {}};
+  Table all{"run", {}, ""};
   for (const Group& g : groups) {
     for (Option o : g.options) {
       o.group = g.name;
@@ -235,7 +235,7 @@ const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", 
 Table table_with(const Table& run, std::string_view command,
                  std::initializer_list<std::vector<std::string_view>> shared, const std::vector<Option>& own,
                  std::vector<std::string_view> formats) {
-  Table t{command, {}};
+  Table t{command, {}, ""};
   for (const auto& names : shared) {
     for (const std::string_view name : names) t.options.push_back(run.at(name));
   }
@@ -281,7 +281,8 @@ Table model_table(const Table& run) {
                "with ONNX: each node, how it runs, its bytes, its time and what a roofline predicts: its products "
                "at the peak of GEMM or its bytes at that of HBM, whichever takes longer")
               .role(Role::shows),
-      }};
+      },
+      "model"};
   for (Option& o : t.options) o.group = "The work";
   const std::vector<std::string_view> of_run_alone = {"kernel",     "program", "ttir",  "function", "grid",  "order",
                                                       "interleave", "place",   "param", "ranks",    "wiring"};
@@ -440,13 +441,18 @@ std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view
 }
 
 RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::string& who) {
-  RunSpec run;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const size_t equals = words[i].find('=');
+  RunSpec run(table_of(words.at(0)));
+  for (size_t i = 1; i < words.size(); ++i) {
+    const bool dashed = words[i].compare(0, 2, "--") == 0;
+    const size_t equals = dashed ? words[i].find('=') : std::string::npos;
     const std::string name =
-        words[i].compare(0, 2, "--") == 0 ? words[i].substr(2, std::min(equals, words[i].size()) - 2) : "";
-    const Option* o = find_option(name);
-    if (!o) throw InputError(fmt::format("{}: found {}, no option of a run", who, in_quotes(words[i])));
+        dashed ? words[i].substr(2, std::min(equals, words[i].size()) - 2) : std::string(run.table().positional);
+    const Option* o = run.table().find(name);
+    if (!o) throw InputError(fmt::format("{}: found {}, no option of {}", who, in_quotes(words[i]), words[0]));
+    if (!dashed) {
+      run.add(name, words[i]);
+      continue;
+    }
     if (o->type == Type::flag) {
       const std::string value = equals == std::string::npos ? "true" : words[i].substr(equals + 1);
       if (value != "true" && std::find(o->legal.begin(), o->legal.end(), value) == o->legal.end())

@@ -56,6 +56,7 @@ struct Option {
 struct Table {
   std::string_view command;
   std::vector<Option> options;
+  std::string_view positional = "";  ///< the option that a word without -- is; empty: none
   /// Null for another name.
   const Option* find(std::string_view name) const;
   /// std::logic_error for another name.
@@ -78,7 +79,8 @@ class RunSpec {
   RunSpec() : RunSpec(table_of("run")) {}
   explicit RunSpec(const Table& table) : table_(&table), values_(table.options.size()) {}
   const Table& table() const { return *table_; }
-  /// From the words behind `run`: --name VALUE, --name=VALUE, --flag. InputError for others, `who` in front.
+  /// From a command line: the command, which has a table, then --name VALUE, --name=VALUE, --flag, or the value of the
+  /// table's positional option. InputError for others, `who` in front.
   static RunSpec of_words(const std::vector<std::string>& words, const std::string& who);
 
   bool given(std::string_view name) const { return !list(name).empty(); }

@@ -13,7 +13,7 @@ struct Plan {
   struct Where {
     std::string expression, place;
   };
-  Words command;                                           ///< run or probe, with the options that stay the same
+  Words command;                                           ///< run, model or probe, with the options that stay the same
   std::vector<std::pair<std::string, std::string>> fixed;  ///< those options that expressions may name; of a file
   std::vector<Axis> axes;
   Sampling sampling;

@@ -26,8 +26,9 @@ class PlanReader {
       : faults_(file), document_(topology::parse_yaml(text, faults_)) {}
 
   Plan read() {
-    plan_.command = {"run"};
     faults_.throw_if_any();
+    plan_.command = {names_a_model(document_.root) ? "model" : "run"};
+    table_ = &spec::table_of(plan_.command[0]);
     YamlMap map(document_.root, "", faults_);
     const std::vector<std::string> methods(std::begin(kMethods), std::end(kMethods));
     plan_.sampling.method = static_cast<Method>(map.choice("method", methods).value_or(0));
@@ -45,9 +46,18 @@ class PlanReader {
   }
 
  private:
+  /// Among its options, or what it varies.
+  static bool names_a_model(YamlNode plan) {
+    const auto has = [](YamlNode n, const auto& good) { return n.is_map() && std::any_of(n.begin(), n.end(), good); };
+    return has(plan, [&](const auto& part) {
+      return (part.key.text() == "options" || part.key.text() == "over") &&
+             has(part.value, [](const auto& option) { return option.key.text() == "model"; });
+    });
+  }
+
   /// Whether the name may be given; else a fault.
   bool is_option(const std::string& name, int line, const std::string& field) {
-    const std::string fault = option_name_fault(name);
+    const std::string fault = option_name_fault(*table_, name);
     if (!fault.empty()) faults_.add(line, field, fault);
     return fault.empty();
   }
@@ -55,7 +65,7 @@ class PlanReader {
   /// A value as it is written; nothing, and a fault, where it is none.
   std::optional<std::string> value(const std::string& name, YamlNode n, const std::string& field) {
     const auto text = topology::read_string(n, field, faults_);
-    const std::string fault = text ? option_value_fault(name, *text) : "";
+    const std::string fault = text ? option_value_fault(*table_, name, *text) : "";
     if (fault.empty()) return text;
     faults_.add(n.line(), field, fault);
     return std::nullopt;
@@ -168,6 +178,7 @@ class PlanReader {
 
   FaultList faults_;
   topology::YamlDocument document_;
+  const spec::Table* table_ = nullptr;  // of the command
   Plan plan_;
 };
 

@@ -17,13 +17,13 @@ namespace {
 using spec::Option;
 
 spec::RunSpec run_of(const Words& words) {
-  if (words.empty() || words[0] != "run")
-    throw InputError("--store: keeps runs; found " + in_quotes(words.empty() ? "" : words[0]));
-  spec::RunSpec run = spec::RunSpec::of_words({words.begin() + 1, words.end()}, "--store");
-  for (const Option& o : spec::options()) {
+  if (words.empty() || !is_run(words[0]))
+    throw InputError("--store: keeps runs and models; found " + in_quotes(words.empty() ? "" : words[0]));
+  spec::RunSpec run = spec::RunSpec::of_words(words, "--store");
+  for (const Option& o : run.table().options) {
     if (run.given(o.name) && !o.is_of_points())
       throw InputError(fmt::format("--store: found '--{}' in the command; legal: --{}", o.name,
-                                   fmt::join(point_option_names(), ", --")));
+                                   fmt::join(point_option_names(run.table()), ", --")));
   }
   return run;
 }
@@ -51,7 +51,7 @@ std::string PointKeys::key(const Words& words) {
   // Each part behind its length: no two lists of parts are the same bytes.
   const auto add = [&](std::string_view part) { hash.add(fmt::format("{}:", part.size())).add(part); };
   add(version_);
-  for (const Option* o : spec::deciding_options()) {
+  for (const Option* o : run.table().deciding()) {
     Words parts = run.list(o->name);
     // What is given as it is anyway decides as much as what is not given; of several the run says what is wrong.
     if (parts.empty() && !o->initial.empty()) parts = {std::string(o->initial)};

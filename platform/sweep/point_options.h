@@ -1,17 +1,23 @@
-// Options as plans and requests name them: those of a run (platform/spec/run_spec.h) that a point may be given.
+// Options as plans and requests name them: those of the command that a point may be given (platform/spec/run_spec.h).
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "kernbench/platform/spec/run_spec.h"
 
 namespace kernbench::sweep {
 
+/// Whether it is a command whose report has a run's figures, which stores keep and tuners compare: `run` or `model`.
+bool is_run(std::string_view command);
+
 /// All names, for messages.
-std::vector<std::string> point_option_names();
+std::vector<std::string> point_option_names(const spec::Table&);
 
 /// What is wrong with the name of an option as plans and requests have it, "links" or "param.n"; empty: nothing.
-std::string option_name_fault(const std::string& name);
+std::string option_name_fault(const spec::Table&, const std::string& name);
 /// What is wrong with a value of such an option; empty: nothing that can be said without the run.
-std::string option_value_fault(const std::string& name, const std::string& value);
+std::string option_value_fault(const spec::Table&, const std::string& name, const std::string& value);
 
 }  // namespace kernbench::sweep

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/spec/shell_words.h"
 #include "kernbench/platform/sweep/metrics.h"
+#include "kernbench/platform/sweep/point_options.h"
 
 namespace kernbench::sweep {
 
@@ -25,7 +26,7 @@ Words explained(Words words) {
 
 Words worker_words(Words point, size_t jobs) {
   const bool threads = std::find(point.begin(), point.end(), "--threads") != point.end();
-  const bool run = !point.empty() && point[0] == "run";
+  const bool run = !point.empty() && is_run(point[0]);
   point.insert(point.end(), {"--format", "json"});
   if (run && jobs > 1 && !threads) point.insert(point.end(), {"--threads", "1"});
   return point;

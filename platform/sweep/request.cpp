@@ -33,11 +33,12 @@ std::string value_of(const OrderedJson& v) {
 
 /// The words of an option, of one given several times where the value is a list.
 void add_option(const std::string& name, const OrderedJson& value, Words* words) {
-  std::string fault = option_name_fault(name);
+  const spec::Table& table = spec::table_of(words->front());
+  std::string fault = option_name_fault(table, name);
   if (!fault.empty()) throw JsonFault(fault);
   for (const OrderedJson& item : value.is_array() ? value : OrderedJson::array({value})) {
     const std::string v = value_of(item);
-    fault = option_value_fault(name, v);
+    fault = option_value_fault(table, name, v);
     // A word of a command line ends there.
     if ((name + v).find('\0') != std::string::npos) fault = "found a character 0, which no option has";
     if (!fault.empty()) throw JsonFault(fault);

@@ -15,7 +15,7 @@ struct PointRequest {
   std::string fault;        ///< what is wrong with the line; empty: nothing
 };
 
-/// {"id": 7, "options": {"param.tile_m": 64, …}}: `base` with these options behind it.
+/// {"id": 7, "options": {"param.tile_m": 64, …}}: `base`, a run or model, with these options behind it.
 PointRequest parse_request(std::string_view line, const Words& base);
 
 /// {"kernbench": VERSION, "protocol": 1}, the first line.

@@ -13,6 +13,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/request.h"
 #include "kernbench/platform/sweep/store.h"
@@ -160,9 +161,9 @@ class Server {
 }  // namespace
 
 void serve(const ServeOptions& options, int in, int out, const ServeHooks& hooks) {
-  if (options.base.empty() || options.base[0] != "run")
+  if (options.base.empty() || !is_run(options.base[0]))
     throw InputError("serve: found " + in_quotes(options.base.empty() ? "" : options.base[0]) +
-                     ", expected run with its options");
+                     ", expected run or model with its options");
   signal(SIGPIPE, SIG_IGN);  // write() says it
   Server(options, in, out, hooks).run();
 }

@@ -13,6 +13,7 @@
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/sweep/page.h"
 #include "kernbench/platform/sweep/plot.h"
+#include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/progress_file.h"
@@ -29,10 +30,10 @@ class Sweep {
  public:
   Sweep(const SweepOptions& o, const SweepHooks& hooks) : o_(o), hooks_(hooks) {
     const Words& command = o.plan.command;
-    if (command.empty() || (command[0] != "run" && command[0] != "probe"))
-      throw InputError(
-          fmt::format("sweep: found '{}', expected run or probe with its options", command.empty() ? "" : command[0]));
-    runs_ = command[0] == "run";
+    if (command.empty() || !(is_run(command[0]) || command[0] == "probe"))
+      throw InputError(fmt::format("sweep: found '{}', expected run, model or probe with its options",
+                                   command.empty() ? "" : command[0]));
+    runs_ = is_run(command[0]);
     std::set<std::string> names;
     for (const Axis& a : o.plan.axes) {
       if (!names.insert(a.name).second)

@@ -1,4 +1,4 @@
-// `kernbench sweep`: a run or probe for every point of a plan, several at a time, as a table.
+// `kernbench sweep`: a run, model or probe for every point of a plan, several at a time, as a table.
 #pragma once
 
 #include <functional>

@@ -12,6 +12,7 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/shrinking.h"
@@ -37,7 +38,8 @@ class Tuner {
  public:
   Tuner(const TuneOptions& o, const TuneHooks& hooks)
       : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
-    if (o.plan.command.empty() || o.plan.command[0] != "run") throw InputError("tune: expected run with its options");
+    if (o.plan.command.empty() || !is_run(o.plan.command[0]))
+      throw InputError("tune: expected run or model with its options");
     for (const Objective& objective : o.by) {
       const Metric& m = metric(objective.metric, "tune");
       if (m.of == Metric::Of::point || !m.number)

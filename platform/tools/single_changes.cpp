@@ -241,7 +241,7 @@ spec::RunSpec SingleChange::of(spec::RunSpec run) const {
                 given.end());
   }
   for (const auto& [word, value] : options) {
-    const spec::Option& option = spec::option(word);
+    const spec::Option& option = run.table().at(word);
     if (option.often == spec::Option::Often::named) {
       const std::string key = value.substr(0, value.find('=') + 1);
       auto& list = run.list(word);

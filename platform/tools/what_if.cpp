@@ -142,8 +142,9 @@ bool WhatIf::Row::changes_nothing(double sim_ns) const {
 }
 
 void check_command(const WhatIfOptions& o) {
-  if (o.command.empty() || o.command[0] != "run") throw InputError("whatif: expected run with its options behind --");
-  for (const spec::Option& option : spec::options()) {
+  if (o.command.empty() || (o.command[0] != "run" && o.command[0] != "model"))
+    throw InputError("whatif: expected run or model with its options behind --");
+  for (const spec::Option& option : spec::table_of(o.command[0]).options) {
     const std::string name = "--" + std::string(option.name);
     if (option.role == spec::Option::Role::writes &&
         std::any_of(o.command.begin(), o.command.end(),

@@ -217,7 +217,8 @@ std::string read_web(const std::string& input) {
 }
 
 std::string read_point(const std::string& input) {
-  const sweep::PointRequest r = sweep::parse_request(input, {"run"});
+  sweep::PointRequest r = sweep::parse_request(input, {"run"});
+  if (!r.fault.empty()) r = sweep::parse_request(input, {"model"});
   if (!r.fault.empty()) throw Refused(r.fault);
   return fmt::format("{} {}", r.id, fmt::join(r.words, " "));
 }

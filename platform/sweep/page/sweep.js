@@ -143,6 +143,8 @@
   const PH = 320, PTOP = 58, PBOTTOM = 30;
   const upOf = (c, at) => PH - PBOTTOM - (at - c.range[0]) / (c.range[1] - c.range[0]) * (PH - PTOP - PBOTTOM);
   const placeOf = (c, up) => c.range[0] + (PH - PBOTTOM - up) / (PH - PTOP - PBOTTOM) * (c.range[1] - c.range[0]);
+  /// What there is room for beside a column.
+  const beside = word => word.length > 14 ? `${word.slice(0, 13)}…` : word;
   function drawParallel() {
     const width = Math.max(W, 110 * columns.length), step = (width - 120) / Math.max(columns.length - 1, 1);
     const across = i => 60 + i * step;
@@ -177,7 +179,7 @@
         const near = v === c.range[0] ? 14 : v === c.range[1] ? -5 : 4;
         picture.append(svg(
             'text', {x: x + (c.isNumber ? 0 : 6), y: upOf(c, v) + near, 'text-anchor': c.isNumber ? 'middle' : 'start'},
-            c.isNumber ? short(v) : c.words[v]));
+            c.isNumber ? short(v) : beside(c.words[v])));
       }
       if (c.chosen) {
         const [low, high] = c.chosen.map(v => upOf(c, v));

@@ -53,6 +53,14 @@ class Models(Cli):
                 for t in r["verify"]["tensors"]:
                     self.assertLess(t["max_abs_err"], 2e-3, t)
 
+    def test_in_less_tcm_rings_and_panels_take_less(self):
+        """Their defaults alone are more than there is."""
+        for mb, has in ((4, 3 << 20), (1.5, 1 << 19)):
+            r = self.report(self.config("llama"), *PHASES, "--verify", "--set", f"*.pe_tcm.size_mb={mb}")
+            self.assertTrue(r["verify"]["passed"], r["verify"])
+            self.assertEqual(r["capacity"]["tcm"]["has_bytes"], has)
+            self.assertLess(r["capacity"]["tcm"]["rings_bytes"], has / 2)
+
     def test_ranks_and_types(self):
         for tp, dtype, family in ((2, "f32", "llama"), (2, "f32", "qwen3"), (2, "bf16", "mistral"), (4, "f16", "qwen2")):
             with self.subTest(tp=tp, dtype=dtype):

@@ -153,15 +153,19 @@ TEST_F(Documents, ComeBackFromTheirText) {
 
 TEST_F(Documents, AreMadeOfWordsAsTheCommandLineTakesThem) {
   const RunSpec s =
-      RunSpec::of_words({"--seed=3", "--verify", "--param", "n=1", "--param=m=2", "--set", "a.b=c=d"}, "w");
+      RunSpec::of_words({"run", "--seed=3", "--verify", "--param", "n=1", "--param=m=2", "--set", "a.b=c=d"}, "w");
   EXPECT_EQ(s.whole("seed"), 3u);
   EXPECT_TRUE(s.flag("verify"));
   EXPECT_EQ(s.named("param").at(1).second, "2");
   EXPECT_EQ(s.named("set").at(0).second, "c=d");
   EXPECT_EQ(s.words(),
             (Keys{"run", "--set", "a.b=c=d", "--param", "n=1", "--param", "m=2", "--seed", "3", "--verify"}));
-  for (const Keys& words : {Keys{"--none", "1"}, Keys{"word"}, Keys{"--seed"}})
-    EXPECT_THROW(RunSpec::of_words(words, "w"), InputError) << words.front();
+  for (const Keys& words :
+       {Keys{"run", "--none", "1"}, Keys{"run", "word"}, Keys{"run", "--seed"}, Keys{"model", "--kernel", "gemm"}})
+    EXPECT_THROW(RunSpec::of_words(words, "w"), InputError) << words[1];
+  const RunSpec model = RunSpec::of_words({"model", "config.json", "--phase", "prefill:8", "--tp=2"}, "w");
+  EXPECT_EQ(model.text("model"), "config.json");
+  EXPECT_EQ(model.whole("tp"), 2u);
   RunSpec twice;
   twice.list("tensor") = {"a=x.npy", "a=y.npy"};
   EXPECT_THROW(twice.named("tensor"), InputError);

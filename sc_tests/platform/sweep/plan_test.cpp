@@ -39,6 +39,22 @@ TEST(Plan, SaysWhatItsFileSays) {
             (Words{"--links", "ideal", "--param", "n=64", "--set", "edge:mesh.bw_gbs=16"}));
 }
 
+TEST(Plan, AModelAmongItsOptionsMakesModelsOfItsPoints) {
+  const Plan plan = parse_plan(
+      "options: {model: config.json, topology: small.yaml, repeat: true}\n"
+      "over:\n  phase: ['prefill:8', 'decode:batch=2,context=8']\n  tp: [1, 2]\n",
+      "p.yaml");
+  EXPECT_EQ(plan.command, (Words{"model", "--model", "config.json", "--topology", "small.yaml", "--repeat"}));
+  const Words words = points_of(plan).back().words(plan);
+  EXPECT_EQ(Words(words.end() - 4, words.end()), (Words{"--phase", "decode:batch=2,context=8", "--tp", "2"}));
+  EXPECT_EQ(parse_plan("over: {model: [a.json, b.json]}\n", "p.yaml").command, Words{"model"});
+  // The options of the one are not the other's.
+  EXPECT_EQ(faults_of("options: {model: c.json}\nover: {kernel: [gemm]}\n").at(0).substr(0, 38),
+            "p.yaml:2: over.kernel: unknown option;");
+  EXPECT_EQ(faults_of("options: {kernel: gemm}\nover: {tp: [1]}\n").at(0).substr(0, 34),
+            "p.yaml:2: over.tp: unknown option;");
+}
+
 TEST(Plan, StepsThatAreNoSumsOfPowersOfTwoEndWhereTheyShould) {
   const Plan plan = parse_plan(std::string(kHead) + "over:\n  set.x.y: {from: 0.1, to: 0.3, step: 0.1}\n", "p.yaml");
   EXPECT_EQ(plan.axes[0].values, (Words{"0.1", "0.2", "0.3"}));

@@ -122,5 +122,26 @@ TEST_F(Keys, AreNotMadeOfWhatTheyDoNotKnow) {
     EXPECT_THROW(key(words), InputError) << words.back();
 }
 
+TEST_F(Keys, OfModelsChangeWithTheirFileAndPhases) {
+  const Words model = {"model", folder_ + "/c.npy", "--topology", "a.yaml", "--phase", "prefill:8"};
+  const std::string first = key(model);
+  Words named = model;
+  named.insert(named.begin() + 1, "--model");
+  EXPECT_EQ(key(named), first);
+  Words explicit_tp = model;
+  explicit_tp.insert(explicit_tp.end(), {"--tp", "1"});
+  EXPECT_EQ(key(explicit_tp), first);
+  Words other = model;
+  other.back() = "prefill:9";
+  EXPECT_NE(key(other), first);
+  Words both = model;
+  both.insert(both.end(), {"--phase", "prefill:9"});
+  EXPECT_NE(key(both), first);
+  write("c.npy", "another");
+  EXPECT_NE(key(model), first);
+  EXPECT_THROW(key({"model", folder_ + "/c.npy", "--kernel", "gemm"}), InputError);
+  EXPECT_THROW(key({"probe", "--topology", "a.yaml"}), InputError);
+}
+
 }  // namespace
 }  // namespace kernbench::sweep

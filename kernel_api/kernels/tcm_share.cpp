@@ -1,0 +1,27 @@
+#include "kernbench/kernel_api/kernels/tcm_share.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/kernel_api/launch_costs.h"
+#include "kernbench/kernel_api/launch_shape.h"
+
+namespace kernbench::kernels {
+
+void fit_in_tcm(Params* p, const LaunchCosts& costs, std::initializer_list<const char*> bytes,
+                std::initializer_list<const char*> sides) {
+  constexpr uint64_t kEnough = uint64_t{15} << 20;
+  uint64_t tcm = kEnough;
+  for (size_t pe = 0; p->launch() && pe < p->launch()->pes.size(); ++pe)
+    tcm = std::min(tcm, costs.tcm_bytes(static_cast<int64_t>(pe)));
+  if (tcm == kEnough) return;
+  const double share = static_cast<double>(tcm) / static_cast<double>(kEnough);
+  const auto less = [&](const char* name, double by, int64_t unit) {
+    const int64_t now = p->integer(name);
+    p->set(name, std::min(now, std::max(unit, static_cast<int64_t>(by * static_cast<double>(now)) / unit * unit)));
+  };
+  for (const char* name : bytes) less(name, share, 64);
+  for (const char* name : sides) less(name, std::sqrt(share), 16);
+}
+
+}  // namespace kernbench::kernels

@@ -1,0 +1,20 @@
+// Sizes of what a kernel keeps in TCM, on machines with less of it than its parameters' defaults are for.
+#pragma once
+
+#include <initializer_list>
+
+#include "kernbench/kernel_api/params.h"
+
+namespace kernbench {
+class LaunchCosts;
+}
+
+namespace kernbench::kernels {
+
+/// Defaults are for PEs of which kernels have 15 MiB, as of a TCM of 16. Where some PE of the launch has less, makes
+/// the parameters smaller: `bytes`, of what lies there, by that share, in units of 64; `sides`, of what two of them
+/// span, by its root, in units of 16. Never below one unit, nor larger than they were.
+void fit_in_tcm(Params*, const LaunchCosts&, std::initializer_list<const char*> bytes,
+                std::initializer_list<const char*> sides = {});
+
+}  // namespace kernbench::kernels
