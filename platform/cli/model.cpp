@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/model_options.h"
 #include "kernbench/platform/cli/onnx_options.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/spec_options.h"
@@ -107,6 +108,18 @@ class Model : public OwnProgram {
 
 }  // namespace
 
+std::shared_ptr<OwnProgram> make_model_program(const RunSpec& spec) {
+  if (is_onnx(spec)) {
+#ifdef KERNBENCH_HAS_ONNX
+    return make_onnx_program(spec);
+#else
+    throw InputError(spec.text("model") + ": this kernbench was built without Protocol Buffers, no ONNX");
+#endif
+  }
+  const models::ModelSpec model = models::read_model(spec.text("model"));
+  return std::make_shared<Model>(model, plan_of(spec, model), spec.given("verify-layer"));
+}
+
 Command add_model(CLI::App& app) {
   auto o = std::make_shared<RunCommand>();
   o->spec = RunSpec(spec::table_of("model"));
@@ -114,16 +127,7 @@ Command add_model(CLI::App& app) {
       app.add_subcommand("model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
   add_options(*cmd, o->spec);
   return {cmd, [o] {
-            if (is_onnx(o->spec)) {
-#ifdef KERNBENCH_HAS_ONNX
-              o->own = make_onnx_program(o->spec);
-              return run(*o);
-#else
-              throw InputError(o->spec.text("model") + ": this kernbench was built without Protocol Buffers, no ONNX");
-#endif
-            }
-            const models::ModelSpec model = models::read_model(o->spec.text("model"));
-            o->own = std::make_shared<Model>(model, plan_of(o->spec, model), o->spec.given("verify-layer"));
+            o->own = make_model_program(o->spec);
             return run(*o);
           }};
 }

@@ -8,6 +8,7 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/cli/model_options.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/spec_options.h"
 #include "kernbench/platform/spec/run_document.h"
@@ -69,8 +70,10 @@ int report(const ReportOptions& o) {
       for (const OpRecord& r : log.records) logged.add(r);
       command = command_of(parse_json<Json>(log.header.configuration));
     } catch (const JsonFault& e) {
-      throw InputError(fmt::format("{}: configuration: {}; a log of `kernbench run` can be reported", o.log, e.what()));
+      throw InputError(
+          fmt::format("{}: configuration: {}; a log of `kernbench run` or `model` can be reported", o.log, e.what()));
     }
+    if (command.spec.table().command == "model") command.own = make_model_program(command.spec);
     // A log comes from elsewhere: it does not say what code is run.
     command.spec.list("plugin") = o.plugins.files;
     command.spec.set("format", o.format);
@@ -94,7 +97,7 @@ int report(const ReportOptions& o) {
 Command add_report(CLI::App& app) {
   auto o = std::make_shared<ReportOptions>();
   CLI::App* cmd = app.add_subcommand("report", "What bounds the run of an op log, as text and as one HTML page");
-  cmd->add_option("log", o->log, "of `kernbench run --oplog`")->required()->type_name("FILE");
+  cmd->add_option("log", o->log, "of --oplog of `kernbench run` or `model`")->required()->type_name("FILE");
   cmd->add_option("-o,--output", o->file, "the page; default: the log's name with .html")->type_name("FILE.html");
   o->plugins.add_to(*cmd);
   add_option(*cmd, "max-time", o->max_time);

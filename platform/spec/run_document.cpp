@@ -61,6 +61,15 @@ std::string word_of(const Json& v) {
   return v.is_string() ? v.get<std::string>() : v.dump();
 }
 
+/// Of "kernbench run --topology …".
+const Table& table_of_command(const Json& v) {
+  const auto text = json_value<std::string>(v);
+  for (const char* command : {"run", "model"}) {
+    if (text.rfind("kernbench " + std::string(command) + " ", 0) == 0) return table_of(command);
+  }
+  throw JsonFault("found " + shown(v) + ", expected one of kernbench run or model");
+}
+
 void read_option(const Option& o, const Json& v, RunSpec& into) {
   if (o.type == Type::flag) {
     if (json_value<bool>(v)) into.set(o.name, "true");
@@ -168,9 +177,9 @@ void begin_report(JsonWriter& w, const RunDocument& d) {
 
 RunSpec options_of(std::string_view json, std::string* topology_text) {
   const Json run = parse_json<Json>(json);
-  RunSpec spec;
+  RunSpec spec(json_field(run, "command", table_of_command));
   json_field(run, "options", [&](const Json& options) {
-    for (const Option* o : deciding_options()) {
+    for (const Option* o : spec.table().deciding()) {
       json_field(options, key_of(*o), [&](const Json& v) {
         read_option(*o, v, spec);
         return 0;

@@ -7,6 +7,20 @@
 #include "kernbench/phase2/op/errors.h"
 
 namespace kernbench::sweep {
+namespace {
+
+/// Where the value that begins there ends: at a comma that is in no braces or brackets.
+size_t end_of_value(const std::string& text, size_t from) {
+  int depth = 0;
+  for (size_t i = from; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ',' && depth <= 0) return i;
+    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+  }
+  return text.size();
+}
+
+}  // namespace
 
 Words option_words(const std::string& name, const std::string& value) {
   const size_t dot = name.find('.');
@@ -22,7 +36,7 @@ Axis parse_axis(const std::string& text) {
   bool good = equals != std::string::npos && equals > 0 && text[0] != '-';
   if (good) axis.name = text.substr(0, equals);
   for (size_t from = equals + 1; good && from <= text.size();) {
-    const size_t comma = std::min(text.find(',', from), text.size());
+    const size_t comma = end_of_value(text, from);
     axis.values.push_back(text.substr(from, comma - from));
     good = comma > from;
     from = comma + 1;

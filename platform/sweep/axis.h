@@ -20,7 +20,7 @@ struct Axis {
 /// alone, false nothing.
 Words option_words(const std::string& name, const std::string& value);
 
-/// "links=ideal,flit", as --over has it. InputError.
+/// "links=ideal,flit", as --over has it; a comma in braces or brackets is the value's. InputError.
 Axis parse_axis(const std::string& text);
 
 }  // namespace kernbench::sweep

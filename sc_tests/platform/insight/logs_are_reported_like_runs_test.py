@@ -28,8 +28,8 @@ class Reports(cli_support.FolderCli):
         with open(self.path(name), encoding="utf-8") as f:
             return f.read()
 
-    def log(self, name, *arguments):
-        return self.succeeds("run", *arguments, "--oplog", self.path(name), "--memory", "none", "--explain", "--format",
+    def log(self, name, *arguments, command="run"):
+        return self.succeeds(command, *arguments, "--oplog", self.path(name), "--memory", "none", "--explain", "--format",
                              "json", "--report", self.path("run.html"))
 
     def test_is_the_runs_own(self):
@@ -54,6 +54,17 @@ class Reports(cli_support.FolderCli):
                 page = os.path.splitext(name)[0] + ".html"
                 self.assertEqual(data_of(self.read("run.html")), data_of(self.read(page)))
                 os.remove(self.path(page))
+
+    def test_of_a_model_too(self):
+        model = os.path.join(os.environ["KERNBENCH_SOURCE"], "examples", "data", "decoder.yaml")
+        of_model = json.loads(self.log("m.jsonl", model, "--topology", topology("small.yaml"), "--phase", "prefill:16", "--phase",
+                                       "decode:batch=2,context=8", "--repeat", command="model"))
+        of_log = json.loads(self.succeeds("report", self.path("m.jsonl"), "--format", "json"))
+        for report in (of_model, of_log):
+            report.pop("wall_s")
+            forget_words(report["run"])
+        self.assertEqual(of_model, of_log)
+        self.assertEqual(data_of(self.read("run.html")), data_of(self.read("m.html")))
 
     def test_another_run_is_told(self):
         """An input file that has changed: rows of the table that lie elsewhere take another time."""

@@ -55,6 +55,15 @@ TEST(Plan, AModelAmongItsOptionsMakesModelsOfItsPoints) {
             "p.yaml:2: over.tp: unknown option;");
 }
 
+TEST(Axis, HasValuesBetweenCommasThatAreInNoBraces) {
+  EXPECT_EQ(parse_axis("set.file:cube.pe_layout={count: 4, at: [r0c0, r0c1]},{count: 8}").values,
+            (Words{"{count: 4, at: [r0c0, r0c1]}", "{count: 8}"}));
+  EXPECT_EQ(parse_axis("a=x},y,{z").values, (Words{"x}", "y", "{z"}));  // what is never closed goes to the end
+  EXPECT_EQ(parse_axis("a={b,c").values, Words{"{b,c"});
+  for (const char* wrong : {"a", "=x", "-a=x", "a=", "a=x,", "a=,x", "a={x},,y"})
+    EXPECT_THROW(parse_axis(wrong), InputError) << wrong;
+}
+
 TEST(Plan, StepsThatAreNoSumsOfPowersOfTwoEndWhereTheyShould) {
   const Plan plan = parse_plan(std::string(kHead) + "over:\n  set.x.y: {from: 0.1, to: 0.3, step: 0.1}\n", "p.yaml");
   EXPECT_EQ(plan.axes[0].values, (Words{"0.1", "0.2", "0.3"}));
