@@ -18,7 +18,7 @@ FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool
 }
 
 FabricTransaction::~FabricTransaction() {
-  hide_atomic(payload);  // of one that is still under way, it is not the payload's
+  payload.clear_extension<AtomicExtension>();  // of one still under way: somebody else's, who may be gone
   payload.clear_extension(this);
 }
 

@@ -131,9 +131,9 @@ void PeScheduler::dispatch_simple(PeCommand& c, Stage stage) {
   item.stage_at = 0;
   item.stages[0] = stage;
   if (pe_->observer) pe_->observer->sub_command_dispatched(*pe_, item, c.queued_ns);
-  in_flight_.add(c, CommandState::waits_for_room, stage);
-  // Refused: it waits for room, and blocks nobody.
-  if (next_[stage].send(item)) in_flight_.set(c, CommandState::at_engine);
+  in_flight_.add(c, CommandState::at_engine, stage);
+  // Refused: it waits for room, and blocks nobody. Taken, it may be done already, and gone: a gather of no ranges.
+  if (!next_[stage].send(item)) in_flight_.set(c, CommandState::waits_for_room);
 }
 
 // ---- feeding

@@ -58,8 +58,10 @@ Layout random_layout(std::mt19937& random, int axes, uint32_t ranks) {
   const auto level = [&](bool grids) {
     if (pick(3) == 0) return host::replicate();
     if (!grids || pick(2) == 0) return host::shard(pick(2 * axes) - axes);
-    return host::grid(pick(3) == 0 ? host::replicate() : host::shard(pick(axes)),
-                      pick(3) == 0 ? host::replicate() : host::shard(pick(axes)));
+    // One after the other: arguments would be drawn in each compiler's own order.
+    const auto columns = pick(3) == 0 ? host::replicate() : host::shard(pick(axes));
+    const auto rows = pick(3) == 0 ? host::replicate() : host::shard(pick(axes));
+    return host::grid(rows, columns);
   };
   Layout l = Layout(level(false)).cube(level(true)).pe(level(true));
   if (pick(3) == 0) l = l.on(random() % ranks);
