@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 import tempfile
+import unittest
 
 import cli_support
 from cli_support import KERNBENCH, sample, topology
 
+SANITIZED = bool(os.environ.get("KERNBENCH_SANITIZED"))
 SMALL = topology("small.yaml")
 MODEL = os.path.join(os.path.dirname(SMALL), os.pardir, "examples/data/decoder.yaml")
 ADD = ("run", "--topology", SMALL, "--kernel", "vector_add")
@@ -115,6 +117,7 @@ class Shortage(cli_support.Cli):
             self.anew(0o555)
             self.check(command, files, statuses=(2,) if files else (0,))
 
+    @unittest.skipIf(SANITIZED, "UndefinedBehaviorSanitizer asks by a pipe what memory there is")
     def test_few_descriptors(self):
         found = set()
         for n in (4, 6, 9):
@@ -123,13 +126,14 @@ class Shortage(cli_support.Cli):
                 found.add(self.check(command, files, f"ulimit -n {n}"))
         self.assertLess({0}, found, "nothing was short")
 
+    @unittest.skipIf(SANITIZED, "LeakSanitizer looks for leaks in a process of its own")
     def test_few_processes(self):
         for command, files in COMMANDS:
             self.anew(0o777)
             self.check(command, files, "ulimit -u 1")
 
+    @unittest.skipIf(SANITIZED, "sanitizers reserve memory themselves")
     def test_little_memory(self):
-        cli_support.skip_under_sanitizers("they reserve memory themselves")
         found = set()
         for kb in (100_000, 200_000):
             for command, files in COMMANDS:
