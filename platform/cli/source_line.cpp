@@ -15,17 +15,17 @@ using Found = void (*)(const char* file, int line);
 
 void ignore(void*, const char*, int) {}
 
-/// In the tree sources are "/kernel_api/core.cpp" (CMakeLists.txt), headers lie in …/kernbench/. The kernels of this
-/// project are as good as a user's.
+/// Sources of the tree have relative names, such as "build/debug/kernel_api/core.cpp" (CMakeLists.txt), headers lie in
+/// …/kernbench/. The kernels of this project are as good as a user's.
 bool is_kernels_source(const char* file) {
   if (std::strstr(file, "/kernels/") || std::strstr(file, "/programs/")) return true;
   for (const char* own : {"/phase2/", "/kernel_api/", "/systemc_models/", "/platform/"}) {
     const char* at = std::strstr(file, own);
     constexpr const char* kFolder = "kernbench";
     const size_t length = std::strlen(kFolder);
-    if (at == file ||
-        (at && static_cast<size_t>(at - file) >= length && std::strncmp(at - length, kFolder, length) == 0))
-      return false;
+    if (std::strncmp(file, own + 1, std::strlen(own + 1)) == 0) return false;
+    if (at && (file[0] != '/' || at == file)) return false;
+    if (at && static_cast<size_t>(at - file) >= length && std::strncmp(at - length, kFolder, length) == 0) return false;
   }
   return std::strncmp(file, "/usr/", 5) != 0 && file[0] != '.';  // "./nptl/pthread_kill.c": the C library's
 }

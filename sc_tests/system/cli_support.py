@@ -74,7 +74,8 @@ class FolderCli(Cli):
     """Each test has a folder of its own."""
 
     def setUp(self):
-        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        # A browser that has just ended may still write into its part of it.
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
 
     def path(self, name):
         return os.path.join(self.folder, name)

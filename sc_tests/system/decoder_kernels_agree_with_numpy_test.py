@@ -193,11 +193,11 @@ class Kernels(cli_support.Cli):
             words = ["run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", f"n={n}", "--param", f"k={k}"]
             return self.run_cli(*words, *options)
         for options in (("--param", "m=512"), ("--param", "m=767", "--param", "dtype=f16"),
-                        ("--param", "m=512", "--set", "*.pe_tcm.size_mb=12")):
+                        *(("--param", "m=512", "--set", f"*.pe_tcm.size_mb={mb}") for mb in (12, 10))):
             with self.subTest(options=options):
                 status, _, err = run(*options)
                 self.assertEqual((status, err), (0, ""))
-        for mb in (10, 3):
+        for mb in (3, 1.2):
             status, _, err = run("--param", "m=512", "--set", f"*.pe_tcm.size_mb={mb}")
             self.assertEqual((status, len(err.splitlines())), (1, 1), err)
             self.assertIn("TCM exhausted", err)

@@ -51,7 +51,7 @@ class Sweep(cli_support.Cli):
         for over, command, word in ((["links"], GEMM, "OPTION=VALUE"), (["=a"], GEMM, "OPTION=VALUE"),
                                     (["links=ideal,"], GEMM, "OPTION=VALUE"),
                                     (["links=ideal", "links=flit"], GEMM, "twice"),
-                                    (["format=csv"], GEMM, "format"), (["links=ideal"], ("traffic",), "run or probe"),
+                                    (["format=csv"], GEMM, "format"), (["links=ideal"], ("traffic",), "run, model or probe"),
                                     (["links=ideal"], (*GEMM, "--format", "text"), "--format")):
             options = [word for o in over for word in ("--over", o)]
             self.refuses("sweep", *options, "--", *command, saying=[word], lines=1)

@@ -127,7 +127,7 @@ class Stores(cli_support.Cli):
         store = ("--store", self.file("s"))
         run = ("--", "run", "--topology", topology("small.yaml"), "--kernel", "gemm")
         over = ("--over", "links=ideal")
-        for arguments, word in (((), "--over"), (over, "run or probe"), (("--plan", self.plan, *over), "--plan"),
+        for arguments, word in (((), "--over"), (over, "run, model or probe"), (("--plan", self.plan, *over), "--plan"),
                                 (("--plan", self.file("none.yaml")), "none.yaml"),
                                 ((*over, "--shard", "0/4", *run), "--shard"), ((*over, "--shard", "5/4", *run), "--shard"),
                                 ((*over, "--shard", "1", *run), "--shard"), ((*over, "--metric", "time", *run), "sim_ns"),
