@@ -555,7 +555,7 @@ KernelSpec spec() {
   s.function = decode_linear;
   s.reference = reference;
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
-    fit_in_tcm(p, costs, {"sum_bytes", "ahead_bytes", "keep_bytes", "slot_bytes"});
+    fit_in_tcm("decode_linear", p, costs, {"sum_bytes", "ahead_bytes", "keep_bytes", "slot_bytes"});
   };
   s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";
   s.queues = connections;

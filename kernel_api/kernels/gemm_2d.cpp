@@ -516,7 +516,7 @@ KernelSpec spec() {
   };
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_sum_beside(*p);
-    fit_in_tcm(p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});
+    fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
   };

@@ -5,19 +5,23 @@
 
 #include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/kernel_api/launch_shape.h"
+#include "kernbench/kernel_api/registry.h"
 
 namespace kernbench::kernels {
 
-void fit_in_tcm(Params* p, const LaunchCosts& costs, std::initializer_list<const char*> bytes,
-                std::initializer_list<const char*> sides) {
+void fit_in_tcm(const std::string& kernel, Params* p, const LaunchCosts& costs,
+                std::initializer_list<const char*> bytes, std::initializer_list<const char*> sides) {
   constexpr uint64_t kEnough = uint64_t{15} << 20;
   uint64_t tcm = kEnough;
   for (size_t pe = 0; p->launch() && pe < p->launch()->pes.size(); ++pe)
     tcm = std::min(tcm, costs.tcm_bytes(static_cast<int64_t>(pe)));
   if (tcm == kEnough) return;
   const double share = static_cast<double>(tcm) / static_cast<double>(kEnough);
+  const auto& declared = KernelRegistry::instance().at(kernel).params;
   const auto less = [&](const char* name, double by, int64_t unit) {
     const int64_t now = p->integer(name);
+    const auto it = std::find_if(declared.begin(), declared.end(), [&](const ParamSpec& s) { return s.name == name; });
+    if (it->default_value != ParamValue(now)) return;  // somebody has chosen it
     p->set(name, std::min(now, std::max(unit, static_cast<int64_t>(by * static_cast<double>(now)) / unit * unit)));
   };
   for (const char* name : bytes) less(name, share, 64);

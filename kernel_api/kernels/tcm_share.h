@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
 
 #include "kernbench/kernel_api/params.h"
 
@@ -11,10 +12,10 @@ class LaunchCosts;
 
 namespace kernbench::kernels {
 
-/// Defaults are for PEs of which kernels have 15 MiB, as of a TCM of 16. Where some PE of the launch has less, makes
-/// the parameters smaller: `bytes`, of what lies there, by that share, in units of 64; `sides`, of what two of them
-/// span, by its root, in units of 16. Never below one unit, nor larger than they were.
-void fit_in_tcm(Params*, const LaunchCosts&, std::initializer_list<const char*> bytes,
+/// Defaults of the kernel are for PEs of which it has 15 MiB, as of a TCM of 16. Where some PE of the launch has less,
+/// makes parameters that are as by default smaller: `bytes`, of what lies there, by that share, in units of 64;
+/// `sides`, of what two of them span, by its root, in units of 16. Never below one unit, nor larger than they were.
+void fit_in_tcm(const std::string& kernel, Params*, const LaunchCosts&, std::initializer_list<const char*> bytes,
                 std::initializer_list<const char*> sides = {});
 
 }  // namespace kernbench::kernels

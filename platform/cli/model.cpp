@@ -89,7 +89,7 @@ class Model : public OwnProgram {
   void write(std::ostream& out, ProgramReport& p, bool json) const override {
     const models::ModelReport r =
         capacity_.fits() ? report_of(*program_, capacity_, peaks_, p) : report_of(*program_, capacity_);
-    if (capacity_.fits()) p.run.model = figures_of(r);
+    if (capacity_.fits()) p.run.model = model_figures(r);
     if (json) {
       write_model_json(out, r, p);
     } else {

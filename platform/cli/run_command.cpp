@@ -116,9 +116,7 @@ struct Observers {
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
                                                      const insight::Insight& found, const LaunchNotes& launch) {
   constexpr size_t kTried = 8;
-  const std::string kernel = spec.table().find("kernel") ? spec.text("kernel") : "";  // model has none
-  const auto changes = single_changes(platform.graph(), component_catalog(), spec,
-                                      kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
+  const auto changes = single_changes(platform.graph(), component_catalog(), spec);
   return tried_proposals(changes, found, launch, spec, kTried);
 }
 

@@ -15,7 +15,6 @@
 #include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/spec/run_spec.h"
-#include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/shrinking.h"
 #include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/sweep/tuner.h"
@@ -26,7 +25,7 @@ namespace {
 /// Nothing where the run chooses its PEs itself, or its kernel declares no size that is split over them.
 sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
   sweep::Shrinking s;
-  if (!run.table().find("kernel") || !run.given("kernel")) return s;
+  if (run.text_or_none("kernel").empty()) return s;
   for (const char* choice : {"pes", "device", "ranks"}) {
     if (run.text(choice) != spec::option(choice).initial) return s;
   }
@@ -73,7 +72,7 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
   if (command.empty() && c.plan.file.empty())
     throw InputError(
         "tune: needs the options of run, or model and its options, and --over OPTION=V,V,…, or --plan FILE.yaml");
-  if (!command.empty() && !sweep::is_run(command[0])) command.insert(command.begin(), "run");
+  if (!command.empty() && !spec::is_run(command[0])) command.insert(command.begin(), "run");
   o.plan = c.plan.plan("tune", command);
   o.version = version();
   o.form = sweep::form_of(c.format);

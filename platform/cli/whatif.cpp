@@ -24,9 +24,7 @@ int remedies(const WhatIfOptions& o, const std::string& format) {
   topology.plugins.load();
   std::vector<SingleChange> changes;
   try {
-    const std::string kernel = run.table().find("kernel") ? run.text("kernel") : "";  // model has none
-    changes = single_changes(topology.compile(), component_catalog(), run,
-                             kernel.empty() ? nullptr : &KernelRegistry::instance().at(kernel));
+    changes = single_changes(topology.compile(), component_catalog(), run);
   } catch (const BadParam& e) {
     throw InputError(e.what());
   }

@@ -135,7 +135,7 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
   return r;
 }
 
-ModelFigures figures_of(const ModelReport& r) {
+ModelFigures model_figures(const ModelReport& r) {
   ModelFigures f;
   const auto first = [&](std::optional<double> PhaseTimes::*which) {
     const auto it = std::find_if(r.phases.begin(), r.phases.end(), [&](const PhaseTimes& p) { return p.*which; });

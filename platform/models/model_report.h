@@ -58,7 +58,7 @@ ModelReport report_of(const ModelProgram&, const Capacity&, const Peaks&, const 
 ModelReport report_of(const ModelProgram&, const Capacity&);
 
 /// For sweeps and tuners.
-ModelFigures figures_of(const ModelReport&);
+ModelFigures model_figures(const ModelReport&);
 
 void write_model_text(std::ostream&, const ModelReport&, const ProgramReport&);
 /// "run", "model", "phases", "capacity", "verdict", then as a program's.

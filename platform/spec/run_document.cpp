@@ -64,9 +64,11 @@ std::string word_of(const Json& v) {
 /// Of "kernbench run --topology …".
 const Table& table_of_command(const Json& v) {
   const auto text = json_value<std::string>(v);
-  for (const char* command : {"run", "model"}) {
-    if (text.rfind("kernbench " + std::string(command) + " ", 0) == 0) return table_of(command);
-  }
+  constexpr std::string_view kName = "kernbench ";
+  const std::string command = text.compare(0, kName.size(), kName) == 0
+                                  ? text.substr(kName.size(), text.find(' ', kName.size()) - kName.size())
+                                  : "";
+  if (is_run(command)) return table_of(command);
   throw JsonFault("found " + shown(v) + ", expected one of kernbench run or model");
 }
 

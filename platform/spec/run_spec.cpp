@@ -373,6 +373,10 @@ const Table& table_of(std::string_view command) {
   return *it;
 }
 
+bool is_run(std::string_view command) {
+  return command == "run" || command == "model";
+}
+
 const Option* Table::find(std::string_view name) const {
   const auto it = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
   return it == options.end() ? nullptr : &*it;

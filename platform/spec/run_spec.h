@@ -66,6 +66,9 @@ struct Table {
 };
 /// Of `run`, `model`, `traffic`, `pipeline`, `probe` or `collectives`. std::logic_error for another command.
 const Table& table_of(std::string_view command);
+/// Whether it is a command whose report has a run's figures, which stores keep, tuners compare and logs tell of: `run`
+/// or `model`.
+bool is_run(std::string_view command);
 
 // Those of `run`.
 const std::vector<Option>& options();
@@ -87,6 +90,8 @@ class RunSpec {
   bool flag(std::string_view name) const { return given(name); }
   /// Its value, else its initial one.
   std::string text(std::string_view name) const;
+  /// The same; empty where the command has no such option.
+  std::string text_or_none(std::string_view name) const { return table_->find(name) ? text(name) : std::string(); }
   /// Of a whole number that is given or has an initial value.
   uint64_t whole(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;

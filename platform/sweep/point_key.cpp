@@ -17,7 +17,7 @@ namespace {
 using spec::Option;
 
 spec::RunSpec run_of(const Words& words) {
-  if (words.empty() || !is_run(words[0]))
+  if (words.empty() || !spec::is_run(words[0]))
     throw InputError("--store: keeps runs and models; found " + in_quotes(words.empty() ? "" : words[0]));
   spec::RunSpec run = spec::RunSpec::of_words(words, "--store");
   for (const Option& o : run.table().options) {

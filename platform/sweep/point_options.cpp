@@ -15,10 +15,6 @@ const spec::Option* point_option(const spec::Table& table, std::string_view name
 
 }  // namespace
 
-bool is_run(std::string_view command) {
-  return command == "run" || command == "model";
-}
-
 std::vector<std::string> point_option_names(const spec::Table& table) {
   std::vector<std::string> names;
   for (const spec::Option& o : table.options) {

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernbench/platform/spec/run_spec.h"
 
 namespace kernbench::sweep {
-
-/// Whether it is a command whose report has a run's figures, which stores keep and tuners compare: `run` or `model`.
-bool is_run(std::string_view command);
 
 /// All names, for messages.
 std::vector<std::string> point_option_names(const spec::Table&);

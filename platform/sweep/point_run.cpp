@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/spec/shell_words.h"
 #include "kernbench/platform/sweep/metrics.h"
-#include "kernbench/platform/sweep/point_options.h"
 
 namespace kernbench::sweep {
 
@@ -26,7 +26,7 @@ Words explained(Words words) {
 
 Words worker_words(Words point, size_t jobs) {
   const bool threads = std::find(point.begin(), point.end(), "--threads") != point.end();
-  const bool run = !point.empty() && is_run(point[0]);
+  const bool run = !point.empty() && spec::is_run(point[0]);
   point.insert(point.end(), {"--format", "json"});
   if (run && jobs > 1 && !threads) point.insert(point.end(), {"--threads", "1"});
   return point;

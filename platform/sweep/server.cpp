@@ -13,7 +13,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/platform/sweep/point_options.h"
+#include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/request.h"
 #include "kernbench/platform/sweep/store.h"
@@ -161,7 +161,7 @@ class Server {
 }  // namespace
 
 void serve(const ServeOptions& options, int in, int out, const ServeHooks& hooks) {
-  if (options.base.empty() || !is_run(options.base[0]))
+  if (options.base.empty() || !spec::is_run(options.base[0]))
     throw InputError("serve: found " + in_quotes(options.base.empty() ? "" : options.base[0]) +
                      ", expected run or model with its options");
   signal(SIGPIPE, SIG_IGN);  // write() says it

@@ -11,9 +11,9 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/sweep/page.h"
 #include "kernbench/platform/sweep/plot.h"
-#include "kernbench/platform/sweep/point_options.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/progress_file.h"
@@ -30,10 +30,10 @@ class Sweep {
  public:
   Sweep(const SweepOptions& o, const SweepHooks& hooks) : o_(o), hooks_(hooks) {
     const Words& command = o.plan.command;
-    if (command.empty() || !(is_run(command[0]) || command[0] == "probe"))
+    if (command.empty() || !(spec::is_run(command[0]) || command[0] == "probe"))
       throw InputError(fmt::format("sweep: found '{}', expected run, model or probe with its options",
                                    command.empty() ? "" : command[0]));
-    runs_ = is_run(command[0]);
+    runs_ = spec::is_run(command[0]);
     std::set<std::string> names;
     for (const Axis& a : o.plan.axes) {
       if (!names.insert(a.name).second)

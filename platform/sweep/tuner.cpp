@@ -12,7 +12,7 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/platform/sweep/point_options.h"
+#include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/sweep/point_queue.h"
 #include "kernbench/platform/sweep/point_run.h"
 #include "kernbench/platform/sweep/shrinking.h"
@@ -38,7 +38,7 @@ class Tuner {
  public:
   Tuner(const TuneOptions& o, const TuneHooks& hooks)
       : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
-    if (o.plan.command.empty() || !is_run(o.plan.command[0]))
+    if (o.plan.command.empty() || !spec::is_run(o.plan.command[0]))
       throw InputError("tune: expected run or model with its options");
     for (const Objective& objective : o.by) {
       const Metric& m = metric(objective.metric, "tune");

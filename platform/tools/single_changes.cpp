@@ -254,11 +254,12 @@ spec::RunSpec SingleChange::of(spec::RunSpec run) const {
 }
 
 std::vector<SingleChange> single_changes(const topology::Graph& graph, const ImplCatalog& catalog,
-                                         const spec::RunSpec& run, const KernelSpec* kernel) {
+                                         const spec::RunSpec& run) {
   Changes all(graph, catalog);
-  if (kernel) {
-    all.parameters(run, *kernel);
-    all.kernel(*kernel);
+  if (const std::string name = run.text_or_none("kernel"); !name.empty()) {
+    const KernelSpec& kernel = KernelRegistry::instance().at(name);
+    all.parameters(run, kernel);
+    all.kernel(kernel);
   }
   all.launch(run);
   all.attributes();

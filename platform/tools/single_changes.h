@@ -37,8 +37,7 @@ struct SingleChange {
 
 /// Numbers twice and half, named values each of the others, as far as they are legal by themselves: what does not go
 /// together a run tells. An attribute that differs between nodes of one kind: all as most of them have it. The graph is
-/// the run's; kernel: null for a program's or a Triton kernel's run, whose parameters are left as they are.
-std::vector<SingleChange> single_changes(const topology::Graph&, const ImplCatalog&, const spec::RunSpec&,
-                                         const KernelSpec* kernel);
+/// the run's. Parameters are left as they are but for a kernel's.
+std::vector<SingleChange> single_changes(const topology::Graph&, const ImplCatalog&, const spec::RunSpec&);
 
 }  // namespace kernbench

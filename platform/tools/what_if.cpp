@@ -142,7 +142,7 @@ bool WhatIf::Row::changes_nothing(double sim_ns) const {
 }
 
 void check_command(const WhatIfOptions& o) {
-  if (o.command.empty() || (o.command[0] != "run" && o.command[0] != "model"))
+  if (o.command.empty() || !spec::is_run(o.command[0]))
     throw InputError("whatif: expected run or model with its options behind --");
   for (const spec::Option& option : spec::table_of(o.command[0]).options) {
     const std::string name = "--" + std::string(option.name);

@@ -61,6 +61,19 @@ class Models(Cli):
             self.assertEqual(r["capacity"]["tcm"]["has_bytes"], has)
             self.assertLess(r["capacity"]["tcm"]["rings_bytes"], has / 2)
 
+    def test_one_pe_with_less_tcm_is_what_all_go_by_and_what_is_given_stays(self):
+        def params(*more):
+            r = json.loads(self.succeeds("run", "--topology", SMALL, "--kernel", "gemm_2d", "--verify", "--format", "json", "--param",
+                                         "m=67", "--param", "n=130", "--param", "k=33", *more))
+            self.assertTrue(r["verify"]["passed"])
+            return r["params"]
+        usual, one = params(), params("--set", "sip0.cube0.pe1.pe_tcm.size_mb=2")
+        self.assertEqual(params("--set", "*.pe_tcm.size_mb=2"), one)
+        for name in ("panel_bytes", "keep_bytes", "slot_bytes", "panel_m", "panel_n"):
+            self.assertLess(one[name], usual[name])
+        given = params("--set", "*.pe_tcm.size_mb=2", "--param", "slot_bytes=8192", "--param", "panel_m=64")
+        self.assertEqual((given["slot_bytes"], given["panel_m"], given["panel_n"]), (8192, 64, one["panel_n"]))
+
     def test_ranks_and_types(self):
         for tp, dtype, family in ((2, "f32", "llama"), (2, "f32", "qwen3"), (2, "bf16", "mistral"), (4, "f16", "qwen2")):
             with self.subTest(tp=tp, dtype=dtype):
