@@ -25,6 +25,7 @@ constexpr const char* kRun = ".run";
 constexpr const char* kTopologies = "topologies";
 /// Bytes that are read of a file: of what a page has asked for, of a report for its results, of what a run has said.
 constexpr size_t kMostRequest = 1 << 20, kMostReport = 64 << 20, kMostSaid = 64 << 10;
+constexpr size_t kMostHead = 64 << 10;  ///< of a file in which a model is looked for
 
 /// Plain names with that ending in a folder that is no link; none where there is no such folder.
 std::vector<std::string> names_in(const std::string& folder, const char* ending, fs::file_type type) {
@@ -47,6 +48,16 @@ void write_file(const std::string& file, const std::string& text) {
   out.keep();
 }
 
+/// Not through a link; null where there is no such regular file.
+std::shared_ptr<const OpenFile> opened_regular(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return nullptr;
+  struct stat status {};
+  const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  auto opened = std::make_shared<OpenFile>(fd, static_cast<size_t>(status.st_size));
+  return regular ? opened : nullptr;
+}
+
 fs::file_time_type changed(const std::string& file) {
   std::error_code error;
   return fs::last_write_time(file, error);
@@ -63,11 +74,19 @@ size_t OpenFile::read(size_t from, char* to, size_t size) const {
   return got > 0 ? static_cast<size_t>(got) : 0;
 }
 
+std::string OpenFile::first(size_t most) const {
+  return part(0, std::min(most, size_));
+}
+
 std::string OpenFile::last(size_t most) const {
-  std::string text(std::min(most, size_), '\0');
+  const size_t size = std::min(most, size_);
+  return part(size_ - size, size);
+}
+
+std::string OpenFile::part(size_t from, size_t size) const {
+  std::string text(size, '\0');
   size_t got = 0;
-  for (size_t n = 1; n > 0 && got < text.size(); got += n)
-    n = read(size_ - text.size() + got, text.data() + got, text.size() - got);
+  for (size_t n = 1; n > 0 && got < size; got += n) n = read(from + got, text.data() + got, size - got);
   text.resize(got);
   return text;
 }
@@ -80,8 +99,26 @@ RunFolder::RunFolder(const std::string& folder) {
   path_ = whole.string();
 }
 
+bool RunFolder::says_model_type(const std::string& file) const {
+  const auto opened = opened_regular(path_ + "/" + file);
+  return opened && opened->first(kMostHead).find("model_type") != std::string::npos;
+}
+
+std::vector<std::string> RunFolder::models() const {
+  std::vector<std::string> found = names_in(path_, ".onnx", fs::file_type::regular);
+  for (const char* ending : {".json", ".yaml"}) {
+    for (const std::string& name : names_in(path_, ending, fs::file_type::regular)) {
+      if (says_model_type(name)) found.push_back(name);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::vector<std::string> RunFolder::topologies() const {
   std::vector<std::string> found = names_in(path_, ".yaml", fs::file_type::regular);
+  found.erase(std::remove_if(found.begin(), found.end(), [&](const std::string& n) { return says_model_type(n); }),
+              found.end());
   for (const std::string& name : names_in(path_ + "/" + kTopologies, ".yaml", fs::file_type::regular))
     found.push_back(name);
   std::sort(found.begin(), found.end());
@@ -111,7 +148,9 @@ std::string RunFolder::file(const std::string& run, const std::string& file) con
 }
 
 std::string RunFolder::create(const RunRequest& request) const {
-  const std::string stem = request.name() + "-" + fs::path(request.topology).stem().string();
+  const auto stem_of = [](const std::string& file) { return fs::path(file).stem().string(); };
+  const std::string stem =
+      (request.is_model() ? stem_of(request.name) : request.name) + "-" + stem_of(request.topology);
   for (int number = 1;; ++number) {
     const std::string name = fmt::format("{}-{}", stem, number);
     if (mkdir((path_ + "/" + name + kRun).c_str(), 0777) != 0) {
@@ -130,13 +169,7 @@ std::string RunFolder::create(const RunRequest& request) const {
 }
 
 std::shared_ptr<const OpenFile> RunFolder::open(const std::string& run, const std::string& name) const {
-  if (!has_run(run)) return nullptr;
-  const int fd = ::open(file(run, name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return nullptr;
-  struct stat status {};
-  const bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  auto opened = std::make_shared<OpenFile>(fd, static_cast<size_t>(status.st_size));
-  return regular ? opened : nullptr;
+  return has_run(run) ? opened_regular(file(run, name)) : nullptr;
 }
 
 std::optional<std::string> RunFolder::read(const std::string& run, const std::string& name, size_t most) const {

@@ -1,7 +1,7 @@
-// The folder that a page shows: topologies, and runs. A run is a folder NAME.run in it:
+// The folder that a page shows: topologies, models, and runs. A run is a folder NAME.run in it:
 //
 //   request.json  what was asked for (run_request.h)
-//   run.json      what `kernbench run --format json` printed
+//   run.json      what `kernbench run --format json` printed, or `kernbench model`
 //   stderr.txt    what it said, and its progress
 //   report.html   its report
 //   end.json      how it ended; a run that has none and does not run was cut off
@@ -35,10 +35,12 @@ class OpenFile {
   size_t size() const { return size_; }
   /// How many bytes there were; 0 behind its end, or where they cannot be read.
   size_t read(size_t from, char* to, size_t size) const;
-  /// Its last bytes, at most so many.
+  /// Its first, or last, bytes, at most so many.
+  std::string first(size_t most) const;
   std::string last(size_t most) const;
 
  private:
+  std::string part(size_t from, size_t size) const;
   int fd_;
   size_t size_;
 };
@@ -49,8 +51,10 @@ class RunFolder {
   explicit RunFolder(const std::string& folder);
   const std::string& path() const { return path_; }
 
-  /// Names of the .yaml files in it and in its folder topologies, sorted.
+  /// Names of the .yaml files in it, but for models, and in its folder topologies, sorted.
   std::vector<std::string> topologies() const;
+  /// Of the files in it that `kernbench model` takes, sorted: ONNX graphs, and what says `model_type`.
+  std::vector<std::string> models() const;
   /// Names of its runs, the latest first.
   std::vector<std::string> runs() const;
   bool has_run(const std::string& name) const;
@@ -72,6 +76,8 @@ class RunFolder {
 
  private:
   std::optional<double> expected_ns(const std::string& run) const;
+  /// Of a .json or .yaml file in the folder.
+  bool says_model_type(const std::string& file) const;
   /// The last bytes of a file of a run, at most so many; none where it is not there.
   std::optional<std::string> read(const std::string& run, const std::string& file, size_t most) const;
 

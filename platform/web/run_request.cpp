@@ -1,6 +1,7 @@
 #include "kernbench/platform/web/run_request.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernbench/phase2/op/errors.h"
@@ -12,8 +13,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool is_flag(const std::string& name) {
-  return spec::option(name).type == spec::Option::Type::flag;
+bool is_flag(const spec::Option& o) {
+  return o.type == spec::Option::Type::flag;
+}
+
+const spec::Option& option_of(const RunRequest& r, const std::string& name) {
+  return spec::table_of(r.command()).at(name);
+}
+
+bool is_list(const spec::Option& o) {
+  return o.often != spec::Option::Often::once;
 }
 
 std::string name_of(const Json& v) {
@@ -40,41 +49,55 @@ void each_of(const Json& object, const Read& read) {
 }
 
 void take_option(RunRequest& r, const std::string& name, const Json& v) {
-  const auto legal = page_options();
-  if (std::none_of(legal.begin(), legal.end(), [&](const spec::Option* o) { return o->name == name; }))
-    throw JsonFault("no option that a page may set");
-  if (!is_flag(name)) {
-    r.options[name] = word_of(v);
+  const auto legal = page_options(r.command());
+  const auto found = std::find_if(legal.begin(), legal.end(), [&](const spec::Option* o) { return o->name == name; });
+  if (found == legal.end()) throw JsonFault("no option that a page may set");
+  if (is_list(**found)) {
+    r.options[name] = words_of(v);
+  } else if (!is_flag(**found)) {
+    r.options[name] = {word_of(v)};
   } else if (json_value<bool>(v)) {
     r.options[name];
   }
 }
 
+constexpr std::array kKinds = {"kernel", "program", "model"};
+
+/// What is run, which says whose the options are.
+void take_work(RunRequest& r, const Json& whole) {
+  for (const char* kind : kKinds) {
+    if (!whole.contains(kind)) continue;
+    if (!r.kind.empty()) throw JsonFault("found a " + r.kind + " and a " + kind + ", expected one of them");
+    r.kind = kind;
+    json_field(whole, kind, [&](const Json& v) { r.name = name_of(v); });
+  }
+  if (r.kind.empty()) throw JsonFault("expected a kernel, a program or a model");
+}
+
+void take_param(RunRequest& r, const std::string& name, const Json& v) {
+  if (r.is_model()) throw JsonFault("a model has no parameters");
+  if (!is_plain_name(name)) throw JsonFault("no parameter's name");
+  r.params[name] = word_of(v);
+}
+
 RunRequest request_of(const Json& whole) {
   RunRequest r;
+  if (whole.is_object()) take_work(r, whole);
   each_of(whole, [&](const std::string& key, const Json& v) {
-    if (key == "kernel") {
-      r.kernel = name_of(v);
-    } else if (key == "program") {
-      r.program = name_of(v);
-    } else if (key == "topology") {
+    if (key == "topology") {
       r.topology = name_of(v);
     } else if (key == "params") {
-      each_of(v, [&](const std::string& name, const Json& value) {
-        if (!is_plain_name(name)) throw JsonFault("no parameter's name");
-        r.params[name] = word_of(value);
-      });
+      each_of(v, [&](const std::string& name, const Json& value) { take_param(r, name, value); });
     } else if (key == "options") {
       each_of(v, [&](const std::string& name, const Json& value) { take_option(r, name, value); });
     } else if (key == "set") {
       r.set = words_of(v);
     } else if (key == "scale") {
       r.scale = words_of(v);
-    } else {
+    } else if (key != r.kind) {
       throw JsonFault("no field of a request");
     }
   });
-  if (r.kernel.empty() == r.program.empty()) throw JsonFault("expected a kernel or a program, one of them");
   if (r.topology.empty()) throw JsonFault("'topology' is missing");
   return r;
 }
@@ -94,12 +117,11 @@ std::vector<std::string> verdict_of(const Json& v) {
 
 }  // namespace
 
-std::vector<const spec::Option*> page_options() {
-  using Option = spec::Option;
-  std::vector<const Option*> taken = spec::deciding_options();
-  const auto is_other = [](const Option* o) {
-    return o->file != Option::File::none || o->often != Option::Often::once || o->name == "kernel" ||
-           o->name == "program";
+std::vector<const spec::Option*> page_options(std::string_view command) {
+  constexpr std::array<std::string_view, 5> kOwnFields = {"kernel", "program", "param", "set", "scale"};
+  std::vector<const spec::Option*> taken = spec::table_of(command).deciding();
+  const auto is_other = [&](const spec::Option* o) {
+    return o->file != spec::Option::File::none || std::count(kOwnFields.begin(), kOwnFields.end(), o->name) > 0;
   };
   taken.erase(std::remove_if(taken.begin(), taken.end(), is_other), taken.end());
   return taken;
@@ -115,10 +137,12 @@ bool is_plain_name(std::string_view s) {
 }
 
 std::vector<std::string> RunRequest::arguments() const {
-  std::vector<std::string> words = {"run", kernel.empty() ? "--program=" + program : "--kernel=" + kernel,
-                                    "--topology=" + topology};
+  std::vector<std::string> words = {command(), "--" + kind + "=" + name, "--topology=" + topology};
   for (const auto& [param, value] : params) words.push_back("--param=" + param + "=" + value);
-  for (const auto& [option, value] : options) words.push_back("--" + option + (value.empty() ? "" : "=" + value));
+  for (const auto& [option, values] : options) {
+    if (is_flag(option_of(*this, option))) words.push_back("--" + option);
+    for (const std::string& value : values) words.push_back("--" + option + "=" + value);
+  }
   for (const std::string& s : set) words.push_back("--set=" + s);
   for (const std::string& s : scale) words.push_back("--scale=" + s);
   return words;
@@ -127,14 +151,18 @@ std::vector<std::string> RunRequest::arguments() const {
 std::string RunRequest::json() const {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::spaced);
-  w.open('{').field(kernel.empty() ? "program" : "kernel", name()).field("topology", topology).field("params", params);
+  w.open('{').field(kind, name).field("topology", topology);
+  if (!is_model()) w.field("params", params);
   w.key("options").open('{');
-  for (const auto& [option, value] : options) {
+  for (const auto& [option, values] : options) {
+    const spec::Option& o = option_of(*this, option);
     w.key(option);
-    if (is_flag(option)) {
+    if (is_flag(o)) {
       w.value(true);
+    } else if (is_list(o)) {
+      w.value(values);
     } else {
-      w.value(value);
+      w.value(values.front());
     }
   }
   w.close('}').field("set", set).field("scale", scale).close('}');

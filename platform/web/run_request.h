@@ -2,8 +2,11 @@
 //
 //   {"kernel": "gemm", "topology": "small.yaml", "params": {"m": "64"}, "options": {"links": "flit", "verify": true},
 //    "set": ["*.pe_gemm.freq_ghz=2"], "scale": ["hbm=2"]}
+//   {"model": "config.json", "topology": "small.yaml", "options": {"phase": ["prefill:64",
+//   "decode:batch=2,context=64"]}}
 //
-// ("program" instead of "kernel".) Only its form is checked here; what the words mean is `kernbench run`'s to judge.
+// ("program" instead of "kernel".) Only its form is checked here; what the words mean is `kernbench run`'s to judge, or
+// `kernbench model`'s.
 #pragma once
 
 #include <map>
@@ -17,24 +20,28 @@
 namespace kernbench::web {
 
 struct RunRequest {
-  std::string kernel, program;  ///< one of them
+  std::string kind;  ///< of what is run: kernel, program or model
+  std::string name;  ///< its; a model's is that of its file
   std::string topology;
   std::map<std::string, std::string> params;
-  std::map<std::string, std::string> options;  ///< of `kernbench run`; a flag's value is empty
+  std::map<std::string, std::vector<std::string>> options;  ///< of the command; a flag has no value
   std::vector<std::string> set, scale;
 
-  const std::string& name() const { return kernel.empty() ? program : kernel; }
+  bool is_model() const { return kind == "model"; }
+  const char* command() const { return is_model() ? "model" : "run"; }
   /// Behind `kernbench`, one word each.
   std::vector<std::string> arguments() const;
   /// Whether it is the same work on the same machine, however timed: its time tells how long the other may take.
   bool same_work(const RunRequest& other) const {
-    return kernel == other.kernel && program == other.program && topology == other.topology && params == other.params;
+    return kind == other.kind && name == other.name && topology == other.topology && params == other.params &&
+           (!is_model() || options == other.options);
   }
   std::string json() const;
 };
 
-/// What a page may set by itself: options that decide a result and name no file, each once; but for what is run.
-std::vector<const spec::Option*> page_options();
+/// What a page may set of `run` or `model` among a request's options: what decides a result and names no file, but for
+/// what has a field of its own.
+std::vector<const spec::Option*> page_options(std::string_view command);
 
 /// InputError, one line that names the field.
 RunRequest parse_run_request(std::string_view json);
@@ -50,7 +57,7 @@ struct RunEnd {
 
 /// InputError.
 RunEnd parse_run_end(std::string_view json);
-/// sim_ns and verdict of what `kernbench run --format json --explain` has printed; nothing of what is no such text.
+/// sim_ns and verdict of what `--format json --explain` has printed; nothing of what is no such text.
 void take_results(std::string_view report, RunEnd& into);
 
 /// Whether a name may be that of a file in the folder: letters, digits, . _ -, no point in front, at most 120.

@@ -65,6 +65,17 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// What a page may set of a command, by the command's name.
+void write_options(JsonWriter& w, const char* command) {
+  w.key(command).open('[');
+  for (const spec::Option* o : page_options(command)) {
+    w.open('{').field("name", o->name).field("help", o->help).field("flag", o->type == spec::Option::Type::flag);
+    w.field("list", o->often != spec::Option::Often::once).field("form", o->form);
+    w.field("initial", o->initial).field("legal", o->legal).close('}');
+  }
+  w.close(']');
+}
+
 const char* state_of(const std::optional<RunEnd>& end) {
   if (!end) return "cut off";
   if (end->status == 128 + SIGINT || end->status == 128 + SIGTERM) return "stopped";
@@ -176,15 +187,12 @@ std::vector<std::string> WebApi::topologies() {
 std::string WebApi::system() {
   std::string text;
   JsonWriter w(text);
-  w.open('{').field("folder", folder_.path()).field("topologies", topologies());
+  w.open('{').field("folder", folder_.path()).field("topologies", topologies()).field("models", folder_.models());
   w.key("kernels").raw(answer({"list", "kernels", "--format=json"}, true));
   w.key("programs").raw(answer({"list", "programs", "--format=json"}, true));
-  w.key("links").raw(answer({"list", "links", "--format=json"}, true)).key("options").open('[');
-  for (const spec::Option* o : page_options()) {
-    w.open('{').field("name", o->name).field("help", o->help).field("flag", o->type == spec::Option::Type::flag);
-    w.field("initial", o->initial).field("legal", o->legal).close('}');
-  }
-  w.close(']').close('}');
+  w.key("links").raw(answer({"list", "links", "--format=json"}, true)).key("options").open('{');
+  for (const char* command : {"run", "model"}) write_options(w, command);
+  w.close('}').close('}');
   return text;
 }
 
@@ -217,9 +225,12 @@ std::string WebApi::runs() const {
 
 std::string WebApi::start(const std::string& body) {
   const RunRequest request = parse_run_request(body);
-  const auto known = topologies();
-  if (std::find(known.begin(), known.end(), request.topology) == known.end())
-    throw InputError("request: topology: no '" + request.topology + "' here");
+  const auto check = [](const char* field, const std::vector<std::string>& known, const std::string& name) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw InputError(std::string("request: ") + field + ": no '" + name + "' here");
+  };
+  check("topology", topologies(), request.topology);
+  if (request.is_model()) check("model", folder_.models(), request.name);
   const std::string name = folder_.create(request);
   std::vector<std::string> words = request.arguments();
   words.insert(words.end(), {"--explain", "--format=json", "--report=" + folder_.file(name, "report.html")});

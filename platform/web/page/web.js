@@ -32,12 +32,13 @@ function telling(action) {
 
 // ---- The form ----
 
-let system = {kernels: [], programs: [], topologies: [], links: []};
+let system = {kernels: [], programs: [], models: [], topologies: [], links: []};
+
+const works = () => ({kernel: system.kernels, program: system.programs, model: system.models.map(name => ({name}))});
 
 const chosen = () => {
   const [kind, name] = $('work').value.split(':');
-  const list = kind === 'program' ? system.programs : system.kernels;
-  return {kind, name, spec: list.find(s => s.name === name)};
+  return {kind, name, spec: works()[kind].find(s => s.name === name)};
 };
 
 /** A field for a parameter; empty means its default. */
@@ -59,10 +60,11 @@ function field(p) {
 }
 
 function showParams() {
-  const {spec} = chosen();
+  const {kind, spec} = chosen(), params = spec && spec.params || [];
   $('params').replaceChildren();
-  $('work-help').textContent = spec ? spec.help : '';
-  for (const p of spec ? spec.params : []) {
+  $('of-params').hidden = kind === 'model';
+  $('work-help').textContent = spec && spec.help || '';
+  for (const p of params) {
     const input = field(p), label = make('label', p.name + ' ');
     input.dataset.param = p.name;
     input.dataset.default = p.default;
@@ -70,14 +72,15 @@ function showParams() {
     label.append(input);
     $('params').append(label);
   }
-  if (spec && spec.params.length === 0) $('params').append(make('span', 'none', {className: 'detail'}));
+  if (params.length === 0) $('params').append(make('span', 'none', {className: 'detail'}));
 }
 
-/** An option of a run, as the table of options tells of it. */
-function optionField({name, help, flag, initial, legal}) {
-  const label = make('label', flag ? '' : name + ' ', {title: help, className: flag ? 'tick' : ''});
-  const choices = name === 'links' ? system.links.map(m => m.name) : legal;
-  const input = flag ? make('input', '', {type: 'checkbox', checked: name === 'verify'}) :
+/** An option of a command, as its table of options tells of it; a list has a value a line. */
+function optionField({name, help, flag, list, form, initial, legal}, ticked) {
+  const label = make('label', flag ? '' : name + ' ', {title: help, className: flag ? 'tick' : list ? 'wide' : ''});
+  const choices = name === 'links' ? system.links.map(m => m.name) : list ? [] : legal;
+  const input = flag ? make('input', '', {type: 'checkbox', checked: ticked}) :
+      list           ? make('textarea', '', {rows: 2, spellcheck: false, placeholder: form}) :
       choices.length ? make('select', '') :
                        make('input', '', {placeholder: initial});
   if (!flag && choices.length)
@@ -90,10 +93,25 @@ function optionField({name, help, flag, initial, legal}) {
   return label;
 }
 
+/** Those of `run` or of `model`. A model may be large: it is verified only where that is ticked. */
+function showOptions() {
+  const {kind} = chosen(), command = kind === 'model' ? 'model' : 'run';
+  if ($('options').dataset.command === command) return;
+  $('options').dataset.command = command;
+  $('options').replaceChildren(
+      ...system.options[command].map(o => optionField(o, o.name === 'verify' && command === 'run')));
+}
+
+function showWork() {
+  showParams();
+  showOptions();
+}
+
 function fillForm() {
   $('folder').textContent = system.folder;
   $('work').replaceChildren();
-  for (const [kind, list] of [['kernel', system.kernels], ['program', system.programs]]) {
+  for (const [kind, list] of Object.entries(works())) {
+    if (list.length === 0) continue;
     const group = make('optgroup', '', {label: kind + 's'});
     for (const s of list)
       group.append(make('option', s.name, {value: `${kind}:${s.name}`, selected: s.name === 'gemm'}));
@@ -101,21 +119,26 @@ function fillForm() {
   }
   $('topology')
       .replaceChildren(...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
-  $('options').replaceChildren(...system.options.map(optionField));
-  showParams();
+  showWork();
 }
 
-const lines = id => $(id).value.split('\n').map(s => s.trim()).filter(Boolean);
+const lines = field => field.value.split('\n').map(s => s.trim()).filter(Boolean);
 
 function request() {
   const {kind, name} = chosen();
-  const r =
-      {[kind]: name, topology: $('topology').value, params: {}, options: {}, set: lines('set'), scale: lines('scale')};
+  const r = {
+    [kind]: name,
+    topology: $('topology').value,
+    params: {},
+    options: {},
+    set: lines($('set')),
+    scale: lines($('scale'))
+  };
   for (const e of document.querySelectorAll('[data-param]'))
     if (e.value !== '' && e.value !== e.dataset.default) r.params[e.dataset.param] = e.value;
   for (const e of document.querySelectorAll('[data-option]')) {
-    const value = e.type === 'checkbox' ? e.checked : e.value.trim();
-    if (value) r.options[e.dataset.option] = value;
+    const value = e.type === 'checkbox' ? e.checked : e.type === 'textarea' ? lines(e) : e.value.trim();
+    if (value.length !== 0 && value !== false) r.options[e.dataset.option] = value;
   }
   return r;
 }
@@ -152,12 +175,15 @@ const seconds = s => s < 90 ? `${Math.round(s)} s` :
                `${(s / 3600).toFixed(1)} h`;
 
 /** What a run's request says beyond its work and its system. */
-function settings({params, options, set, scale}) {
+function settings({params = {}, options, set, scale}) {
   return [
     ...Object.entries(params).map(([k, v]) => `${k}=${v}`),
-    ...Object.entries(options).filter(([, v]) => v !== true).map(([k, v]) => `${k} ${v}`), ...set, ...scale
+    ...Object.entries(options).filter(([, v]) => v !== true).map(([k, v]) => `${k} ${[v].flat().join(' ')}`), ...set,
+    ...scale
   ].join(', ');
 }
+
+const workOf = ({kernel, program, model}) => kernel || program || model;
 
 function stateOf(run) {
   const cell = make('td');
@@ -212,9 +238,8 @@ function row(run) {
     last.append(button('Report', () => view([run.name])));
   }
   line.append(
-      first, make('td', run.name, {title: 'kernbench ' + run.command.join(' ')}),
-      make('td', run.request.kernel || run.request.program), make('td', run.request.topology),
-      make('td', settings(run.request)), stateOf(run),
+      first, make('td', run.name, {title: 'kernbench ' + run.command.join(' ')}), make('td', workOf(run.request)),
+      make('td', run.request.topology), make('td', settings(run.request)), stateOf(run),
       make('td', end.sim_ns ? time(end.sim_ns) : '', {className: 'number'}), make('td', (end.verdict || [])[0] || ''),
       last);
   return line;
@@ -254,11 +279,12 @@ function table(caption, head, rows) {
 }
 
 /** What was asked for, one setting a key; what another run was not asked for is not there. */
-function asked({kernel, program, topology, params, options, set, scale}) {
+function asked(request) {
+  const {topology, params = {}, options, set, scale} = request;
   return new Map([
-    ['work', kernel || program], ['system', topology], ...Object.entries(params), ...Object.entries(options),
-    ['set', set.join(', ')], ['scale', scale.join(', ')]
-  ].map(([k, v]) => [k, String(v)]));
+    ['work', workOf(request)], ['system', topology], ...Object.entries(params), ...Object.entries(options),
+    ['set', set], ['scale', scale]
+  ].map(([k, v]) => [k, [v].flat().join(', ')]));
 }
 
 function settingsThatDiffer(a, b) {
@@ -298,7 +324,7 @@ async function view(names) {
   $('view').scrollIntoView();
 }
 
-$('work').addEventListener('change', showParams);
+$('work').addEventListener('change', showWork);
 $('new').addEventListener('submit', start);
 $('show-system').addEventListener('click', showSystem);
 $('compare').addEventListener('click', telling(() => view([...ticked].sort())));

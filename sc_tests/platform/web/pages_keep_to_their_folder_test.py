@@ -123,7 +123,7 @@ class Ways(Pages):
         self.still_serves()
 
     def test_requests_are_what_they_must_be(self):
-        bad = {"": "not JSON", "{": "not JSON", "[]": "object", "null": "object", "{}": "kernel or a program",
+        bad = {"": "not JSON", "{": "not JSON", "[]": "object", "null": "object", "{}": "a kernel, a program or a model",
                '{"kernel":"gemm"}': "topology", '{"kernel":1,"topology":"mine.yaml"}': "kernel",
                '{"kernel":"gemm","program":"tp_mlp","topology":"mine.yaml"}': "one of them",
                '{"kernel":"gemm","kernel":"gemm","topology":"mine.yaml"}': "twice",

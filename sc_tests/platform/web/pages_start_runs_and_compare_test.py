@@ -13,6 +13,12 @@ from cli_support import topology
 from page_server import PageServer, without_web
 
 
+def write_model(folder, name):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+        json.dump({"model_type": "llama", "hidden_size": 48, "intermediate_size": 70, "num_hidden_layers": 2,
+                   "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 101, "torch_dtype": "float32"}, f)
+
+
 class Api(cli_support.Cli):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -52,6 +58,49 @@ class Api(cli_support.Cli):
         status, headers, picture = self.server.ask("GET", "/topologies/below.yaml.svg")
         self.assertEqual((status, headers["Content-Type"]), (200, "image/svg+xml"))
         self.assertIn(b"<svg", picture)
+
+    def test_models(self):
+        """Of a folder: what says model_type. Their runs are `kernbench model`'s, and their reports open."""
+        write_model(self.folder, "config.json")
+        for name, text in (("other.json", '{"seq": 1}'), ("tiny.yaml", "# a system\nsystem: {}\n")):
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        os.symlink(os.path.join(self.folder, "config.json"), os.path.join(self.folder, "link.json"))
+        system = json.loads(self.server.ask("GET", "/api/system")[2])
+        self.assertEqual(system["models"], ["config.json"])
+        self.assertIn("tiny.yaml", system["topologies"])
+        self.assertIn("phase", [o["name"] for o in system["options"]["model"]])
+        self.assertNotIn("phase", [o["name"] for o in system["options"]["run"]])
+
+        phases = ["prefill:21", "decode:batch=3,context=13"]
+        request = {"model": "config.json", "topology": "small.yaml", "options": {"phase": phases, "verify": True}}
+        a = self.server.run(request)
+        b = self.server.run({**request, "options": {"phase": phases[:1], "links": "flit"}, "scale": ["hbm=2"]})
+        self.assertEqual([a, b], ["config-small-1", "config-small-2"])
+        mine = json.loads(self.server.ask("GET", f"/runs/{a}/run.json")[2])
+        self.assertTrue(mine["verify"]["passed"])
+        self.assertEqual([p["phase"] for p in mine["phases"]], phases)
+        theirs = json.loads(self.succeeds("model", os.path.join(self.folder, "config.json"), "--topology", topology("small.yaml"),
+                                          "--phase", phases[0], "--phase", phases[1], "--verify", "--format", "json"))
+        self.assertEqual(mine["phases"], theirs["phases"])
+        self.assertIn(b"<!doctype html>", self.server.ask("GET", f"/runs/{b}/report.html")[2][:20])
+        latest = self.server.runs()
+        self.assertEqual([r["state"] for r in latest], ["done", "done"])
+        self.assertEqual(latest[0]["request"]["options"], {"links": "flit", "phase": phases[:1]})
+        difference = json.loads(self.server.ask("GET", f"/api/diff?a={a}&b={b}")[2])
+        self.assertEqual(difference["a_ns"], mine["sim_ns"])
+
+        for wrong, says in (({"model": "other.json"}, "no 'other.json' here"), ({"model": "link.json"}, "no 'link.json' here"),
+                            ({"kernel": "gemm"}, "found a kernel and a model, expected one of them"),
+                            ({"params": {"m": "1"}}, "a model has no parameters"),
+                            ({"options": {"phase": "prefill:21"}}, "phase"), ({"options": {"tensor": ["a=b"]}}, "tensor"),
+                            ({"options": {"pes": "all", "kernel": "gemm"}}, "kernel")):
+            status, _, body = self.server.ask("POST", "/api/runs", json.dumps({**request, **wrong}))
+            self.assertEqual(status, 400, wrong)
+            self.assertIn(says, json.loads(body)["fault"])
+        failed = self.server.run({**request, "options": {"phase": ["prefill:0"]}})
+        self.assertEqual(self.server.runs()[0]["state"], "failed")
+        self.assertIn("prefill:0", self.server.runs()[0]["said"][0], failed)
 
     def test_progress_and_what_an_earlier_run_tells(self):
         """A long run says how far it is; what is left is known once the same work has been done. And it can be stopped."""
@@ -134,6 +183,24 @@ class InABrowser(cli_support.Cli):
         self.assertEqual(b.complaints(), [])
         for url in b.requests():
             self.assertTrue(url.startswith(self.server.url) or url.startswith("data:"), url)
+
+    def test_a_model_from_the_form(self):
+        write_model(self.folder, "config.json")
+        b = self.browser
+        b.open(self.server.url + "/")
+        self.assertEqual(b.value("document.querySelectorAll('#option-phase').length"), 0)
+        self.choose("work", "model:config.json")
+        self.assertTrue(b.value("document.getElementById('of-params').hidden"))
+        self.assertFalse(b.value("document.getElementById('option-verify').checked"))
+        b.focus("#option-phase")
+        b.call("Input.insertText", text="prefill:9\ndecode:batch=2,context=5")
+        self.start()
+        b.wait_for("document.querySelectorAll('#runs .done').length === 1")
+        self.assertIn("phase prefill:9 decode:batch=2,context=5", b.text("runs"))
+        self.choose("work", "kernel:gemm")
+        self.assertFalse(b.value("document.getElementById('of-params').hidden"))
+        self.assertTrue(b.value("document.getElementById('option-verify').checked"))
+        self.assertEqual(b.complaints(), [])
 
     def test_a_report_reaches_nothing_of_the_server(self):
         """Even a page that somebody has put in the place of a report: it has no origin, and may ask for nothing."""
