@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -102,6 +103,7 @@ class OnnxRun : public OwnProgram {
     r->ranks = "1";
     r->tensors.clear();  // the plan has read them
     r->expected.clear();
+    take_dumps(r);
     program_ = std::make_unique<onnx::GraphProgram>(
         model_.file, plan_, expected_, [&](DType dtype) { return models::peaks_for(platform, *r, dtype); });
     r->verify = r->verify || program_->verifies();
@@ -109,6 +111,7 @@ class OnnxRun : public OwnProgram {
   }
 
   void write(std::ostream& out, ProgramReport& p, bool json) const override {
+    for (const auto& [file, value] : without_elements_) write_npy(file, {value->dtype(), onnx::dims_of(*value), {}});
     if (json) {
       write_graph_json(out, *program_, p);
     } else {
@@ -117,6 +120,18 @@ class OnnxRun : public OwnProgram {
   }
 
  private:
+  /// A scalar is [1] in the program, which has no tensor without elements.
+  void take_dumps(RunOptions* r) {
+    for (const onnx::Value* v : plan_->outputs) {
+      if (v->shape.empty()) r->dump_shapes[v->name] = Dims();
+      if (v->elements() > 0) continue;
+      const auto of_value = [&](const auto& dump) { return dump.first == v->name; };
+      for (const auto& dump : r->dumps) {
+        if (of_value(dump)) without_elements_.emplace_back(dump.second, v);
+      }
+      r->dumps.erase(std::remove_if(r->dumps.begin(), r->dumps.end(), of_value), r->dumps.end());
+    }
+  }
   static int64_t size_of_dim(const std::string& name, const std::string& text) {
     char* end = nullptr;
     const long long n = std::strtoll(text.c_str(), &end, 10);
@@ -130,6 +145,7 @@ class OnnxRun : public OwnProgram {
   onnx::PlanRequest request_;
   Tensors expected_;
   std::shared_ptr<const onnx::Plan> plan_;
+  std::vector<std::pair<std::string, const onnx::Value*>> without_elements_;  ///< dumps of such: their files
   std::unique_ptr<onnx::GraphProgram> program_;
 };
 

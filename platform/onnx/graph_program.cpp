@@ -20,14 +20,6 @@ namespace {
 /// Relative error that ONNX's own test suite allows.
 constexpr double kRtol = 1e-3;
 
-/// As the file has it where that can be; else flat. Rows go over the PEs.
-Dims dims_of(const Value& v) {
-  if (v.shape.empty() || v.shape.size() > kMaxRank) return {v.elements()};
-  Dims d;
-  for (const int64_t n : v.shape) d.push_back(n);
-  return d;
-}
-
 /// Over the PEs in blocks of elements: of rows along the first axis that has more than one.
 host::Layout layout_of(const Dims& shape) {
   int axis = 0;
@@ -44,6 +36,13 @@ HostTensor host_tensor(const TensorData& t, const Dims& shape) {
 }
 
 }  // namespace
+
+Dims dims_of(const Value& v) {
+  if (v.shape.empty() || v.shape.size() > kMaxRank) return {v.elements()};
+  Dims d;
+  for (const int64_t n : v.shape) d.push_back(n);
+  return d;
+}
 
 GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, Expectations expected,
                            const PeaksOf& peaks)

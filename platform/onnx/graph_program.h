@@ -13,6 +13,9 @@
 
 namespace kernbench::onnx {
 
+/// As the file has it where that can be; else flat. Rows go over the PEs.
+Dims dims_of(const Value&);
+
 /// Where in the program a node's launch stands: by the number of the operation, in the order of enqueueing.
 struct NodeMark {
   size_t operation = 0;

@@ -268,6 +268,7 @@ const std::vector<Elementwise>& elementwise_table() {
       {"Mish", 18, Takes::floats, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
       {"Gelu", 20, Takes::floats, Result::first, true, 1, KB_STEP(gelu(pe, o[0])),
        [](const Op& op) { approximates(op); }},
+      {"Gelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.gelu(o[0])), nullptr, kMicrosoft},
       {"BiasGelu", 1, Takes::floats, Result::first, true, 2, KB_STEP(pe.tl.gelu(with_bias(o))), check_bias, kMicrosoft},
       {"FastGelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(gelu_by_tanh(pe, with_bias(o))), check_bias,
        kMicrosoft},

@@ -81,39 +81,76 @@ void run_max_unpool(Pe& pe) {
 // ---- Einsum
 
 struct Sum {
-  std::vector<std::string> operands;  ///< a letter a dimension
+  std::vector<std::string> operands;  ///< a letter a dimension; a digit one of an ellipsis, the last of which is 9
+  std::vector<Shape> shapes;          ///< of the operands
   std::string result, summed;
   std::map<char, int64_t> sizes;
 };
 
+constexpr const char* kEllipsis = "...";
+
+bool is_of_ellipsis(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Of letters with an ellipsis that stands for so many dimensions.
+std::string spelt_out(const std::string& letters, size_t dimensions) {
+  const size_t at = letters.find(kEllipsis);
+  if (at == std::string::npos) return letters;
+  return letters.substr(0, at) + std::string("0123456789").substr(10 - dimensions) + letters.substr(at + 3);
+}
+
+/// How many dimensions an operand's ellipsis stands for; 0 without one.
+size_t dimensions_of_ellipsis(const Op& op, const std::string& letters, const Shape& shape) {
+  const size_t at = letters.find(kEllipsis);
+  const std::string plain = at == std::string::npos ? letters : letters.substr(0, at) + letters.substr(at + 3);
+  for (const char c : plain)
+    op.require(std::isalpha(static_cast<unsigned char>(c)) != 0, "found an equation that is none");
+  op.require(at == std::string::npos ? plain.size() == shape.size() : plain.size() <= shape.size(),
+             "found '" + letters + "' for " + to_string(shape));
+  op.require(shape.size() - plain.size() <= 10, "found an ellipsis of more than 10 dimensions");
+  return shape.size() - plain.size();
+}
+
+/// Takes an operand's dimensions; those of an ellipsis are broadcast.
+void add_operand(const Op& op, const std::string& letters, const Shape& shape, Sum* s) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const char c = letters[d];
+    int64_t& size = s->sizes.emplace(c, shape[d]).first->second;
+    if (is_of_ellipsis(c) && size == 1) size = shape[d];
+    op.require(size == shape[d] || (is_of_ellipsis(c) && shape[d] == 1),
+               "found two sizes of '" + (is_of_ellipsis(c) ? kEllipsis : std::string(1, c)) + "'");
+  }
+  s->operands.push_back(letters);
+  s->shapes.push_back(shape);
+}
+
 Sum sum_of(const Op& op) {
   std::string equation = op.attribute("equation", AttributeType::string).s;
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-  op.require(equation.find('.') == std::string::npos, "found an ellipsis; not yet");
   const size_t arrow = equation.find("->");
   std::string left = equation.substr(0, arrow);
-  Sum s;
+  std::vector<std::string> operands;
   for (size_t comma; (comma = left.find(',')) != std::string::npos; left = left.substr(comma + 1))
-    s.operands.push_back(left.substr(0, comma));
-  s.operands.push_back(left);
-  op.require(s.operands.size() == op.inputs.size(), "found an equation of another number of operands");
+    operands.push_back(left.substr(0, comma));
+  operands.push_back(left);
+  op.require(operands.size() == op.inputs.size(), "found an equation of another number of operands");
+  Sum s;
+  size_t most = 0;  // dimensions of an ellipsis
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const size_t dimensions = dimensions_of_ellipsis(op, operands[i], op.shape(i));
+    most = std::max(most, dimensions);
+    add_operand(op, spelt_out(operands[i], dimensions), op.shape(i), &s);
+  }
   std::map<char, int> seen;
-  for (size_t i = 0; i < s.operands.size(); ++i) {
-    op.require(s.operands[i].size() == op.shape(i).size(),
-               "found '" + s.operands[i] + "' for " + to_string(op.shape(i)));
-    for (size_t d = 0; d < op.shape(i).size(); ++d) {
-      const char c = s.operands[i][d];
-      op.require(std::isalpha(static_cast<unsigned char>(c)) != 0, "found an equation that is none");
-      int64_t& size = s.sizes.emplace(c, op.shape(i)[d]).first->second;
-      op.require(size == op.shape(i)[d], "found two sizes of '" + std::string(1, c) + "'");
-      ++seen[c];
-    }
+  for (const std::string& letters : s.operands) {
+    for (const char c : letters) ++seen[c];
   }
   if (arrow != std::string::npos) {
-    s.result = equation.substr(arrow + 2);
+    s.result = spelt_out(equation.substr(arrow + 2), most);
   } else {
     for (const auto& [c, n] : seen) {
-      if (n == 1) s.result += c;
+      if (n == 1 || is_of_ellipsis(c)) s.result += c;
     }
   }
   std::map<char, int> in_result;
@@ -126,14 +163,12 @@ Sum sum_of(const Op& op) {
 }
 
 /// An operand's elements over some letters.
-Strides over(const Sum& s, const std::string& letters, const std::string& operand) {
+Strides over(const Sum& s, const std::string& letters, size_t operand) {
   Strides view;
-  Shape shape;
-  for (const char c : operand) shape.push_back(s.sizes.at(c));
-  const Shape strides = row_major_strides(shape);
+  const Shape &shape = s.shapes[operand], strides = row_major_strides(shape);
   for (const char c : letters) {
     int64_t stride = 0;
-    for (size_t d = 0; d < operand.size(); ++d) stride += operand[d] == c ? strides[d] : 0;
+    for (size_t d = 0; d < shape.size(); ++d) stride += s.operands[operand][d] == c && shape[d] > 1 ? strides[d] : 0;
     view.shape.push_back(s.sizes.at(c));
     view.strides.push_back(stride);
   }
@@ -154,9 +189,9 @@ void run_einsum(Pe& pe) {
   int64_t length = 1;
   for (const char c : s.summed) length *= s.sizes.at(c);
   std::vector<Strides> kept, summed;  // of each operand
-  for (const std::string& operand : s.operands) {
-    kept.push_back(over(s, s.result, operand));
-    summed.push_back(over(s, s.summed, operand));
+  for (size_t i = 0; i < s.operands.size(); ++i) {
+    kept.push_back(over(s, s.result, i));
+    summed.push_back(over(s, s.summed, i));
   }
   const int64_t step = std::clamp<int64_t>(kPiece / std::max<int64_t>(1, length), 1, kPiece);
   pe.for_pieces(

@@ -14,6 +14,8 @@ using tl::Tensor;
 struct Recurrence {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1, gates = 1;
   bool batch_first = false;
+  bool coupled = false;          ///< an LSTM's forget gate is 1 less its input gate
+  std::vector<int64_t> lengths;  ///< of the sequences; empty: all are of `steps`
   std::vector<std::string> activations;
   std::vector<float> alphas, betas;
   double clip = 0;
@@ -74,14 +76,16 @@ Recurrence recurrence_of(const Op& op) {
   const Shape state = r.batch_first ? Shape{r.batch, r.directions, r.hidden} : Shape{r.directions, r.batch, r.hidden};
   if (op.has(3)) op.require(op.shape(3) == Shape{r.directions, 2 * r.gates * r.hidden}, "found B of another shape");
   if (op.has(4)) {
-    const std::vector<int64_t> lengths = op.values(4);
-    op.require(std::all_of(lengths.begin(), lengths.end(), [&](int64_t n) { return n == r.steps; }),
-               "found sequences of different lengths; not yet");
+    r.lengths = op.values(4);
+    op.require(
+        static_cast<int64_t>(r.lengths.size()) == r.batch &&
+            std::all_of(r.lengths.begin(), r.lengths.end(), [&](int64_t n) { return n >= 0 && n <= r.steps; }),
+        "found lengths of sequences that are not " + std::to_string(r.batch) + " from 0 to " + std::to_string(r.steps));
   }
   for (const size_t i : {size_t{5}, size_t{6}})
     if (op.has(i)) op.require(op.shape(i) == state, "found an initial state of shape " + to_string(op.shape(i)));
   if (op.has(7)) op.require(op.shape(7) == Shape{r.directions, 3 * r.hidden}, "found P of another shape");
-  op.require(op.integer("input_forget", 0) == 0, "it couples its gates (input_forget); not yet");
+  r.coupled = op.integer("input_forget", 0) != 0;
   const std::vector<std::string> usual = name == "LSTM"  ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
                                          : name == "GRU" ? std::vector<std::string>{"Sigmoid", "Tanh"}
                                                          : std::vector<std::string>{"Tanh"};
@@ -109,7 +113,8 @@ void shape_recurrent(Op& op) {
 /// One direction, on one PE.
 class Direction {
  public:
-  Direction(Pe& pe, const Recurrence& r, int64_t d) : pe_(pe), r_(r), d_(d) {
+  Direction(Pe& pe, const Recurrence& r, int64_t d)
+      : pe_(pe), r_(r), d_(d), backward_(direction_of(pe.op) == "reverse" || d == 1) {
     const int64_t h = r.hidden, g = r.gates * h;
     w_ = pe.tl.load(pe.in(1) + d * g * r.inputs, {g, r.inputs});
     recurrent_ = pe.tl.load(pe.in(2) + d * g * h, {g, h});
@@ -120,31 +125,45 @@ class Direction {
   }
 
   void run() {
-    const bool backward = direction_of(pe_.op) == "reverse" || d_ == 1;
     for (int64_t s = 0; s < r_.steps; ++s) {
-      const int64_t t = backward ? r_.steps - 1 - s : s;
-      const Tensor x = pe_.pick(0, rows(t, r_.inputs), {r_.batch, r_.inputs});
+      const Tensor x = pe_.pick(0, rows(s), {r_.batch, r_.inputs}), state = state_, cell = cell_;
       if (r_.gates == 4) lstm(x);
       if (r_.gates == 3) gru(x);
       if (r_.gates == 1) state_ = activated(0, sum(x, 0) + recurred(state_, 0));
-      if (pe_.op.has_output(0)) pe_.put(0, step_places(t), state_);
+      const Tensor y = r_.lengths.empty() ? state_ : ended(s, state, cell);
+      if (pe_.op.has_output(0)) pe_.put(0, step_places(s), y);
     }
     if (pe_.op.has_output(1)) pe_.put(1, state_places(), state_);
     if (pe_.op.has_output(2)) pe_.put(2, state_places(), cell_);
   }
 
  private:
-  /// Places of step t's [batch, n] in X.
-  std::vector<int64_t> rows(int64_t t, int64_t n) const {
+  int64_t length(int64_t b) const { return r_.lengths.empty() ? r_.steps : r_.lengths[static_cast<size_t>(b)]; }
+  /// When step s of a sequence is; behind its end what is left, in order.
+  int64_t time(int64_t s, int64_t b) const { return backward_ && s < length(b) ? length(b) - 1 - s : s; }
+  /// What the step gives: nothing of sequences that have ended, which keep their states.
+  Tensor ended(int64_t s, const Tensor& state, const Tensor& cell) {
+    std::vector<uint8_t> goes_on;
+    for (int64_t b = 0; b < r_.batch; ++b) goes_on.insert(goes_on.end(), static_cast<size_t>(r_.hidden), s < length(b));
+    const Tensor mask = pe_.tl.tensor(goes_on, {r_.batch, r_.hidden}, DType::u8);
+    const Tensor y = pe_.tl.where(mask, state_, pe_.tl.zeros({r_.batch, r_.hidden}, DType::f32));
+    state_ = pe_.tl.where(mask, state_, state);
+    if (r_.gates == 4) cell_ = pe_.tl.where(mask, cell_, cell);
+    return y;
+  }
+  /// Places of step s's [batch, inputs] in X.
+  std::vector<int64_t> rows(int64_t s) const {
     std::vector<int64_t> places;
     for (int64_t b = 0; b < r_.batch; ++b) {
-      for (int64_t i = 0; i < n; ++i) places.push_back((r_.batch_first ? b * r_.steps + t : t * r_.batch + b) * n + i);
+      const int64_t t = time(s, b), row = r_.batch_first ? b * r_.steps + t : t * r_.batch + b;
+      for (int64_t i = 0; i < r_.inputs; ++i) places.push_back(row * r_.inputs + i);
     }
     return places;
   }
-  std::vector<int64_t> step_places(int64_t t) const {
+  std::vector<int64_t> step_places(int64_t s) const {
     std::vector<int64_t> places;
     for (int64_t b = 0; b < r_.batch; ++b) {
+      const int64_t t = time(s, b);
       const int64_t row =
           r_.batch_first ? (b * r_.steps + t) * r_.directions + d_ : (t * r_.directions + d_) * r_.batch + b;
       for (int64_t i = 0; i < r_.hidden; ++i) places.push_back(row * r_.hidden + i);
@@ -183,7 +202,8 @@ class Direction {
   }
   void lstm(const Tensor& x) {  // gates: input, output, forget, cell
     const auto raw = [&](int64_t gate) { return sum(x, gate) + recurred(state_, gate); };
-    const Tensor in = activated(0, peeped(raw(0), cell_, 0)), forget = activated(0, peeped(raw(2), cell_, 2));
+    const Tensor in = activated(0, peeped(raw(0), cell_, 0));
+    const Tensor forget = r_.coupled ? 1.0 - in : activated(0, peeped(raw(2), cell_, 2));
     const Tensor cell = forget * cell_ + in * activated(1, raw(3));
     const Tensor out = activated(0, peeped(raw(1), cell, 1));
     cell_ = cell;
@@ -206,6 +226,7 @@ class Direction {
   Pe& pe_;
   const Recurrence& r_;
   int64_t d_;
+  bool backward_;
   Tensor w_, recurrent_, bias_, peepholes_, state_, cell_;
 };
 

@@ -165,16 +165,31 @@ void run_average_pool(Pe& pe) {
   });
 }
 
+// Of a p-norm: |x|^p, and of their sum the p-th root.
+Tensor powers(Pe& pe, const Tensor& x) {
+  const Tensor size = pe.tl.abs(x);
+  Tensor all = size;
+  for (int64_t i = pe.op.integer("p", 2); i > 1; --i) all = all * size;
+  return all;
+}
+Tensor root(Pe& pe, const Tensor& sum) {
+  const int64_t p = pe.op.integer("p", 2);
+  if (p == 1) return sum;
+  return p == 2 ? pe.tl.sqrt(sum) : pe.tl.exp(pe.tl.log(sum) / static_cast<double>(p));
+}
+
+void require_norm(const Op& op) {
+  op.require(op.integer("p", 2) >= 1 && op.integer("p", 2) <= 16, "found p, expected 1 to 16");
+}
+
 void run_lp_pool(Pe& pe) {
-  const Window w = pool_window(pe.op);
-  for_windows(pe, w, 0, [&](int64_t first, const Tensor& given, const std::vector<int64_t>&) {
-    const Tensor x = pe.widened(given);
-    pe.put(0, first, pe.op.integer("p", 2) == 1 ? pe.tl.sum(pe.tl.abs(x), 1) : pe.tl.sqrt(pe.tl.sum(x * x, 1)));
+  for_windows(pe, pool_window(pe.op), 0, [&](int64_t first, const Tensor& x, const std::vector<int64_t>&) {
+    pe.put(0, first, root(pe, pe.tl.sum(powers(pe, pe.widened(x)), 1)));
   });
 }
 
 void shape_lp_pool(Op& op) {
-  op.require(op.integer("p", 2) == 1 || op.integer("p", 2) == 2, "found p, expected 1 or 2");
+  require_norm(op);
   shape_average_pool(op);
 }
 
@@ -186,10 +201,15 @@ void shape_global_pool(Op& op) {
   op.set_output(0, op.in(0).type, to);
 }
 
+void shape_global_lp_pool(Op& op) {
+  require_norm(op);
+  shape_global_pool(op);
+}
+
 void run_global_pool(Pe& pe) {
   const Shape& s = pe.op.shape();
   const int64_t image = elements_of(Shape(s.begin() + 2, s.end()));
-  const bool average = pe.op.node->op == "GlobalAveragePool";
+  const bool max = pe.op.node->op == "GlobalMaxPool", norm = pe.op.node->op == "GlobalLpPool";
   pe.for_pieces(
       [&](int64_t first, int64_t count) {
         Tensor all;
@@ -197,10 +217,10 @@ void run_global_pool(Pe& pe) {
         for (int64_t j = 0; j < image; j += piece) {
           const int64_t n = std::min(piece, image - j);
           const Tensor x = pe.widened(pe.tl.load((pe.in(0) + first * image + j).block({count, n}, image)));
-          const Tensor part = average ? pe.tl.sum(x, 1) : pe.tl.max(x, 1);
-          all = !all.valid() ? part : average ? all + part : pe.tl.maximum(all, part);
+          const Tensor part = max ? pe.tl.max(x, 1) : pe.tl.sum(norm ? powers(pe, x) : x, 1);
+          all = !all.valid() ? part : max ? pe.tl.maximum(all, part) : all + part;
         }
-        pe.put(0, first, average ? all / static_cast<double>(image) : all);
+        pe.put(0, first, max ? all : norm ? root(pe, all) : all / static_cast<double>(image));
       },
       0, std::clamp<int64_t>(kPiece / image, 1, kPiece));
 }
@@ -212,6 +232,7 @@ const RegisterOps registered_pools{{
     {"LpPool", 2, shape_lp_pool, run_lp_pool, kWindows},
     {"GlobalMaxPool", 1, shape_global_pool, run_global_pool, kWindows},
     {"GlobalAveragePool", 1, shape_global_pool, run_global_pool, kWindows},
+    {"GlobalLpPool", 2, shape_global_lp_pool, run_global_pool, kWindows},
 }};
 
 }  // namespace

@@ -115,7 +115,8 @@ void LoggedRun::write_outputs(TensorMap& outputs) const {
   }
   for (const auto& [name, file] : o_.dumps) {
     const HostTensor& t = outputs.at(name);
-    write_npy(file, t.dtype, t.shape, t.bytes.data());
+    const auto own = o_.dump_shapes.find(name);
+    write_npy(file, t.dtype, own == o_.dump_shapes.end() ? t.shape : own->second, t.bytes.data());
   }
 }
 
@@ -195,7 +196,8 @@ void check_names(const std::string& what, const std::vector<const TensorSpec*>& 
       if (t->name == name) return;
       legal += (legal.empty() ? "" : ", ") + t->name;
     }
-    throw InputError(std::string(option) + ": found '" + name + "', " + what + " has " + legal);
+    throw InputError(std::string(option) + ": found '" + name + "', " + what + " has " +
+                     (legal.empty() ? "none" : legal));
   };
   for (const auto& [name, file] : o.tensors) check("--tensor", name, &TensorSpec::is_input);
   for (const auto& [name, file] : o.dumps) check("--dump", name, &TensorSpec::is_output);

@@ -304,6 +304,65 @@ class Nodes(OnnxCli):
         self.refuses_model(rnn("Sigmoid", "Tanh", "Rellu"), saying=("'Rellu', did you mean 'Relu'?",))
         self.refused("LSTM", inputs, "direction", "did you mean 'reverse'?", direction="revers")
 
+    def test_sequences_of_different_lengths(self):
+        """Behind its end a sequence gives nothing and keeps its state; backward it begins at its end."""
+        rng = np.random.default_rng(5)
+        steps, hidden, lengths = 4, 3, [4, 2, 0]
+        x, w, r = (rng.uniform(-1, 1, s).astype("f4") for s in ((steps, 3, 2), (2, 4 * hidden, 2), (2, 4 * hidden, hidden)))
+
+        def lstm(direction, sequence):
+            h, c, y = np.zeros(hidden), np.zeros(hidden), np.zeros((steps, hidden))
+            order = range(lengths[sequence])
+            for t in reversed(order) if direction else order:
+                i, o, _, g = np.split(w[direction] @ x[t, sequence] + r[direction] @ h, 4)
+                i, o = 1 / (1 + np.exp(-i)), 1 / (1 + np.exp(-o))
+                c = (1 - i) * c + i * np.tanh(g)  # coupled gates
+                y[t] = h = o * np.tanh(c)
+            return y, h, c
+        made = [[lstm(d, b) for b in range(3)] for d in range(2)]
+        for k, axes in ((0, (2, 0, 1, 3)), (1, (0, 1, 2)), (2, (0, 1, 2))):
+            found = self.result_of_node("LSTM", [x, w, r, None, np.int32(lengths)], f"o{k}", outputs=3, hidden_size=hidden,
+                                        direction="bidirectional", input_forget=1)
+            np.testing.assert_allclose(found, np.transpose([[s[k] for s in of] for of in made], axes), atol=1e-5)
+        for wrong in ([4, 2], [5, 2, 1], [4, 2, -1]):
+            model = self.one_node("LSTM", [x, w, r, None, np.int32(wrong)], hidden_size=hidden, direction="bidirectional")
+            self.refuses_model(model, "--tensor", f"i4={self.array('l.npy', wrong, 'i4')}", saying=("from 0 to 4",))
+
+    def test_ellipses_are_broadcast(self):
+        rng = np.random.default_rng(6)
+        # numpy adds up what an ellipsis stands for only where that is spelt out.
+        for equation, spelt_out, *shapes in (
+                ("...ij,...jk->...ik", "", (2, 1, 3, 4), (5, 4, 2)), ("...i,i", "", (3, 2), (2,)), ("i...->...i", "", (3,)),
+                ("...,...->...", "", (), (2, 3)), ("...i->i", "ji->i", (2, 3)), ("b...,b...->b", "bij,bij->b", (2, 3, 1), (2, 1, 4))):
+            with self.subTest(equation=equation, shapes=shapes):
+                given = [rng.uniform(-1, 1, s).astype("f4") for s in shapes]
+                expected = np.einsum(spelt_out or equation, *given)
+                found = self.result_of_node("Einsum", given, equation=equation)
+                self.assertEqual(found.shape, expected.shape)
+                np.testing.assert_allclose(found, expected, atol=1e-5)
+        self.refused("Einsum", [f4(2, 3), f4(4, 3)], "two sizes of '...'", equation="...i,...i->...")
+        self.refused("Einsum", [f4(2)], "'...ij' for [2]", equation="...ij->...")
+        self.refused("Einsum", [f4(2, 3)], "none", equation="..i->i")
+        self.refused("Einsum", [f4(2, 3)], "none", equation="0i->i")
+
+    def test_norms_of_windows(self):
+        x = np.random.default_rng(7).uniform(-2, 2, (2, 3, 5, 4)).astype("f4")
+        for p in (1, 2, 3):
+            np.testing.assert_allclose(self.result_of_node("GlobalLpPool", [x], p=p),
+                                       (np.abs(x) ** p).sum((2, 3), keepdims=True) ** (1 / p), rtol=1e-4)
+        found = self.result_of_node("LpPool", [x], p=3, kernel_shape=[2, 2])
+        self.assertAlmostEqual(found[0, 0, 0, 0] / (np.abs(x[0, 0, :2, :2]) ** 3).sum() ** (1 / 3), 1, delta=1e-4)
+        self.refused("GlobalLpPool", [x], "found p, expected 1 to 16", p=0)
+
+    def test_shapes_of_dumps(self):
+        """Scalars have none, and what has no elements is written too."""
+        self.assertEqual(self.result_of_node("ReduceSum", [np.float32([[1, 2]])], keepdims=0).shape, ())
+        x = np.float32([[1, 2, 3]])
+        found = self.result_of_node("Compress", [x, np.zeros(3, bool)], axis=1)
+        self.assertEqual((found.shape, found.dtype), ((1, 0), np.float32))
+        self.refuses_model(self.one_node("Compress", [x, np.zeros(3, bool)], axis=1), "--tensor",
+                           f"i1={self.array('c.npy', [0, 0, 0], '?')}", "--dump", f"o1={self.path('no.npy')}", saying=("o1",))
+
     def test_words(self):
         image, sizes = f4(1, 4, 4, 4), np.array([1, 1, 2, 2], "f4")
         for op, inputs, attributes, meant in (
