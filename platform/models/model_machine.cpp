@@ -45,6 +45,12 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Pla
   return most;
 }
 
+/// Those whose product the ranks are.
+const char* options_of_ranks(const Plan& plan) {
+  if (plan.expert_groups > 1) return plan.stages > 1 ? "--tp times --ep times --pp" : "--tp times --ep";
+  return plan.stages > 1 ? "--tp times --pp" : "--tp";
+}
+
 Room room_of(Machine& machine, const host::ProgramPes& pes, const Plan& plan) {
   const topology::Graph& graph = machine.graph();
   const MachineCosts costs(machine, pes.pes);
@@ -85,7 +91,7 @@ ModelMachine machine_for(Platform& platform, const Plan& plan, PeChoice* choice)
   const host::ProgramPes all(machine, choose_pes(machine, *choice));
   if (all.ranks < static_cast<uint64_t>(plan.all_ranks()))
     throw InputError(fmt::format("{}: found {}, the machine has {} {} to share layers out",
-                                 plan.stages > 1 ? "--tp times --pp" : "--tp", plan.all_ranks(), all.ranks,
+                                 options_of_ranks(plan), plan.all_ranks(), all.ranks,
                                  all.ranks == 1 ? "SIP" : "SIPs"));
   choice->ranks = std::to_string(plan.all_ranks());
   const host::ProgramPes pes(machine, choose_pes(machine, *choice));

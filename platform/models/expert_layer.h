@@ -1,0 +1,69 @@
+// The MLP of a layer with experts (decoder_layer.h), of which each token goes through those that the router chooses. The
+// layer's ranks are groups, which deal the experts out among themselves; the ranks of a group share out the width of each
+// of its experts. All have the whole residual stream: each works on the rows that chose its experts, and one sum over
+// the ranks puts together what they have made.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/models/decoder_layer.h"
+
+namespace kernbench::models {
+
+/// Experts [first, first + count) and the ranks that have them; empty: all.
+struct ExpertGroup {
+  int64_t first = 0, count = 0;
+  std::vector<uint32_t> ranks;
+};
+std::vector<ExpertGroup> expert_groups(const LayerSizes&, const Way&);
+
+/// What an ExpertLayer makes. What rows of experts need is there for as many as may choose those of a group: how many do
+/// is data.
+std::vector<Temporary> temporaries_of_experts(const LayerSizes&, const Way&, DType);
+
+/// InputError that begins with `name`, where choices [rows, experts_per_token] are not different experts each.
+void check_choices(const std::string& name, const HostTensor&, int64_t experts);
+
+class ExpertLayer {
+ public:
+  ExpertLayer(host::Context&, const LayerSizes&, const Way&, std::function<void(const char*)> part);
+
+  /// y = x + what the experts make of the normed x; both in Way::stream(). The host reads which experts the rows have
+  /// chosen, and enqueues those.
+  void run(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const Routing&);
+
+ private:
+  /// Rows of experts in one group, one expert's behind another's.
+  struct Rows {
+    host::Tensor in;              ///< sorted by experts
+    host::Tensor slot;            ///< where those of a row of x stand
+    std::vector<int64_t> first;   ///< of each expert of the group, and behind the last
+    /// Where each rank, or all together, have what comes of them, and in how many summands.
+    struct Out {
+      std::vector<uint32_t> ranks;
+      host::Tensor rows;
+    };
+    std::vector<Out> out;
+    int64_t count() const { return first.back(); }
+  };
+  host::Tensor made(const std::string& name, int64_t rows = -1);
+  host::Tensor laid_out(const host::Tensor& x, const std::string& name);
+  /// Logits of the router, by rows; `rows` becomes what the experts get, by rows.
+  host::Tensor logits(const host::Tensor& x, const LayerWeights&, host::Tensor* rows);
+  /// Each group's rows, in order; `weight` becomes that of the chosen.
+  std::vector<Rows> route(const host::Tensor& x, const LayerWeights&, const Routing&, host::Tensor* weight);
+  void multiply_prefill(size_t group, Rows*, const LayerWeights&);
+  void multiply_decode(size_t group, Rows*, const LayerWeights&);
+  host::Tensor combine(const std::vector<Rows>&, const host::Tensor& weight);
+
+  host::Context& h_;
+  const LayerSizes s_;
+  const Way way_;
+  const std::vector<ExpertGroup> groups_;
+  const std::vector<Temporary> temporaries_;
+  const std::function<void(const char*)> part_;
+};
+
+}  // namespace kernbench::models
