@@ -82,7 +82,7 @@ class Model : public OwnProgram {
 
   const ProgramSpec* make(Platform& platform, RunOptions* r) override {
     r->verify = r->verify || verify_;
-    const models::ModelMachine machine = machine_for(platform, plan_, r);
+    const models::ModelMachine machine = machine_for(platform, model_, plan_, r);
     program_ = std::make_unique<models::ModelProgram>(model_, plan_, machine.pes_of_rank);
     check_given_choices(*r);
     capacity_ = capacity_of(*program_, machine.room);

@@ -240,21 +240,15 @@ void DecoderLayer::attend(const Tensor& qkv, const Tensor& o) {
 void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
                        const std::function<host::SumBeside(int64_t)>& sum) {
   const Tensor n = laid_out(x, chunk.name("normed2_operand"));
-  gated_mlp(h_, on_, s_.activation, {w.gate, w.up, w.down}, n, made(chunk.name("gate")), made(chunk.name("up")), y, sum);
-}
-
-void gated_mlp(host::Context& h, const host::On& on, const std::string& activation, const MlpWeights& w,
-               const Tensor& x, const Tensor& hidden, const Tensor& up, const Tensor& y,
-               const std::function<host::SumBeside(int64_t)>& sum) {
-  const auto beside = [&](int64_t turn) { return sum ? sum(turn) : host::SumBeside{}; };
-  const bool fused = activation != "gelu_tanh";  // gemm_2d has the activations that are one op
-  host::linear_2d(h, x, w.gate, hidden, fused ? activation : "none", beside(0));
-  host::linear_2d(h, x, w.up, up, "none", beside(1));
+  const Tensor gate = made(chunk.name("gate")), up = made(chunk.name("up"));
+  const bool fused = s_.activation != "gelu_tanh";  // gemm_2d has the activations that are one op
+  host::linear_2d(h_, n, w.gate, gate, fused ? s_.activation.c_str() : "none", sum(0));
+  host::linear_2d(h_, n, w.up, up, "none", sum(1));
   if (fused)
-    h.launch(on, "elementwise", {{"op", "mul"}}, {{"x", hidden}, {"y", up}, {"z", hidden}});
+    elementwise("mul", gate, up, gate);
   else
-    h.launch(on, "glu", {{"activation", activation}}, {{"x", hidden}, {"y", up}, {"z", hidden}});
-  host::linear_2d(h, hidden, w.down, y, "none", beside(2));
+    h_.launch(on_, "glu", {{"activation", s_.activation}}, {{"x", gate}, {"y", up}, {"z", gate}});
+  host::linear_2d(h_, gate, w.down, y, "none", sum(2));
 }
 
 void DecoderLayer::experts(const Tensor& x, const Tensor& y, const LayerWeights& w) {

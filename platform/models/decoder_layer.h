@@ -94,11 +94,6 @@ struct Chunk {
 /// Two where ranks share the layer out and each PE has rows enough, else one.
 std::vector<Chunk> chunks_of(const LayerSizes&, const Way&, const std::vector<host::LayoutPlace>&);
 
-/// y = a prefill's MLP of x, which with `hidden` and `up` lies as linear_2d() has a; its product by columns is in `hidden`.
-void gated_mlp(host::Context&, const host::On&, const std::string& activation, const MlpWeights&, const host::Tensor& x,
-               const host::Tensor& hidden, const host::Tensor& up, const host::Tensor& y,
-               const std::function<host::SumBeside(int64_t)>& sum = {});
-
 /// All of them, on PEs at these places: what DecoderLayer makes, and what a layer takes of HBM beside x and y.
 std::vector<Temporary> temporaries_of(const LayerSizes&, const Way&, DType, const std::vector<host::LayoutPlace>&,
                                       const host::LayoutGrids&);

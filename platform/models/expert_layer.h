@@ -19,9 +19,12 @@ struct ExpertGroup {
 };
 std::vector<ExpertGroup> expert_groups(const LayerSizes&, const Way&);
 
-/// What an ExpertLayer makes. What rows of experts need is there for as many as may choose those of a group: how many do
+/// What an ExpertLayer makes. What experts need is there for as many rows as may choose those of a group: how many do
 /// is data.
 std::vector<Temporary> temporaries_of_experts(const LayerSizes&, const Way&, DType);
+
+/// How the weights of experts lie on these ranks, in a decode and in a prefill, of which an expert gets few rows.
+host::Layout expert_weights(const std::vector<uint32_t>& ranks, host::LayoutLevel rank = {});
 
 /// InputError that begins with `name`, where choices [rows, experts_per_token] are not different experts each.
 void check_choices(const std::string& name, const HostTensor&, int64_t experts);
@@ -35,28 +38,23 @@ class ExpertLayer {
   void run(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const Routing&);
 
  private:
-  /// Rows of experts in one group, one expert's behind another's.
+  /// Rows of a group's experts, one expert's behind another's.
   struct Rows {
-    host::Tensor in;              ///< sorted by experts
-    host::Tensor slot;            ///< where those of a row of x stand
-    std::vector<int64_t> first;   ///< of each expert of the group, and behind the last
-    /// Where each rank, or all together, have what comes of them, and in how many summands.
-    struct Out {
-      std::vector<uint32_t> ranks;
-      host::Tensor rows;
-    };
-    std::vector<Out> out;
-    int64_t count() const { return first.back(); }
+    host::Tensor in;
+    host::Tensor slot;           ///< where those of a row of x stand
+    std::vector<int64_t> first;  ///< of each expert, and behind the last
   };
+  /// What the experts have made of them, on one rank: a summand, where ranks share out the experts' width.
+  struct Out {
+    std::vector<uint32_t> rank;
+    host::Tensor rows;
+  };
+  /// The temporary of that name, or so many rows of such a one.
   host::Tensor made(const std::string& name, int64_t rows = -1);
   host::Tensor laid_out(const host::Tensor& x, const std::string& name);
-  /// Logits of the router, by rows; `rows` becomes what the experts get, by rows.
-  host::Tensor logits(const host::Tensor& x, const LayerWeights&, host::Tensor* rows);
   /// Each group's rows, in order; `weight` becomes that of the chosen.
   std::vector<Rows> route(const host::Tensor& x, const LayerWeights&, const Routing&, host::Tensor* weight);
-  void multiply_prefill(size_t group, Rows*, const LayerWeights&);
-  void multiply_decode(size_t group, Rows*, const LayerWeights&);
-  host::Tensor combine(const std::vector<Rows>&, const host::Tensor& weight);
+  std::vector<Out> multiply(size_t group, const Rows&, const LayerWeights&);
 
   host::Context& h_;
   const LayerSizes s_;

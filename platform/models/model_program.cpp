@@ -351,11 +351,10 @@ void ModelProgram::add_experts(size_t phase, int64_t layer) {
   const Phase& p = plan_.phases[phase];
   const Way way = this->way(p, layer);
   const std::string before = "layers." + std::to_string(layer) + ".";
-  add_matrix(phase, layer, before + "router", model_.dim, model_.experts, way.weights());
+  add_matrix(phase, layer, before + "router", model_.dim, model_.experts, Layout().on(way.ranks));
   for (const ExpertGroup& g : expert_groups(sizes(p), way)) {
-    const Way of{p.prefill(), g.ranks};
-    const Layout columns = of.weights(columns_over(plan_.tensor_ranks())),
-                 rows = of.weights(rows_over(plan_.tensor_ranks()));
+    const Layout columns = expert_weights(g.ranks, columns_over(plan_.tensor_ranks())),
+                 rows = expert_weights(g.ranks, rows_over(plan_.tensor_ranks()));
     for (int64_t e = g.first; e < g.first + g.count; ++e) {
       const std::string expert = before + "experts." + std::to_string(e) + ".";
       add_matrix(phase, layer, expert + "gate", model_.dim, model_.hidden, columns);
