@@ -119,8 +119,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 
 std::map<std::string, Expected> sort_reference(const Params& p, const TensorMap& in) {
   const int64_t k = p.integer("k");
-  const std::vector<int32_t> slots =
-      sorted_slots(in.at("choice").ints(), p.integer("first"), p.integer("experts"));
+  const std::vector<int32_t> slots = sorted_slots(in.at("choice").ints(), p.integer("first"), p.integer("experts"));
   const HostTensor& buffer = in.at("buffer");
   return {{"buffer", {HostTensor::from(p.dtype(), buffer.shape, sent(in, slots, k, p.integer("dim"))), {}}},
           {"slot", {HostTensor::from(DType::i32, {p.integer("tokens"), k}, slots), {}}}};
@@ -150,8 +149,9 @@ KernelSpec spec() {
               ParamSpec::size("k", 2, "experts that a token chooses"),
               ParamSpec::size("capacity", 64, "tokens of an expert"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  s.tensors = tensors(
-      [](const Params& p) { return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")}; });
+  s.tensors = tensors([](const Params& p) {
+    return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")};
+  });
   s.tensors.insert(s.tensors.begin() + 3, zeroed("counts", dims({"experts"}), DType::i32));
   s.function = moe_dispatch;
   s.reference = reference;
@@ -170,10 +170,9 @@ KernelSpec sort_spec() {
               first,
               ParamSpec::size("k", 2, "experts that a token chooses, each once"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  s.tensors = tensors(
-      [](const Params& p) {
-        return Dims{p.integer("tokens") * std::min(p.integer("k"), p.integer("experts")), p.integer("dim")};
-      });
+  s.tensors = tensors([](const Params& p) {
+    return Dims{p.integer("tokens") * std::min(p.integer("k"), p.integer("experts")), p.integer("dim")};
+  });
   s.tensors[1].fill = [](const Params& p, uint64_t seed) {
     return drawn_choices(p.integer("tokens"), p.integer("k"), p.integer("first") + p.integer("experts"),
                          seed_for(seed, "choice"));

@@ -26,8 +26,8 @@ void route(tl::Context& tl, const tl::Args& args) {
     tl.wait(best);
     const tl::Loaded chosen = args.has("given") ? tl.load(args["given"].block().rows(i, count)) : tl.materialize(best);
     const tl::Tensor wide = tl.cast(block, DType::f32);
-    const tl::Tensor shares = args.flag("of_chosen") ? tl.softmax(tl.gather(wide, chosen, 1))
-                                                     : tl.gather(tl.softmax(wide), chosen, 1);
+    const tl::Tensor shares =
+        args.flag("of_chosen") ? tl.softmax(tl.gather(wide, chosen, 1)) : tl.gather(tl.softmax(wide), chosen, 1);
     tl.store_async(choice.rows(i, count), chosen);
     tl.store_async(weight.rows(i, count), tl.cast(shares, weight.dtype()));
   }
@@ -76,11 +76,11 @@ KernelSpec spec(bool is_given) {
   s.name = is_given ? "moe_route" : "moe_top_k";
   s.help = is_given ? "weights of experts that are given, by softmax of their logits; finds the k largest, too"
                     : "the k experts with the largest logits, and their weights by softmax";
-  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"),
-              ParamSpec::size("experts", 8, "columns of logits"),
-              ParamSpec::size("k", 2, "experts of a token"),
-              ParamSpec::flag("of_chosen", true, "the softmax is of the k alone; else of all, and weights add up to less"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.params = {
+      ParamSpec::size("tokens", 256, "split over the PEs"), ParamSpec::size("experts", 8, "columns of logits"),
+      ParamSpec::size("k", 2, "experts of a token"),
+      ParamSpec::flag("of_chosen", true, "the softmax is of the k alone; else of all, and weights add up to less"),
+      ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {input("logits", {"tokens", "experts"}, Placement::rows),
                output("choice", {"tokens", "k"}, Placement::rows, i32),

@@ -68,7 +68,8 @@ bool is_onnx(const RunSpec& spec) {
   for (const char* option : {"dim", "test-data", "plan"}) {
     if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
   }
-  for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "tp", "pp", "ep", "routing"}) {
+  for (const char* option :
+       {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "tp", "pp", "ep", "routing"}) {
     if (onnx && spec.given(option))
       throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
   }

@@ -15,6 +15,7 @@ using host::Tensor;
 
 namespace {
 
+constexpr int64_t kFewestToSpread = 4;  // rows of an expert: fewer are multiplied where they are
 constexpr int64_t kTileOfRouter = 256;  // of k: its products are of few rows and columns
 
 std::string numbered(const char* name, size_t i) {
@@ -97,8 +98,7 @@ void check_choices(const std::string& name, const HostTensor& choices, int64_t e
   for (size_t i = 0; i < all.size(); ++i) {
     const auto row = all.begin() + static_cast<int64_t>(i / k * k), here = all.begin() + static_cast<int64_t>(i);
     if (all[i] < 0 || all[i] >= experts)
-      throw InputError(
-          fmt::format("{}: row {}: found expert {}, expected 0 to {}", name, i / k, all[i], experts - 1));
+      throw InputError(fmt::format("{}: row {}: found expert {}, expected 0 to {}", name, i / k, all[i], experts - 1));
     if (std::find(row, here, all[i]) != here)
       throw InputError(fmt::format("{}: row {}: found expert {} twice, expected different ones", name, i / k, all[i]));
   }
@@ -157,25 +157,45 @@ std::vector<ExpertLayer::Rows> ExpertLayer::route(const Tensor& x, const LayerWe
   return groups;
 }
 
+bool ExpertLayer::is_spread(const Rows& rows) const {
+  const auto none = [&](size_t e) { return rows.first[e] == rows.first[e + 1]; };
+  int64_t chosen = 0;
+  for (size_t e = 0; e + 1 < rows.first.size(); ++e) chosen += none(e) ? 0 : 1;
+  return rows.count() >= kFewestToSpread * chosen;
+}
+
 std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& rows, const LayerWeights& w) {
+  const bool spread = is_spread(rows);
   std::vector<Out> all;
   for (const auto& rank : each_rank(s_, groups_[group]))
-    all.push_back({rank, made(numbered("expert_out", number_of(rank)))});
+    all.push_back({rank, made(numbered("expert_out", number_of(rank))), {}});
+  if (rows.count() == 0) return all;
+  const std::string of_x = numbered("expert_operand", group), of_hidden = numbered("expert_hidden", group);
+  const auto of_product = [&](const Out& out) { return numbered("expert_product", number_of(out.rank)); };
+  const auto some = [&](const Tensor& t, int64_t first, int64_t count) { return h_.slice(t, 0, first, count); };
+  Tensor x, hidden;
+  if (!spread) {
+    x = laid_out(some(rows.in, 0, rows.count()), of_x);
+    hidden = made(of_hidden, rows.count());
+    for (Out& out : all) out.product = made(of_product(out), rows.count());
+  }
   for (size_t e = 0; e + 1 < rows.first.size(); ++e) {
     const int64_t first = rows.first[e], count = rows.first[e + 1] - first;
     if (count == 0) continue;
     const MlpWeights& expert = w.experts[static_cast<size_t>(groups_[group].first) + e];
-    const auto part = [&](const Tensor& t) { return h_.slice(t, 0, first, count); };
-    // Over all PEs of each cube: where they stand among all rows, one PE or two would have them.
-    const Tensor x = laid_out(part(rows.in), numbered("expert_operand", group));
-    const Tensor hidden = made(numbered("expert_hidden", group), count);
+    const Tensor its_x = spread ? laid_out(some(rows.in, first, count), of_x) : some(x, first, count);
+    const Tensor its_hidden = spread ? made(of_hidden, count) : some(hidden, first, count);
     h_.launch(host::streams_of(h_, groups_[group].ranks), "decode_linear", {{"activation", s_.activation}},
-              {{"x", x}, {"w", expert.gate}, {"up", expert.up}, {"y", hidden}});
+              {{"x", its_x}, {"w", expert.gate}, {"up", expert.up}, {"y", its_hidden}});
     for (const Out& out : all) {  // by each rank alone, which would else add up their products expert by expert
-      const Tensor product = made(numbered("expert_product", number_of(out.rank)), count);
-      h_.launch(host::streams_of(h_, out.rank), "decode_linear", {}, {{"x", hidden}, {"w", expert.down}, {"y", product}});
-      h_.redistribute(product, part(out.rows));
+      const Tensor product = spread ? made(of_product(out), count) : some(out.product, first, count);
+      h_.launch(host::streams_of(h_, out.rank), "decode_linear", {},
+                {{"x", its_hidden}, {"w", expert.down}, {"y", product}});
+      if (spread) h_.redistribute(product, some(out.rows, first, count));
     }
+  }
+  for (const Out& out : all) {
+    if (!spread) h_.redistribute(out.product, some(out.rows, 0, rows.count()));
   }
   return all;
 }

@@ -1,7 +1,7 @@
-// The MLP of a layer with experts (decoder_layer.h), of which each token goes through those that the router chooses. The
-// layer's ranks are groups, which deal the experts out among themselves; the ranks of a group share out the width of each
-// of its experts. All have the whole residual stream: each works on the rows that chose its experts, and one sum over
-// the ranks puts together what they have made.
+// The MLP of a layer with experts (decoder_layer.h), of which each token goes through those that the router chooses.
+// The layer's ranks are groups, which deal the experts out among themselves; the ranks of a group share out the width
+// of each of its experts. All have the whole residual stream: each works on the rows that chose its experts, and one
+// sum over the ranks puts together what they have made.
 #pragma once
 
 #include <functional>
@@ -43,17 +43,22 @@ class ExpertLayer {
     host::Tensor in;
     host::Tensor slot;           ///< where those of a row of x stand
     std::vector<int64_t> first;  ///< of each expert, and behind the last
+    int64_t count() const { return first.back(); }
   };
   /// What the experts have made of them, on one rank: a summand, where ranks share out the experts' width.
   struct Out {
     std::vector<uint32_t> rank;
     host::Tensor rows;
+    host::Tensor product;  ///< as it is multiplied, of all experts, unless they are spread
   };
   /// The temporary of that name, or so many rows of such a one.
   host::Tensor made(const std::string& name, int64_t rows = -1);
   host::Tensor laid_out(const host::Tensor& x, const std::string& name);
   /// Each group's rows, in order; `weight` becomes that of the chosen.
   std::vector<Rows> route(const host::Tensor& x, const LayerWeights&, const Routing&, host::Tensor* weight);
+  /// Whether an expert's rows are spread over all PEs of each cube before they are multiplied, which takes two launches
+  /// an expert. Else the rows of all go there together, an expert's to one PE or two.
+  bool is_spread(const Rows&) const;
   std::vector<Out> multiply(size_t group, const Rows&, const LayerWeights&);
 
   host::Context& h_;

@@ -17,8 +17,8 @@ class ModelFile {
   enum class Kind : uint8_t { text, number, flag, other };
   struct Field {
     Kind kind = Kind::other;
-    std::string text;  ///< of a flag: true or false
-    int line = 0;      ///< 0: not known
+    std::string text;                     ///< of a flag: true or false
+    int line = 0;                         ///< 0: not known
     std::vector<std::string> items = {};  ///< of a list, their texts
   };
   ModelFile(std::string name, std::map<std::string, Field> fields)

@@ -108,7 +108,8 @@ class ModelProgram::Run {
     if (model_.experts > 0) w.router = of("router");
     for (int64_t e = 0; e < model_.experts; ++e) {
       const std::string expert = "experts." + std::to_string(e) + ".";
-      w.experts.push_back({input(layer + expert + "gate"), input(layer + expert + "up"), input(layer + expert + "down")});
+      w.experts.push_back(
+          {input(layer + expert + "gate"), input(layer + expert + "up"), input(layer + expert + "down")});
     }
     if (model_.qkv_bias) w.bias = of("qkv_bias");
     if (model_.qk_norm) {
@@ -368,8 +369,10 @@ void ModelProgram::add_experts(size_t phase, int64_t layer) {
     t.phase = phase;
     t.tensor.dtype = [](const Params&) { return DType::i32; };
     const std::string name = numbered(before + "choice", step, p.steps);
-    t.tensor.fill = [name, rows = p.rows(), k = model_.experts_per_token, n = model_.experts](
-                        const Params&, uint64_t seed) { return kernels::drawn_choices(rows, k, n, seed_for(seed, name)); };
+    t.tensor.fill = [name, rows = p.rows(), k = model_.experts_per_token, n = model_.experts](const Params&,
+                                                                                              uint64_t seed) {
+      return kernels::drawn_choices(rows, k, n, seed_for(seed, name));
+    };
     add(t, name, {p.rows(), model_.experts_per_token}, way.rows());
   }
 }

@@ -130,9 +130,11 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
     r.verdict.push_back(verdict_of(r.phases[i]));
   }
   if (program.plan().times() > 1)
-    r.assumes.push_back(fmt::format(
-        "{} layers take {} times what layer 0 has taken: they are alike{}, and none begins before the one before it ends",
-        program.plan().layers, program.plan().times(), program.model().experts > 0 ? ", as are the rows of experts" : ""));
+    r.assumes.push_back(
+        fmt::format("{} layers take {} times what layer 0 has taken: they are alike{}, and none begins before the one "
+                    "before it ends",
+                    program.plan().layers, program.plan().times(),
+                    program.model().experts > 0 ? ", as are the rows of experts" : ""));
   if (run.run.insight) {
     for (const std::string& line : run.run.insight->verdict) r.verdict.push_back(line);
   }
@@ -224,7 +226,8 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
   const ModelSpec& m = r.program->model();
   const Plan& plan = r.program->plan();
   fmt::print(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
-             p.run.topology, plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "", plan.stages, p.run.pes.size(), verdict_text(p.run));
+             p.run.topology, plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "",
+             plan.stages, p.run.pes.size(), verdict_text(p.run));
   fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
              "HBM %");
   for (const PhaseTimes& t : r.phases)
@@ -232,8 +235,9 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
                or_none(t.ttft_ns), or_none(t.tpot_ns), t.tokens_s, 100 * t.mfu, 100 * t.hbm_share);
   for (const PhaseTimes& t : r.phases) {
     if (t.experts_chosen > 0)
-      fmt::print(out, "  experts      {:.1f} of {} are chosen in a layer's step of {}, {} by a token, {}\n", t.experts_chosen,
-                 m.experts, t.phase.text, m.experts_per_token, plan.routed ? "by the router's logits" : "as given");
+      fmt::print(out, "  experts      {:.1f} of {} are chosen in a layer's step of {}, {} by a token, {}\n",
+                 t.experts_chosen, m.experts, t.phase.text, m.experts_per_token,
+                 plan.routed ? "by the router's logits" : "as given");
     if (t.joules_token) fmt::print(out, "  energy       {:.4g} J a token\n", *t.joules_token);
   }
   for (const std::string& line : r.assumes) fmt::print(out, "  repeat       {}\n", line);

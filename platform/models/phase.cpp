@@ -105,8 +105,7 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
   if (m.kv_heads % plan.ranks != 0)
     throw InputError(fmt::format("{}: found {}, expected a divisor of num_key_value_heads, {}",
                                  ep > 1 ? "--tp times --ep" : "--tp", plan.ranks, m.kv_heads));
-  if (plan.routed && m.experts == 0)
-    throw InputError(fmt::format("--routing: a {} has no experts", m.family));
+  if (plan.routed && m.experts == 0) throw InputError(fmt::format("--routing: a {} has no experts", m.family));
   if (plan.stages > plan.layers)
     throw InputError(fmt::format("--pp: found {}, expected at most a stage a layer, {}", plan.stages, plan.layers));
   if (plan.stages > 1 && (plan.repeat || !plan.whole()))

@@ -97,7 +97,9 @@ class Reference {
     head(x);
   }
   /// A layer's norms, products, activation and sums, and the head's.
-  double roundings() const { return (m_.experts > 0 ? 12 : 8) * static_cast<double>(layers_of(program_.plan()).size()) + 4; }
+  double roundings() const {
+    return (m_.experts > 0 ? 12 : 8) * static_cast<double>(layers_of(program_.plan()).size()) + 4;
+  }
 
   Matrix embedded() const {
     const std::vector<int32_t> tokens = input(of_step("tokens")).ints();
@@ -141,7 +143,8 @@ class Reference {
 
   Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) const {
     const Matrix logits = times(x, matrix(before + "router"));
-    const std::vector<int32_t> choice = program_.plan().routed ? computed_choice(l, logits) : input(of_step(before + "choice")).ints();
+    const std::vector<int32_t> choice =
+        program_.plan().routed ? computed_choice(l, logits) : input(of_step(before + "choice")).ints();
     const int64_t k = m_.experts_per_token;
     Matrix y(x.rows, x.cols);
     for (int64_t e = 0; e < m_.experts; ++e) {
@@ -172,9 +175,8 @@ class Reference {
   /// What the run has chosen: one of the best choices, as far as logits can be told apart. RunError.
   std::vector<int32_t> computed_choice(int64_t l, const Matrix& logits) const {
     const auto& all = program_.routes();
-    const auto route = std::find_if(all.begin(), all.end(), [&](const Route& r) {
-      return r.phase == phase_ && r.layer == l && r.step == step_;
-    });
+    const auto route = std::find_if(
+        all.begin(), all.end(), [&](const Route& r) { return r.phase == phase_ && r.layer == l && r.step == step_; });
     const std::vector<int32_t> choice = route->choice.ints();
     const Tolerance t = tolerance_of(program_.plan().dtype);
     const auto k = m_.experts_per_token;

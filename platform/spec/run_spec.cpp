@@ -267,7 +267,9 @@ Table model_table(const Table& run) {
           number("tp", "SIPs that share out every layer", 1024).initially("1"),
           number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),
           number("ep", "groups of --tp SIPs, to which the experts of every layer are dealt out", 1024).initially("1"),
-          Entry("routing", "", "which experts rows go to: given (drawn evenly by --seed, or --tensor layers.L.choice=FILE.npy), or top_k, "
+          Entry("routing", "",
+                "which experts rows go to: given (drawn evenly by --seed, or --tensor layers.L.choice=FILE.npy), or "
+                "top_k, "
                 "as the router computes")
               .legal({"given", "top_k"})
               .initially("given"),
