@@ -104,12 +104,18 @@ class ModelProgram::Run {
     w.norm2 = of("norm2");
     w.qkv = of("qkv");
     w.o = of("o");
-    if (model_.experts == 0) w.gate = of("gate"), w.up = of("up"), w.down = of("down");
-    if (model_.experts > 0) w.router = of("router");
-    for (int64_t e = 0; e < model_.experts; ++e) {
-      const std::string expert = "experts." + std::to_string(e) + ".";
-      w.experts.push_back(
-          {input(layer + expert + "gate"), input(layer + expert + "up"), input(layer + expert + "down")});
+    const auto mlp = [&](const std::string& before) {
+      return MlpWeights{input(before + "gate"), input(before + "up"), input(before + "down")};
+    };
+    if (model_.experts == 0) {
+      const MlpWeights one = mlp(layer);
+      w.gate = one.gate;
+      w.up = one.up;
+      w.down = one.down;
+    } else {
+      w.router = of("router");
+      for (int64_t e = 0; e < model_.experts; ++e)
+        w.experts.push_back(mlp(layer + "experts." + std::to_string(e) + "."));
     }
     if (model_.qkv_bias) w.bias = of("qkv_bias");
     if (model_.qk_norm) {

@@ -36,6 +36,7 @@ std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramRepor
   double until = 0;
   for (size_t i = 0; i < run.ops.size(); ++i) {
     while (next < marks.size() && marks[next].first <= i) ++next;
+    if (next == 0) continue;  // the program's inputs on their way, with --transfer timed
     const Mark& mark = marks[next - 1];
     all[mark.phase].sums_beside = std::max(all[mark.phase].sums_beside, mark.sums_beside);
     std::vector<LayerTime>& layers = all[mark.phase].layers;

@@ -50,6 +50,10 @@ void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, doubl
   for (int64_t i = 0; i < n; ++i) m->at(row, col + i) *= scale * w[static_cast<size_t>(i)];
 }
 
+bool contains(const std::vector<int32_t>& all, int32_t one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 class Reference {
  public:
   Reference(const ModelProgram& program, const TensorMap& inputs)
@@ -147,15 +151,21 @@ class Reference {
         program_.plan().routed ? computed_choice(l, logits) : input(of_step(before + "choice")).ints();
     const int64_t k = m_.experts_per_token;
     Matrix y(x.rows, x.cols);
-    for (int64_t e = 0; e < m_.experts; ++e) {
+    const auto chosen = [&](int64_t row) { return std::vector<int32_t>(choice.begin() + row * k, choice.begin() + (row + 1) * k); };
+    for (int32_t e = 0; e < m_.experts; ++e) {
+      std::vector<int64_t> rows;
       for (int64_t r = 0; r < x.rows; ++r) {
-        const auto first = choice.begin() + r * k;
-        if (std::find(first, first + k, e) == first + k) continue;
-        Matrix row(1, x.cols);
-        std::copy_n(x.values.begin() + r * x.cols, x.cols, row.values.begin());
-        const Matrix of_expert = mlp(before + "experts." + std::to_string(e) + ".", row);
-        const double w = weight(logits, r, e, {first, first + k});
-        for (int64_t c = 0; c < y.cols; ++c) y.at(r, c) += w * of_expert.at(0, c);
+        if (contains(chosen(r), e)) rows.push_back(r);
+      }
+      if (rows.empty()) continue;
+      Matrix its_x(static_cast<int64_t>(rows.size()), x.cols);
+      for (int64_t i = 0; i < its_x.rows; ++i)
+        std::copy_n(x.values.begin() + rows[static_cast<size_t>(i)] * x.cols, x.cols, its_x.values.begin() + i * x.cols);
+      const Matrix its_y = mlp(before + "experts." + std::to_string(e) + ".", its_x);
+      for (int64_t i = 0; i < its_y.rows; ++i) {
+        const int64_t r = rows[static_cast<size_t>(i)];
+        const double w = weight(logits, r, e, chosen(r));
+        for (int64_t c = 0; c < y.cols; ++c) y.at(r, c) += w * its_y.at(i, c);
       }
     }
     return y;
@@ -166,8 +176,7 @@ class Reference {
     double top = -1e300, sum = 0;
     for (int64_t e = 0; e < m_.experts; ++e) top = std::max(top, logits.at(row, e));
     for (int32_t e = 0; e < m_.experts; ++e) {
-      if (!m_.weights_of_chosen || std::find(chosen.begin(), chosen.end(), e) != chosen.end())
-        sum += std::exp(logits.at(row, e) - top);
+      if (!m_.weights_of_chosen || contains(chosen, e)) sum += std::exp(logits.at(row, e) - top);
     }
     return std::exp(logits.at(row, expert) - top) / sum;
   }
@@ -183,7 +192,7 @@ class Reference {
     for (int64_t r = 0; r < logits.rows; ++r) {
       const std::vector<int32_t> chosen(choice.begin() + r * k, choice.begin() + (r + 1) * k);
       for (int32_t e = 0; e < m_.experts; ++e) {
-        if (std::find(chosen.begin(), chosen.end(), e) != chosen.end()) continue;
+        if (contains(chosen, e)) continue;
         for (const int32_t c : chosen) {
           const double better = logits.at(r, e), worse = logits.at(r, c);
           if (better - worse <= 2 * (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(better)))) continue;

@@ -102,6 +102,25 @@ class Experts(Cli):
                                   **system)
                 self.assertEqual(r["phases"][0]["experts_chosen"], chosen)
 
+    def test_logits_depend_on_who_is_chosen(self):
+        """What verifies with one choice is wrong with another, and with other weights of the same experts."""
+        logits = os.path.join(self.folder.name, "logits.npy")
+        chosen = self.choice([[1, 4, 5]] * 5)
+        run = ("--topology", SMALL, "--phase", "prefill:5", "--layers", 1)
+        self.succeeds("model", self.config("qwen3_moe"), *run, *chosen, "--dump", f"logits={logits}")
+        expected = ("--expected", f"logits={logits}")
+        for more, choice, status in (({}, chosen, 0), ({}, self.choice([[1, 4, 5]] * 4 + [[1, 4, 3]]), 1),
+                                     ({"norm_topk_prob": False}, chosen, 1)):
+            found, _, err = self.run_cli("model", self.config("qwen3_moe", **more), *run, *choice, *expected)
+            self.assertEqual(found, status, err)
+
+    def test_copies_that_take_time(self):
+        """Inputs are on their way before any phase begins."""
+        r = self.verifies(self.config(), "--phase", "prefill:9", "--transfer", "timed", "--layers", 1)
+        usual = self.report(self.config(), "--phase", "prefill:9", "--layers", 1)
+        self.assertGreater(r["phases"][0]["time_ns"], usual["phases"][0]["time_ns"])
+        self.assertLess(r["phases"][0]["time_ns"], r["sim_ns"])
+
     def test_only_the_chosen_are_read(self):
         model = self.config(hidden_size=256, intermediate_size=512)
         phase = ("--phase", "decode:batch=4,context=5", "--layers", 1)
