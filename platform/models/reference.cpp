@@ -151,7 +151,9 @@ class Reference {
         program_.plan().routed ? computed_choice(l, logits) : input(of_step(before + "choice")).ints();
     const int64_t k = m_.experts_per_token;
     Matrix y(x.rows, x.cols);
-    const auto chosen = [&](int64_t row) { return std::vector<int32_t>(choice.begin() + row * k, choice.begin() + (row + 1) * k); };
+    const auto chosen = [&](int64_t row) {
+      return std::vector<int32_t>(choice.begin() + row * k, choice.begin() + (row + 1) * k);
+    };
     for (int32_t e = 0; e < m_.experts; ++e) {
       std::vector<int64_t> rows;
       for (int64_t r = 0; r < x.rows; ++r) {
@@ -160,7 +162,8 @@ class Reference {
       if (rows.empty()) continue;
       Matrix its_x(static_cast<int64_t>(rows.size()), x.cols);
       for (int64_t i = 0; i < its_x.rows; ++i)
-        std::copy_n(x.values.begin() + rows[static_cast<size_t>(i)] * x.cols, x.cols, its_x.values.begin() + i * x.cols);
+        std::copy_n(x.values.begin() + rows[static_cast<size_t>(i)] * x.cols, x.cols,
+                    its_x.values.begin() + i * x.cols);
       const Matrix its_y = mlp(before + "experts." + std::to_string(e) + ".", its_x);
       for (int64_t i = 0; i < its_y.rows; ++i) {
         const int64_t r = rows[static_cast<size_t>(i)];
