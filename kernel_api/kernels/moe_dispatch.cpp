@@ -1,10 +1,14 @@
 // The tokens of a layer of experts, expert by expert: buffer[e · capacity + r] = the r-th token, in the order of all
 // tokens, that chooses expert e. Each PE sends its own tokens by scatters, to buffers that all PEs share out, and adds
-// to counts by atomics. Choice -1, and what is beyond an expert's capacity, is dropped: slot -1.
+// to counts by atomics. Choice -1, and what is beyond an expert's capacity, is dropped: slot -1. moe_sort drops none of
+// its experts' tokens: an expert's follow those of the one before it.
 #include <algorithm>
+#include <numeric>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/expert_choices.h"
 #include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/io/random.h"
 
 namespace kernbench::kernels {
 namespace {
@@ -23,6 +27,31 @@ std::vector<int32_t> slots_of(const std::vector<int32_t>& choices, int64_t exper
   return slots;
 }
 
+constexpr int64_t kElements = 1 << 18;  // of the tokens that are sent at once
+
+/// Sends this PE's tokens, each to its `slots`, by which it returns those: [tokens, k].
+tl::Tensor send(tl::Context& tl, const tl::Args& args, const std::vector<int32_t>& slots) {
+  const tl::View& x = args["x"];
+  const int64_t k = args.integer("k"), step = std::max<int64_t>(1, kElements / x.shape[1]);
+  const tl::Ptr buffer = args.whole("buffer").ptr;
+  tl::Tensor index, mask;
+  for (int64_t first = 0; first < x.shape[0]; first += step) {
+    const int64_t count = std::min(step, x.shape[0] - first);
+    const tl::Loaded tokens = tl.load(x.block().rows(first, count));
+    if (first == 0) {
+      std::vector<uint8_t> sent;
+      for (const int32_t slot : slots) sent.push_back(slot >= 0);
+      index = tl.tensor(slots, {x.shape[0], k}, DType::i32);
+      mask = tl.tensor(sent, {x.shape[0], k}, DType::u8);
+    }
+    const tl::Tensor to = index.slice(0, first, count), is_sent = mask.slice(0, first, count);
+    const Dims rows = x.shape[1] > 1 ? Dims{count, 1, x.shape[1]} : Dims{count, 1};
+    for (int64_t j = 0; j < k; ++j)
+      tl.scatter_async(buffer, to.slice(1, j, 1), tokens.reshape(rows), is_sent.slice(1, j, 1), x.shape[1]);
+  }
+  return index;
+}
+
 void moe_dispatch(tl::Context& tl, const tl::Args& args) {
   const tl::View& x = args["x"];
   if (x.empty()) return;
@@ -32,38 +61,82 @@ void moe_dispatch(tl::Context& tl, const tl::Args& args) {
   // Ranks count the tokens of other PEs before these, too.
   const auto all = tl.load(args["choice"].ptr, {first + own}).to_vector<int32_t>();
   const std::vector<int32_t> slots = slots_of(all, args.integer("experts"), args.integer("capacity"));
-  const tl::Ptr buffer = args.whole("buffer").ptr;
-  const tl::Loaded tokens = tl.load(x);
-  std::vector<int32_t> chosen(all.begin() + first, all.end()), slot(slots.begin() + first, slots.end());
-  std::vector<uint8_t> sent, counted;
-  for (int64_t i = 0; i < own; ++i) {
-    sent.push_back(slot[static_cast<size_t>(i)] >= 0);
-    counted.push_back(chosen[static_cast<size_t>(i)] >= 0);
-  }
-  const auto index = tl.tensor(slot, {x.shape[0], k}, DType::i32);
-  const auto mask = tl.tensor(sent, {x.shape[0], k}, DType::u8);
-  const Dims rows = x.shape[1] > 1 ? Dims{x.shape[0], 1, x.shape[1]} : x.shape;
-  for (int64_t j = 0; j < k; ++j)
-    tl.scatter_async(buffer, index.slice(1, j, 1), tokens.reshape(rows), mask.slice(1, j, 1), x.shape[1]);
+  std::vector<int32_t> chosen(all.begin() + first, all.end());
+  std::vector<uint8_t> counted;
+  for (const int32_t e : chosen) counted.push_back(e >= 0);
+  const tl::Tensor index = send(tl, args, {slots.begin() + first, slots.end()});
   tl.async().red_add(args["counts"].ptr, tl.tensor(chosen, {own}, DType::i32), 1, tl.tensor(counted, {own}, DType::u8),
                      tl::Sem::relaxed);
   tl.store_async(args["slot"], index);
+}
+
+/// The slots of all choices [tokens, k] where experts `first` … are here: the others' are -1.
+std::vector<int32_t> sorted_slots(const std::vector<int32_t>& choices, int64_t first, int64_t experts) {
+  std::vector<int32_t> next(static_cast<size_t>(experts) + 1), slots;
+  const auto is_here = [&](int32_t e) { return e >= first && e < first + experts; };
+  for (const int32_t e : choices) {
+    if (e < -1) throw KernelFault("moe_sort: expert " + std::to_string(e) + " is below -1");
+    if (is_here(e)) ++next[static_cast<size_t>(e - first) + 1];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (const int32_t e : choices) slots.push_back(is_here(e) ? next[static_cast<size_t>(e - first)]++ : -1);
+  return slots;
+}
+
+void moe_sort(tl::Context& tl, const tl::Args& args) {
+  const tl::View& x = args["x"];
+  if (x.empty()) return;
+  const int64_t k = args.integer("k"), first = x.offset[0] * k;
+  const auto all = tl.load(args["choice"].ptr, {x.whole[0] * k}).to_vector<int32_t>();
+  const std::vector<int32_t> slots = sorted_slots(all, args.integer("first"), args.integer("experts"));
+  const auto own = slots.begin() + first;
+  tl.store_async(args["slot"], send(tl, args, {own, own + x.shape[0] * k}));
+}
+
+/// `buffer` with the tokens in their slots.
+Floats sent(const TensorMap& in, const std::vector<int32_t>& slots, int64_t k, int64_t dim) {
+  const Floats x = in.at("x").floats();
+  Floats buffer = in.at("buffer").floats();
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] >= 0) std::copy_n(x.begin() + static_cast<int64_t>(i) / k * dim, dim, buffer.begin() + slots[i] * dim);
+  }
+  return buffer;
 }
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t k = p.integer("k"), dim = p.integer("dim"), capacity = p.integer("capacity");
   const std::vector<int32_t> choices = in.at("choice").ints();
   const std::vector<int32_t> slots = slots_of(choices, p.integer("experts"), capacity);
-  const Floats x = in.at("x").floats();
-  Floats buffer = in.at("buffer").floats();
   std::vector<int32_t> counts = in.at("counts").ints();
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (choices[i] >= 0) ++counts[static_cast<size_t>(choices[i])];
-    if (slots[i] >= 0) std::copy_n(x.begin() + static_cast<int64_t>(i) / k * dim, dim, buffer.begin() + slots[i] * dim);
+  for (const int32_t e : choices) {
+    if (e >= 0) ++counts[static_cast<size_t>(e)];
   }
+  const Floats buffer = sent(in, slots, k, dim);
   return {{"buffer", {HostTensor::from(p.dtype(), {p.integer("experts") * capacity, dim}, buffer), {}}},
           {"counts", {HostTensor::from(DType::i32, {p.integer("experts")}, counts), {}}},
           {"slot", {HostTensor::from(DType::i32, {p.integer("tokens"), k}, slots), {}}}};
+}
+
+std::map<std::string, Expected> sort_reference(const Params& p, const TensorMap& in) {
+  const int64_t k = p.integer("k");
+  const std::vector<int32_t> slots = sorted_slots(in.at("choice").ints(), p.integer("first"), p.integer("experts"));
+  const HostTensor& buffer = in.at("buffer");
+  return {{"buffer", {HostTensor::from(p.dtype(), buffer.shape, sent(in, slots, k, p.integer("dim"))), {}}},
+          {"slot", {HostTensor::from(DType::i32, {p.integer("tokens"), k}, slots), {}}}};
+}
+
+/// What both have: x, choice, a buffer of zeros that all PEs share out, slot.
+std::vector<TensorSpec> tensors(const std::function<Dims(const Params&)>& slots) {
+  const auto i32 = [](const Params&) { return DType::i32; };
+  TensorSpec buffer = zeroed("buffer", slots, DType::f32);
+  buffer.dtype = own_dtype;
+  buffer.placement = Placement::rows;
+  buffer.fill = [slots](const Params& p, uint64_t) { return HostTensor(p.dtype(), slots(p)); };
+  return {input("x", {"tokens", "dim"}, Placement::rows),
+          {"choice", TensorSpec::Role::in, dims({"tokens", "k"}), i32, Placement::replicate,
+           Init::index(value_of("experts"))},
+          buffer,
+          {"slot", TensorSpec::Role::out, dims({"tokens", "k"}), i32, Placement::rows, {}}};
 }
 
 KernelSpec spec() {
@@ -76,26 +149,40 @@ KernelSpec spec() {
               ParamSpec::size("k", 2, "experts that a token chooses"),
               ParamSpec::size("capacity", 64, "tokens of an expert"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  const auto i32 = [](const Params&) { return DType::i32; };
-  const auto slots = [](const Params& p) {
+  s.tensors = tensors([](const Params& p) {
     return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")};
-  };
-  TensorSpec buffer = zeroed("buffer", slots, DType::f32);
-  buffer.dtype = own_dtype;
-  buffer.placement = Placement::rows;
-  buffer.fill = [slots](const Params& p, uint64_t) { return HostTensor(p.dtype(), slots(p)); };
-  s.tensors = {input("x", {"tokens", "dim"}, Placement::rows),
-               {"choice", TensorSpec::Role::in, dims({"tokens", "k"}), i32, Placement::replicate,
-                Init::index(value_of("experts"))},
-               buffer,
-               zeroed("counts", dims({"experts"}), DType::i32),
-               {"slot", TensorSpec::Role::out, dims({"tokens", "k"}), i32, Placement::rows, {}}};
+  });
+  s.tensors.insert(s.tensors.begin() + 3, zeroed("counts", dims({"experts"}), DType::i32));
   s.function = moe_dispatch;
   s.reference = reference;
   return s;
 }
 
-const RegisterKernel registered{spec()};
+KernelSpec sort_spec() {
+  KernelSpec s;
+  s.name = "moe_sort";
+  s.help = "buffer = tokens by the experts that are here and that they choose, one expert's behind another's";
+  ParamSpec first = ParamSpec::size("first", 0, "number of the first expert that is here");
+  first.min = 0;
+  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"),
+              ParamSpec::size("dim", 64, "elements of a token"),
+              ParamSpec::size("experts", 8, "experts that are here; the slots of others are -1"),
+              first,
+              ParamSpec::size("k", 2, "experts that a token chooses, each once"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.tensors = tensors([](const Params& p) {
+    return Dims{p.integer("tokens") * std::min(p.integer("k"), p.integer("experts")), p.integer("dim")};
+  });
+  s.tensors[1].fill = [](const Params& p, uint64_t seed) {
+    return drawn_choices(p.integer("tokens"), p.integer("k"), p.integer("first") + p.integer("experts"),
+                         seed_for(seed, "choice"));
+  };
+  s.function = moe_sort;
+  s.reference = sort_reference;
+  return s;
+}
+
+const RegisterKernel registered{spec()}, registered_sort{sort_spec()};
 
 }  // namespace
 }  // namespace kernbench::kernels

@@ -4,12 +4,14 @@
 #include <memory>
 #include <ostream>
 
+#include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/model_options.h"
 #include "kernbench/platform/cli/onnx_options.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/spec_options.h"
+#include "kernbench/platform/models/expert_layer.h"
 #include "kernbench/platform/models/model_file.h"
 #include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/models/model_report.h"
@@ -21,7 +23,6 @@ namespace {
 using spec::RunSpec;
 
 void refuse_not_yet(const RunSpec& spec) {
-  if (spec.whole("ep") != 1) throw InputError("--ep: found " + spec.text("ep") + "; not yet, legal: 1");
   for (const char* name : {"weights", "kv"}) {
     if (spec.given(name))
       throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet: all is of --dtype");
@@ -42,7 +43,9 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
   for (const std::string& text : spec.list("phase")) p.phases.push_back(models::parse_phase(text));
   if (p.phases.empty())
     p.phases.push_back(models::parse_phase("prefill:" + std::to_string(std::min<int64_t>(512, m.positions))));
-  p.ranks = static_cast<int64_t>(spec.whole("tp"));
+  p.expert_groups = static_cast<int64_t>(spec.whole("ep"));
+  p.ranks = static_cast<int64_t>(spec.whole("tp")) * p.expert_groups;
+  p.routed = spec.text("routing") == "top_k";
   p.stages = static_cast<int64_t>(spec.whole("pp"));
   p.layers = m.layers;
   if (spec.given("layers")) p.layers = static_cast<int64_t>(spec.whole("layers"));
@@ -65,7 +68,8 @@ bool is_onnx(const RunSpec& spec) {
   for (const char* option : {"dim", "test-data", "plan"}) {
     if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
   }
-  for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "tp", "pp", "ep"}) {
+  for (const char* option :
+       {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "tp", "pp", "ep", "routing"}) {
     if (onnx && spec.given(option))
       throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
   }
@@ -79,8 +83,9 @@ class Model : public OwnProgram {
 
   const ProgramSpec* make(Platform& platform, RunOptions* r) override {
     r->verify = r->verify || verify_;
-    const models::ModelMachine machine = machine_for(platform, plan_, r);
+    const models::ModelMachine machine = machine_for(platform, model_, plan_, r);
     program_ = std::make_unique<models::ModelProgram>(model_, plan_, machine.pes_of_rank);
+    check_given_choices(*r);
     capacity_ = capacity_of(*program_, machine.room);
     peaks_ = machine.peaks;
     return capacity_.fits() ? &program_->spec() : nullptr;
@@ -98,6 +103,19 @@ class Model : public OwnProgram {
   }
 
  private:
+  /// Before anything runs: a kernel would find what is wrong in them in the middle of a run.
+  void check_given_choices(const RunOptions& r) const {
+    for (const auto& [name, file] : r.tensors) {
+      const ProgramTensor* t = program_->spec().tensor(name);
+      if (t == nullptr || name.find(".choice") == std::string::npos) continue;
+      const Params none;
+      const NpyArray a = read_npy_tensor(file, name, t->dtype(none), t->shape(none));
+      HostTensor value(a.dtype, a.shape);
+      value.bytes = a.bytes;
+      models::check_choices("--tensor " + name + ": " + file, value, model_.experts);
+    }
+  }
+
   const models::ModelSpec model_;
   const models::Plan plan_;
   const bool verify_;

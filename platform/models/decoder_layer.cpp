@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernbench/platform/models/expert_layer.h"
+
 namespace kernbench::models {
 
 using host::Layout;
@@ -30,8 +32,8 @@ constexpr int64_t kFewestRowsOfPe = 8;  // of a chunk: fewer, and gemm_2d takes 
 std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way, DType dtype) {
   std::vector<Temporary> all = {{"qkv", {s.rows, s.qkv_width()}, dtype, way.operand(columns_over(s.ranks))},
                                 {"o", {s.rows, s.width()}, dtype, way.operand(columns_over(s.ranks))},
-                                {"x1", {s.rows, s.dim}, dtype, way.stream()},
-                                {"hidden", {s.rows, s.hidden}, dtype, way.operand(columns_over(s.ranks))}};
+                                {"x1", {s.rows, s.dim}, dtype, way.stream()}};
+  if (s.experts == 0) all.push_back({"hidden", {s.rows, s.hidden}, dtype, way.operand(columns_over(s.ranks))});
   // Heads are normed where they are whole.
   if (s.qk_norm) all.push_back({"qkv_heads", {s.rows, s.qkv_width()}, dtype, way.rows(columns_over(s.ranks))});
   if (s.splits > 1)
@@ -65,15 +67,20 @@ Layout Way::positions() const {
 std::vector<Chunk> chunks_of(const LayerSizes& s, const Way& way, const std::vector<host::LayoutPlace>& places) {
   const uint32_t rank = way.ranks.empty() ? 0 : way.ranks.front();
   const auto pes = std::count_if(places.begin(), places.end(), [&](const auto& p) { return p.rank == rank; });
-  if (!way.prefill || s.ranks == 1 || s.rows < 2 * kFewestRowsOfPe * pes) return {{0, s.rows, -1}};
+  if (!way.prefill || s.ranks == 1 || s.experts > 0 || s.rows < 2 * kFewestRowsOfPe * pes) return {{0, s.rows, -1}};
   const int64_t half = (s.rows + 1) / 2;
   return {{0, half, 0}, {half, s.rows - half, 1}};
 }
 
 std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType dtype,
                                       const std::vector<host::LayoutPlace>& places, const host::LayoutGrids& grids) {
-  if (!way.prefill) return temporaries_of_decode(s, way, dtype);
   std::vector<Temporary> all;
+  if (s.experts > 0) all = temporaries_of_experts(s, way, dtype);
+  if (!way.prefill) {
+    const std::vector<Temporary> rest = temporaries_of_decode(s, way, dtype);
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  }
   const auto add = [&](const std::string& name, int64_t columns, const Layout& layout) {
     all.push_back({name, {s.rows, columns}, dtype, layout});
   };
@@ -99,6 +106,7 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   add("o", s.width(), by_columns);
   add_by_rows("o_product");
   add("x1", s.dim, stream);
+  if (s.experts > 0) return all;
   add("normed2", s.dim, stream);
   add_chunks("normed2_operand", s.dim, way.operand());
   add_chunks("gate", s.hidden, by_columns);
@@ -190,13 +198,19 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   part("attention");
   head_norm(qkv, w);
   turned(qkv, cos, sin);
-  const Summed o = summed("o_product"), down = summed("down_product");
+  const Summed o = summed("o_product"), down = s_.experts > 0 ? Summed{} : summed("down_product");
   const Tensor heads = made("o");
   attend(qkv, heads);
   part("output");
   host::linear_2d(h_, heads, w.o, o.product);
   add_up(sum_of(o, chunks_.front()));
-  const Tensor x1 = made("x1"), normed2 = made("normed2");
+  const Tensor x1 = made("x1");
+  if (s_.experts > 0) {
+    part("output");
+    elementwise("add", x, o.sum, x1);
+    return experts(x1, y, w);
+  }
+  const Tensor normed2 = made("normed2");
   for (size_t c = 0; c < chunks_.size(); ++c) {
     const Chunk& chunk = chunks_[c];
     part("output");
@@ -237,6 +251,10 @@ void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, 
   host::linear_2d(h_, gate, w.down, y, "none", sum(2));
 }
 
+void DecoderLayer::experts(const Tensor& x, const Tensor& y, const LayerWeights& w) {
+  ExpertLayer(h_, s_, way_, [this](const char* name) { part(name); }).run(x, y, w, routing_);
+}
+
 void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& w, const Tensor& cos, const Tensor& sin,
                           const Cache& cache) {
   const host::Scope temporaries(h_);
@@ -253,6 +271,7 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   part("output");
   const Tensor x1 = made("x1");
   linear({{"x", o}, {"w", w.o}, {"residual", x}, {"y", x1}});
+  if (s_.experts > 0) return experts(x1, y, w);
   part("mlp");
   const Tensor hidden = made("hidden");
   linear({{"x", x1}, {"w", w.gate}, {"up", w.up}, {"norm", w.norm2}, {"y", hidden}}, s_.activation.c_str());

@@ -21,6 +21,9 @@ struct LayerSizes {
   bool qk_norm = false;  ///< heads of q and k are normed
   int64_t splits = 1;    ///< in a decode: ranges that a sequence's keys are cut into
   int64_t ranks = 1;
+  int64_t experts = 0, per_token = 0;  ///< 0: none, one MLP; `hidden` is the width of one
+  int64_t groups = 1;                  ///< of ranks, that share out the experts
+  bool weights_of_chosen = true;       ///< of experts: the softmax is of the chosen ones' logits, not of all
   int64_t width() const { return heads * head_dim; }
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
@@ -33,11 +36,24 @@ inline host::LayoutLevel rows_over(int64_t ranks) {
   return ranks > 1 ? host::shard(0) : host::replicate();
 }
 
+/// down · (activation(gate · x) ⊙ up · x).
+struct MlpWeights {
+  host::Tensor gate, up, down;
+};
+
 /// Without places where the layer has none. Columns of qkv stand as kernels/heads.h says, of one part a rank.
 struct LayerWeights {
   host::Tensor norm1, norm2, qkv, o, gate, up, down;
   host::Tensor bias;  ///< of qkv
   host::Tensor q_norm, k_norm;
+  host::Tensor router;              ///< [dim, experts]
+  std::vector<MlpWeights> experts;  ///< in place of gate, up and down; each on the ranks of its group
+};
+
+/// Whom the rows choose among experts.
+struct Routing {
+  host::Tensor given;                             ///< [rows, per_token], by rows; without places: by the logits
+  std::function<void(const HostTensor&)> told{};  ///< what they have chosen; may be empty
 };
 
 /// How a layer's operands lie in a phase; over ranks as columns_over() and rows_over() say.
@@ -91,6 +107,9 @@ class DecoderLayer {
   /// other the second.
   double sums_beside() const { return chunks_.size() > 1 ? 0.5 : 0; }
 
+  /// Before the layer is run, if it has experts.
+  void route_by(Routing r) { routing_ = std::move(r); }
+
   /// y = the layer of x, both in Way::stream(); cos and sin [rows, head_dim / 2] in Way::positions(). A prefill's
   /// queries see the keys of x; in a decode each row is the next token of a sequence whose keys are in the cache.
   void prefill(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
@@ -124,6 +143,8 @@ class DecoderLayer {
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
   void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& cos, const host::Tensor& sin,
                        const Cache&);
+  /// In place of the MLP.
+  void experts(const host::Tensor& x, const host::Tensor& y, const LayerWeights&);
   void head_norm(const host::Tensor& qkv, const LayerWeights&);
   void elementwise(const char* op, const host::Tensor& x, const host::Tensor& y, const host::Tensor& z);
   const Temporary* temporary(const std::string& name) const;
@@ -139,6 +160,7 @@ class DecoderLayer {
   const std::vector<Temporary> temporaries_;
   const std::vector<Chunk> chunks_;
   const std::function<void(const char*)> part_;
+  Routing routing_;
 };
 
 }  // namespace kernbench::models

@@ -44,7 +44,17 @@ void settle_mixtral(const ModelFile& f, ModelSpec* m) {
   m->window = f.whole("sliding_window", 0);
   m->experts = f.whole("num_local_experts");
   m->experts_per_token = f.whole("num_experts_per_tok");
-  m->not_yet.push_back("experts");
+}
+
+/// Shipped files have experts in all layers; decoder_sparse_step and mlp_only_layers make some of one MLP.
+void settle_qwen3_moe(const ModelFile& f, ModelSpec* m) {
+  settle_qwen3(f, m);
+  m->hidden = f.whole("moe_intermediate_size");
+  m->experts = f.whole("num_experts");
+  m->experts_per_token = f.whole("num_experts_per_tok");
+  m->weights_of_chosen = f.flag("norm_topk_prob", false);
+  if (f.whole("decoder_sparse_step", 1) != 1) m->not_yet.push_back("decoder_sparse_step, layers without experts");
+  if (!f.list("mlp_only_layers").empty()) m->not_yet.push_back("mlp_only_layers, layers without experts");
 }
 
 void settle_gpt_oss(const ModelFile& f, ModelSpec* m) {
@@ -66,10 +76,15 @@ const std::vector<Family>& families() {
       {"qwen3", "as llama, heads of q and k are normed", {}, {"attention_bias", "use_sliding_window"}, settle_qwen3},
       {"gemma", "the embedding scaled and the head's, gelu", {"head_dim"}, {"attention_bias"}, settle_gemma},
       {"mixtral",
-       "as mistral, experts instead of one MLP; read, not yet run",
+       "as mistral, experts instead of one MLP",
        {"num_local_experts", "num_experts_per_tok"},
        {"sliding_window"},
        settle_mixtral},
+      {"qwen3_moe",
+       "as qwen3, experts instead of one MLP",
+       {"moe_intermediate_size", "num_experts", "num_experts_per_tok"},
+       {"attention_bias", "use_sliding_window", "norm_topk_prob", "decoder_sparse_step", "mlp_only_layers"},
+       settle_qwen3_moe},
       {"gpt_oss",
        "experts, sinks, windows by turns; read, not yet run",
        {"head_dim", "num_local_experts", "num_experts_per_tok"},

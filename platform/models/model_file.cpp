@@ -37,6 +37,7 @@ Field field_of(YamlNode v) {
   double number = 0;
   if (!v.is_scalar()) {
     f.kind = Kind::other;
+    for (size_t i = 0; v.is_list() && i < v.size(); ++i) f.items.emplace_back(v[i].text());
   } else if (!v.is_quoted() && (f.text == "true" || f.text == "false")) {
     f.kind = Kind::flag;
   } else if (!v.is_quoted() && is_number(f.text, &number)) {
@@ -166,7 +167,7 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   m.dtype = dtype_of(f);
   family.settle(f, &m);
   if (m.experts_per_token > m.experts)
-    f.refuse("num_experts_per_tok", fmt::format("at most num_local_experts, {}", m.experts));
+    f.refuse("num_experts_per_tok", fmt::format("at most the number of experts, {}", m.experts));
   return m;
 }
 
@@ -220,6 +221,13 @@ bool ModelFile::flag(std::string_view field, bool fallback) const {
   if (!f) return fallback;
   if (f->kind != Kind::flag) refuse(field, "true or false");
   return f->text == "true";
+}
+
+std::vector<std::string> ModelFile::list(std::string_view field) const {
+  const Field* f = find(field);
+  if (!f) return {};
+  if (f->kind != Kind::other) refuse(field, "a list");
+  return f->items;
 }
 
 ModelSpec read_model_text(const std::string& text, const std::string& name) {

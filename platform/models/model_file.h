@@ -17,8 +17,9 @@ class ModelFile {
   enum class Kind : uint8_t { text, number, flag, other };
   struct Field {
     Kind kind = Kind::other;
-    std::string text;  ///< of a flag: true or false
-    int line = 0;      ///< 0: not known
+    std::string text;                     ///< of a flag: true or false
+    int line = 0;                         ///< 0: not known
+    std::vector<std::string> items = {};  ///< of a list, their texts
   };
   ModelFile(std::string name, std::map<std::string, Field> fields)
       : name_(std::move(name)), fields_(std::move(fields)) {}
@@ -33,6 +34,8 @@ class ModelFile {
   int64_t whole(std::string_view field, std::optional<int64_t> fallback = {}) const;
   double number(std::string_view field, std::optional<double> fallback = {}) const;  ///< above 0
   bool flag(std::string_view field, bool fallback) const;
+  /// Texts of a list's items; none where the file lacks it.
+  std::vector<std::string> list(std::string_view field) const;
   /// Says of a field what was expected instead of what it has.
   [[noreturn]] void refuse(std::string_view field, const std::string& expected) const;
 

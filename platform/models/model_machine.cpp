@@ -15,25 +15,25 @@ namespace kernbench::models {
 namespace {
 
 /// Kernels of the plan whose launches have rings of their own.
-std::vector<std::string> kernels_with_rings(const Plan& plan) {
+std::vector<std::string> kernels_with_rings(const ModelSpec& m, const Plan& plan) {
   const auto prefills = [](const Phase& p) { return p.prefill(); };
   std::vector<std::string> names;
   if (std::any_of(plan.phases.begin(), plan.phases.end(), prefills)) names.emplace_back("gemm_2d");
-  if (plan.whole() || !std::all_of(plan.phases.begin(), plan.phases.end(), prefills))
+  if (plan.whole() || m.experts > 0 || !std::all_of(plan.phases.begin(), plan.phases.end(), prefills))
     names.emplace_back("decode_linear");
   if (plan.whole()) names.emplace_back("argmax_of_columns");
   return names;
 }
 
 /// Of the rings of the launch that has the largest, in the PE of a stage that has most of them.
-uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Plan& plan) {
+uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const ModelSpec& m, const Plan& plan) {
   std::vector<size_t> stage;
   for (size_t i = 0; i < pes.pes.size(); ++i) {
     if (pes.rank[i] < plan.ranks) stage.push_back(pes.pes[i]);
   }
   const auto shape = launch_shape(machine, stage);
   uint64_t most = 0;
-  for (const std::string& name : kernels_with_rings(plan)) {
+  for (const std::string& name : kernels_with_rings(m, plan)) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     std::vector<uint64_t> bytes(stage.size());
     const Params params = prepare_launch(machine, kernel, kernel_params(kernel, {}), stage, shape).params;
@@ -45,7 +45,13 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Pla
   return most;
 }
 
-Room room_of(Machine& machine, const host::ProgramPes& pes, const Plan& plan) {
+/// Those whose product the ranks are.
+const char* options_of_ranks(const Plan& plan) {
+  if (plan.expert_groups > 1) return plan.stages > 1 ? "--tp times --ep times --pp" : "--tp times --ep";
+  return plan.stages > 1 ? "--tp times --pp" : "--tp";
+}
+
+Room room_of(Machine& machine, const host::ProgramPes& pes, const ModelSpec& m, const Plan& plan) {
   const topology::Graph& graph = machine.graph();
   const MachineCosts costs(machine, pes.pes);
   Room room;
@@ -62,7 +68,7 @@ Room room_of(Machine& machine, const host::ProgramPes& pes, const Plan& plan) {
     room.slice_ids.push_back(graph.nodes[graph.memories[memory].node].id);
     room.slice_bytes.push_back(graph.memories[memory].size);
   }
-  room.ring_bytes = bytes_of_rings(machine, pes, plan);
+  room.ring_bytes = bytes_of_rings(machine, pes, m, plan);
   return room;
 }
 
@@ -80,16 +86,15 @@ Peaks peaks_for(Platform& platform, const PeChoice& choice, DType dtype) {
                   dtype);
 }
 
-ModelMachine machine_for(Platform& platform, const Plan& plan, PeChoice* choice) {
+ModelMachine machine_for(Platform& platform, const ModelSpec& m, const Plan& plan, PeChoice* choice) {
   Machine& machine = platform.machine();
   const host::ProgramPes all(machine, choose_pes(machine, *choice));
   if (all.ranks < static_cast<uint64_t>(plan.all_ranks()))
-    throw InputError(fmt::format("{}: found {}, the machine has {} {} to share layers out",
-                                 plan.stages > 1 ? "--tp times --pp" : "--tp", plan.all_ranks(), all.ranks,
-                                 all.ranks == 1 ? "SIP" : "SIPs"));
+    throw InputError(fmt::format("{}: found {}, the machine has {} {} to share layers out", options_of_ranks(plan),
+                                 plan.all_ranks(), all.ranks, all.ranks == 1 ? "SIP" : "SIPs"));
   choice->ranks = std::to_string(plan.all_ranks());
   const host::ProgramPes pes(machine, choose_pes(machine, *choice));
-  return {room_of(machine, pes, plan), peaks_of(machine, pes.pes, plan.dtype),
+  return {room_of(machine, pes, m, plan), peaks_of(machine, pes.pes, plan.dtype),
           static_cast<int64_t>(pes.pes.size()) / plan.all_ranks()};
 }
 

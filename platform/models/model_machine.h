@@ -19,7 +19,7 @@ struct ModelMachine {
 
 /// Of the first `plan.ranks` SIPs of those that the choice leaves, to which it then narrows the choice. InputError
 /// where there are fewer.
-ModelMachine machine_for(Platform&, const Plan& plan, PeChoice* choice);
+ModelMachine machine_for(Platform&, const ModelSpec&, const Plan& plan, PeChoice* choice);
 
 /// Of the PEs that the choice leaves.
 Peaks peaks_for(Platform&, const PeChoice& choice, DType);

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "kernbench/kernel_api/kernels/expert_choices.h"
+#include "kernbench/phase2/io/random.h"
 #include "kernbench/platform/models/decoder_layer.h"
+#include "kernbench/platform/models/expert_layer.h"
 
 namespace kernbench::models {
 
@@ -69,8 +73,8 @@ TensorSpec named(const ProgramTensor& t, const std::string& name) {
 /// The program's function, phase by phase.
 class ModelProgram::Run {
  public:
-  Run(const ModelProgram& program, host::Context& h, std::vector<Mark>* marks)
-      : program_(program), model_(program.model_), h_(h), marks_(marks) {}
+  Run(const ModelProgram& program, host::Context& h, std::vector<Mark>* marks, std::vector<Route>* routes)
+      : program_(program), model_(program.model_), h_(h), marks_(marks), routes_(routes) {}
 
   void run() {
     for (size_t p = 0; p < program_.plan_.phases.size(); ++p) {
@@ -100,9 +104,19 @@ class ModelProgram::Run {
     w.norm2 = of("norm2");
     w.qkv = of("qkv");
     w.o = of("o");
-    w.gate = of("gate");
-    w.up = of("up");
-    w.down = of("down");
+    const auto mlp = [&](const std::string& before) {
+      return MlpWeights{input(before + "gate"), input(before + "up"), input(before + "down")};
+    };
+    if (model_.experts == 0) {
+      const MlpWeights one = mlp(layer);
+      w.gate = one.gate;
+      w.up = one.up;
+      w.down = one.down;
+    } else {
+      w.router = of("router");
+      for (int64_t e = 0; e < model_.experts; ++e)
+        w.experts.push_back(mlp(layer + "experts." + std::to_string(e) + "."));
+    }
     if (model_.qkv_bias) w.bias = of("qkv_bias");
     if (model_.qk_norm) {
       w.q_norm = of("q_norm");
@@ -147,9 +161,17 @@ class ModelProgram::Run {
     const std::string before = "layers." + std::to_string(l) + ".";
     const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
                  sin = input(program_.positions_of(l, of_step("sin")));
+    if (model_.experts > 0) layer.route_by(routing(l, before));
     if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
     layer.decode(x, y, weights(before), cos, sin,
                  {output(before + "k"), output(before + "v"), phase().context + step_});
+  }
+
+  Routing routing(int64_t l, const std::string& before) {
+    Routing r;
+    if (!program_.plan_.routed) r.given = input(of_step((before + "choice").c_str()));
+    r.told = [this, l](const HostTensor& choice) { routes_->push_back({phase_, l, step_, choice}); };
+    return r;
   }
 
   /// Of the last row of a prefill, of all rows of a decode.
@@ -170,6 +192,7 @@ class ModelProgram::Run {
   const ModelSpec& model_;
   host::Context& h_;
   std::vector<Mark>* marks_;
+  std::vector<Route>* routes_;
   size_t phase_ = 0;
   int64_t step_ = 0;
   std::string layer_;
@@ -193,8 +216,10 @@ ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : 
   for (const ModelTensor& t : tensors_) spec_.tensors.push_back(t.tensor);
   spec_.function = [this](host::Context& h) {
     marks_.clear();
-    Run(*this, h, &marks_).run();
+    routes_.clear();
+    Run(*this, h, &marks_, &routes_).run();
   };
+  spec_.materializes = plan_.routed;
   spec_.reference = [this](const Params&, const TensorMap& in) { return model_reference(*this, in); };
 }
 
@@ -219,6 +244,10 @@ LayerSizes ModelProgram::sizes(const Phase& p) const {
   s.qk_norm = model_.qk_norm;
   s.splits = p.prefill() ? 1 : ranges(p).splits;
   s.ranks = plan_.ranks;
+  s.experts = model_.experts;
+  s.per_token = model_.experts_per_token;
+  s.groups = plan_.expert_groups;
+  s.weights_of_chosen = model_.weights_of_chosen;
   return s;
 }
 
@@ -286,9 +315,7 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   of_layer.phase = phase;
   const auto vector = [&](const char* name, int64_t n) { add(of_layer, before + name, {n}, Layout().on(way.ranks)); };
   const auto matrix = [&](const char* name, int64_t k, int64_t n, LayoutLevel rank) {
-    ModelTensor t = of_layer;
-    t.tensor.init = Init::weights([k](const Params&) { return k; });
-    add(t, before + name, {k, n}, way.weights(rank));
+    add_matrix(phase, layer, before + name, k, n, way.weights(rank));
   };
   vector("norm1", model_.dim);
   matrix("qkv", model_.dim, model_.qkv_width(), columns_over(plan_.ranks));
@@ -299,9 +326,13 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   }
   matrix("o", model_.width(), model_.dim, rows_over(plan_.ranks));
   vector("norm2", model_.dim);
-  matrix("gate", model_.dim, model_.hidden, columns_over(plan_.ranks));
-  matrix("up", model_.dim, model_.hidden, columns_over(plan_.ranks));
-  matrix("down", model_.hidden, model_.dim, rows_over(plan_.ranks));
+  if (model_.experts > 0) {
+    add_experts(phase, layer);
+  } else {
+    matrix("gate", model_.dim, model_.hidden, columns_over(plan_.ranks));
+    matrix("up", model_.dim, model_.hidden, columns_over(plan_.ranks));
+    matrix("down", model_.hidden, model_.dim, rows_over(plan_.ranks));
+  }
   if (p.prefill()) return;
   const Ranges r = ranges(p);
   for (const char* name : {"k", "v"}) {
@@ -311,6 +342,56 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
     add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim},
         way.rows(rows_over(plan_.ranks)));
   }
+}
+
+void ModelProgram::add_matrix(size_t phase, int64_t layer, const std::string& name, int64_t k, int64_t n,
+                              const Layout& layout) {
+  ModelTensor t;
+  t.use = Use::weights;
+  t.layer = layer;
+  t.phase = phase;
+  t.tensor.init = Init::weights([k](const Params&) { return k; });
+  add(t, name, {k, n}, layout);
+}
+
+void ModelProgram::add_experts(size_t phase, int64_t layer) {
+  const Phase& p = plan_.phases[phase];
+  const Way way = this->way(p, layer);
+  const std::string before = "layers." + std::to_string(layer) + ".";
+  add_matrix(phase, layer, before + "router", model_.dim, model_.experts, Layout().on(way.ranks));
+  for (const ExpertGroup& g : expert_groups(sizes(p), way)) {
+    const Layout columns = expert_weights(g.ranks, columns_over(plan_.tensor_ranks())),
+                 rows = expert_weights(g.ranks, rows_over(plan_.tensor_ranks()));
+    for (int64_t e = g.first; e < g.first + g.count; ++e) {
+      const std::string expert = before + "experts." + std::to_string(e) + ".";
+      add_matrix(phase, layer, expert + "gate", model_.dim, model_.hidden, columns);
+      add_matrix(phase, layer, expert + "up", model_.dim, model_.hidden, columns);
+      add_matrix(phase, layer, expert + "down", model_.hidden, model_.dim, rows);
+    }
+  }
+  for (int64_t step = 0; step < p.steps && !plan_.routed; ++step) {
+    ModelTensor t;
+    t.layer = layer;
+    t.phase = phase;
+    t.tensor.dtype = [](const Params&) { return DType::i32; };
+    const std::string name = numbered(before + "choice", step, p.steps);
+    t.tensor.fill = [name, rows = p.rows(), k = model_.experts_per_token, n = model_.experts](const Params&,
+                                                                                              uint64_t seed) {
+      return kernels::drawn_choices(rows, k, n, seed_for(seed, name));
+    };
+    add(t, name, {p.rows(), model_.experts_per_token}, way.rows());
+  }
+}
+
+double ModelProgram::experts_chosen(size_t phase) const {
+  double chosen = 0, routes = 0;
+  for (const Route& r : routes_) {
+    if (r.phase != phase) continue;
+    const std::vector<int32_t> all = r.choice.ints();
+    chosen += static_cast<double>(std::set<int32_t>(all.begin(), all.end()).size());
+    ++routes;
+  }
+  return routes > 0 ? chosen / routes : 0;
 }
 
 void ModelProgram::add_ends(size_t phase) {

@@ -32,6 +32,13 @@ struct Mark {
   double sums_beside = 0;  ///< DecoderLayer::sums_beside() of the layer
 };
 
+/// Whom the rows of a layer have chosen among its experts: i32 [rows, experts_per_token].
+struct Route {
+  size_t phase = 0;
+  int64_t layer = 0, step = 0;
+  HostTensor choice;
+};
+
 /// Of the simulated layers: their numbers in the model.
 std::vector<int64_t> layers_of(const Plan&);
 
@@ -53,6 +60,10 @@ class ModelProgram {
   std::string positions_of(int64_t layer, const std::string& name) const;
   /// Since it has run.
   const std::vector<Mark>& marks() const { return marks_; }
+  /// Since it has run, in that order; none without experts.
+  const std::vector<Route>& routes() const { return routes_; }
+  /// How many experts of a layer the rows of a step have chosen, on an average; 0 without experts.
+  double experts_chosen(size_t phase) const;
   /// Into how many ranges the keys of a phase's sequences are cut, and the room of each.
   struct Ranges {
     int64_t splits = 1, keys = 0;
@@ -71,6 +82,9 @@ class ModelProgram {
   void add_ends(size_t phase);
   void add_layer(size_t phase, int64_t layer);
   void add_positions(size_t phase);
+  void add_experts(size_t phase, int64_t layer);
+  /// A layer's weights [k, n], with numbers for k rows.
+  void add_matrix(size_t phase, int64_t layer, const std::string& name, int64_t k, int64_t n, const host::Layout&);
 
   const ModelSpec model_;
   const Plan plan_;
@@ -78,6 +92,7 @@ class ModelProgram {
   std::vector<ModelTensor> tensors_;
   ProgramSpec spec_;
   std::vector<Mark> marks_;
+  std::vector<Route> routes_;
 };
 
 /// All outputs of the program in plain loops of f64, from its inputs.

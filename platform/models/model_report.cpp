@@ -27,13 +27,16 @@ double end_of(const host::Operation& op) {
   return op.end_ns.empty() ? op.begin_ns : *std::max_element(op.end_ns.begin(), op.end_ns.end());
 }
 
-/// Operations of one stream follow each other: the time of each, by where it stands, in all steps together.
+/// The time of each operation, by where it stands, in all steps together: as much of it as lies behind all that were
+/// enqueued before it. Those of one stream follow each other; groups of experts work side by side.
 std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramReport& run) {
   std::vector<PhaseTimes> all(program.plan().phases.size());
   const std::vector<Mark>& marks = program.marks();
   size_t next = 0;
+  double until = 0;
   for (size_t i = 0; i < run.ops.size(); ++i) {
     while (next < marks.size() && marks[next].first <= i) ++next;
+    if (next == 0) continue;  // the program's inputs on their way, with --transfer timed
     const Mark& mark = marks[next - 1];
     all[mark.phase].sums_beside = std::max(all[mark.phase].sums_beside, mark.sums_beside);
     std::vector<LayerTime>& layers = all[mark.phase].layers;
@@ -43,7 +46,8 @@ std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramRepor
       layer->layer = mark.layer;
       if (mark.layer.compare(0, 6, "layer ") == 0) layer->times = program.plan().times();
     }
-    const double ns = end_of(run.ops[i]) - run.ops[i].begin_ns;
+    const double end = end_of(run.ops[i]), ns = std::max(0.0, end - std::max(until, run.ops[i].begin_ns));
+    until = std::max(until, end);
     layer->time_ns += ns;
     add(&layer->parts, mark.part, ns);
     add(&layer->kernels, run.ops[i].name, ns);
@@ -68,9 +72,9 @@ void for_one_step(PhaseTimes* p, int64_t steps) {
   }
 }
 
-Work work_of(const ModelProgram& program, const Phase& phase) {
+Work work_of(const ModelProgram& program, const Phase& phase, double experts) {
   const Plan& plan = program.plan();
-  const Work layer = layer_work(program.model(), plan, phase);
+  const Work layer = layer_work(program.model(), plan, phase, experts);
   const auto layers = static_cast<double>(plan.whole() ? plan.layers : 1);
   Work w = plan.whole() ? ends_work(program.model(), plan, phase) : Work{};
   w.macs += layers * layer.macs;
@@ -80,7 +84,7 @@ Work work_of(const ModelProgram& program, const Phase& phase) {
 
 void settle(const ModelProgram& program, const Peaks& peaks, const ProgramReport& run, PhaseTimes* p) {
   for_one_step(p, p->phase.steps);
-  const Work work = work_of(program, p->phase);
+  const Work work = work_of(program, p->phase, p->experts_chosen);
   if (p->time_ns <= 0) return;
   p->mfu = 2 * work.macs / (p->time_ns * peaks.flop_ns);
   p->hbm_share = work.bytes / (p->time_ns * peaks.hbm_gbs);
@@ -122,13 +126,16 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
   r.phases = times_of(program, run);
   for (size_t i = 0; i < r.phases.size(); ++i) {
     r.phases[i].phase = program.plan().phases[i];
+    r.phases[i].experts_chosen = program.experts_chosen(i);
     settle(program, peaks, run, &r.phases[i]);
     r.verdict.push_back(verdict_of(r.phases[i]));
   }
   if (program.plan().times() > 1)
-    r.assumes.push_back(fmt::format(
-        "{} layers take {} times what layer 0 has taken: they are alike, and none begins before the one before it ends",
-        program.plan().layers, program.plan().times()));
+    r.assumes.push_back(
+        fmt::format("{} layers take {} times what layer 0 has taken: they are alike{}, and none begins before the one "
+                    "before it ends",
+                    program.plan().layers, program.plan().times(),
+                    program.model().experts > 0 ? ", as are the rows of experts" : ""));
   if (run.run.insight) {
     for (const std::string& line : run.run.insight->verdict) r.verdict.push_back(line);
   }
@@ -185,6 +192,7 @@ void write_phase(JsonWriter& w, const PhaseTimes& p) {
       .field("hbm_share", p.hbm_share)
       .field("all_reduce_ns", p.all_reduce_ns)
       .field("sums_beside", p.sums_beside);
+  if (p.experts_chosen > 0) w.field("experts_chosen", p.experts_chosen);
   if (p.joules_token) w.field("joules_token", *p.joules_token);
   w.key("layers").open('[');
   for (const LayerTime& l : p.layers) {
@@ -200,7 +208,12 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
   const ModelSpec& m = program.model();
   const Plan& plan = program.plan();
   w.open('{').field("file", m.file).field("model_type", m.family).field("dtype", kernbench::name_of(plan.dtype));
-  w.field("tp", plan.ranks)
+  if (m.experts > 0)
+    w.field("num_experts", m.experts)
+        .field("num_experts_per_tok", m.experts_per_token)
+        .field("routing", plan.routed ? "top_k" : "given")
+        .field("ep", plan.expert_groups);
+  w.field("tp", plan.tensor_ranks())
       .field("pp", plan.stages)
       .field("layers", plan.whole() ? plan.layers : 1)
       .field("hidden_size", m.dim);
@@ -213,14 +226,19 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
 void write_model_text(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
   const ModelSpec& m = r.program->model();
   const Plan& plan = r.program->plan();
-  fmt::print(out, "{} ({}, {}) on {}, tp {}, pp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
-             p.run.topology, plan.ranks, plan.stages, p.run.pes.size(), verdict_text(p.run));
+  fmt::print(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
+             p.run.topology, plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "",
+             plan.stages, p.run.pes.size(), verdict_text(p.run));
   fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
              "HBM %");
   for (const PhaseTimes& t : r.phases)
     fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14.1f}{:>9.1f}{:>9.1f}\n", t.phase.text, time_text(t.time_ns),
                or_none(t.ttft_ns), or_none(t.tpot_ns), t.tokens_s, 100 * t.mfu, 100 * t.hbm_share);
   for (const PhaseTimes& t : r.phases) {
+    if (t.experts_chosen > 0)
+      fmt::print(out, "  experts      {:.1f} of {} are chosen in a layer's step of {}, {} by a token, {}\n",
+                 t.experts_chosen, m.experts, t.phase.text, m.experts_per_token,
+                 plan.routed ? "by the router's logits" : "as given");
     if (t.joules_token) fmt::print(out, "  energy       {:.4g} J a token\n", *t.joules_token);
   }
   for (const std::string& line : r.assumes) fmt::print(out, "  repeat       {}\n", line);

@@ -37,8 +37,9 @@ struct PhaseTimes {
   std::optional<double> ttft_ns, tpot_ns;
   double tokens_s = 0;  ///< of all sequences
   double mfu = 0, hbm_share = 0;
-  double all_reduce_ns = 0;  ///< of sums over the ranks alone
-  double sums_beside = 0;    ///< the share of the sums' bytes that go beside products
+  double all_reduce_ns = 0;   ///< of sums over the ranks alone
+  double sums_beside = 0;     ///< the share of the sums' bytes that go beside products
+  double experts_chosen = 0;  ///< by all rows of a layer's step, on an average; 0: no experts
   std::optional<double>
       joules_token;  ///< where the whole model was simulated in this phase alone, with an energy table
   std::vector<LayerTime> layers;

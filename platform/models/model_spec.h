@@ -34,6 +34,7 @@ struct ModelSpec {
   bool tied = false;              ///< the head's weights are the embedding's
   int64_t experts = 0;            ///< 0: none, one MLP
   int64_t experts_per_token = 0;
+  bool weights_of_chosen = true;  ///< of experts, by a softmax of the chosen ones' logits; else of all experts'
   DType dtype = DType::bf16;
   std::vector<std::string> not_yet;  ///< parts that can be counted and not be run, in words
 

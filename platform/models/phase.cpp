@@ -97,9 +97,15 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
       throw InputError(fmt::format("--phase: {}: position {} of a model with max_position_embeddings {}", p.text,
                                    reach(p), m.positions));
   }
+  const int64_t ep = plan.expert_groups;
+  if (ep > 1 && m.experts == 0)
+    throw InputError(fmt::format("--ep: found {}, a {} has no experts to share out", ep, m.family));
+  if (ep > 1 && m.experts % ep != 0)
+    throw InputError(fmt::format("--ep: found {}, expected a divisor of the number of experts, {}", ep, m.experts));
   if (m.kv_heads % plan.ranks != 0)
-    throw InputError(
-        fmt::format("--tp: found {}, expected a divisor of num_key_value_heads, {}", plan.ranks, m.kv_heads));
+    throw InputError(fmt::format("{}: found {}, expected a divisor of num_key_value_heads, {}",
+                                 ep > 1 ? "--tp times --ep" : "--tp", plan.ranks, m.kv_heads));
+  if (plan.routed && m.experts == 0) throw InputError(fmt::format("--routing: a {} has no experts", m.family));
   if (plan.stages > plan.layers)
     throw InputError(fmt::format("--pp: found {}, expected at most a stage a layer, {}", plan.stages, plan.layers));
   if (plan.stages > 1 && (plan.repeat || !plan.whole()))

@@ -26,11 +26,13 @@ Phase parse_phase(const std::string&);
 
 struct Plan {
   std::vector<Phase> phases;
-  int64_t ranks = 1;        ///< tensor parallelism: SIPs that share each layer out
-  int64_t stages = 1;       ///< pipeline parallelism: of layers that follow each other, each of so many ranks
-  int64_t layers = 0;       ///< of the model that are counted: all, or --layers
-  bool repeat = false;      ///< equal layers are simulated once
-  int64_t only_layer = -1;  ///< one layer alone, from and to the residual stream; -1: no
+  int64_t ranks = 1;          ///< SIPs that share each layer out: tensor times expert parallelism
+  int64_t expert_groups = 1;  ///< expert parallelism: groups of them that share the experts out
+  bool routed = false;        ///< experts are chosen by the router's logits, not given
+  int64_t stages = 1;         ///< pipeline parallelism: of layers that follow each other, each of so many ranks
+  int64_t layers = 0;         ///< of the model that are counted: all, or --layers
+  bool repeat = false;        ///< equal layers are simulated once
+  int64_t only_layer = -1;    ///< one layer alone, from and to the residual stream; -1: no
   DType dtype = DType::bf16;
 
   int64_t simulated_layers() const { return repeat || only_layer >= 0 ? 1 : layers; }
@@ -38,6 +40,7 @@ struct Plan {
   int64_t tokens_of_run() const;
   /// How often a simulated layer counts.
   int64_t times() const { return only_layer >= 0 ? 1 : layers / simulated_layers(); }
+  int64_t tensor_ranks() const { return ranks / expert_groups; }
   int64_t all_ranks() const { return ranks * stages; }
   /// The ranks that have a layer, empty for all; embedding and head are with the first and the last.
   std::vector<uint32_t> ranks_of(int64_t layer) const;

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "kernbench/phase2/check/verify.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/models/model_program.h"
 
 namespace kernbench::models {
@@ -45,6 +48,10 @@ void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, doubl
   for (int64_t i = 0; i < n; ++i) squares += m->at(row, col + i) * m->at(row, col + i);
   const double scale = 1 / std::sqrt(squares / static_cast<double>(n) + eps);
   for (int64_t i = 0; i < n; ++i) m->at(row, col + i) *= scale * w[static_cast<size_t>(i)];
+}
+
+bool contains(const std::vector<int32_t>& all, int32_t one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
 }
 
 class Reference {
@@ -89,12 +96,14 @@ class Reference {
 
   void step() {
     Matrix x = program_.plan().whole() ? embedded() : matrix("x");
-    for (const int64_t l : layers_of(program_.plan())) layer("layers." + std::to_string(l) + ".", &x);
+    for (const int64_t l : layers_of(program_.plan())) layer(l, &x);
     if (!program_.plan().whole()) return tell("y", x, roundings());
     head(x);
   }
   /// A layer's norms, products, activation and sums, and the head's.
-  double roundings() const { return 8 * static_cast<double>(layers_of(program_.plan()).size()) + 4; }
+  double roundings() const {
+    return (m_.experts > 0 ? 12 : 8) * static_cast<double>(layers_of(program_.plan()).size()) + 4;
+  }
 
   Matrix embedded() const {
     const std::vector<int32_t> tokens = input(of_step("tokens")).ints();
@@ -107,7 +116,8 @@ class Reference {
     return x;
   }
 
-  void layer(const std::string& before, Matrix* x) {
+  void layer(int64_t l, Matrix* x) {
+    const std::string before = "layers." + std::to_string(l) + ".";
     Matrix n = *x;
     for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm1"), m_.eps);
     Matrix qkv = times(n, matrix(before + "qkv"));
@@ -123,12 +133,78 @@ class Reference {
 
     n = *x;
     for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm2"), m_.eps);
-    Matrix gate = times(n, matrix(before + "gate"));
-    const Matrix up = times(n, matrix(before + "up"));
+    const Matrix y = m_.experts > 0 ? of_experts(l, before, n) : mlp(before, n);
+    for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += y.values[i];
+  }
+
+  Matrix mlp(const std::string& before, const Matrix& x) const {
+    Matrix gate = times(x, matrix(before + "gate"));
+    const Matrix up = times(x, matrix(before + "up"));
     for (size_t i = 0; i < gate.values.size(); ++i)
       gate.values[i] = activated(m_.activation, gate.values[i]) * up.values[i];
-    const Matrix down = times(gate, matrix(before + "down"));
-    for (size_t i = 0; i < down.values.size(); ++i) x->values[i] += down.values[i];
+    return times(gate, matrix(before + "down"));
+  }
+
+  Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) const {
+    const Matrix logits = times(x, matrix(before + "router"));
+    const std::vector<int32_t> choice =
+        program_.plan().routed ? computed_choice(l, logits) : input(of_step(before + "choice")).ints();
+    const int64_t k = m_.experts_per_token;
+    Matrix y(x.rows, x.cols);
+    const auto chosen = [&](int64_t row) {
+      return std::vector<int32_t>(choice.begin() + row * k, choice.begin() + (row + 1) * k);
+    };
+    for (int32_t e = 0; e < m_.experts; ++e) {
+      std::vector<int64_t> rows;
+      for (int64_t r = 0; r < x.rows; ++r) {
+        if (contains(chosen(r), e)) rows.push_back(r);
+      }
+      if (rows.empty()) continue;
+      Matrix its_x(static_cast<int64_t>(rows.size()), x.cols);
+      for (int64_t i = 0; i < its_x.rows; ++i)
+        std::copy_n(x.values.begin() + rows[static_cast<size_t>(i)] * x.cols, x.cols,
+                    its_x.values.begin() + i * x.cols);
+      const Matrix its_y = mlp(before + "experts." + std::to_string(e) + ".", its_x);
+      for (int64_t i = 0; i < its_y.rows; ++i) {
+        const int64_t r = rows[static_cast<size_t>(i)];
+        const double w = weight(logits, r, e, chosen(r));
+        for (int64_t c = 0; c < y.cols; ++c) y.at(r, c) += w * its_y.at(i, c);
+      }
+    }
+    return y;
+  }
+
+  /// Of an expert's share in a row that chose it among these.
+  double weight(const Matrix& logits, int64_t row, int64_t expert, const std::vector<int32_t>& chosen) const {
+    double top = -1e300, sum = 0;
+    for (int64_t e = 0; e < m_.experts; ++e) top = std::max(top, logits.at(row, e));
+    for (int32_t e = 0; e < m_.experts; ++e) {
+      if (!m_.weights_of_chosen || contains(chosen, e)) sum += std::exp(logits.at(row, e) - top);
+    }
+    return std::exp(logits.at(row, expert) - top) / sum;
+  }
+
+  /// What the run has chosen: one of the best choices, as far as logits can be told apart. RunError.
+  std::vector<int32_t> computed_choice(int64_t l, const Matrix& logits) const {
+    const auto& all = program_.routes();
+    const auto route = std::find_if(
+        all.begin(), all.end(), [&](const Route& r) { return r.phase == phase_ && r.layer == l && r.step == step_; });
+    const std::vector<int32_t> choice = route->choice.ints();
+    const Tolerance t = tolerance_of(program_.plan().dtype);
+    const auto k = m_.experts_per_token;
+    for (int64_t r = 0; r < logits.rows; ++r) {
+      const std::vector<int32_t> chosen(choice.begin() + r * k, choice.begin() + (r + 1) * k);
+      for (int32_t e = 0; e < m_.experts; ++e) {
+        if (contains(chosen, e)) continue;
+        for (const int32_t c : chosen) {
+          const double better = logits.at(r, e), worse = logits.at(r, c);
+          if (better - worse <= 2 * (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(better)))) continue;
+          throw RunError(fmt::format("layer {}: row {} has chosen expert {} with logit {}, and not {} with {}", l, r, c,
+                                     worse, e, better));
+        }
+      }
+    }
+    return choice;
   }
 
   // Columns of qkv: for each rank its share of the heads of q, of k, of v.

@@ -10,7 +10,8 @@ namespace kernbench::models {
 struct Work {
   double macs = 0, bytes = 0;
 };
-Work layer_work(const ModelSpec&, const Plan&, const Phase&);
+/// `chosen`: how many experts of the layer the rows have chosen; a token's products are those of its own.
+Work layer_work(const ModelSpec&, const Plan&, const Phase&, double chosen);
 /// Embedding and head.
 Work ends_work(const ModelSpec&, const Plan&, const Phase&);
 

@@ -266,7 +266,13 @@ Table model_table(const Table& run) {
               .often(Often::each),
           number("tp", "SIPs that share out every layer", 1024).initially("1"),
           number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),
-          number("ep", "SIPs that share out experts; not yet built", 1024).initially("1"),
+          number("ep", "groups of --tp SIPs, to which the experts of every layer are dealt out", 1024).initially("1"),
+          Entry("routing", "",
+                "which experts rows go to: given (drawn evenly by --seed, or --tensor layers.L.choice=FILE.npy), or "
+                "top_k, "
+                "as the router computes")
+              .legal({"given", "top_k"})
+              .initially("given"),
           Entry("dtype", "", "of weights, cache and activations; default: the model's").legal({"f32", "f16", "bf16"}),
           Entry("weights", "", "another type of weights; not yet built"),
           Entry("kv", "", "another type of the cache; not yet built"),

@@ -188,14 +188,20 @@ std::optional<ElementSource> element_source(const TensorSpec& t, const Params& p
   return [e = *elements](int64_t first, int64_t count, uint8_t* out) { e.write(first, count, out); };
 }
 
+namespace {
+constexpr size_t kNamesTold = 24;  // a model has thousands
+}
+
 void check_names(const std::string& what, const std::vector<const TensorSpec*>& tensors, const RunOptions& o) {
   const auto check = [&](const char* option, const std::string& name, bool (TensorSpec::*fits)() const) {
     std::string legal;
+    size_t count = 0;
     for (const TensorSpec* t : tensors) {
       if (!(t->*fits)()) continue;
       if (t->name == name) return;
-      legal += (legal.empty() ? "" : ", ") + t->name;
+      if (++count <= kNamesTold) legal += (legal.empty() ? "" : ", ") + t->name;
     }
+    if (count > kNamesTold) legal += fmt::format(", … ({} in all)", count);
     throw InputError(std::string(option) + ": found '" + name + "', " + what + " has " +
                      (legal.empty() ? "none" : legal));
   };

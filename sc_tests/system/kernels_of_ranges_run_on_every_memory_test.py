@@ -24,6 +24,7 @@ KERNELS = {
                       "dtype": FLOATS},
     "moe_dispatch": {"tokens": (1, 60), "dim": (1, 40), "experts": (2, 9), "k": (1, 2), "capacity": (1, 40),
                      "dtype": FLOATS},
+    "moe_sort": {"tokens": (1, 60), "dim": (1, 40), "experts": (2, 9), "first": (0, 3), "k": (1, 2), "dtype": FLOATS},
     "moe_combine": {"tokens": (1, 60), "dim": (1, 40), "k": (1, 4), "slots": (1, 90), "dtype": FLOATS},
     "dropout": {"n": (1, 3000), "p": ("0", "0.1", "0.5", "0.9"), "seed": (0, 1 << 31), "dtype": FLOATS},
     "cumsum": {"rows": (1, 40), "cols": (1, 90), "dtype": FLOATS + ("i32",)},

@@ -170,11 +170,38 @@ class Numpy(cli_support.Cli):
         np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "buffer", inputs, params), buffer)
         np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "slot", inputs, params), slot)
         np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "counts", inputs, params), taken)
+        for first, here in ((0, 5), (1, 2), (4, 1)):  # some experts are elsewhere; more choices than room for a token's are none
+            several = choice if here > 1 else np.stack([choice[:, 0], np.full(tokens, -1)], 1).astype(np.int32)
+            order = [(t, j) for e in range(first, first + here) for t in range(tokens) for j in range(k) if several[t, j] == e]
+            buffer_of = np.zeros((tokens * min(k, here), dim), np.float32)
+            slot_of = np.full((tokens, k), -1, np.int32)
+            for i, at in enumerate(order):
+                slot_of[at] = i
+                buffer_of[i] = x[at[0]]
+            inputs = {"x": x, "choice": several}
+            params = {"tokens": tokens, "dim": dim, "experts": here, "first": first, "k": k}
+            np.testing.assert_array_equal(self.run_kernel("moe_sort", "slot", inputs, params), slot_of)
+            np.testing.assert_array_equal(self.run_kernel("moe_sort", "buffer", inputs, params), buffer_of)
         weight = self.values("f32", tokens, k)
         y = self.run_kernel("moe_combine", "y", {"buffer": buffer, "slot": slot, "weight": weight},
                             {"tokens": tokens, "dim": dim, "k": k, "slots": experts * capacity})
         expected = np.where((slot >= 0)[..., None], buffer[np.maximum(slot, 0)], 0) * weight[..., None]
         np.testing.assert_allclose(y, expected.sum(1), rtol=1e-5, atol=1e-5)
+
+    def test_routes(self):
+        for dtype, tokens, experts, k in (("f32", 50, 7, 3), ("f16", 9, 1, 1), ("bf16", 30, 5, 5)):
+            logits = self.values(dtype, tokens, experts)
+            wide = logits.astype(np.float64)
+            best = np.argsort(-wide, 1, kind="stable")[:, :k].astype(np.int32)
+            given = np.stack([self.random.permutation(experts)[:k] for _ in range(tokens)]).astype(np.int32)
+            params = {"tokens": tokens, "experts": experts, "k": k, "dtype": dtype}
+            for kernel, inputs, choice in (("moe_top_k", {}, best), ("moe_route", {"given": given}, given)):
+                inputs["logits"] = logits
+                np.testing.assert_array_equal(self.run_kernel(kernel, "choice", inputs, params), choice)
+                sizes = np.exp(np.take_along_axis(wide, choice.astype(np.int64), 1))
+                for of_chosen, sums in (("true", sizes), ("false", np.exp(wide))):
+                    weight = self.run_kernel(kernel, "weight", inputs, {**params, "of_chosen": of_chosen})
+                    np.testing.assert_allclose(weight.astype(np.float64), sizes / sums.sum(1, keepdims=True), rtol=1e-2, atol=1e-6)
 
     def test_gather_with_minus_one(self):
         for dtype in ("f32", "f16", "bf16", "i8"):

@@ -240,9 +240,9 @@ class Models(Cli):
                                 system=SIX)["capacity"]["tcm"]["rings_bytes"] for pp in ((), ("--pp", 2))]
         self.assertEqual(*of_stage)
 
-    def test_experts_are_counted_and_not_run(self):
-        for family, more in (("mixtral", EXPERTS), ("gpt_oss", {**EXPERTS, "head_dim": 16})):
-            self.refuses("model", self.config(family, **more), "--topology", SMALL, saying=["not yet", "experts"], lines=1)
+    def test_what_cannot_be_run_yet_is_told(self):
+        self.refuses("model", self.config("gpt_oss", **EXPERTS, head_dim=16), "--topology", SMALL,
+                     saying=["not yet", "experts", "sinks"], lines=1)
 
     def test_wrong_files_are_one_line(self):
         half = self.text('{"model_type": "llama", "hidden_size": 8}', "half.json")
@@ -275,7 +275,8 @@ class Models(Cli):
                 (("--phase", "mixed:prefill=1,batch=1,context=1"), "not yet"), (("--phase", "prefill:257"), "position 257"),
                 (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
                 (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most a stage a layer, 2"),
-                (("--pp", "2", "--repeat"), "layers of their own"), (("--ep", "2"), "not yet"),
+                (("--pp", "2", "--repeat"), "layers of their own"), (("--ep", "2"), "a llama has no experts"),
+                (("--routing", "top_k"), "a llama has no experts"), (("--routing", "best"), "best"),
                 (("--weights", "i8"), "not yet"), (("--kv", "f8"), "not yet"), (("--layers", "3"), "the model has 2"),
                 (("--verify-layer", "2"), "from 0 to 1"), (("--verify-layer", "0", "--repeat"), "alone")):
             with self.subTest(options=options):

@@ -1,0 +1,109 @@
+// What the router of a layer with experts makes of its logits: the k experts of each token and their weights. moe_top_k
+// takes the k largest, which it computes (tl.materialize). moe_route does the same work and then takes choices that are
+// given: which experts a token chooses is data, and a run whose values nobody computes has none.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/expert_choices.h"
+#include "kernbench/phase2/io/random.h"
+
+namespace kernbench::kernels {
+namespace {
+
+constexpr int64_t kElements = 16384;  // of a block
+
+void route(tl::Context& tl, const tl::Args& args) {
+  if (args["weight"].empty()) return;
+  const tl::Block logits = args["logits"], choice = args["choice"], weight = args["weight"];
+  const int64_t rows = logits.shape()[0], k = args.integer("k");
+  const int64_t step = std::max<int64_t>(1, kElements / logits.shape()[1]);
+  for (int64_t i = 0; i < rows; i += step) {
+    const int64_t count = std::min(step, rows - i);
+    const auto block = tl.load(logits.rows(i, count));
+    const tl::Tensor best = tl.copy(tl.argsort(block, 1, true).slice(1, 0, k));
+    tl.wait(best);
+    const tl::Loaded chosen = args.has("given") ? tl.load(args["given"].block().rows(i, count)) : tl.materialize(best);
+    const tl::Tensor wide = tl.cast(block, DType::f32);
+    const tl::Tensor shares =
+        args.flag("of_chosen") ? tl.softmax(tl.gather(wide, chosen, 1)) : tl.gather(tl.softmax(wide), chosen, 1);
+    tl.store_async(choice.rows(i, count), chosen);
+    tl.store_async(weight.rows(i, count), tl.cast(shares, weight.dtype()));
+  }
+}
+
+/// Of k, the greatest first, equal ones in their order.
+std::vector<int32_t> largest(const float* row, int64_t experts, int64_t k) {
+  std::vector<int32_t> order(static_cast<size_t>(experts));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [row](int32_t a, int32_t b) { return row[a] > row[b]; });
+  order.resize(static_cast<size_t>(k));
+  return order;
+}
+
+std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
+  const int64_t tokens = p.integer("tokens"), experts = p.integer("experts"), k = p.integer("k");
+  const Floats logits = in.at("logits").floats();
+  std::vector<int32_t> choices;
+  Floats weights;
+  for (int64_t t = 0; t < tokens; ++t) {
+    const float* row = logits.data() + t * experts;
+    std::vector<int32_t> chosen;
+    if (in.count("given") > 0) {
+      const std::vector<int32_t> given = in.at("given").ints();
+      chosen.assign(given.begin() + t * k, given.begin() + (t + 1) * k);
+    } else {
+      chosen = largest(row, experts, k);
+    }
+    const double top = *std::max_element(row, row + experts);
+    double sum = 0;
+    const auto size = [&](int32_t e) { return std::exp(static_cast<double>(row[e]) - top); };
+    for (int32_t e = 0; e < experts; ++e) {
+      if (!p.flag("of_chosen") || std::find(chosen.begin(), chosen.end(), e) != chosen.end()) sum += size(e);
+    }
+    for (const int32_t e : chosen) {
+      choices.push_back(e);
+      weights.push_back(static_cast<float>(size(e) / sum));
+    }
+  }
+  return {{"choice", {HostTensor::from(DType::i32, {tokens, k}, choices), {}}},
+          {"weight", {HostTensor::from(p.dtype(), {tokens, k}, weights), {}}}};
+}
+
+KernelSpec spec(bool is_given) {
+  KernelSpec s;
+  s.name = is_given ? "moe_route" : "moe_top_k";
+  s.help = is_given ? "weights of experts that are given, by softmax of their logits; finds the k largest, too"
+                    : "the k experts with the largest logits, and their weights by softmax";
+  s.params = {
+      ParamSpec::size("tokens", 256, "split over the PEs"), ParamSpec::size("experts", 8, "columns of logits"),
+      ParamSpec::size("k", 2, "experts of a token"),
+      ParamSpec::flag("of_chosen", true, "the softmax is of the k alone; else of all, and weights add up to less"),
+      ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  const auto i32 = [](const Params&) { return DType::i32; };
+  s.tensors = {input("logits", {"tokens", "experts"}, Placement::rows),
+               output("choice", {"tokens", "k"}, Placement::rows, i32),
+               output("weight", {"tokens", "k"}, Placement::rows)};
+  if (is_given) {
+    TensorSpec given = {"given", TensorSpec::Role::in, dims({"tokens", "k"}), i32, Placement::rows, {}};
+    given.fill = [](const Params& p, uint64_t seed) {
+      return drawn_choices(p.integer("tokens"), p.integer("k"), p.integer("experts"), seed_for(seed, "given"));
+    };
+    s.tensors.push_back(given);
+  }
+  s.prepare = [name = s.name](Params* p, const LaunchCosts&, LaunchNotes*) {
+    if (p->integer("k") > p->integer("experts"))
+      throw BadParam("kernel " + name + ": k=" + std::to_string(p->integer("k")) +
+                     " is more than experts=" + std::to_string(p->integer("experts")));
+  };
+  s.function = route;
+  s.reference = reference;
+  s.materializes = !is_given;
+  return s;
+}
+
+const RegisterKernel registered_given{spec(true)}, registered_top_k{spec(false)};
+
+}  // namespace
+}  // namespace kernbench::kernels
