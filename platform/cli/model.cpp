@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -22,10 +24,6 @@ using spec::RunSpec;
 
 void refuse_not_yet(const RunSpec& spec) {
   if (spec.whole("ep") != 1) throw InputError("--ep: found " + spec.text("ep") + "; not yet, legal: 1");
-  for (const char* name : {"weights", "kv"}) {
-    if (spec.given(name))
-      throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet: all is of --dtype");
-  }
 }
 
 DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
@@ -34,6 +32,17 @@ DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
     if (name_of(t) == name) return t;
   }
   return m.dtype;
+}
+
+/// Of --weights or --kv, which may be --dtype's, of which a product takes no other wide type beside it.
+DType type_beside(const RunSpec& spec, const char* option, DType dtype) {
+  if (!spec.given(option)) return dtype;
+  const std::string name = spec.text(option);
+  const DType type = *parse_dtype(name == "f8" ? "f8e4m3" : name);
+  if (type != dtype && size_of(type) > 1)
+    throw InputError(fmt::format("--{}: found {} beside --dtype {}; legal beside it: {}, or a type of 8 bits or less",
+                                 option, name, name_of(dtype), name_of(dtype)));
+  return type;
 }
 
 models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
@@ -50,6 +59,8 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
     throw InputError("--layers: found " + spec.text("layers") + ", the model has " + std::to_string(m.layers));
   p.repeat = spec.flag("repeat");
   p.dtype = dtype_of(spec, m);
+  p.weights = type_beside(spec, "weights", p.dtype);
+  p.kv = type_beside(spec, "kv", p.dtype);
   if (spec.given("verify-layer")) {
     if (spec.given("layers") || p.repeat)
       throw InputError("--verify-layer: one layer alone; found --layers or --repeat beside it");

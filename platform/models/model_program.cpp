@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernbench/platform/models/decoder_layer.h"
+#include "kernbench/platform/models/quantized.h"
 
 namespace kernbench::models {
 
@@ -14,6 +15,7 @@ using host::Tensor;
 namespace {
 
 constexpr int64_t kFewestKeys = 64;  // of a range: a shorter one is not worth a PE's time
+constexpr float kMostI8 = 127;       // of a cache in i8
 
 /// The name of a phase's or a step's tensor where there are several.
 std::string numbered(const std::string& name, int64_t i, int64_t count) {
@@ -32,13 +34,13 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
   return HostTensor::from(DType::i32, shape, all);
 }
 
-/// cos or sin [rows, head_dim / 2] of positions first, first + 1, …, or of `first` in every row.
-HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, int64_t first, bool same, bool cosine) {
+/// cos or sin [rows, head_dim / 2] of a phase's positions in a step.
+HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
   const std::vector<double> frequencies = rope_frequencies(m);
   for (int64_t r = 0; r < shape[0]; ++r) {
     for (const double f : frequencies) {
-      const double angle = static_cast<double>(same ? first : first + r) * f;
+      const double angle = static_cast<double>(p.position(r, step)) * f;
       all.push_back(static_cast<float>(cosine ? std::cos(angle) : std::sin(angle)));
     }
   }
@@ -55,6 +57,15 @@ HostTensor transposed(const HostTensor& t) {
                   to.bytes.data() + static_cast<size_t>(j * n + i) * size);
   }
   return to;
+}
+
+/// One of f32 by a name, from which others are made.
+TensorSpec floats(const std::string& name, const Dims& shape) {
+  TensorSpec t;
+  t.name = name;
+  t.shape = [shape](const Params&) { return shape; };
+  t.dtype = [](const Params&) { return DType::f32; };
+  return t;
 }
 
 /// A tensor with a value of its name alone, whatever the phase that it is laid out for.
@@ -98,17 +109,23 @@ class ModelProgram::Run {
     LayerWeights w;
     w.norm1 = of("norm1");
     w.norm2 = of("norm2");
-    w.qkv = of("qkv");
-    w.o = of("o");
-    w.gate = of("gate");
-    w.up = of("up");
-    w.down = of("down");
+    w.qkv = matrix(layer + "qkv", model_.dim);
+    w.o = matrix(layer + "o", model_.width());
+    w.gate = matrix(layer + "gate", model_.dim);
+    w.up = matrix(layer + "up", model_.dim);
+    w.down = matrix(layer + "down", model_.hidden);
     if (model_.qkv_bias) w.bias = of("qkv_bias");
     if (model_.qk_norm) {
       w.q_norm = of("q_norm");
       w.k_norm = of("k_norm");
     }
     return w;
+  }
+
+  host::Weights matrix(const std::string& name, int64_t k) const {
+    const Tensor w = input(name);
+    if (w.dtype() == h_.dtype()) return w;
+    return {w, input(name + "_scale"), program_.plan_.group(k)};
   }
 
   void step() {
@@ -147,20 +164,32 @@ class ModelProgram::Run {
     const std::string before = "layers." + std::to_string(l) + ".";
     const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
                  sin = input(program_.positions_of(l, of_step("sin")));
-    if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
-    layer.decode(x, y, weights(before), cos, sin,
-                 {output(before + "k"), output(before + "v"), phase().context + step_});
+    Cache cache;
+    if (phase().has_sequences()) {
+      cache = {output(before + "k"), output(before + "v"), phase().context + step_, {}, {}};
+      if (program_.plan_.kv == DType::i8) {
+        cache.k_scale = input(before + "k_scale");
+        cache.v_scale = input(before + "v_scale");
+      }
+    }
+    if (phase().has_prompt()) return layer.prefill(x, y, weights(before), cos, sin, cache);
+    layer.decode(x, y, weights(before), cos, sin, cache);
   }
 
-  /// Of the last row of a prefill, of all rows of a decode.
+  /// Of the last row of a prompt, and of each sequence.
   void head(const Tensor& x) {
     mark("head", "logits");
-    const Tensor last = phase().prefill() ? h_.slice(x, 0, phase().tokens - 1, 1) : x;
+    const int64_t rows = phase().logits();
+    const Tensor last = phase().has_prompt() ? h_.slice(x, 0, phase().tokens - 1, rows) : x;
     const Tensor logits = output(of_step("logits"));
     const Way way = program_.one_row();
-    h_.launch(
-        host::streams_of(h_, way.ranks), "decode_linear", {{"eps", model_.eps}},
-        {{"x", h_.redistribute(last, way.stream())}, {"w", input("head")}, {"norm", input("norm")}, {"y", logits}});
+    const host::Weights w = matrix("head", model_.dim);
+    host::KernelParams params = {{"eps", model_.eps}};
+    host::add_weights(&params, x, w);
+    std::map<std::string, Tensor> tensors = {
+        {"x", h_.redistribute(last, way.stream())}, {"w", w.w}, {"norm", input("norm")}, {"y", logits}};
+    if (w.scale.places()) tensors["scale"] = w.scale;
+    h_.launch(host::streams_of(h_, way.ranks), "decode_linear", params, tensors);
     mark("head", "argmax");
     h_.launch(host::streams_of(h_, way.ranks), "argmax_of_columns", {},
               {{"x", logits}, {"y", output(of_step("next"))}});
@@ -199,6 +228,7 @@ ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : 
 }
 
 ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
+  if (!p.has_sequences()) return {};
   const int64_t units = p.batch * model_.kv_heads / plan_.ranks, keys = p.context + p.steps;
   const int64_t most = std::max<int64_t>(1, keys / kFewestKeys);
   const int64_t splits = std::clamp<int64_t>(pes_ / units, 1, most), room = (keys + splits - 1) / splits;
@@ -217,7 +247,8 @@ LayerSizes ModelProgram::sizes(const Phase& p) const {
   s.activation = model_.activation;
   s.window = model_.window;
   s.qk_norm = model_.qk_norm;
-  s.splits = p.prefill() ? 1 : ranges(p).splits;
+  s.sequences = p.batch;
+  s.splits = ranges(p).splits;
   s.ranks = plan_.ranks;
   return s;
 }
@@ -236,6 +267,31 @@ void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape
   if (t.tensor.name != name && !t.tensor.fill)
     t.tensor.fill = [own = named(t.tensor, name)](const Params& p, uint64_t seed) { return make_input(own, p, seed); };
   tensors_.push_back(std::move(t));
+}
+
+void ModelProgram::add_matrix(const ModelTensor& like, const std::string& name, DType type, int64_t k, int64_t n,
+                              const Way& way, bool over_rows) {
+  const int64_t columns = values_in(type), group = plan_.group(k);
+  const auto over = [&](int64_t unit) {
+    return over_rows ? rows_over(plan_.ranks, way.unit) : columns_over(plan_.ranks, unit);
+  };
+  ModelTensor t = like;
+  t.tensor.dtype = [type](const Params&) { return type; };
+  t.tensor.init = Init::weights([k](const Params&) { return k; });
+  if (type == plan_.dtype) return add(t, name, {k, n}, way.weights(over(way.unit)));
+  TensorSpec of = floats(name, {k, n});
+  of.init = t.tensor.init;
+  const auto quantized = [of, type, group, scale = plan_.dtype](const Params& p, uint64_t seed) {
+    return quantize(make_input(of, p, seed), type, group, scale);
+  };
+  ModelTensor scale = like;
+  t.tensor.fill = [quantized](const Params& p, uint64_t seed) { return quantized(p, seed).values; };
+  scale.tensor.fill = [quantized](const Params& p, uint64_t seed) { return quantized(p, seed).scale; };
+  add(t, name, shape_of_values(type, k, n), way.weights(over(way.unit / columns), columns));
+  // Where ranks share out whole groups of rows each has its own, else all have all.
+  const bool whole = group > 0 && k % (group * plan_.ranks) == 0;
+  const LayoutLevel rank = !over_rows ? over(way.unit) : whole ? rows_over(plan_.ranks) : host::replicate();
+  add(scale, name + "_scale", shape_of_scale(group, k, n), way.weights(rank));
 }
 
 void ModelProgram::add_phase(size_t phase) {
@@ -263,9 +319,9 @@ void ModelProgram::add_positions(size_t phase) {
         ModelTensor t;
         t.use = Use::table;
         t.phase = phase;
-        const int64_t first = p.prefill() ? 0 : p.context + step;
-        t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, first, same = !p.prefill(), cosine](
-                            const Params&, uint64_t) { return turns(m, dtype, shape, first, same, cosine); };
+        t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, p, step, cosine](const Params&, uint64_t) {
+          return turns(m, dtype, shape, p, step, cosine);
+        };
         add(t, positions_of(layer, numbered(cosine ? "cos" : "sin", step, p.steps)), shape, way(p, layer).positions());
       }
     }
@@ -285,31 +341,55 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   of_layer.layer = layer;
   of_layer.phase = phase;
   const auto vector = [&](const char* name, int64_t n) { add(of_layer, before + name, {n}, Layout().on(way.ranks)); };
-  const auto matrix = [&](const char* name, int64_t k, int64_t n, LayoutLevel rank) {
-    ModelTensor t = of_layer;
-    t.tensor.init = Init::weights([k](const Params&) { return k; });
-    add(t, before + name, {k, n}, way.weights(rank));
+  const auto matrix = [&](const char* name, int64_t k, int64_t n, bool over_rows) {
+    add_matrix(of_layer, before + name, plan_.weights, k, n, way, over_rows);
   };
   vector("norm1", model_.dim);
-  matrix("qkv", model_.dim, model_.qkv_width(), columns_over(plan_.ranks));
+  matrix("qkv", model_.dim, model_.qkv_width(), false);
   if (model_.qkv_bias) vector("qkv_bias", model_.qkv_width());
   if (model_.qk_norm) {
     vector("q_norm", model_.head_dim);
     vector("k_norm", model_.head_dim);
   }
-  matrix("o", model_.width(), model_.dim, rows_over(plan_.ranks));
+  matrix("o", model_.width(), model_.dim, true);
   vector("norm2", model_.dim);
-  matrix("gate", model_.dim, model_.hidden, columns_over(plan_.ranks));
-  matrix("up", model_.dim, model_.hidden, columns_over(plan_.ranks));
-  matrix("down", model_.hidden, model_.dim, rows_over(plan_.ranks));
-  if (p.prefill()) return;
+  matrix("gate", model_.dim, model_.hidden, false);
+  matrix("up", model_.dim, model_.hidden, false);
+  matrix("down", model_.hidden, model_.dim, true);
+  if (p.has_sequences()) add_cache(phase, layer);
+}
+
+void ModelProgram::add_cache(size_t phase, int64_t layer) {
+  const Phase& p = plan_.phases[phase];
+  const Way way = this->way(p, layer);
+  const std::string before = "layers." + std::to_string(layer) + ".";
   const Ranges r = ranges(p);
   for (const char* name : {"k", "v"}) {
-    ModelTensor t = of_layer;
+    ModelTensor t;
     t.use = Use::cache;
+    t.layer = layer;
+    t.phase = phase;
+    ModelTensor scale = t;
+    const Dims shape{p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim};
     t.tensor.role = TensorSpec::Role::in_out;
-    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim},
-        way.rows(rows_over(plan_.ranks)));
+    t.tensor.dtype = [dtype = plan_.kv](const Params&) { return dtype; };
+    if (plan_.kv == DType::i8)
+      t.tensor.fill = [of = floats(before + name, shape)](const Params& q, uint64_t seed) {
+        std::vector<float> values = make_input(of, q, seed).floats();
+        for (float& v : values) v *= kMostI8;
+        return HostTensor::from(DType::i8, of.shape(q), values);
+      };
+    add(t, before + name, shape, way.rows(rows_over(plan_.ranks)));
+    if (plan_.kv != DType::i8) continue;
+    // Of values up to 1 to 2 times as large as those of the other types.
+    const Dims heads{model_.kv_heads};
+    scale.tensor.dtype = [](const Params&) { return DType::f32; };
+    scale.tensor.fill = [of = floats(before + name + "_scale", heads)](const Params& q, uint64_t seed) {
+      std::vector<float> values = make_input(of, q, seed).floats();
+      for (float& v : values) v = (1 + std::abs(v)) / kMostI8;
+      return HostTensor::from(DType::f32, of.shape(q), values);
+    };
+    add(scale, before + name + "_scale", heads, Layout().on(way.ranks));
   }
 }
 
@@ -332,7 +412,7 @@ void ModelProgram::add_ends(size_t phase) {
     of.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
     head.tensor.fill = [of](const Params& q, uint64_t seed) { return transposed(make_input(of, q, seed)); };
   }
-  add(head, "head", {model_.dim, model_.vocab}, last.weights(columns_over(plan_.ranks)));
+  add_matrix(head, "head", head_type(), model_.dim, model_.vocab, last, false);
   for (int64_t step = 0; step < p.steps; ++step) {
     const auto i32 = [](const Params&) { return DType::i32; };
     ModelTensor ids = io, logits = io, next = io;
@@ -343,9 +423,9 @@ void ModelProgram::add_ends(size_t phase) {
       return tokens(name, shape, vocab, q, seed);
     };
     add(ids, name, shape, first.rows());
-    const int64_t sequences = p.prefill() ? 1 : p.batch;
+    const int64_t sequences = p.logits();
     logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
-    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns_over(plan_.ranks)));
+    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns_over(plan_.ranks, last.unit)));
     next.tensor.dtype = i32;
     add(next, numbered("next", step, p.steps), {sequences}, Layout().pe(host::shard(0)).on(last.ranks));
   }

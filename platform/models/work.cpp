@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/platform/models/quantized.h"
+
 namespace kernbench::models {
 namespace {
 
@@ -19,26 +21,40 @@ double keys_seen(const ModelSpec& m, int64_t first, int64_t queries) {
   return sum;
 }
 
+/// Of a matrix [k, n] of weights in this type, with its scales.
+double bytes_of(const Plan& plan, DType type, int64_t k, int64_t n) {
+  const auto of = [](DType t, const Dims& shape) { return number(static_cast<int64_t>(size_of(t)) * shape.elements()); };
+  const double values = of(type, shape_of_values(type, k, n));
+  return type == plan.dtype ? values : values + of(plan.dtype, shape_of_scale(plan.group(k), k, n));
+}
+
 }  // namespace
 
 Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p) {
   const double size = number(static_cast<int64_t>(size_of(plan.dtype)));
-  const double weights = number(m.dim) * number(m.qkv_width() + m.width() + 3 * m.hidden);
-  Work w;
   // A decode's steps differ by a key each; the middle one stands for all.
-  const double keys =
-      p.prefill() ? keys_seen(m, 0, p.tokens) : number(p.batch) * keys_seen(m, p.context + (p.steps - 1) / 2, 1);
-  w.macs = number(p.rows()) * weights + 2 * keys * number(m.width());
-  w.bytes = size * (weights + number(2 * m.dim));
+  const double cached = number(p.batch) * keys_seen(m, p.context + (p.steps - 1) / 2, 1),
+               keys = keys_seen(m, 0, p.tokens) + cached;
+  Work w;
+  w.bytes = size * number(2 * m.dim);
+  const int64_t matrices[][2] = {{m.dim, m.qkv_width()}, {m.width(), m.dim}, {m.dim, m.hidden}, {m.dim, m.hidden}, {m.hidden, m.dim}};
+  for (const auto& [k, n] : matrices) {
+    w.macs += number(p.rows()) * number(k) * number(n);
+    w.bytes += bytes_of(plan, plan.weights, k, n);
+  }
+  w.macs += 2 * keys * number(m.width());
   if (m.qkv_bias) w.bytes += size * number(m.qkv_width());
-  if (!p.prefill()) w.bytes += size * 2 * (keys + number(p.batch)) * number(m.kv_heads * m.head_dim);
+  if (!p.has_sequences()) return w;
+  const double of_key = number(static_cast<int64_t>(size_of(plan.kv)) * m.kv_heads * m.head_dim);
+  w.bytes += 2 * (cached + number(p.batch)) * of_key;
+  if (plan.kv == DType::i8) w.bytes += number(2 * static_cast<int64_t>(sizeof(float)) * m.kv_heads);
   return w;
 }
 
 Work ends_work(const ModelSpec& m, const Plan& plan, const Phase& p) {
-  const double size = number(static_cast<int64_t>(size_of(plan.dtype)));
-  const double rows = p.prefill() ? 1 : number(p.batch);
-  return {rows * number(m.dim) * number(m.vocab), size * number(m.dim) * (number(m.vocab) + number(p.rows()))};
+  const double row = number(static_cast<int64_t>(size_of(plan.dtype)) * m.dim);
+  const DType head = m.tied ? plan.dtype : plan.weights;
+  return {number(p.logits()) * number(m.dim) * number(m.vocab), bytes_of(plan, head, m.dim, m.vocab) + row * number(p.rows())};
 }
 
 }  // namespace kernbench::models
