@@ -37,10 +37,11 @@ double inverse(double scale) {
 /// A row of the cache: rank by rank, sequence by sequence, head by head, range by range.
 struct Units {
   Heads heads;
-  int64_t batch, splits, keys, context, window;
+  int64_t batch, first, splits, keys, context, window;
   explicit Units(const Params& p)
       : heads(p),
         batch(p.integer("batch")),
+        first(p.integer("first")),
         splits(p.integer("splits")),
         keys(p.values().count("keys") > 0 ? p.integer("keys") : 0),
         context(p.values().count("context") > 0 ? p.integer("context") : 0),
@@ -49,6 +50,7 @@ struct Units {
   int64_t of_part() const { return batch * heads.kv_of_part; }
   int64_t count() const { return heads.parts * of_part(); }
   int64_t sequence(int64_t unit) const { return unit % of_part() / heads.kv_of_part; }
+  int64_t row(int64_t unit) const { return first + sequence(unit); }  ///< of qkv and o
   int64_t head(int64_t unit) const { return unit / of_part() * heads.kv_of_part + unit % heads.kv_of_part; }
   int64_t columns() const { return heads.group * (heads.dim + 2); }  ///< of part
   /// The first position that the new token sees.
@@ -85,7 +87,7 @@ class Decode {
     const int64_t wide = h.group * h.dim;
     std::vector<Shards::Columns> columns = {{h.q_col(head), wide}};
     if (appends) columns.insert(columns.end(), {{h.k_col(head), h.dim}, {h.v_col(head), h.dim}});
-    const tl::Tensor now = qkv_.gather(sequence, columns);
+    const tl::Tensor now = qkv_.gather(units_.row(unit), columns);
     std::vector<tl::Tensor> turns;
     for (const tl::View& t : turns_) turns.push_back(tl_.load_async(t.block().rows(sequence - t.offset[0], 1)));
     CachedBlocks cached_blocks(*this, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
@@ -105,7 +107,7 @@ class Decode {
     if (part_) store(running, i, v_scale);
     if (!o_) return;
     const tl::Tensor o = tl_.cast(times(running.result(), v_scale), qkv_type_);
-    o_->store(sequence, h.o_col(head), o.reshape({1, h.group * h.dim}));
+    o_->store(units_.row(unit), h.o_col(head), o.reshape({1, h.group * h.dim}));
   }
 
  private:
@@ -223,7 +225,7 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
   const int64_t share = tl::Context::cdiv(of_rank, per_rank);
   for (int64_t u = me * share; u < std::min(of_rank, (me + 1) * share); ++u) {
     const int64_t unit = first + u;
-    o.store(units.sequence(unit), units.heads.o_col(units.head(unit)),
+    o.store(units.row(unit), units.heads.o_col(units.head(unit)),
             tl.cast(combined(tl, units, part, unit), args.dtype()));
   }
 }
@@ -240,7 +242,7 @@ Floats turned_rows(const Params& p, const TensorMap& in) {
     for (int64_t head = 0; head < h.heads + h.kv; ++head) {
       const int64_t col = head < h.heads ? h.q_col_of(head) : h.k_col(head - h.heads);
       for (int64_t d = 0; d < half; ++d) {
-        const auto i = static_cast<size_t>(row * h.width() + col + d), j = i + static_cast<size_t>(half);
+        const auto i = static_cast<size_t>((p.integer("first") + row) * h.width() + col + d), j = i + static_cast<size_t>(half);
         const auto t = static_cast<size_t>(row * half + d);
         const float a = x[i], b = x[j];
         x[i] = a * c[t] - b * s[t];
@@ -270,7 +272,7 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
   };
   Floats part(static_cast<size_t>(units.count() * units.splits * units.columns())), scale(part.size());
   const auto of_qkv = [&](int64_t sequence, int64_t col) {
-    return qkv[static_cast<size_t>(sequence * h.width() + col)];
+    return qkv[static_cast<size_t>((units.first + sequence) * h.width() + col)];
   };
   for (int64_t row = 0; row < units.count() * units.splits; ++row) {
     const int64_t unit = row / units.splits, begin = row % units.splits * units.keys, end = begin + units.keys;
@@ -324,7 +326,7 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
   const Units units(p);
   const Heads& h = units.heads;
   const Floats part = in.at("part").floats();
-  Floats o(static_cast<size_t>(units.batch * h.heads * h.dim));
+  Floats o(static_cast<size_t>((units.first + units.batch) * h.heads * h.dim));
   for (int64_t unit = 0; unit < units.count(); ++unit) {
     for (int64_t g = 0; g < h.group; ++g) {
       const auto at = [&](int64_t split, int64_t d) {
@@ -337,15 +339,15 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
         double value = 0;
         for (int64_t s = 0; s < units.splits; ++s) value += std::exp(at(s, h.dim) - top) * at(s, d);
         const int64_t col = h.o_col(units.head(unit)) + g * h.dim + d;
-        o[static_cast<size_t>(units.sequence(unit) * h.heads * h.dim + col)] = static_cast<float>(value / sum);
+        o[static_cast<size_t>(units.row(unit) * h.heads * h.dim + col)] = static_cast<float>(value / sum);
       }
     }
   }
-  return {{"o", {HostTensor::from(p.dtype(), {units.batch, h.heads * h.dim}, o), {}}}};
+  return {{"o", {HostTensor::from(p.dtype(), {units.first + units.batch, h.heads * h.dim}, o), {}}}};
 }
 
 Dims shape_of_o(const Params& p) {
-  return {p.integer("batch"), p.integer("heads") * p.integer("dim")};
+  return {p.integer("first") + p.integer("batch"), p.integer("heads") * p.integer("dim")};
 }
 
 TensorSpec part_spec(TensorSpec::Role role) {
@@ -361,6 +363,8 @@ TensorSpec part_spec(TensorSpec::Role role) {
 std::vector<ParamSpec> params_of(std::vector<ParamSpec> own) {
   std::vector<ParamSpec> params = head_params();
   params.push_back(ParamSpec::size("batch", 4, "sequences"));
+  params.push_back(ParamSpec::size("first", 0, "rows of qkv and o before those of the sequences"));
+  params.back().min = 0;
   params.push_back(ParamSpec::size("splits", 2, "ranges that the keys of a sequence are cut into"));
   params.insert(params.end(), own.begin(), own.end());
   params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
@@ -377,7 +381,7 @@ KernelSpec decode_spec() {
                         context, window_param(),
                         ParamSpec::choice("cache", {kSame, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
   TensorSpec qkv = input("qkv", {}, Placement::single);
-  qkv.shape = [](const Params& p) { return Dims{p.integer("batch"), Heads(p).width()}; };
+  qkv.shape = [](const Params& p) { return Dims{p.integer("first") + p.integer("batch"), Heads(p).width()}; };
   const auto cache = [](const char* name) {
     TensorSpec t = output(name, {}, Placement::rows, cache_dtype);
     t.role = TensorSpec::Role::in_out;

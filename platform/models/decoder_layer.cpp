@@ -203,7 +203,7 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
     attend(qkv, heads);
   } else {
     attend(h_.slice(qkv, 0, 0, s_.prompt()), h_.slice(heads, 0, 0, s_.prompt()));
-    attend_to_cache(h_.slice(qkv, 0, s_.prompt(), s_.sequences), h_.slice(heads, 0, s_.prompt(), s_.sequences), {}, cache);
+    attend_to_cache(qkv, heads, {}, cache);
   }
   part("output");
   host::linear_2d(h_, heads, w.o, o.product);
@@ -284,6 +284,7 @@ void DecoderLayer::linear(Tensors tensors, const host::Weights& w, const char* a
 void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensors& turns, const Cache& cache) {
   host::KernelParams params = heads();
   params.emplace_back("batch", s_.sequences);
+  params.emplace_back("first", s_.prompt());
   params.emplace_back("splits", s_.splits);
   params.emplace_back("dtype", h_.dtype());
   host::KernelParams of_cache = params;
