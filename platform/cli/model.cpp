@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/model_options.h"
 #include "kernbench/platform/cli/onnx_options.h"
@@ -61,6 +62,8 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
   p.dtype = dtype_of(spec, m);
   p.weights = type_beside(spec, "weights", p.dtype);
   p.kv = type_beside(spec, "kv", p.dtype);
+  if (spec.given("kv") && std::none_of(p.phases.begin(), p.phases.end(), [](const auto& f) { return f.has_sequences(); }))
+    tell("kernbench: warning: --kv: a prefill keeps no cache: it changes nothing without a decode or mixed phase");
   if (spec.given("verify-layer")) {
     if (spec.given("layers") || p.repeat)
       throw InputError("--verify-layer: one layer alone; found --layers or --repeat beside it");

@@ -28,9 +28,9 @@ struct Cache {
   Matrix stored;
   std::vector<float> steps;  ///< that the machine's may be away, of integers
   Cache(Matrix m) : stored(std::move(m)), steps(stored.values.size()) {}  // NOLINT
-  void append(size_t at, double value) {
+  void append(size_t at, double value, double away) {
     stored.values[at] = value;
-    steps[at] = 1;
+    steps[at] = static_cast<float>(away);
   }
 };
 
@@ -121,7 +121,7 @@ class Reference {
     expected_[named(name)] = std::move(e);
   }
 
-  /// A cache of integers: what was appended is a step away where a rounding on its way was.
+  /// A cache in its own type.
   void tell(const std::string& name, const Cache& cache) {
     tell(name, cache.stored, roundings());
     Expected& e = expected_[named(name)];
@@ -254,6 +254,12 @@ class Reference {
     return v;
   }
 
+  /// How far a value may be away that is rounded to a cache of integers: a step, and what it may itself be.
+  double steps_of(double value, double scale) const {
+    const Tolerance t = tolerance_of(program_.plan().dtype);
+    return scale == 0 ? 0 : 1 + (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value))) / scale;
+  }
+
   void attend_to_caches(const std::string& before, const Matrix& qkv, Matrix* o) {
     for (const char* name : {"k", "v"}) {
       if (caches_.count(before + name) == 0) caches_.emplace(before + name, matrix(before + name));
@@ -271,8 +277,12 @@ class Reference {
         const auto at = [&](const Cache& cache, int64_t j) { return &cache.stored.values[place(j)]; };
         const double k_scale = cache_scale(before + "k", head), v_scale = cache_scale(before + "v", head);
         for (int64_t d = 0; d < m_.head_dim; ++d) {
-          k.append(place(position) + static_cast<size_t>(d), as_cached(qkv.at(row, k_col(head) + d), k_scale));
-          v.append(place(position) + static_cast<size_t>(d), as_cached(qkv.at(row, v_col(head) + d), v_scale));
+          const auto append = [&](Cache* cache, int64_t col, double scale) {
+            const double value = qkv.at(row, col + d);
+            cache->append(place(position) + static_cast<size_t>(d), as_cached(value, scale), steps_of(value, scale));
+          };
+          append(&k, k_col(head), k_scale);
+          append(&v, v_col(head), v_scale);
         }
         const int64_t group = m_.heads / m_.kv_heads;
         for (int64_t g = 0; g < group; ++g)
