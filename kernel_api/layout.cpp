@@ -67,7 +67,7 @@ void narrow(const LayoutLevel& level, uint32_t place, uint32_t places, int64_t w
 
 LayoutLevel grid(LayoutLevel down, LayoutLevel across) {
   const auto axis_of = [](const LayoutLevel& l) {
-    if (l.kind == LayoutLevel::Kind::shard) return l.axis;
+    if (l.kind == LayoutLevel::Kind::shard && l.unit == 1) return l.axis;
     if (l.kind != LayoutLevel::Kind::replicate)
       throw std::invalid_argument("a grid's rows and columns are replicate or shard(axis), not " + text_of(l));
     return LayoutLevel::kWhole;

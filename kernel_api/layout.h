@@ -25,8 +25,7 @@ struct LayoutLevel {
   int64_t unit = 1;     ///< of shard: blocks but the last have a multiple of so many
   bool operator==(const LayoutLevel& o) const {
     if (kind != o.kind) return false;
-    return kind == Kind::replicate || kind == Kind::partial ||
-           (axis == o.axis && across == o.across && unit == o.unit);
+    return kind == Kind::replicate || kind == Kind::partial || (axis == o.axis && across == o.across && unit == o.unit);
   }
 };
 

@@ -8,8 +8,8 @@
 //      where ranks share out k, so do the PEs of one place in all ranks: while one block is summed up the next one is
 //      multiplied.
 //
-// Weights of a type of their own are multiplied as they are. What a group of rows with one scale comes to is scaled before
-// it is rounded, in f32, while the next products are under way: that is fewer values than the weights are.
+// Weights of a type of their own are multiplied as they are. What a group of rows with one scale comes to is scaled
+// before it is rounded, in f32, while the next products are under way: that is fewer values than the weights are.
 //
 // Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way.
 // Nothing waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of
@@ -171,8 +171,8 @@ class Linear {
     size_t block;
     std::vector<std::vector<Product>> products;  ///< by matrix: those that are not yet in its sum
     std::vector<tl::Tensor> sums;                ///< what the PE's part of k comes to
-    std::vector<tl::Tensor> own;     ///< summed up over the cube: this PE's rows
-    std::vector<tl::Tensor> shares;  ///< of the sum over ranks, this rank's share
+    std::vector<tl::Tensor> own;                 ///< summed up over the cube: this PE's rows
+    std::vector<tl::Tensor> shares;              ///< of the sum over ranks, this rank's share
   };
 
   // ---- What lies where, alike in all ranks -----------------------------------------------------------------------
@@ -244,8 +244,7 @@ class Linear {
       chunks_.emplace_back();
       for (const Range& r : rows_) chunks_.back().rows.push_back(cut(r, {r.first + first, step}));
     }
-    const int64_t columns =
-        whole_elements(args_.integer("sum_bytes") / 4 / (step * static_cast<int64_t>(pes_.size())));
+    const int64_t columns = whole_elements(args_.integer("sum_bytes") / 4 / (step * static_cast<int64_t>(pes_.size())));
     for (int64_t at = mine_.first; at < mine_.end(); at += columns)
       blocks_.push_back({at, std::min(columns, mine_.end() - at)});
     for (Chunk& c : chunks_) {
@@ -398,7 +397,8 @@ class Linear {
         const Range& c = blocks_[u->block];
         const int64_t values = values_in(weights[m].dtype());
         const tl::Tensor w =
-            kept_ ? weights[m].slice(1, (c.first - mine_.first) / values, tl::Context::cdiv(c.count, values)) : weights[m];
+            kept_ ? weights[m].slice(1, (c.first - mine_.first) / values, tl::Context::cdiv(c.count, values))
+                  : weights[m];
         sum = sum.valid() ? tl_.async().dot(x, w, sum, type) : tl_.dot_async(x, w, type);
         if (used_ < weights_read_.size()) waiting_ -= bytes_of(weights[m]);
         if (ends && products.size() > 1) scale_first(u, m);  // while these are multiplied
@@ -551,7 +551,7 @@ class Linear {
   std::vector<tl::View> weights_;
   std::vector<Scales> scales_;           ///< of each, or none
   std::vector<tl::Tensor> scales_read_;  ///< of this PE's part of k
-  tl::Tensor norm_;  ///< this PE's columns of its weights, in f32
+  tl::Tensor norm_;                      ///< this PE's columns of its weights, in f32
   std::vector<Chunk> chunks_;
   std::vector<Range> blocks_;  ///< columns of y
   std::vector<Range> pieces_;  ///< of this PE's part of k

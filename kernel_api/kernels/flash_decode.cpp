@@ -61,12 +61,18 @@ struct Units {
 class Decode {
  public:
   Decode(tl::Context& tl, const tl::Args& args)
-      : tl_(tl), units_(args.params()), k_(args["k"]), v_(args["v"]), qkv_(tl, args, "flash_decode", "qkv"), qkv_type_(args.dtype()) {
+      : tl_(tl),
+        units_(args.params()),
+        k_(args["k"]),
+        v_(args["v"]),
+        qkv_(tl, args, "flash_decode", "qkv"),
+        qkv_type_(args.dtype()) {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
     if (args.has("part")) part_ = args["part"];
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
-    if (args.has("k_scale") != args.has("v_scale")) throw KernelFault("flash_decode: k_scale and v_scale: both or none");
+    if (args.has("k_scale") != args.has("v_scale"))
+      throw KernelFault("flash_decode: k_scale and v_scale: both or none");
     if (args.has("k_scale")) {
       const tl::Loaded of_k = tl.load_async(args["k_scale"]), of_v = tl.load_async(args["v_scale"]);
       k_scale_ = of_k.to_vector<float>();
@@ -188,9 +194,9 @@ class Decode {
   const tl::View &k_, &v_;
   const Shards qkv_;
   const DType qkv_type_;
-  std::optional<Shards> o_;       ///< of keys in one range,
-  std::optional<tl::View> part_;  ///< or what each range comes to
-  std::vector<tl::View> turns_;   ///< cos and sin, or none
+  std::optional<Shards> o_;               ///< of keys in one range,
+  std::optional<tl::View> part_;          ///< or what each range comes to
+  std::vector<tl::View> turns_;           ///< cos and sin, or none
   std::vector<float> k_scale_, v_scale_;  ///< by head; none: 1
 };
 
@@ -242,7 +248,8 @@ Floats turned_rows(const Params& p, const TensorMap& in) {
     for (int64_t head = 0; head < h.heads + h.kv; ++head) {
       const int64_t col = head < h.heads ? h.q_col_of(head) : h.k_col(head - h.heads);
       for (int64_t d = 0; d < half; ++d) {
-        const auto i = static_cast<size_t>((p.integer("first") + row) * h.width() + col + d), j = i + static_cast<size_t>(half);
+        const auto i = static_cast<size_t>((p.integer("first") + row) * h.width() + col + d),
+                   j = i + static_cast<size_t>(half);
         const auto t = static_cast<size_t>(row * half + d);
         const float a = x[i], b = x[j];
         x[i] = a * c[t] - b * s[t];
@@ -303,7 +310,8 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
         const double weight = std::exp(scores[j] - top);
         sum += weight;
         for (int64_t d = 0; d < h.dim; ++d) {
-          const double value = weight * double{v_scale} * v[cached(first + static_cast<int64_t>(j)) + static_cast<size_t>(d)];
+          const double value =
+              weight * double{v_scale} * v[cached(first + static_cast<int64_t>(j)) + static_cast<size_t>(d)];
           part[at + static_cast<size_t>(d)] += static_cast<float>(value);
           scale[at + static_cast<size_t>(d)] += static_cast<float>(std::abs(value));
         }

@@ -4,8 +4,8 @@
 // each cube to those that need it. All of it runs some panels ahead of the products, which add up in TCM:
 //
 // B may have a type of its own, with scales. One scale a column is for the sums; B goes from PE to PE as it lies. Where
-// groups of rows have scales, and where B's elements are packed, who has loaded them makes them floats before they go on:
-// each is so made once, by one PE.
+// groups of rows have scales, and where B's elements are packed, who has loaded them makes them floats before they go
+// on: each is so made once, by one PE.
 //
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
@@ -216,7 +216,8 @@ class Piece {
     for (int64_t k = k_.first; k < k_.end();) {
       const int64_t end = std::min(k_.end(), (k / group + 1) * group);
       // Whole groups in one command.
-      const int64_t groups = std::max<int64_t>(1, end - k == group ? (k_.end() - k) / group : 1), rows = groups * (end - k);
+      const int64_t groups = std::max<int64_t>(1, end - k == group ? (k_.end() - k) / group : 1),
+                    rows = groups * (end - k);
       const tl::Tensor by = scales_.slice(0, line_.scales->row_of(k_, k), groups).reshape({groups, 1, columns_});
       const tl::Tensor v = values.slice(0, k - k_.first, rows).reshape({groups, end - k, columns_});
       parts.push_back(tl.async().mul(v, by).reshape({rows, columns_}));
@@ -227,8 +228,8 @@ class Piece {
 
   const Range k_;
   const Line& line_;
-  bool loads_ = false;             ///< this PE's cube stores it
-  tl::Tensor stored_, scales_;     ///< of which the own part has still to be made
+  bool loads_ = false;          ///< this PE's cube stores it
+  tl::Tensor stored_, scales_;  ///< of which the own part has still to be made
   bool made_ = false;
   int64_t columns_ = 0;            ///< of the own part
   std::vector<tl::Tensor> parts_;  ///< by PE of the line
@@ -568,7 +569,8 @@ void gemm_2d(tl::Context& tl, const tl::Args& args) {
   Gemm(tl, args, places_of(tl.launch(), tl.index())).run();
 }
 
-/// As a run of this kernel alone places a (0), b (1) and its scales, and c (2): the ranks share out the longer side of c.
+/// As a run of this kernel alone places a (0), b (1) and its scales, and c (2): the ranks share out the longer side of
+/// c.
 host::Layout layout_of(int operand, const Params& p) {
   const std::string& split = p.choice("split");
   const bool columns = split == "columns" || (split == "longer" && p.integer("n") > p.integer("m"));
@@ -611,12 +613,14 @@ KernelSpec spec() {
   s.reference = [](const Params& p, const TensorMap& in) {
     if (!is_float(p.dtype())) return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};
     const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
-    const Floats a = in.at("a").floats(), b = weights_of(p, in.at("b"), in.count("scale") > 0 ? &in.at("scale") : nullptr);
+    const Floats a = in.at("a").floats(),
+                 b = weights_of(p, in.at("b"), in.count("scale") > 0 ? &in.at("scale") : nullptr);
     Floats y = matmul(a, b, m, n, k);
     if (p.choice("activation") != "none") {
       for (float& v : y) v = activate(p.choice("activation"), v);
     }
-    return std::map<std::string, Expected>{{"c", {HostTensor::from(p.dtype(), {m, n}, y), gemm_error_scale(a, b, m, n, k)}}};
+    return std::map<std::string, Expected>{
+        {"c", {HostTensor::from(p.dtype(), {m, n}, y), gemm_error_scale(a, b, m, n, k)}}};
   };
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_sum_beside(*p);

@@ -62,7 +62,8 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
   p.dtype = dtype_of(spec, m);
   p.weights = type_beside(spec, "weights", p.dtype);
   p.kv = type_beside(spec, "kv", p.dtype);
-  if (spec.given("kv") && std::none_of(p.phases.begin(), p.phases.end(), [](const auto& f) { return f.has_sequences(); }))
+  if (spec.given("kv") &&
+      std::none_of(p.phases.begin(), p.phases.end(), [](const auto& f) { return f.has_sequences(); }))
     tell("kernbench: warning: --kv: a prefill keeps no cache: it changes nothing without a decode or mixed phase");
   if (spec.given("verify-layer")) {
     if (spec.given("layers") || p.repeat)

@@ -18,7 +18,7 @@ struct LayerSizes {
   double eps = 1e-5;
   std::string activation = "silu";
   int64_t window = 0;
-  bool qk_norm = false;  ///< heads of q and k are normed
+  bool qk_norm = false;   ///< heads of q and k are normed
   int64_t sequences = 0;  ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
   int64_t splits = 1;     ///< ranges that a sequence's keys are cut into
   int64_t ranks = 1;

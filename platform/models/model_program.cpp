@@ -425,7 +425,8 @@ void ModelProgram::add_ends(size_t phase) {
     add(ids, name, shape, first.rows());
     const int64_t sequences = p.logits();
     logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
-    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns_over(plan_.ranks, last.unit)));
+    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab},
+        last.operand(columns_over(plan_.ranks, last.unit)));
     next.tensor.dtype = i32;
     add(next, numbered("next", step, p.steps), {sequences}, Layout().pe(host::shard(0)).on(last.ranks));
   }

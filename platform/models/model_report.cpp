@@ -219,8 +219,8 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
   std::string types(kernbench::name_of(plan.dtype));
   if (plan.quantized()) types += fmt::format(", weights {}", kernbench::name_of(plan.weights));
   if (plan.kv != plan.dtype) types += fmt::format(", cache {}", kernbench::name_of(plan.kv));
-  fmt::print(out, "{} ({}, {}) on {}, tp {}, pp {}, {} PEs{}\n\n", m.file, m.family, types,
-             p.run.topology, plan.ranks, plan.stages, p.run.pes.size(), verdict_text(p.run));
+  fmt::print(out, "{} ({}, {}) on {}, tp {}, pp {}, {} PEs{}\n\n", m.file, m.family, types, p.run.topology, plan.ranks,
+             plan.stages, p.run.pes.size(), verdict_text(p.run));
   fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
              "HBM %");
   for (const PhaseTimes& t : r.phases)

@@ -13,8 +13,7 @@ namespace kernbench::models {
 namespace {
 
 constexpr int64_t kMostTokens = int64_t{1} << 24;  // tokens, sequences, steps
-constexpr const char* kLegal =
-    "prefill:N, decode:batch=B,context=C[,steps=S] or mixed:prefill=N,batch=B,context=C";
+constexpr const char* kLegal = "prefill:N, decode:batch=B,context=C[,steps=S] or mixed:prefill=N,batch=B,context=C";
 constexpr int64_t kGroup = 128;  // weights of 4 bits along k that share a scale, as GPTQ and AWQ have them
 
 [[noreturn]] void refuse(const std::string& phase, const std::string& why) {

@@ -17,8 +17,8 @@ struct Phase {
   int64_t batch = 0, context = 0, steps = 1;  ///< of the sequences; batch 0: none
   bool has_prompt() const { return tokens > 0; }
   bool has_sequences() const { return batch > 0; }
-  int64_t rows() const { return tokens + batch; }                        ///< of the residual stream, the prompt's first
-  int64_t logits() const { return (has_prompt() ? 1 : 0) + batch; }      ///< rows of them: the prompt's last, then these
+  int64_t rows() const { return tokens + batch; }                    ///< of the residual stream, the prompt's first
+  int64_t logits() const { return (has_prompt() ? 1 : 0) + batch; }  ///< rows of them: the prompt's last, then these
   int64_t position(int64_t row, int64_t step) const { return row < tokens ? row : context + step; }
 };
 

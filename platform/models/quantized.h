@@ -14,8 +14,8 @@ struct Quantized {
 Dims shape_of_values(DType, int64_t k, int64_t n);
 Dims shape_of_scale(int64_t group, int64_t k, int64_t n);
 
-/// Of w [k, n]: the largest of a group is the largest value that the type has (448, 127, 7), where rounding the scale to
-/// its type lets it be.
+/// Of w [k, n]: the largest of a group is the largest value that the type has (448, 127, 7), where rounding the scale
+/// to its type lets it be.
 Quantized quantize(const HostTensor& w, DType type, int64_t group, DType scale);
 
 }  // namespace kernbench::models

@@ -247,8 +247,7 @@ class Reference {
   /// What the cache's type makes of a key or a value, without its scale.
   double as_cached(double x, double scale) const {
     if (program_.plan().kv == program_.plan().dtype) return x;
-    if (program_.plan().kv == DType::i8)
-      return scale == 0 ? 0 : std::clamp(std::nearbyint(x / scale), -127.0, 127.0);
+    if (program_.plan().kv == DType::i8) return scale == 0 ? 0 : std::clamp(std::nearbyint(x / scale), -127.0, 127.0);
     auto v = static_cast<float>(x);
     round_to(program_.plan().kv, &v, 1);
     return v;

@@ -23,7 +23,9 @@ double keys_seen(const ModelSpec& m, int64_t first, int64_t queries) {
 
 /// Of a matrix [k, n] of weights in this type, with its scales.
 double bytes_of(const Plan& plan, DType type, int64_t k, int64_t n) {
-  const auto of = [](DType t, const Dims& shape) { return number(static_cast<int64_t>(size_of(t)) * shape.elements()); };
+  const auto of = [](DType t, const Dims& shape) {
+    return number(static_cast<int64_t>(size_of(t)) * shape.elements());
+  };
   const double values = of(type, shape_of_values(type, k, n));
   return type == plan.dtype ? values : values + of(plan.dtype, shape_of_scale(plan.group(k), k, n));
 }
@@ -37,7 +39,8 @@ Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p) {
                keys = keys_seen(m, 0, p.tokens) + cached;
   Work w;
   w.bytes = size * number(2 * m.dim);
-  const int64_t matrices[][2] = {{m.dim, m.qkv_width()}, {m.width(), m.dim}, {m.dim, m.hidden}, {m.dim, m.hidden}, {m.hidden, m.dim}};
+  const int64_t matrices[][2] = {
+      {m.dim, m.qkv_width()}, {m.width(), m.dim}, {m.dim, m.hidden}, {m.dim, m.hidden}, {m.hidden, m.dim}};
   for (const auto& [k, n] : matrices) {
     w.macs += number(p.rows()) * number(k) * number(n);
     w.bytes += bytes_of(plan, plan.weights, k, n);
@@ -54,7 +57,8 @@ Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p) {
 Work ends_work(const ModelSpec& m, const Plan& plan, const Phase& p) {
   const double row = number(static_cast<int64_t>(size_of(plan.dtype)) * m.dim);
   const DType head = m.tied ? plan.dtype : plan.weights;
-  return {number(p.logits()) * number(m.dim) * number(m.vocab), bytes_of(plan, head, m.dim, m.vocab) + row * number(p.rows())};
+  return {number(p.logits()) * number(m.dim) * number(m.vocab),
+          bytes_of(plan, head, m.dim, m.vocab) + row * number(p.rows())};
 }
 
 }  // namespace kernbench::models

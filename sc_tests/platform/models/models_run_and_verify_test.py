@@ -280,7 +280,7 @@ class Models(ModelsCli):
                 (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
                 (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most a stage a layer, 2"),
                 (("--pp", "2", "--repeat"), "layers of their own"), (("--ep", "2"), "not yet"),
-                (("--weights", "i2"), "f8, i8, i4"), (("--kv", "i4"), "f8, i8"), (("--weights", "f16"), "legal beside it: f32, or a type of 8 bits"),
+                (("--weights", "i2"), "f8,i8,i4"), (("--kv", "i4"), "f8,i8}"), (("--weights", "f16"), "legal beside it: f32, or a type of 8 bits"),
                 (("--kv", "f32", "--dtype", "f16"), "--kv: found f32 beside --dtype f16"), (("--layers", "3"), "the model has 2"),
                 (("--verify-layer", "2"), "from 0 to 1"), (("--verify-layer", "0", "--repeat"), "alone")):
             with self.subTest(options=options):
