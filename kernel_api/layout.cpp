@@ -7,8 +7,9 @@
 namespace kernbench::host {
 namespace {
 
-std::string text_of(int axis) {
-  return axis == LayoutLevel::kWhole ? "replicate" : "shard(" + std::to_string(axis) + ")";
+std::string text_of(int axis, int64_t unit = 1) {
+  if (axis == LayoutLevel::kWhole) return "replicate";
+  return "shard(" + std::to_string(axis) + (unit > 1 ? ", " + std::to_string(unit) : "") + ")";
 }
 
 std::string text_of(const LayoutLevel& l) {
@@ -16,7 +17,7 @@ std::string text_of(const LayoutLevel& l) {
     case LayoutLevel::Kind::replicate:
       return "replicate";
     case LayoutLevel::Kind::shard:
-      return text_of(l.axis);
+      return text_of(l.axis, l.unit);
     case LayoutLevel::Kind::partial:
       return "partial";
     case LayoutLevel::Kind::grid:
@@ -43,19 +44,19 @@ class Places {
   std::map<uint64_t, std::map<uint32_t, uint32_t>> levels_;
 };
 
-void narrow(int axis, uint32_t place, uint32_t places, Shard& s) {
+void narrow(int axis, uint32_t place, uint32_t places, Shard& s, int64_t unit = 1) {
   const int rank = s.extent.rank();
   const int from_front = axis < 0 ? axis + rank : axis;
   if (from_front < 0 || from_front >= rank) {
     throw std::invalid_argument("shard(" + std::to_string(axis) + ") of a tensor with " + std::to_string(rank) +
                                 " axes");
   }
-  take_block(s, from_front, place, places);
+  take_block(s, from_front, place, places, unit);
 }
 
 /// `w`: how many stand side by side in a grid of `whole`; one row where some of these are left out.
 void narrow(const LayoutLevel& level, uint32_t place, uint32_t places, int64_t whole, int64_t w, Shard& s) {
-  if (level.kind == LayoutLevel::Kind::shard) narrow(level.axis, place, places, s);
+  if (level.kind == LayoutLevel::Kind::shard) narrow(level.axis, place, places, s, level.unit);
   if (level.kind != LayoutLevel::Kind::grid) return;
   const uint32_t columns = whole == places && w > 0 ? static_cast<uint32_t>(w) : places;
   if (level.axis != LayoutLevel::kWhole) narrow(level.axis, place / columns, places / columns, s);
@@ -66,7 +67,7 @@ void narrow(const LayoutLevel& level, uint32_t place, uint32_t places, int64_t w
 
 LayoutLevel grid(LayoutLevel down, LayoutLevel across) {
   const auto axis_of = [](const LayoutLevel& l) {
-    if (l.kind == LayoutLevel::Kind::shard) return l.axis;
+    if (l.kind == LayoutLevel::Kind::shard && l.unit == 1) return l.axis;
     if (l.kind != LayoutLevel::Kind::replicate)
       throw std::invalid_argument("a grid's rows and columns are replicate or shard(axis), not " + text_of(l));
     return LayoutLevel::kWhole;

@@ -14,7 +14,7 @@ namespace kernbench::host {
 struct LayoutLevel {
   enum class Kind : uint8_t {
     replicate,  ///< everyone has it whole
-    shard,      ///< contiguous blocks of ⌈n/P⌉ along an axis; the last places get fewer or none
+    shard,      ///< contiguous blocks of ⌈n/P⌉, up to whole units, along an axis; the last places get fewer or none
     partial,    ///< ranks only: each has a whole tensor of its own, and the value is their sum
     grid        ///< cubes and PEs only: the grid's rows take blocks of one axis, its columns blocks of another
   };
@@ -22,17 +22,18 @@ struct LayoutLevel {
   Kind kind = Kind::replicate;
   int axis = 0;         ///< of shard, and over a grid's rows; negative: from the last
   int across = kWhole;  ///< over a grid's columns
+  int64_t unit = 1;     ///< of shard: blocks but the last have a multiple of so many
   bool operator==(const LayoutLevel& o) const {
     if (kind != o.kind) return false;
-    return kind == Kind::replicate || kind == Kind::partial || (axis == o.axis && across == o.across);
+    return kind == Kind::replicate || kind == Kind::partial || (axis == o.axis && across == o.across && unit == o.unit);
   }
 };
 
 inline LayoutLevel replicate() {
   return {};
 }
-inline LayoutLevel shard(int axis) {
-  return {LayoutLevel::Kind::shard, axis};
+inline LayoutLevel shard(int axis, int64_t unit = 1) {
+  return {LayoutLevel::Kind::shard, axis, LayoutLevel::kWhole, unit};
 }
 /// Over the grid in which the cubes of a SIP, or the PEs of a cube, stand (docs/collectives.md, "Groups"): its rows,
 /// from north to south, take blocks as `down` says, its columns, from west to east, as `across` says; each replicate()

@@ -50,9 +50,9 @@ Dims zeros_like(const Dims& shape) {
 
 }  // namespace
 
-void take_block(Shard& s, int axis, uint32_t i, uint32_t n) {
+void take_block(Shard& s, int axis, uint32_t i, uint32_t n, int64_t unit) {
   const int64_t length = s.extent[axis];
-  const int64_t block = (length + n - 1) / static_cast<int64_t>(n);
+  const int64_t most = unit * static_cast<int64_t>(n), block = (length + most - 1) / most * unit;
   const int64_t first = std::min(length, block * static_cast<int64_t>(i));
   s.offset[axis] += first;
   s.extent[axis] = std::min(block, length - first);

@@ -8,6 +8,9 @@
 //      where ranks share out k, so do the PEs of one place in all ranks: while one block is summed up the next one is
 //      multiplied.
 //
+// Weights of a type of their own are multiplied as they are. What a group of rows with one scale comes to is scaled
+// before it is rounded, in f32, while the next products are under way: that is fewer values than the weights are.
+//
 // Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way.
 // Nothing waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of
 // the peers has come. So where room in TCM is short a PE waits for sends of steps that its peers have behind them, or
@@ -19,6 +22,7 @@
 #include "kernbench/kernel_api/kernels/activations.h"
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
+#include "kernbench/kernel_api/kernels/quantized.h"
 #include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -114,6 +118,9 @@ class Linear {
     for (const char* name : {"w", "up"}) {
       if (args.has(name)) weights_.push_back(args[name]);
     }
+    for (const char* name : {"scale", "up_scale"}) {
+      if (args.has(name)) scales_.emplace_back(tl, args, "decode_linear", name);
+    }
     for (size_t p = 0; p < pes_.size(); ++p) {
       const tl::View& w = args.shard("w", pes_[p]);
       k_.push_back(range_of(w, 0));
@@ -125,6 +132,7 @@ class Linear {
   void run() {
     cut_up();
     ask(1);  // the first piece; more would keep x waiting, which comes over the same link
+    ask_for_scales();
     if (units_.empty()) {
       for (Chunk& c : chunks_) exchange(&c);  // without columns of y it hands rows on all the same
     }
@@ -152,13 +160,19 @@ class Linear {
     std::vector<tl::Tensor> given;  ///< of them, to the PEs of the cube
     std::vector<Part> parts;
   };
+  /// What rows of weights with one scale come to, or all of them.
+  struct Product {
+    tl::Tensor sum;
+    int64_t row_of_scale;  ///< of the scales that the PE has loaded
+  };
   /// A chunk's rows of some columns of the cube's part of y.
   struct Unit {
     Chunk* chunk;
     size_t block;
-    std::vector<tl::Tensor> sums;    ///< what the PE's part of k comes to
-    std::vector<tl::Tensor> own;     ///< summed up over the cube: this PE's rows
-    std::vector<tl::Tensor> shares;  ///< of the sum over ranks, this rank's share
+    std::vector<std::vector<Product>> products;  ///< by matrix: those that are not yet in its sum
+    std::vector<tl::Tensor> sums;                ///< what the PE's part of k comes to
+    std::vector<tl::Tensor> own;                 ///< summed up over the cube: this PE's rows
+    std::vector<tl::Tensor> shares;              ///< of the sum over ranks, this rank's share
   };
 
   // ---- What lies where, alike in all ranks -----------------------------------------------------------------------
@@ -186,6 +200,8 @@ class Linear {
   void check() const {
     if (summed_ && args_.has("norm"))
       throw KernelFault("decode_linear: ranks share out k, and each would norm by its part of a row: norm x before");
+    if (!scales_.empty() && scales_.size() != weights_.size())
+      throw KernelFault("decode_linear: scale and up_scale: w and up have both scales, or none");
     const std::string lanes = "columns over the cubes of a rank and rows over the PEs of each";
     const Range rows = rows_[pes_.me()];
     const auto lies = [&](const char* name, const Range& columns) {
@@ -197,7 +213,7 @@ class Linear {
     lies("y", mine_);
     if (args_.has("residual")) lies("residual", mine_);
     for (const tl::View& w : weights_) {
-      if (!w.empty() && (range_of(w, 1) != mine_ || range_of(w, 0) != k_[pes_.me()]))
+      if (!w.empty() && (weight_columns(w, args_["y"].whole[1]) != mine_ || range_of(w, 0) != k_[pes_.me()]))
         wrong_layout("a matrix of weights", "columns over the cubes of a rank as y's and rows over the PEs of each");
     }
   }
@@ -228,22 +244,36 @@ class Linear {
       chunks_.emplace_back();
       for (const Range& r : rows_) chunks_.back().rows.push_back(cut(r, {r.first + first, step}));
     }
-    const int64_t columns =
-        std::max<int64_t>(1, args_.integer("sum_bytes") / 4 / (step * static_cast<int64_t>(pes_.size())));
+    const int64_t columns = whole_elements(args_.integer("sum_bytes") / 4 / (step * static_cast<int64_t>(pes_.size())));
     for (int64_t at = mine_.first; at < mine_.end(); at += columns)
       blocks_.push_back({at, std::min(columns, mine_.end() - at)});
     for (Chunk& c : chunks_) {
-      for (size_t b = 0; b < blocks_.size(); ++b) units_.push_back({&c, b, {}, {}, {}});
+      for (size_t b = 0; b < blocks_.size(); ++b) units_.push_back({&c, b, {}, {}, {}, {}});
     }
     const int64_t depth = args_.integer("piece_k");
     for (const Range& of_cube : columns_) {
       const Range k = cut(of_cube, k_[pes_.me()]);
-      for (int64_t at = k.first; at < k.end(); at += depth) pieces_.push_back({at, std::min(depth, k.end() - at)});
+      for (int64_t at = k.first; at < k.end();) {
+        const int64_t end = std::min({at + depth, k.end(), end_of_group(at)});
+        pieces_.push_back({at, end - at});
+        at = end;
+      }
     }
     int64_t bytes = 0;
     for (const tl::View& w : weights_) bytes += w.shape.elements() * static_cast<int64_t>(size_of(w.dtype()));
     kept_ = bytes <= args_.integer("keep_bytes");
     weights_read_.resize(pieces_.size() * (kept_ ? 1 : units_.size()));
+  }
+
+  /// At least as many columns as are an element of the weights.
+  int64_t whole_elements(int64_t columns) const {
+    const int64_t values = values_in(weights_.front().dtype());
+    return std::max(values, columns / values * values);
+  }
+  /// Where the rows of weights end that share a scale with one; where there is none, as if all did.
+  int64_t end_of_group(int64_t row) const {
+    const int64_t group = scales_.empty() ? args_["x"].whole[1] : scales_.front().group();
+    return (row / group + 1) * group;
   }
 
   /// This PE's columns of these rows; without a value where it has none.
@@ -331,11 +361,17 @@ class Linear {
       const Range& k = pieces_[asked_ % pieces_.size()];
       const Range& c = kept_ ? mine_ : blocks_[asked_ / pieces_.size() % blocks_.size()];
       for (const tl::View& w : weights_) {
+        const int64_t values = values_in(w.dtype()), first = (c.first - mine_.first) / values;
         weights_read_[asked_].push_back(
-            tl_.load_async(w.block().tile(k.first - w.offset[0], c.first - w.offset[1], k.count, c.count)));
+            tl_.load_async(w.block().tile(k.first - w.offset[0], first, k.count, tl::Context::cdiv(c.count, values))));
         waiting_ += bytes_of(weights_read_[asked_].back());
       }
     }
+  }
+  /// Of this PE's part of k, all of its cube's columns.
+  void ask_for_scales() {
+    if (units_.empty() || pieces_.empty()) return;
+    for (const Scales& s : scales_) scales_read_.push_back(s.load(k_[pes_.me()], mine_));
   }
   static int64_t bytes_of(const tl::Tensor& t) { return t.elements() * static_cast<int64_t>(size_of(t.dtype())); }
 
@@ -343,20 +379,29 @@ class Linear {
     if (u->block == 0) exchange(u->chunk);
     ask(args_.integer("ahead_bytes"));
     u->sums.resize(pieces_.empty() ? 0 : weights_.size());
+    u->products.resize(u->sums.size());
     for (size_t i = 0; i < pieces_.size(); ++i) {
       ask(args_.integer("ahead_bytes"));
       const Range& k = pieces_[i];
       const Part& part = *std::find_if(u->chunk->parts.begin(), u->chunk->parts.end(),
                                        [&](const Part& p) { return !cut(p.k, k).empty(); });
       const tl::Tensor x = part.x.slice(1, k.first - part.k.first, k.count);
-      const DType type = i + 1 == pieces_.size() ? dtype_ : DType::f32;
+      const bool last = i + 1 == pieces_.size(), begins = i == 0 || k.first >= end_of_group(pieces_[i - 1].first),
+                 ends = last || pieces_[i + 1].first >= end_of_group(k.first);
+      const DType type = last && scales_.empty() ? dtype_ : DType::f32;
       std::vector<tl::Tensor>& weights = weights_read_[used_ % weights_read_.size()];
       for (size_t m = 0; m < weights.size(); ++m) {
-        tl::Tensor& sum = u->sums[m];
+        std::vector<Product>& products = u->products[m];
+        if (begins) products.push_back({{}, scales_.empty() ? 0 : scales_[m].row_of(k_[pes_.me()], k.first)});
+        tl::Tensor& sum = products.back().sum;
         const Range& c = blocks_[u->block];
-        const tl::Tensor w = kept_ ? weights[m].slice(1, c.first - mine_.first, c.count) : weights[m];
+        const int64_t values = values_in(weights[m].dtype());
+        const tl::Tensor w =
+            kept_ ? weights[m].slice(1, (c.first - mine_.first) / values, tl::Context::cdiv(c.count, values))
+                  : weights[m];
         sum = sum.valid() ? tl_.async().dot(x, w, sum, type) : tl_.dot_async(x, w, type);
         if (used_ < weights_read_.size()) waiting_ -= bytes_of(weights[m]);
+        if (ends && products.size() > 1) scale_first(u, m);  // while these are multiplied
       }
       if (!kept_) weights.clear();
       ++used_;
@@ -364,9 +409,37 @@ class Linear {
     if (u->block + 1 == blocks_.size()) u->chunk->parts.clear();
   }
 
+  /// Adds the first of the unit's products to its sum, times its scale.
+  void scale_first(Unit* u, size_t m) {
+    const Product p = u->products[m].front();
+    u->products[m].erase(u->products[m].begin());
+    tl_.wait(p.sum);
+    if (scales_read_[m].dtype() != DType::f32) scales_read_[m] = tl_.cast(scales_read_[m], DType::f32);
+    const Range& c = blocks_[u->block];
+    const tl::Tensor by = scales_read_[m].slice(0, p.row_of_scale, 1).slice(1, c.first - mine_.first, c.count);
+    const tl::Tensor product = p.sum.slice(1, 0, c.count);
+    tl::Tensor& sum = u->sums[m];
+    sum = sum.valid() ? tl_.async().fma(product, by, sum) : tl_.async().mul(product, by);
+  }
+  /// Waits for a unit's products, and rounds what they come to.
+  void sum_up(Unit* u) {
+    for (size_t m = 0; m < u->sums.size(); ++m) {
+      if (scales_.empty()) {
+        const tl::Tensor& sum = u->products[m].front().sum;
+        tl_.wait(sum);
+        u->sums[m] = dense(sum.slice(1, 0, blocks_[u->block].count));
+      } else {
+        while (!u->products[m].empty()) scale_first(u, m);
+        if (dtype_ != DType::f32) u->sums[m] = tl_.cast(u->sums[m], dtype_);
+        tl_.wait(u->sums[m]);
+      }
+    }
+    u->products.clear();
+  }
+
   /// To each PE of the cube its rows of what this one's part of k comes to.
-  void give(Unit* u) const {
-    for (const tl::Tensor& sum : u->sums) tl_.wait(sum);
+  void give(Unit* u) {
+    sum_up(u);
     for (size_t i = 1; i < pes_.size(); ++i) {
       const size_t to = pes_.behind(i);
       if (u->chunk->rows[to].empty()) continue;
@@ -476,7 +549,9 @@ class Linear {
   Range mine_;                  ///< this cube's columns of y
   bool summed_ = false;         ///< over ranks
   std::vector<tl::View> weights_;
-  tl::Tensor norm_;  ///< this PE's columns of its weights, in f32
+  std::vector<Scales> scales_;           ///< of each, or none
+  std::vector<tl::Tensor> scales_read_;  ///< of this PE's part of k
+  tl::Tensor norm_;                      ///< this PE's columns of its weights, in f32
   std::vector<Chunk> chunks_;
   std::vector<Range> blocks_;  ///< columns of y
   std::vector<Range> pieces_;  ///< of this PE's part of k
@@ -505,10 +580,13 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
       for (int64_t i = 0; i < k; ++i) row[i] = static_cast<float>(row[i] * scale * w[static_cast<size_t>(i)]);
     }
   }
-  const Floats w = in.at("w").floats();
+  const auto weights = [&](const char* name, const char* scale) {
+    return weights_of(p, in.at(name), in.count(scale) > 0 ? &in.at(scale) : nullptr);
+  };
+  const Floats w = weights("w", "scale");
   Floats y = matmul(x, w, m, n, k), scale = gemm_error_scale(x, w, m, n, k);
   Floats up(y.size(), 1.0F), bias(static_cast<size_t>(n), 0.0F), residual(y.size(), 0.0F);
-  if (in.count("up") > 0) up = matmul(x, in.at("up").floats(), m, n, k);
+  if (in.count("up") > 0) up = matmul(x, weights("up", "up_scale"), m, n, k);
   if (in.count("bias") > 0) bias = in.at("bias").floats();
   if (in.count("residual") > 0) residual = in.at("residual").floats();
   for (size_t i = 0; i < y.size(); ++i) {
@@ -535,10 +613,14 @@ KernelSpec spec() {
               ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most")};
   for (const ParamSpec& p : ring_params(8, 8192)) s.params.push_back(p);
   s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
-  // Of a run of this kernel alone: columns of the weights and of y over the ranks.
-  const auto lies = [](TensorSpec t, bool over_ranks) {
-    const host::Layout layout(over_ranks ? host::shard(1) : host::replicate());
-    return placed(std::move(t), layout.cube(host::shard(1)).pe(host::shard(0)));
+  add_weights_params(&s);
+  // Of a run of this kernel alone: columns of the weights and of y over the ranks, those of y by whole elements of w.
+  const auto lies = [](TensorSpec t, bool over_ranks, bool of_y = false) {
+    return placed(std::move(t), [over_ranks, of_y](const Params& p) {
+      const host::LayoutLevel columns = host::shard(1, of_y ? values_in(weights_dtype(p)) : 1);
+      const host::Layout layout(over_ranks ? columns : host::replicate());
+      return layout.cube(columns).pe(host::shard(0));
+    });
   };
   const auto optional = [](TensorSpec t) {
     t.optional = true;
@@ -546,15 +628,18 @@ KernelSpec spec() {
   };
   const Init weights = Init::weights(value_of("k"));
   s.tensors = {lies(input("x", {"m", "k"}, Placement::rows), false),
-               lies(input("w", {"k", "n"}, Placement::rows, weights), true),
-               optional(lies(input("up", {"k", "n"}, Placement::rows, weights), true)),
+               lies(weights_spec("w", weights), true),
+               optional(lies(weights_spec("up", weights), true)),
+               lies(scale_spec("scale"), true),
+               lies(scale_spec("up_scale"), true),
                optional(input("norm", {"k"}, Placement::replicate)),
                optional(input("bias", {"n"}, Placement::replicate)),
-               optional(lies(input("residual", {"m", "n"}, Placement::rows), true)),
-               lies(output("y", {"m", "n"}, Placement::rows), true)};
+               optional(lies(input("residual", {"m", "n"}, Placement::rows), true, true)),
+               lies(output("y", {"m", "n"}, Placement::rows), true, true)};
   s.function = decode_linear;
   s.reference = reference;
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
+    check_weights(*p);
     fit_in_tcm("decode_linear", p, costs, {"sum_bytes", "ahead_bytes", "keep_bytes", "slot_bytes"});
   };
   s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";

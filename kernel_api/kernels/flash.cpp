@@ -14,8 +14,8 @@ void FlashAttention::mask_unseen(tl::Tensor& scores, int64_t first_key) const {
   scores = tl_.where(row.expand_dims(1) >= col.expand_dims(0), scores, kMaskedScore);
 }
 
-void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key) {
-  const double scale = 1 / std::sqrt(static_cast<double>(keys.dim(1)));
+void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key, double scale) {
+  scale /= std::sqrt(static_cast<double>(keys.dim(1)));
   // In two statements: the product's TCM is free again before the softmax.
   tl::Tensor scores = tl_.dot(queries_.q, keys.transpose()) * scale;
   add_scores(std::move(scores), values, first_key);
@@ -28,8 +28,9 @@ void FlashAttention::add_scores(tl::Tensor s, const tl::Tensor& values, int64_t 
   const tl::Tensor new_top = any_ ? tl_.maximum(top_, part_top) : part_top;
   const tl::Tensor p = tl_.exp(s - new_top);
   const tl::Tensor part_sum = tl_.sum(p, 1, true);
-  // The matrix engine takes operands of one type: weights are rounded to that of v.
-  const tl::Tensor part = tl_.dot(values.dtype() == DType::f32 ? p : tl_.cast(p, values.dtype()), values);
+  // The matrix engine takes operands of one type, or one of them of 8 bits: weights are rounded to that of v, or of q.
+  const DType type = size_of(values.dtype()) > 1 ? values.dtype() : queries_.q.dtype();
+  const tl::Tensor part = tl_.dot(type == DType::f32 ? p : tl_.cast(p, type), values);
   if (any_) {
     const tl::Tensor shrink = tl_.exp(top_ - new_top);
     sum_ = tl_.fma(sum_, shrink, part_sum);

@@ -28,8 +28,9 @@ class FlashAttention {
   /// infinite: scores may be −inf; a query that has no others gets NaN.
   FlashAttention(tl::Context& tl, const Queries& queries, bool causal, bool infinite = false)
       : tl_(tl), queries_(queries), causal_(causal), infinite_(infinite) {}
-  /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query.
-  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key);
+  /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query. Keys may be
+  /// of another type, and are then times `scale`.
+  void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key, double scale = 1);
   /// The same of scores [rows, cols], in f32, that the caller has made.
   void add_scores(tl::Tensor scores, const tl::Tensor& values, int64_t first_key);
   /// softmax(q kᵀ / √dim) v over all that was added, in f32.

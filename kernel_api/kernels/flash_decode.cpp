@@ -1,7 +1,8 @@
 // One token of each sequence of a batch, over the keys and values of a cache (flash-decode). A unit is a head of k of a
 // sequence; its keys are cut into `splits` ranges, and each of these rows of the cache lies with the PE that attends to
 // it, so that all of the cache is read from the PE's own HBM. The PE that has the range of the new position appends
-// what qkv has for it. What the ranges come to is put together by flash_combine; keys in one range give o at once.
+// what qkv has for it. A cache in a type of its own is multiplied as it lies; the token sees itself as the cache has it
+// from then on. What the ranges come to is put together by flash_combine; keys in one range give o at once.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -20,14 +21,27 @@ namespace {
 constexpr double kUnseen = -1e30;
 constexpr int64_t kBlock = 32768;  // elements of a block of keys, and of values
 constexpr size_t kAhead = 2;       // blocks that are asked for before they are needed
+constexpr double kMostI8 = 127;    // of a cache in i8, either sign
+constexpr const char* kSame = "dtype";
+
+DType cache_dtype(const Params& p) {
+  const std::string& name = p.choice("cache");
+  return name == kSame ? p.dtype() : *parse_dtype(name);
+}
+
+/// What an element of the cache is over its scale; of a scale of 0 all elements are 0.
+double inverse(double scale) {
+  return scale == 0 ? 0 : 1 / scale;
+}
 
 /// A row of the cache: rank by rank, sequence by sequence, head by head, range by range.
 struct Units {
   Heads heads;
-  int64_t batch, splits, keys, context, window;
+  int64_t batch, first, splits, keys, context, window;
   explicit Units(const Params& p)
       : heads(p),
         batch(p.integer("batch")),
+        first(p.integer("first")),
         splits(p.integer("splits")),
         keys(p.values().count("keys") > 0 ? p.integer("keys") : 0),
         context(p.values().count("context") > 0 ? p.integer("context") : 0),
@@ -36,6 +50,7 @@ struct Units {
   int64_t of_part() const { return batch * heads.kv_of_part; }
   int64_t count() const { return heads.parts * of_part(); }
   int64_t sequence(int64_t unit) const { return unit % of_part() / heads.kv_of_part; }
+  int64_t row(int64_t unit) const { return first + sequence(unit); }  ///< of qkv and o
   int64_t head(int64_t unit) const { return unit / of_part() * heads.kv_of_part + unit % heads.kv_of_part; }
   int64_t columns() const { return heads.group * (heads.dim + 2); }  ///< of part
   /// The first position that the new token sees.
@@ -46,11 +61,23 @@ struct Units {
 class Decode {
  public:
   Decode(tl::Context& tl, const tl::Args& args)
-      : tl_(tl), units_(args.params()), k_(args["k"]), v_(args["v"]), qkv_(tl, args, "flash_decode", "qkv") {
+      : tl_(tl),
+        units_(args.params()),
+        k_(args["k"]),
+        v_(args["v"]),
+        qkv_(tl, args, "flash_decode", "qkv"),
+        qkv_type_(args.dtype()) {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
     if (args.has("part")) part_ = args["part"];
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
+    if (args.has("k_scale") != args.has("v_scale"))
+      throw KernelFault("flash_decode: k_scale and v_scale: both or none");
+    if (args.has("k_scale")) {
+      const tl::Loaded of_k = tl.load_async(args["k_scale"]), of_v = tl.load_async(args["v_scale"]);
+      k_scale_ = of_k.to_vector<float>();
+      v_scale_ = of_v.to_vector<float>();
+    }
     if (k_.shape != v_.shape || k_.offset != v_.offset ||
         (part_ &&
          (part_->shape[0] != k_.shape[0] || part_->offset[0] != k_.offset[0] || part_->shape[1] != units_.columns())))
@@ -66,7 +93,7 @@ class Decode {
     const int64_t wide = h.group * h.dim;
     std::vector<Shards::Columns> columns = {{h.q_col(head), wide}};
     if (appends) columns.insert(columns.end(), {{h.k_col(head), h.dim}, {h.v_col(head), h.dim}});
-    const tl::Tensor now = qkv_.gather(sequence, columns);
+    const tl::Tensor now = qkv_.gather(units_.row(unit), columns);
     std::vector<tl::Tensor> turns;
     for (const tl::View& t : turns_) turns.push_back(tl_.load_async(t.block().rows(sequence - t.offset[0], 1)));
     CachedBlocks cached_blocks(*this, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
@@ -74,17 +101,19 @@ class Decode {
     q.rows = h.group;
     q.q = turned(now.slice(1, 0, wide).reshape({h.group, h.dim}), turns);
     FlashAttention running(tl_, q, false);
-    cached_blocks.add_to(running);
+    const double k_scale = scale_of(k_scale_, head), v_scale = scale_of(v_scale_, head);
+    cached_blocks.add_to(running, k_scale);
     if (appends) {
-      const tl::Tensor key = turned(now.slice(1, wide, h.dim), turns), value = now.slice(1, wide + h.dim, h.dim);
+      const tl::Tensor key = as_cached(turned(now.slice(1, wide, h.dim), turns), k_scale),
+                       value = as_cached(now.slice(1, wide + h.dim, h.dim), v_scale);
       tl_.store_async(cached(k_, i, units_.context - begin, 1), key);
       tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
-      running.add(key, value, units_.context);
+      running.add(key, value, units_.context, k_scale);
     }
-    if (part_) store(running, i);
+    if (part_) store(running, i, v_scale);
     if (!o_) return;
-    const tl::Tensor o = tl_.cast(running.result(), k_.dtype());
-    o_->store(sequence, h.o_col(head), o.reshape({1, h.group * h.dim}));
+    const tl::Tensor o = tl_.cast(times(running.result(), v_scale), qkv_type_);
+    o_->store(units_.row(unit), h.o_col(head), o.reshape({1, h.group * h.dim}));
   }
 
  private:
@@ -95,6 +124,17 @@ class Decode {
     const tl::Tensor c = tl_.cast(turns[0], DType::f32), s = tl_.cast(turns[1], DType::f32);
     const tl::Tensor wide = tl_.cast(heads, DType::f32), a = wide.slice(1, 0, half), b = wide.slice(1, half, half);
     return tl_.cast(tl_.cat({a * c - b * s, b * c + a * s}, 1), heads.dtype());
+  }
+  static double scale_of(const std::vector<float>& scales, int64_t head) {
+    return scales.empty() ? 1 : double{scales[static_cast<size_t>(head)]};
+  }
+  tl::Tensor times(const tl::Tensor& x, double scale) const { return scale == 1 ? x : x * scale; }
+  /// A key or a value in the cache's type.
+  tl::Tensor as_cached(const tl::Tensor& x, double scale) const {
+    if (k_.dtype() == x.dtype()) return x;
+    tl::Tensor v = times(tl_.cast(x, DType::f32), inverse(scale));
+    if (!is_float(k_.dtype())) v = tl_.clamp(tl_.round(v), -kMostI8, kMostI8);
+    return tl_.cast(v, k_.dtype());
   }
   /// Of row i, `count` keys from the local one on.
   tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
@@ -113,10 +153,10 @@ class Decode {
           step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
       for (size_t n = 0; n < kAhead; ++n) ask();
     }
-    void add_to(FlashAttention& running) {
+    void add_to(FlashAttention& running, double k_scale) {
       for (size_t b = 0; b < blocks_.size(); ++b) {
         ask();
-        running.add(blocks_[b].k, blocks_[b].v, first_ + static_cast<int64_t>(b) * step_);
+        running.add(blocks_[b].k, blocks_[b].v, first_ + static_cast<int64_t>(b) * step_, k_scale);
         blocks_[b] = {};
       }
     }
@@ -139,10 +179,10 @@ class Decode {
     std::vector<Block> blocks_;
   };
 
-  void store(const FlashAttention& running, int64_t i) {
+  void store(const FlashAttention& running, int64_t i, double v_scale) {
     const int64_t group = units_.heads.group, dim = units_.heads.dim;
     const bool any = running.top().valid();
-    const tl::Tensor row = any ? tl_.cat({running.weighted(), running.top(), running.sum()}, 1)
+    const tl::Tensor row = any ? tl_.cat({times(running.weighted(), v_scale), running.top(), running.sum()}, 1)
                                : tl_.cat({tl_.zeros({group, dim}, DType::f32),
                                           tl_.full({group, 1}, kUnseen, DType::f32), tl_.zeros({group, 1}, DType::f32)},
                                          1);
@@ -153,9 +193,11 @@ class Decode {
   const Units units_;
   const tl::View &k_, &v_;
   const Shards qkv_;
-  std::optional<Shards> o_;       ///< of keys in one range,
-  std::optional<tl::View> part_;  ///< or what each range comes to
-  std::vector<tl::View> turns_;   ///< cos and sin, or none
+  const DType qkv_type_;
+  std::optional<Shards> o_;               ///< of keys in one range,
+  std::optional<tl::View> part_;          ///< or what each range comes to
+  std::vector<tl::View> turns_;           ///< cos and sin, or none
+  std::vector<float> k_scale_, v_scale_;  ///< by head; none: 1
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
@@ -189,7 +231,7 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
   const int64_t share = tl::Context::cdiv(of_rank, per_rank);
   for (int64_t u = me * share; u < std::min(of_rank, (me + 1) * share); ++u) {
     const int64_t unit = first + u;
-    o.store(units.sequence(unit), units.heads.o_col(units.head(unit)),
+    o.store(units.row(unit), units.heads.o_col(units.head(unit)),
             tl.cast(combined(tl, units, part, unit), args.dtype()));
   }
 }
@@ -206,7 +248,8 @@ Floats turned_rows(const Params& p, const TensorMap& in) {
     for (int64_t head = 0; head < h.heads + h.kv; ++head) {
       const int64_t col = head < h.heads ? h.q_col_of(head) : h.k_col(head - h.heads);
       for (int64_t d = 0; d < half; ++d) {
-        const auto i = static_cast<size_t>(row * h.width() + col + d), j = i + static_cast<size_t>(half);
+        const auto i = static_cast<size_t>((p.integer("first") + row) * h.width() + col + d),
+                   j = i + static_cast<size_t>(half);
         const auto t = static_cast<size_t>(row * half + d);
         const float a = x[i], b = x[j];
         x[i] = a * c[t] - b * s[t];
@@ -223,20 +266,32 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
   const Heads& h = units.heads;
   const Floats qkv = in.count("cos") > 0 ? turned_rows(p, in) : in.at("qkv").floats();
   Floats k = in.at("k").floats(), v = in.at("v").floats();
+  const DType cache = cache_dtype(p);
+  const auto scale_of = [&](const char* name, int64_t head) {
+    return in.count(name) > 0 ? in.at(name).floats()[static_cast<size_t>(head)] : 1.0F;
+  };
+  const auto as_cached = [&](float x, float by) {
+    if (cache == p.dtype()) return x;
+    x *= static_cast<float>(inverse(by));
+    if (!is_float(cache)) return static_cast<float>(std::clamp<double>(std::nearbyint(x), -kMostI8, kMostI8));
+    round_to(cache, &x, 1);
+    return x;
+  };
   Floats part(static_cast<size_t>(units.count() * units.splits * units.columns())), scale(part.size());
   const auto of_qkv = [&](int64_t sequence, int64_t col) {
-    return qkv[static_cast<size_t>(sequence * h.width() + col)];
+    return qkv[static_cast<size_t>((units.first + sequence) * h.width() + col)];
   };
   for (int64_t row = 0; row < units.count() * units.splits; ++row) {
     const int64_t unit = row / units.splits, begin = row % units.splits * units.keys, end = begin + units.keys;
     const int64_t sequence = units.sequence(unit), head = units.head(unit);
+    const float k_scale = scale_of("k_scale", head), v_scale = scale_of("v_scale", head);
     const auto cached = [&](int64_t position) {
       return static_cast<size_t>((row * units.keys + position - begin) * h.dim);
     };
     if (begin <= units.context && units.context < end) {
       for (int64_t d = 0; d < h.dim; ++d) {
-        k[cached(units.context) + static_cast<size_t>(d)] = of_qkv(sequence, h.k_col(head) + d);
-        v[cached(units.context) + static_cast<size_t>(d)] = of_qkv(sequence, h.v_col(head) + d);
+        k[cached(units.context) + static_cast<size_t>(d)] = as_cached(of_qkv(sequence, h.k_col(head) + d), k_scale);
+        v[cached(units.context) + static_cast<size_t>(d)] = as_cached(of_qkv(sequence, h.v_col(head) + d), v_scale);
       }
     }
     const int64_t first = std::max(begin, units.first_seen()), last = std::min(end, units.context + 1);
@@ -248,14 +303,15 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
         double score = 0;
         for (int64_t d = 0; d < h.dim; ++d)
           score += double{of_qkv(sequence, h.q_col(head) + g * h.dim + d)} * k[cached(j) + static_cast<size_t>(d)];
-        scores.push_back(score / std::sqrt(static_cast<double>(h.dim)));
+        scores.push_back(score * double{k_scale} / std::sqrt(static_cast<double>(h.dim)));
         top = std::max(top, scores.back());
       }
       for (size_t j = 0; j < scores.size(); ++j) {
         const double weight = std::exp(scores[j] - top);
         sum += weight;
         for (int64_t d = 0; d < h.dim; ++d) {
-          const double value = weight * v[cached(first + static_cast<int64_t>(j)) + static_cast<size_t>(d)];
+          const double value =
+              weight * double{v_scale} * v[cached(first + static_cast<int64_t>(j)) + static_cast<size_t>(d)];
           part[at + static_cast<size_t>(d)] += static_cast<float>(value);
           scale[at + static_cast<size_t>(d)] += static_cast<float>(std::abs(value));
         }
@@ -268,8 +324,8 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
     }
   }
   const HostTensor of_ranges = HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part);
-  return {{"k", {HostTensor::from(p.dtype(), in.at("k").shape, k), {}}},
-          {"v", {HostTensor::from(p.dtype(), in.at("v").shape, v), {}}},
+  return {{"k", {HostTensor::from(cache, in.at("k").shape, k), {}}},
+          {"v", {HostTensor::from(cache, in.at("v").shape, v), {}}},
           {"part", {of_ranges, scale}},
           {"o", combine_reference(p, {{"part", of_ranges}}).at("o")}};
 }
@@ -278,7 +334,7 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
   const Units units(p);
   const Heads& h = units.heads;
   const Floats part = in.at("part").floats();
-  Floats o(static_cast<size_t>(units.batch * h.heads * h.dim));
+  Floats o(static_cast<size_t>((units.first + units.batch) * h.heads * h.dim));
   for (int64_t unit = 0; unit < units.count(); ++unit) {
     for (int64_t g = 0; g < h.group; ++g) {
       const auto at = [&](int64_t split, int64_t d) {
@@ -291,15 +347,15 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
         double value = 0;
         for (int64_t s = 0; s < units.splits; ++s) value += std::exp(at(s, h.dim) - top) * at(s, d);
         const int64_t col = h.o_col(units.head(unit)) + g * h.dim + d;
-        o[static_cast<size_t>(units.sequence(unit) * h.heads * h.dim + col)] = static_cast<float>(value / sum);
+        o[static_cast<size_t>(units.row(unit) * h.heads * h.dim + col)] = static_cast<float>(value / sum);
       }
     }
   }
-  return {{"o", {HostTensor::from(p.dtype(), {units.batch, h.heads * h.dim}, o), {}}}};
+  return {{"o", {HostTensor::from(p.dtype(), {units.first + units.batch, h.heads * h.dim}, o), {}}}};
 }
 
 Dims shape_of_o(const Params& p) {
-  return {p.integer("batch"), p.integer("heads") * p.integer("dim")};
+  return {p.integer("first") + p.integer("batch"), p.integer("heads") * p.integer("dim")};
 }
 
 TensorSpec part_spec(TensorSpec::Role role) {
@@ -315,6 +371,8 @@ TensorSpec part_spec(TensorSpec::Role role) {
 std::vector<ParamSpec> params_of(std::vector<ParamSpec> own) {
   std::vector<ParamSpec> params = head_params();
   params.push_back(ParamSpec::size("batch", 4, "sequences"));
+  params.push_back(ParamSpec::size("first", 0, "rows of qkv and o before those of the sequences"));
+  params.back().min = 0;
   params.push_back(ParamSpec::size("splits", 2, "ranges that the keys of a sequence are cut into"));
   params.insert(params.end(), own.begin(), own.end());
   params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
@@ -328,11 +386,12 @@ KernelSpec decode_spec() {
   ParamSpec context = ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next");
   context.min = 0;
   s.params = params_of({ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"),
-                        context, window_param()});
+                        context, window_param(),
+                        ParamSpec::choice("cache", {kSame, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
   TensorSpec qkv = input("qkv", {}, Placement::single);
-  qkv.shape = [](const Params& p) { return Dims{p.integer("batch"), Heads(p).width()}; };
+  qkv.shape = [](const Params& p) { return Dims{p.integer("first") + p.integer("batch"), Heads(p).width()}; };
   const auto cache = [](const char* name) {
-    TensorSpec t = output(name, {}, Placement::rows);
+    TensorSpec t = output(name, {}, Placement::rows, cache_dtype);
     t.role = TensorSpec::Role::in_out;
     t.shape = [](const Params& p) {
       const Units u(p);
@@ -346,6 +405,12 @@ KernelSpec decode_spec() {
     return t;
   };
   const auto turns = [](const Params& p) { return Dims{p.integer("batch"), p.integer("dim") / 2}; };
+  const auto scale = [&](const char* name) {
+    TensorSpec t = input(name, {"kv_heads"}, Placement::replicate);
+    t.dtype = [](const Params&) { return DType::f32; };
+    t.optional = true;
+    return t;
+  };
   TensorSpec part = part_spec(TensorSpec::Role::out);
   part.unless = "o";
   s.tensors = {qkv,
@@ -353,6 +418,8 @@ KernelSpec decode_spec() {
                cache("v"),
                optional(input("cos", {}, Placement::replicate), turns),
                optional(input("sin", {}, Placement::replicate), turns),
+               scale("k_scale"),
+               scale("v_scale"),
                part,
                optional(output("o", {}, Placement::single), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {

@@ -3,6 +3,10 @@
 // of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in
 // each cube to those that need it. All of it runs some panels ahead of the products, which add up in TCM:
 //
+// B may have a type of its own, with scales. One scale a column is for the sums; B goes from PE to PE as it lies. Where
+// groups of rows have scales, and where B's elements are packed, who has loaded them makes them floats before they go
+// on: each is so made once, by one PE.
+//
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
 // Nothing waits in a circle: sends are never waited for, and a panel needs only what stands before it on its way.
@@ -13,6 +17,7 @@
 #include "kernbench/kernel_api/collectives/grids.h"
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
+#include "kernbench/kernel_api/kernels/quantized.h"
 #include "kernbench/kernel_api/kernels/sum_beside.h"
 #include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
@@ -86,9 +91,14 @@ struct Line {
   std::vector<std::vector<tl::View>> stored;  ///< by cube, by PE of the line
   std::string before, behind;                 ///< ports to the cubes before and behind on the line
   std::vector<std::string> peers;             ///< by PE of the line: the port there
+  int64_t length = 0;                         ///< of the axis
+  DType dtype = DType::f32;                   ///< in which it goes from PE to PE
+  std::shared_ptr<const Scales> scales;       ///< with which it is made floats before it does; none: without
 
-  /// Of the axis, what the PE at a place stores, alike in all cubes.
-  Range of(int64_t p) const { return range_of(stored.front()[static_cast<size_t>(p)], axis); }
+  /// Of the axis, what a PE stores.
+  Range along(const tl::View& v) const { return axis == 1 ? weight_columns(v, length) : range_of(v, 0); }
+  /// The same of the PE at a place, alike in all cubes.
+  Range of(int64_t p) const { return along(stored.front()[static_cast<size_t>(p)]); }
   Range k(int64_t c, int64_t p) const {
     return range_of(stored[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis);
   }
@@ -108,8 +118,7 @@ void check(const Line& l, const Range& k) {
     for (int64_t c = 0; c < static_cast<int64_t>(l.stored.size()); ++c) {
       const tl::View& v = l.stored[static_cast<size_t>(c)][static_cast<size_t>(p)];
       if (v.empty()) continue;
-      const Range along = range_of(v, l.axis);
-      if (l.k(c, p).first != next || along != l.of(p)) wrong_layout(l);
+      if (l.k(c, p).first != next || l.along(v) != l.of(p)) wrong_layout(l);
       next = l.k(c, p).end();
     }
     if (next != k.end()) wrong_layout(l);
@@ -120,7 +129,7 @@ void check(const Line& l, const Range& k) {
 class Piece {
  public:
   /// Of `along` (by PE of the line) and k. Asks for all that this PE needs; waits for nothing.
-  Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) {
+  Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) : k_(k), line_(l) {
     if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // nobody may store it
       parts_.resize(along.size());
       return;
@@ -134,15 +143,18 @@ class Piece {
       const Dims shape = l.axis == 0 ? Dims{along[p].count, k.count} : Dims{k.count, along[p].count};
       const tl::View& at = l.stored[static_cast<size_t>(source)][p];
       if (static_cast<int64_t>(p) != l.pe) {
-        parts_.back() = tl.recv_async(l.peers[p], shape, at.dtype());
+        parts_.back() = tl.recv_async(l.peers[p], shape, l.dtype);
         continue;
       }
       if (loads_) {
+        const int64_t values = values_in(at.dtype());
         const int64_t row = (l.axis == 0 ? along[p].first : k.first) - at.offset[0];
-        const int64_t col = (l.axis == 0 ? k.first : along[p].first) - at.offset[1];
-        parts_.back() = tl.load_async(at.block().tile(row, col, shape[0], shape[1]));
+        const int64_t col = (l.axis == 0 ? k.first : along[p].first) / values - at.offset[1];
+        parts_.back() = tl.load_async(at.block().tile(row, col, shape[0], tl::Context::cdiv(shape[1], values)));
+        if (l.scales) scales_ = l.scales->load(k, along[p]);
+        if (at.dtype() != l.dtype) stored_ = parts_.back();
       } else {
-        parts_.back() = tl.recv_async(source < l.cube ? l.before : l.behind, shape, at.dtype());
+        parts_.back() = tl.recv_async(source < l.cube ? l.before : l.behind, shape, l.dtype);
       }
       if (source >= l.cube && l.cube > 0) to_.push_back(&l.before);
       if (source <= l.cube && l.cube + 1 < static_cast<int64_t>(l.stored.size())) to_.push_back(&l.behind);
@@ -150,11 +162,25 @@ class Piece {
         if (to != p) to_.push_back(&l.peers[to]);
       }
       own_ = parts_.back();
+      columns_ = shape[1];
     }
+  }
+
+  /// Makes floats of what this PE has loaded, if it has to. Not waited for, but for the load.
+  void make_floats(tl::Context& tl) {
+    if (!stored_.valid()) return;
+    tl::Tensor values = tl.async().dequantize(stored_, 1.0, line_.dtype);
+    if (values.dim(1) != columns_) values = tl.async().copy(values.slice(1, 0, columns_));
+    own_ = scales_.valid() ? scaled(tl, values) : values;
+    parts_[static_cast<size_t>(line_.pe)] = own_;
+    made_ = true;
+    stored_ = scales_ = {};
   }
 
   /// This PE's own part to whom it goes.
   void pass_on(tl::Context& tl) {
+    make_floats(tl);
+    if (made_) tl.wait(own_);
     for (const std::string* port : to_) tl.send_async(*port, own_);
     to_.clear();
   }
@@ -162,8 +188,9 @@ class Piece {
   /// which its other ports are added.
   void pass_on_early(tl::Context& tl, std::set<std::string>* busy) {
     std::vector<const std::string*> later;
+    if (made_) tl.wait(own_);
     for (const std::string* port : to_) {
-      if (loads_ && busy->count(*port) == 0)
+      if (loads_ && !stored_.valid() && busy->count(*port) == 0)
         tl.send_async(*port, own_);
       else
         later.push_back(port);
@@ -182,7 +209,29 @@ class Piece {
     return false;
   }
 
-  bool loads_ = false;             ///< this PE's cube stores it
+  /// Rows with one scale, one behind the other.
+  tl::Tensor scaled(tl::Context& tl, const tl::Tensor& values) const {
+    const int64_t group = line_.scales->group();
+    std::vector<tl::Tensor> parts;
+    for (int64_t k = k_.first; k < k_.end();) {
+      const int64_t end = std::min(k_.end(), (k / group + 1) * group);
+      // Whole groups in one command.
+      const int64_t groups = std::max<int64_t>(1, end - k == group ? (k_.end() - k) / group : 1),
+                    rows = groups * (end - k);
+      const tl::Tensor by = scales_.slice(0, line_.scales->row_of(k_, k), groups).reshape({groups, 1, columns_});
+      const tl::Tensor v = values.slice(0, k - k_.first, rows).reshape({groups, end - k, columns_});
+      parts.push_back(tl.async().mul(v, by).reshape({rows, columns_}));
+      k += rows;
+    }
+    return parts.size() == 1 ? parts.front() : tl.async().cat(parts, 0);
+  }
+
+  const Range k_;
+  const Line& line_;
+  bool loads_ = false;          ///< this PE's cube stores it
+  tl::Tensor stored_, scales_;  ///< of which the own part has still to be made
+  bool made_ = false;
+  int64_t columns_ = 0;            ///< of the own part
   std::vector<tl::Tensor> parts_;  ///< by PE of the line
   tl::Tensor own_;
   std::vector<const std::string*> to_;  ///< where the own part has still to go
@@ -297,11 +346,19 @@ class Gemm {
       return l;
     };
     a_ = line("a", 0, true);
+    a_.dtype = args.dtype();
     b_ = line("b", 1, false);
+    b_.length = args["c"].whole[1];
+    b_.dtype = args["b"].dtype();
+    const auto scales = args.has("scale") ? std::make_shared<const Scales>(tl, args, "gemm_2d", "scale") : nullptr;
+    const bool of_columns = scales && scales->group() >= args.integer("k") && !is_packed(b_.dtype);
+    (of_columns ? of_columns_ : b_.scales) = scales;
+    if (is_packed(b_.dtype) || b_.scales) b_.dtype = args.dtype();
+    if (scales && !is_float(args.dtype())) throw KernelFault("gemm_2d: scale: of floats only");
     for (const int64_t m : places.members) {
       for (const Line* l : {&a_, &b_}) {
         const tl::View& v = args.shard(l->name, static_cast<uint32_t>(m));
-        const Range k = range_of(v, 1 - l->axis), along = range_of(v, l->axis);
+        const Range k = range_of(v, 1 - l->axis), along = l->along(v);
         if (k.empty()) continue;
         cuts_.insert({k.first, k.end()});
         int64_t& most = l->axis == 0 ? most_rows_ : most_cols_;
@@ -316,7 +373,7 @@ class Gemm {
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
-    const int64_t step_m = args_.integer("panel_m"), step_n = args_.integer("panel_n");
+    const int64_t step_m = args_.integer("panel_m"), step_n = columns_of_step();
     const int64_t ms = tl::Context::cdiv(most_rows_, step_m), ns = tl::Context::cdiv(most_cols_, step_n);
     const int64_t rows = most_of(a_, most_rows_, step_m), cols = most_of(b_, most_cols_, step_n);
     const auto item = static_cast<int64_t>(size_of(args_.dtype()));
@@ -345,11 +402,15 @@ class Gemm {
         if (todo_[next].a) todo_[next].a->pass_on_early(tl_, &busy);
         todo_[next].b->pass_on_early(tl_, &busy);
       }
+      // Early enough that it goes on ahead of its turn.
+      for (size_t next = s + 1; next < std::min(asked, s + ahead); ++next) todo_[next].b->make_floats(tl_);
+      if (s == 0) ask_for_scales();
       multiply(&now, keep);
       sum.step();
     }
     sum.finish();
     for (Step& s : todo_) finish(&s);
+    store_scaled();
   }
 
  private:
@@ -378,7 +439,12 @@ class Gemm {
     return static_cast<int64_t>(l.peers.size()) * std::min(of_a_pe, step);
   }
   std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
-  std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, args_.integer("panel_n")); }
+  std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, columns_of_step()); }
+  /// Whole elements of b.
+  int64_t columns_of_step() const {
+    const int64_t values = values_in(args_["b"].dtype());
+    return tl::Context::cdiv(args_.integer("panel_n"), values) * values;
+  }
 
   void ask(size_t at) {
     Step& s = todo_[at];
@@ -412,7 +478,7 @@ class Gemm {
   }
 
   void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const Range& k) {
-    const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none";
+    const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none" && !of_columns_;
     const DType acc = is_float(args_.dtype()) ? DType::f32 : DType::i32;
     const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
     for (size_t jj = 0; jj < b.size(); ++jj) {
@@ -430,10 +496,14 @@ class Gemm {
 
   /// Waits for a panel's products, which bounds what is in TCM; the last one's go into c.
   void finish(Step* s) {
-    for (const Sum& sum : s->sums) {
+    store_scaled();
+    for (Sum& sum : s->sums) {
       tl_.wait(sum.value);
       if (!s->last) continue;
-      if (args_.choice("activation") == "none")
+      if (of_columns_) sum.value = scaled(sum);
+      if (of_columns_ && args_.choice("activation") == "none")
+        scaled_.push_back(sum);
+      else if (args_.choice("activation") == "none")
         out_.store(sum.rows, sum.cols, sum.value);
       else
         activate(sum);
@@ -441,7 +511,34 @@ class Gemm {
     s->sums.clear();
   }
 
+  /// For the scales of all columns of this PE's products, which are few.
+  void ask_for_scales() {
+    for (size_t p = 0; p < b_.peers.size() && of_columns_; ++p) {
+      const Range c = b_.of(static_cast<int64_t>(p));
+      scales_read_.push_back(c.empty() ? tl::Tensor() : of_columns_->load({0, 1}, c));
+    }
+  }
+  /// A sum in f32 times its columns' scales; what goes into c is rounded, neither is waited for.
+  tl::Tensor scaled(const Sum& sum) {
+    size_t p = 0;
+    while (cut(b_.of(static_cast<int64_t>(p)), sum.cols).empty()) ++p;
+    tl::Tensor& by = scales_read_[p];
+    if (by.dtype() != DType::f32) by = tl_.cast(by, DType::f32);
+    const int64_t first = sum.cols.first - b_.of(static_cast<int64_t>(p)).first;
+    const tl::Tensor y = tl_.async().mul(sum.value, by.slice(1, first, sum.cols.count));
+    const DType type = gemm_out_dtype(args_.params());
+    return args_.choice("activation") == "none" && type != DType::f32 ? tl_.async().cast(y, type) : y;
+  }
+  void store_scaled() {
+    for (const Sum& sum : scaled_) {
+      tl_.wait(sum.value);
+      out_.store(sum.rows, sum.cols, sum.value);
+    }
+    scaled_.clear();
+  }
+
   void activate(const Sum& sum) {
+    tl_.wait(sum.value);
     auto op = tl::elementwise(args_.choice("activation"), {sum.value}).tiles(sum.rows.count, sum.cols.count);
     if (const tl::View* only = out_.only(sum.rows, sum.cols)) {
       tl_.composite(op.out(Output::block(*only, sum.rows, sum.cols)));
@@ -455,6 +552,9 @@ class Gemm {
   tl::Context& tl_;
   const tl::Args& args_;
   Line a_, b_;
+  std::shared_ptr<const Scales> of_columns_;  ///< of b: one a column, for the sums
+  std::vector<tl::Tensor> scales_read_;       ///< of them, by part of b
+  std::vector<Sum> scaled_;                   ///< sums that go into c when they are scaled
   // Of the whole rank, so that all of its PEs go through the same steps, whatever they have: where k is cut, and the
   // most rows and columns of a PE.
   std::set<int64_t> cuts_;
@@ -469,11 +569,13 @@ void gemm_2d(tl::Context& tl, const tl::Args& args) {
   Gemm(tl, args, places_of(tl.launch(), tl.index())).run();
 }
 
-/// As a run of this kernel alone places a (0), b (1) and c (2): the ranks share out the longer side of c.
+/// As a run of this kernel alone places a (0), b (1) and its scales, and c (2): the ranks share out the longer side of
+/// c.
 host::Layout layout_of(int operand, const Params& p) {
   const std::string& split = p.choice("split");
   const bool columns = split == "columns" || (split == "longer" && p.integer("n") > p.integer("m"));
-  const host::LayoutLevel ranks = operand == (columns ? 0 : 1) ? host::replicate() : host::shard(columns ? 1 : 0);
+  const int64_t unit = columns && operand == 2 ? values_in(weights_dtype(p)) : 1;  // by whole elements of b
+  const host::LayoutLevel ranks = operand == (columns ? 0 : 1) ? host::replicate() : host::shard(columns ? 1 : 0, unit);
   return operand == 1 ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks);
 }
 
@@ -499,23 +601,30 @@ KernelSpec spec() {
   for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
   s.params.push_back(dtype);
   add_sum_beside(&s);
+  add_weights_params(&s);
+  s.tensors[1] = weights_spec("b", s.tensors[1].init);
+  s.tensors.push_back(scale_spec("scale"));
   for (int i = 0; i < 3; ++i) {
     TensorSpec& t = s.tensors[static_cast<size_t>(i)];
     t = placed(t, [i](const Params& p) { return layout_of(i, p); });
   }
+  s.tensors.back() = placed(s.tensors.back(), [](const Params& p) { return layout_of(1, p); });
   s.function = gemm_2d;
   s.reference = [](const Params& p, const TensorMap& in) {
-    Expected c = gemm_reference(p, in);
-    if (p.choice("activation") != "none" && is_float(p.dtype())) {
-      const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
-      Floats y = matmul(in.at("a").floats(), in.at("b").floats(), m, n, k);
+    if (!is_float(p.dtype())) return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};
+    const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+    const Floats a = in.at("a").floats(),
+                 b = weights_of(p, in.at("b"), in.count("scale") > 0 ? &in.at("scale") : nullptr);
+    Floats y = matmul(a, b, m, n, k);
+    if (p.choice("activation") != "none") {
       for (float& v : y) v = activate(p.choice("activation"), v);
-      c.value = HostTensor::from(p.dtype(), {m, n}, y);
     }
-    return std::map<std::string, Expected>{{"c", std::move(c)}};
+    return std::map<std::string, Expected>{
+        {"c", {HostTensor::from(p.dtype(), {m, n}, y), gemm_error_scale(a, b, m, n, k)}}};
   };
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_sum_beside(*p);
+    check_weights(*p);
     fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");

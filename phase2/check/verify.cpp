@@ -92,7 +92,7 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
       const double err = std::abs(v - want);
       r.max_abs_err = std::max(r.max_abs_err, err);
       if (want != 0) r.max_rel_err = std::max(r.max_rel_err, err / std::abs(want));
-      ok = err <= tol.atol + tol.rtol * std::max(std::abs(want), scale);
+      ok = err <= (is_float(dtype) ? tol.atol + tol.rtol * std::max(std::abs(want), scale) : scale);
     } else if (!std::isfinite(v) && std::isfinite(want) && is_float(dtype)) {
       uint8_t rounded[8];
       store_scalar(want, dtype, rounded);

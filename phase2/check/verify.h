@@ -16,14 +16,15 @@ class JsonWriter;
 struct Tolerance {
   double rtol = 0, atol = 0;
 };
-/// f32 1e-5, f16 1e-3, bf16 1e-2 (both); integers exact. f8e4m3 and f8e5m2: half a step of their mantissa, 1/16 and
-/// 1/8.
+/// f32 1e-5, f16 1e-3, bf16 1e-2 (both); integers exact, but for ReferenceValues::scale. f8e4m3 and f8e5m2: half a step
+/// of their mantissa, 1/16 and 1/8.
 Tolerance tolerance_of(DType);
 
 /// What an output should be, row-major in the output's shape.
 struct ReferenceValues {
   std::vector<double> values;
   /// Outputs of a GEMM: Σ|a||b|/√K per element, so that |err| <= atol + rtol * max(|ref|, scale). Empty elsewhere.
+  /// Of integers, which are rounded floats then: how many steps |err| may be.
   /// NaN: by some legal rounding or order 0 meets an infinity, so that NaN agrees with any reference.
   std::vector<double> scale;
 };

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -6,6 +8,7 @@
 
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/model_options.h"
 #include "kernbench/platform/cli/onnx_options.h"
@@ -22,13 +25,6 @@ namespace {
 
 using spec::RunSpec;
 
-void refuse_not_yet(const RunSpec& spec) {
-  for (const char* name : {"weights", "kv"}) {
-    if (spec.given(name))
-      throw InputError(std::string("--") + name + ": found " + spec.text(name) + "; not yet: all is of --dtype");
-  }
-}
-
 DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
   const std::string name = spec.text("dtype");
   for (const DType t : {DType::f32, DType::f16, DType::bf16}) {
@@ -37,8 +33,18 @@ DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
   return m.dtype;
 }
 
+/// Of --weights or --kv, which may be --dtype's, of which a product takes no other wide type beside it.
+DType type_beside(const RunSpec& spec, const char* option, DType dtype) {
+  if (!spec.given(option)) return dtype;
+  const std::string name = spec.text(option);
+  const DType type = *parse_dtype(name == "f8" ? "f8e4m3" : name);
+  if (type != dtype && size_of(type) > 1)
+    throw InputError(fmt::format("--{}: found {} beside --dtype {}; legal beside it: {}, or a type of 8 bits or less",
+                                 option, name, name_of(dtype), name_of(dtype)));
+  return type;
+}
+
 models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
-  refuse_not_yet(spec);
   models::Plan p;
   for (const std::string& text : spec.list("phase")) p.phases.push_back(models::parse_phase(text));
   if (p.phases.empty())
@@ -53,6 +59,11 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
     throw InputError("--layers: found " + spec.text("layers") + ", the model has " + std::to_string(m.layers));
   p.repeat = spec.flag("repeat");
   p.dtype = dtype_of(spec, m);
+  p.weights = type_beside(spec, "weights", p.dtype);
+  p.kv = type_beside(spec, "kv", p.dtype);
+  if (spec.given("kv") &&
+      std::none_of(p.phases.begin(), p.phases.end(), [](const auto& f) { return f.has_sequences(); }))
+    tell("kernbench: warning: --kv: a prefill keeps no cache: it changes nothing without a decode or mixed phase");
   if (spec.given("verify-layer")) {
     if (spec.given("layers") || p.repeat)
       throw InputError("--verify-layer: one layer alone; found --layers or --repeat beside it");

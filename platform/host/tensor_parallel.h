@@ -43,10 +43,27 @@ struct SumBeside {
   int64_t turn = 0, turns = 1;
 };
 
+/// A matrix of weights, perhaps in a type of its own, with scales [⌈k/group⌉, n]; group 0: one a column. No scale: w
+/// alone.
+struct Weights {
+  Tensor w, scale;
+  int64_t group = 0;
+  Weights() = default;
+  Weights(const Tensor& values) : w(values) {}  // NOLINT: most matrices are no more
+  Weights(const Tensor& values, const Tensor& by, int64_t rows) : w(values), scale(by), group(rows) {}
+};
+/// Of kernels that have such a matrix: its type beside that of x, and its group.
+void add_weights(KernelParams*, const Tensor& x, const Weights&);
+
+/// y = residual + activation(norm(x) · w + bias) [· (norm(x) · up)] by decode_linear, with these of its parameters; x,
+/// y and what there is beside them by decode_linear's names, and as it takes them.
+void linear_of_few_rows(Context&, const On&, std::map<std::string, Tensor>, const Weights& w, KernelParams = {},
+                        const Weights& up = {});
+
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
 /// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes. On the ranks that x is
 /// on.
-void linear_2d(Context&, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& activation = "none",
+void linear_2d(Context&, const Tensor& x, const Weights& w, const Tensor& y, const std::string& activation = "none",
                const SumBeside& = {});
 
 // Regions, where a tensor goes from one layout over ranks into another.

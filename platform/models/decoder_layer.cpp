@@ -14,8 +14,8 @@ using host::Tensor;
 namespace {
 
 /// As decode_linear has rows: their columns over the cubes, they themselves over the PEs of each.
-Layout lanes(LayoutLevel rank) {
-  return Layout(rank).cube(host::shard(1)).pe(host::shard(0));
+Layout lanes(LayoutLevel rank, int64_t unit) {
+  return Layout(rank).cube(host::shard(1, unit)).pe(host::shard(0));
 }
 
 /// Whether some PE has a part of a head of q, k or v.
@@ -29,29 +29,35 @@ bool splits_heads(const LayerSizes& s, const Layout& layout, DType dtype, const 
 
 constexpr int64_t kFewestRowsOfPe = 8;  // of a chunk: fewer, and gemm_2d takes as long for handing on the weights
 
+/// What ranges of keys come to, where there are several.
+void add_ranges(const LayerSizes& s, const Way& way, std::vector<Temporary>* all) {
+  if (s.splits > 1)
+    all->push_back({"part",
+                    {s.sequences * s.kv_heads * s.splits, s.heads / s.kv_heads * (s.head_dim + 2)},
+                    DType::f32,
+                    way.rows(rows_over(s.ranks))});
+}
+
 std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way, DType dtype) {
-  std::vector<Temporary> all = {{"qkv", {s.rows, s.qkv_width()}, dtype, way.operand(columns_over(s.ranks))},
-                                {"o", {s.rows, s.width()}, dtype, way.operand(columns_over(s.ranks))},
+  const Layout by_columns = way.operand(columns_over(s.ranks, way.unit));
+  std::vector<Temporary> all = {{"qkv", {s.rows, s.qkv_width()}, dtype, by_columns},
+                                {"o", {s.rows, s.width()}, dtype, by_columns},
                                 {"x1", {s.rows, s.dim}, dtype, way.stream()}};
-  if (s.experts == 0) all.push_back({"hidden", {s.rows, s.hidden}, dtype, way.operand(columns_over(s.ranks))});
+  if (s.experts == 0) all.push_back({"hidden", {s.rows, s.hidden}, dtype, by_columns});
   // Heads are normed where they are whole.
   if (s.qk_norm) all.push_back({"qkv_heads", {s.rows, s.qkv_width()}, dtype, way.rows(columns_over(s.ranks))});
-  if (s.splits > 1)
-    all.push_back({"part",
-                   {s.rows * s.kv_heads * s.splits, s.heads / s.kv_heads * (s.head_dim + 2)},
-                   DType::f32,
-                   way.rows(rows_over(s.ranks))});
+  add_ranges(s, way, &all);
   return all;
 }
 
 }  // namespace
 
-Layout Way::weights(LayoutLevel rank) const {
-  return (prefill ? host::grid_of_columns(rank) : lanes(rank)).on(ranks);
+Layout Way::weights(LayoutLevel rank, int64_t columns) const {
+  return (prefill ? host::grid_of_columns(rank) : lanes(rank, unit / columns)).on(ranks);
 }
 
 Layout Way::operand(LayoutLevel rank) const {
-  return (prefill ? host::grid_of_rows(rank) : lanes(rank)).on(ranks);
+  return (prefill ? host::grid_of_rows(rank) : lanes(rank, unit)).on(ranks);
 }
 
 Layout Way::heads(LayoutLevel rank) const {
@@ -84,7 +90,7 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   const auto add = [&](const std::string& name, int64_t columns, const Layout& layout) {
     all.push_back({name, {s.rows, columns}, dtype, layout});
   };
-  const Layout stream = way.stream(), by_columns = way.operand(columns_over(s.ranks));
+  const Layout stream = way.stream(), by_columns = way.operand(columns_over(s.ranks, way.unit));
   const std::vector<Chunk> chunks = chunks_of(s, way, places);
   const auto add_chunks = [&](const std::string& name, int64_t columns, const Layout& layout) {
     for (const Chunk& c : chunks) all.push_back({c.name(name), {c.count, columns}, dtype, layout});
@@ -112,6 +118,7 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   add_chunks("gate", s.hidden, by_columns);
   add_chunks("up", s.hidden, by_columns);
   add_by_rows("down_product");
+  add_ranges(s, way, &all);
   return all;
 }
 
@@ -188,7 +195,7 @@ void DecoderLayer::turned(const Tensor& qkv, const Tensor& cos, const Tensor& si
 }
 
 void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights& w, const Tensor& cos,
-                           const Tensor& sin) {
+                           const Tensor& sin, const Cache& cache) {
   const host::Scope temporaries(h_);  // their memory goes back when the layer is enqueued and done
   part("qkv");
   const Tensor qkv = made("qkv"), normed = made("normed1");
@@ -200,7 +207,12 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   turned(qkv, cos, sin);
   const Summed o = summed("o_product"), down = s_.experts > 0 ? Summed{} : summed("down_product");
   const Tensor heads = made("o");
-  attend(qkv, heads);
+  if (s_.sequences == 0) {
+    attend(qkv, heads);
+  } else {
+    attend(h_.slice(qkv, 0, 0, s_.prompt()), h_.slice(heads, 0, 0, s_.prompt()));
+    attend_to_cache(qkv, heads, {}, cache);
+  }
   part("output");
   host::linear_2d(h_, heads, w.o, o.product);
   add_up(sum_of(o, chunks_.front()));
@@ -230,7 +242,7 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
 
 void DecoderLayer::attend(const Tensor& qkv, const Tensor& o) {
   host::KernelParams params = heads();
-  params.emplace_back("seq", s_.rows);
+  params.emplace_back("seq", s_.prompt());
   params.emplace_back("window", s_.window);
   params.emplace_back("shorter", true);
   params.emplace_back("keys", 128);
@@ -242,13 +254,13 @@ void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, 
   const Tensor n = laid_out(x, chunk.name("normed2_operand"));
   const Tensor gate = made(chunk.name("gate")), up = made(chunk.name("up"));
   const bool fused = s_.activation != "gelu_tanh";  // gemm_2d has the activations that are one op
-  host::linear_2d(h_, n, w.gate, gate, fused ? s_.activation.c_str() : "none", sum(0));
-  host::linear_2d(h_, n, w.up, up, "none", sum(1));
+  host::linear_2d(h_, n, w.mlp.gate, gate, fused ? s_.activation.c_str() : "none", sum(0));
+  host::linear_2d(h_, n, w.mlp.up, up, "none", sum(1));
   if (fused)
     elementwise("mul", gate, up, gate);
   else
     h_.launch(on_, "glu", {{"activation", s_.activation}}, {{"x", gate}, {"y", up}, {"z", gate}});
-  host::linear_2d(h_, gate, w.down, y, "none", sum(2));
+  host::linear_2d(h_, gate, w.mlp.down, y, "none", sum(2));
 }
 
 void DecoderLayer::experts(const Tensor& x, const Tensor& y, const LayerWeights& w) {
@@ -260,39 +272,42 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   const host::Scope temporaries(h_);
   part("qkv");
   const Tensor product = made("qkv");
-  Tensors of_qkv = {{"x", x}, {"w", w.qkv}, {"norm", w.norm1}, {"y", product}};
+  Tensors of_qkv = {{"x", x}, {"norm", w.norm1}, {"y", product}};
   if (w.bias.places()) of_qkv["bias"] = w.bias;
-  linear(of_qkv);
+  linear(of_qkv, w.qkv);
   part("attention");
   const Tensor qkv = laid_out(product, "qkv_heads");
   head_norm(qkv, w);
   const Tensor o = made("o");
-  attend_to_cache(qkv, o, cos, sin, cache);
+  attend_to_cache(qkv, o, {{"cos", cos}, {"sin", sin}}, cache);
   part("output");
   const Tensor x1 = made("x1");
-  linear({{"x", o}, {"w", w.o}, {"residual", x}, {"y", x1}});
+  linear({{"x", o}, {"residual", x}, {"y", x1}}, w.o);
   if (s_.experts > 0) return experts(x1, y, w);
   part("mlp");
   const Tensor hidden = made("hidden");
-  linear({{"x", x1}, {"w", w.gate}, {"up", w.up}, {"norm", w.norm2}, {"y", hidden}}, s_.activation.c_str());
-  linear({{"x", hidden}, {"w", w.down}, {"residual", x1}, {"y", y}});
+  linear({{"x", x1}, {"norm", w.norm2}, {"y", hidden}}, w.mlp.gate, s_.activation.c_str(), w.mlp.up);
+  linear({{"x", hidden}, {"residual", x1}, {"y", y}}, w.mlp.down);
 }
 
-void DecoderLayer::linear(const Tensors& tensors, const char* activation) {
-  h_.launch(on_, "decode_linear", {{"activation", activation}, {"eps", s_.eps}}, tensors);
+void DecoderLayer::linear(Tensors tensors, const host::Weights& w, const char* activation, const host::Weights& up) {
+  host::linear_of_few_rows(h_, on_, std::move(tensors), w, {{"activation", activation}, {"eps", s_.eps}}, up);
 }
 
-void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensor& cos, const Tensor& sin,
-                                   const Cache& cache) {
+void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensors& turns, const Cache& cache) {
   host::KernelParams params = heads();
-  params.emplace_back("batch", s_.rows);
+  params.emplace_back("batch", s_.sequences);
+  params.emplace_back("first", s_.prompt());
   params.emplace_back("splits", s_.splits);
   params.emplace_back("dtype", h_.dtype());
   host::KernelParams of_cache = params;
   of_cache.emplace_back("keys", cache.k.shape()[1]);
   of_cache.emplace_back("context", cache.context);
   of_cache.emplace_back("window", s_.window);
-  Tensors tensors = {{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}, {"cos", cos}, {"sin", sin}};
+  if (cache.k.dtype() != h_.dtype()) of_cache.emplace_back("cache", std::string(name_of(cache.k.dtype())));
+  Tensors tensors = turns;
+  tensors.insert({{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}});
+  if (cache.k_scale.places()) tensors.insert({{"k_scale", cache.k_scale}, {"v_scale", cache.v_scale}});
   if (s_.splits == 1) {
     tensors["o"] = o;
     h_.launch(on_, "flash_decode", of_cache, tensors);

@@ -18,36 +18,40 @@ struct LayerSizes {
   double eps = 1e-5;
   std::string activation = "silu";
   int64_t window = 0;
-  bool qk_norm = false;  ///< heads of q and k are normed
-  int64_t splits = 1;    ///< in a decode: ranges that a sequence's keys are cut into
+  bool qk_norm = false;   ///< heads of q and k are normed
+  int64_t sequences = 0;  ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
+  int64_t splits = 1;     ///< ranges that a sequence's keys are cut into
   int64_t ranks = 1;
   int64_t experts = 0, per_token = 0;  ///< 0: none, one MLP; `hidden` is the width of one
   int64_t groups = 1;                  ///< of ranks, that share out the experts
   bool weights_of_chosen = true;       ///< of experts: the softmax is of the chosen ones' logits, not of all
+  int64_t prompt() const { return rows - sequences; }
   int64_t width() const { return heads * head_dim; }
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
-/// Of a matrix whose columns, or rows, so many ranks share out.
-inline host::LayoutLevel columns_over(int64_t ranks) {
-  return ranks > 1 ? host::shard(1) : host::replicate();
+/// Of a matrix whose columns, or rows, so many ranks share out, by units of so many.
+inline host::LayoutLevel columns_over(int64_t ranks, int64_t unit = 1) {
+  return ranks > 1 ? host::shard(1, unit) : host::replicate();
 }
-inline host::LayoutLevel rows_over(int64_t ranks) {
-  return ranks > 1 ? host::shard(0) : host::replicate();
+inline host::LayoutLevel rows_over(int64_t ranks, int64_t unit = 1) {
+  return ranks > 1 ? host::shard(0, unit) : host::replicate();
 }
 
 /// down · (activation(gate · x) ⊙ up · x).
 struct MlpWeights {
-  host::Tensor gate, up, down;
+  host::Weights gate, up, down;
 };
 
 /// Without places where the layer has none. Columns of qkv stand as kernels/heads.h says, of one part a rank.
 struct LayerWeights {
-  host::Tensor norm1, norm2, qkv, o, gate, up, down;
+  host::Tensor norm1, norm2;
+  host::Weights qkv, o;
+  MlpWeights mlp;
   host::Tensor bias;  ///< of qkv
   host::Tensor q_norm, k_norm;
   host::Tensor router;              ///< [dim, experts]
-  std::vector<MlpWeights> experts;  ///< in place of gate, up and down; each on the ranks of its group
+  std::vector<MlpWeights> experts;  ///< in place of the MLP; each on the ranks of its group
 };
 
 /// Whom the rows choose among experts.
@@ -60,7 +64,9 @@ struct Routing {
 struct Way {
   bool prefill = true;
   std::vector<uint32_t> ranks = {};  ///< that have the layer; empty: all
-  host::Layout weights(host::LayoutLevel rank = {}) const;
+  int64_t unit = 1;                  ///< columns of products stay together: as many as an element of weights has
+  /// Of weights that have so many columns an element.
+  host::Layout weights(host::LayoutLevel rank = {}, int64_t columns = 1) const;
   /// What is multiplied with weights, and what comes of it.
   host::Layout operand(host::LayoutLevel rank = {}) const;
   host::Layout rows(host::LayoutLevel rank = {}) const { return host::rows_of_pes().over_ranks(rank).on(ranks); }
@@ -74,7 +80,8 @@ struct Way {
 /// The cache of a layer, as flash_decode has it.
 struct Cache {
   host::Tensor k, v;
-  int64_t context = 0;  ///< keys of each sequence that are there
+  int64_t context = 0;            ///< keys of each sequence that are there
+  host::Tensor k_scale, v_scale;  ///< one a head, of a cache in i8
 };
 
 /// A tensor that a layer makes for itself, and has until its end.
@@ -110,10 +117,11 @@ class DecoderLayer {
   /// Before the layer is run, if it has experts.
   void route_by(Routing r) { routing_ = std::move(r); }
 
-  /// y = the layer of x, both in Way::stream(); cos and sin [rows, head_dim / 2] in Way::positions(). A prefill's
-  /// queries see the keys of x; in a decode each row is the next token of a sequence whose keys are in the cache.
+  /// y = the layer of x, both in Way::stream(); cos and sin [rows, head_dim / 2] in Way::positions(). A prompt's
+  /// queries see the keys of x; in a decode each row is the next token of a sequence whose keys are in the cache, in a
+  /// prefill the last rows may be.
   void prefill(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
-               const host::Tensor& sin);
+               const host::Tensor& sin, const Cache& = {});
   void decode(const host::Tensor& x, const host::Tensor& y, const LayerWeights&, const host::Tensor& cos,
               const host::Tensor& sin, const Cache&);
 
@@ -139,10 +147,10 @@ class DecoderLayer {
   void mlp(const host::Tensor& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
            const std::function<host::SumBeside(int64_t)>& sum);
   /// A decode's products, by decode_linear.
-  void linear(const Tensors&, const char* activation = "none");
+  void linear(Tensors, const host::Weights& w, const char* activation = "none", const host::Weights& up = {});
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
-  void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& cos, const host::Tensor& sin,
-                       const Cache&);
+  /// `turns`: cos and sin where heads have still to be turned.
+  void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const Tensors& turns, const Cache&);
   /// In place of the MLP.
   void experts(const host::Tensor& x, const host::Tensor& y, const LayerWeights&);
   void head_norm(const host::Tensor& qkv, const LayerWeights&);

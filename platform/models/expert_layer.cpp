@@ -26,11 +26,6 @@ int64_t ranks_of_group(const LayerSizes& s) {
   return s.ranks / s.groups;
 }
 
-/// As decode_linear has them, whatever the phase.
-Way way_of_rows(const std::vector<uint32_t>& ranks) {
-  return {false, ranks};
-}
-
 /// A group's ranks one by one; a single one as the group has it.
 std::vector<std::vector<uint32_t>> each_rank(const LayerSizes& s, const ExpertGroup& group) {
   if (ranks_of_group(s) == 1) return {group.ranks};
@@ -46,8 +41,8 @@ size_t number_of(const std::vector<uint32_t>& rank) {
 
 }  // namespace
 
-host::Layout expert_weights(const std::vector<uint32_t>& ranks, host::LayoutLevel rank) {
-  return way_of_rows(ranks).weights(rank);
+Way way_of_experts(const Way& way, const std::vector<uint32_t>& ranks) {
+  return {false, ranks, way.unit};
 }
 
 std::vector<ExpertGroup> expert_groups(const LayerSizes& s, const Way& way) {
@@ -75,15 +70,16 @@ std::vector<Temporary> temporaries_of_experts(const LayerSizes& s, const Way& wa
   add("weight", s.rows, s.per_token, way.rows(), dtype);
   const std::vector<ExpertGroup> groups = expert_groups(s, way);
   for (size_t g = 0; g < groups.size(); ++g) {
-    const Way of = way_of_rows(groups[g].ranks);
+    const Way of = way_of_experts(way, groups[g].ranks);
     const int64_t rows = s.rows * std::min(s.per_token, groups[g].count);
     add(numbered("slot", g), s.rows, s.per_token, of.rows(), DType::i32);
     add(numbered("sorted", g), rows, s.dim, of.rows(), dtype);
     add(numbered("expert_operand", g), rows, s.dim, of.operand(), dtype);
-    add(numbered("expert_hidden", g), rows, s.hidden, of.operand(columns_over(ranks_of_group(s))), dtype);
+    add(numbered("expert_hidden", g), rows, s.hidden, of.operand(columns_over(ranks_of_group(s), way.unit)), dtype);
     for (const auto& rank : each_rank(s, groups[g])) {
-      add(numbered("expert_product", number_of(rank)), rows, s.dim, way_of_rows(rank).operand(), dtype);
-      add(numbered("expert_out", number_of(rank)), rows, s.dim, way_of_rows(rank).rows(), dtype);
+      const Way of_rank = way_of_experts(way, rank);
+      add(numbered("expert_product", number_of(rank)), rows, s.dim, of_rank.operand(), dtype);
+      add(numbered("expert_out", number_of(rank)), rows, s.dim, of_rank.rows(), dtype);
     }
   }
   const Layout combined = s.ranks > 1 ? way.rows(host::rank_partial().rank()) : way.rows();
@@ -185,12 +181,11 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
     const MlpWeights& expert = w.experts[static_cast<size_t>(groups_[group].first) + e];
     const Tensor its_x = spread ? laid_out(some(rows.in, first, count), of_x) : some(x, first, count);
     const Tensor its_hidden = spread ? made(of_hidden, count) : some(hidden, first, count);
-    h_.launch(host::streams_of(h_, groups_[group].ranks), "decode_linear", {{"activation", s_.activation}},
-              {{"x", its_x}, {"w", expert.gate}, {"up", expert.up}, {"y", its_hidden}});
+    host::linear_of_few_rows(h_, host::streams_of(h_, groups_[group].ranks), {{"x", its_x}, {"y", its_hidden}},
+                             expert.gate, {{"activation", s_.activation}}, expert.up);
     for (const Out& out : all) {  // by each rank alone, which would else add up their products expert by expert
       const Tensor product = spread ? made(of_product(out), count) : some(out.product, first, count);
-      h_.launch(host::streams_of(h_, out.rank), "decode_linear", {},
-                {{"x", its_hidden}, {"w", expert.down}, {"y", product}});
+      host::linear_of_few_rows(h_, host::streams_of(h_, out.rank), {{"x", its_hidden}, {"y", product}}, expert.down);
       if (spread) h_.redistribute(product, some(out.rows, first, count));
     }
   }

@@ -23,8 +23,8 @@ std::vector<ExpertGroup> expert_groups(const LayerSizes&, const Way&);
 /// is data.
 std::vector<Temporary> temporaries_of_experts(const LayerSizes&, const Way&, DType);
 
-/// How the weights of experts lie on these ranks, in a decode and in a prefill, of which an expert gets few rows.
-host::Layout expert_weights(const std::vector<uint32_t>& ranks, host::LayoutLevel rank = {});
+/// How experts and their rows lie on these ranks, in a decode and in a prefill, of which an expert gets few rows.
+Way way_of_experts(const Way& of_layer, const std::vector<uint32_t>& ranks);
 
 /// InputError that begins with `name`, where choices [rows, experts_per_token] are not different experts each.
 void check_choices(const std::string& name, const HostTensor&, int64_t experts);

@@ -16,10 +16,10 @@ namespace {
 
 /// Kernels of the plan whose launches have rings of their own.
 std::vector<std::string> kernels_with_rings(const ModelSpec& m, const Plan& plan) {
-  const auto prefills = [](const Phase& p) { return p.prefill(); };
+  const auto has_prompt = [](const Phase& p) { return p.has_prompt(); };
   std::vector<std::string> names;
-  if (std::any_of(plan.phases.begin(), plan.phases.end(), prefills)) names.emplace_back("gemm_2d");
-  if (plan.whole() || m.experts > 0 || !std::all_of(plan.phases.begin(), plan.phases.end(), prefills))
+  if (std::any_of(plan.phases.begin(), plan.phases.end(), has_prompt)) names.emplace_back("gemm_2d");
+  if (plan.whole() || m.experts > 0 || !std::all_of(plan.phases.begin(), plan.phases.end(), has_prompt))
     names.emplace_back("decode_linear");
   if (plan.whole()) names.emplace_back("argmax_of_columns");
   return names;

@@ -8,6 +8,7 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/platform/models/decoder_layer.h"
 #include "kernbench/platform/models/expert_layer.h"
+#include "kernbench/platform/models/quantized.h"
 
 namespace kernbench::models {
 
@@ -18,6 +19,7 @@ using host::Tensor;
 namespace {
 
 constexpr int64_t kFewestKeys = 64;  // of a range: a shorter one is not worth a PE's time
+constexpr float kMostI8 = 127;       // of a cache in i8
 
 /// The name of a phase's or a step's tensor where there are several.
 std::string numbered(const std::string& name, int64_t i, int64_t count) {
@@ -36,13 +38,13 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
   return HostTensor::from(DType::i32, shape, all);
 }
 
-/// cos or sin [rows, head_dim / 2] of positions first, first + 1, …, or of `first` in every row.
-HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, int64_t first, bool same, bool cosine) {
+/// cos or sin [rows, head_dim / 2] of a phase's positions in a step.
+HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
   const std::vector<double> frequencies = rope_frequencies(m);
   for (int64_t r = 0; r < shape[0]; ++r) {
     for (const double f : frequencies) {
-      const double angle = static_cast<double>(same ? first : first + r) * f;
+      const double angle = static_cast<double>(p.position(r, step)) * f;
       all.push_back(static_cast<float>(cosine ? std::cos(angle) : std::sin(angle)));
     }
   }
@@ -59,6 +61,20 @@ HostTensor transposed(const HostTensor& t) {
                   to.bytes.data() + static_cast<size_t>(j * n + i) * size);
   }
   return to;
+}
+
+/// One of f32 by a name, from which others are made.
+TensorSpec floats(const std::string& name, const Dims& shape) {
+  TensorSpec t;
+  t.name = name;
+  t.shape = [shape](const Params&) { return shape; };
+  t.dtype = [](const Params&) { return DType::f32; };
+  return t;
+}
+
+/// Of the names of an expert's weights, where a layer's begin so.
+std::string expert_name(const std::string& layer, int64_t expert) {
+  return layer + "experts." + std::to_string(expert) + ".";
 }
 
 /// A tensor with a value of its name alone, whatever the phase that it is laid out for.
@@ -102,20 +118,13 @@ class ModelProgram::Run {
     LayerWeights w;
     w.norm1 = of("norm1");
     w.norm2 = of("norm2");
-    w.qkv = of("qkv");
-    w.o = of("o");
-    const auto mlp = [&](const std::string& before) {
-      return MlpWeights{input(before + "gate"), input(before + "up"), input(before + "down")};
-    };
+    w.qkv = matrix(layer + "qkv", model_.dim);
+    w.o = matrix(layer + "o", model_.width());
     if (model_.experts == 0) {
-      const MlpWeights one = mlp(layer);
-      w.gate = one.gate;
-      w.up = one.up;
-      w.down = one.down;
+      w.mlp = mlp(layer);
     } else {
       w.router = of("router");
-      for (int64_t e = 0; e < model_.experts; ++e)
-        w.experts.push_back(mlp(layer + "experts." + std::to_string(e) + "."));
+      for (int64_t e = 0; e < model_.experts; ++e) w.experts.push_back(mlp(expert_name(layer, e)));
     }
     if (model_.qkv_bias) w.bias = of("qkv_bias");
     if (model_.qk_norm) {
@@ -123,6 +132,17 @@ class ModelProgram::Run {
       w.k_norm = of("k_norm");
     }
     return w;
+  }
+
+  MlpWeights mlp(const std::string& before) const {
+    return {matrix(before + "gate", model_.dim), matrix(before + "up", model_.dim),
+            matrix(before + "down", model_.hidden)};
+  }
+
+  host::Weights matrix(const std::string& name, int64_t k) const {
+    const Tensor w = input(name);
+    if (w.dtype() == h_.dtype()) return w;
+    return {w, input(name + "_scale"), program_.plan_.group(k)};
   }
 
   void step() {
@@ -162,9 +182,16 @@ class ModelProgram::Run {
     const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
                  sin = input(program_.positions_of(l, of_step("sin")));
     if (model_.experts > 0) layer.route_by(routing(l, before));
-    if (phase().prefill()) return layer.prefill(x, y, weights(before), cos, sin);
-    layer.decode(x, y, weights(before), cos, sin,
-                 {output(before + "k"), output(before + "v"), phase().context + step_});
+    Cache cache;
+    if (phase().has_sequences()) {
+      cache = {output(before + "k"), output(before + "v"), phase().context + step_, {}, {}};
+      if (program_.plan_.kv == DType::i8) {
+        cache.k_scale = input(before + "k_scale");
+        cache.v_scale = input(before + "v_scale");
+      }
+    }
+    if (phase().has_prompt()) return layer.prefill(x, y, weights(before), cos, sin, cache);
+    layer.decode(x, y, weights(before), cos, sin, cache);
   }
 
   Routing routing(int64_t l, const std::string& before) {
@@ -174,15 +201,17 @@ class ModelProgram::Run {
     return r;
   }
 
-  /// Of the last row of a prefill, of all rows of a decode.
+  /// Of the last row of a prompt, and of each sequence.
   void head(const Tensor& x) {
     mark("head", "logits");
-    const Tensor last = phase().prefill() ? h_.slice(x, 0, phase().tokens - 1, 1) : x;
+    const int64_t rows = phase().logits();
+    const Tensor last = phase().has_prompt() ? h_.slice(x, 0, phase().tokens - 1, rows) : x;
     const Tensor logits = output(of_step("logits"));
     const Way way = program_.one_row();
-    h_.launch(
-        host::streams_of(h_, way.ranks), "decode_linear", {{"eps", model_.eps}},
-        {{"x", h_.redistribute(last, way.stream())}, {"w", input("head")}, {"norm", input("norm")}, {"y", logits}});
+    const host::Weights w = matrix("head", model_.dim);
+    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks),
+                             {{"x", h_.redistribute(last, way.stream())}, {"norm", input("norm")}, {"y", logits}}, w,
+                             {{"eps", model_.eps}});
     mark("head", "argmax");
     h_.launch(host::streams_of(h_, way.ranks), "argmax_of_columns", {},
               {{"x", logits}, {"y", output(of_step("next"))}});
@@ -224,6 +253,7 @@ ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : 
 }
 
 ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
+  if (!p.has_sequences()) return {};
   const int64_t units = p.batch * model_.kv_heads / plan_.ranks, keys = p.context + p.steps;
   const int64_t most = std::max<int64_t>(1, keys / kFewestKeys);
   const int64_t splits = std::clamp<int64_t>(pes_ / units, 1, most), room = (keys + splits - 1) / splits;
@@ -242,7 +272,8 @@ LayerSizes ModelProgram::sizes(const Phase& p) const {
   s.activation = model_.activation;
   s.window = model_.window;
   s.qk_norm = model_.qk_norm;
-  s.splits = p.prefill() ? 1 : ranges(p).splits;
+  s.sequences = p.batch;
+  s.splits = ranges(p).splits;
   s.ranks = plan_.ranks;
   s.experts = model_.experts;
   s.per_token = model_.experts_per_token;
@@ -265,6 +296,30 @@ void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape
   if (t.tensor.name != name && !t.tensor.fill)
     t.tensor.fill = [own = named(t.tensor, name)](const Params& p, uint64_t seed) { return make_input(own, p, seed); };
   tensors_.push_back(std::move(t));
+}
+
+void ModelProgram::add_matrix(const ModelTensor& like, const std::string& name, DType type, int64_t k, int64_t n,
+                              const Way& way, bool over_rows) {
+  const int64_t columns = values_in(type), group = plan_.group(k),
+                ranks = way.ranks.empty() ? plan_.ranks : static_cast<int64_t>(way.ranks.size());
+  const auto over = [&](int64_t unit) { return over_rows ? rows_over(ranks, way.unit) : columns_over(ranks, unit); };
+  ModelTensor t = like;
+  t.tensor.dtype = [type](const Params&) { return type; };
+  t.tensor.init = Init::weights([k](const Params&) { return k; });
+  if (type == plan_.dtype) return add(t, name, {k, n}, way.weights(over(way.unit)));
+  TensorSpec of = floats(name, {k, n});
+  of.init = t.tensor.init;
+  const auto quantized = [of, type, group, scale = plan_.dtype](const Params& p, uint64_t seed) {
+    return quantize(make_input(of, p, seed), type, group, scale);
+  };
+  ModelTensor scale = like;
+  t.tensor.fill = [quantized](const Params& p, uint64_t seed) { return quantized(p, seed).values; };
+  scale.tensor.fill = [quantized](const Params& p, uint64_t seed) { return quantized(p, seed).scale; };
+  add(t, name, shape_of_values(type, k, n), way.weights(over(way.unit / columns), columns));
+  // Where ranks share out whole groups of rows each has its own, else all have all.
+  const bool whole = group > 0 && k % (group * ranks) == 0;
+  const LayoutLevel rank = !over_rows ? over(way.unit) : whole ? rows_over(ranks) : host::replicate();
+  add(scale, name + "_scale", shape_of_scale(group, k, n), way.weights(rank));
 }
 
 void ModelProgram::add_phase(size_t phase) {
@@ -292,9 +347,9 @@ void ModelProgram::add_positions(size_t phase) {
         ModelTensor t;
         t.use = Use::table;
         t.phase = phase;
-        const int64_t first = p.prefill() ? 0 : p.context + step;
-        t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, first, same = !p.prefill(), cosine](
-                            const Params&, uint64_t) { return turns(m, dtype, shape, first, same, cosine); };
+        t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, p, step, cosine](const Params&, uint64_t) {
+          return turns(m, dtype, shape, p, step, cosine);
+        };
         add(t, positions_of(layer, numbered(cosine ? "cos" : "sin", step, p.steps)), shape, way(p, layer).positions());
       }
     }
@@ -314,65 +369,80 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   of_layer.layer = layer;
   of_layer.phase = phase;
   const auto vector = [&](const char* name, int64_t n) { add(of_layer, before + name, {n}, Layout().on(way.ranks)); };
-  const auto matrix = [&](const char* name, int64_t k, int64_t n, LayoutLevel rank) {
-    add_matrix(phase, layer, before + name, k, n, way.weights(rank));
+  const auto matrix = [&](const char* name, int64_t k, int64_t n, bool over_rows) {
+    add_matrix(of_layer, before + name, plan_.weights, k, n, way, over_rows);
   };
   vector("norm1", model_.dim);
-  matrix("qkv", model_.dim, model_.qkv_width(), columns_over(plan_.ranks));
+  matrix("qkv", model_.dim, model_.qkv_width(), false);
   if (model_.qkv_bias) vector("qkv_bias", model_.qkv_width());
   if (model_.qk_norm) {
     vector("q_norm", model_.head_dim);
     vector("k_norm", model_.head_dim);
   }
-  matrix("o", model_.width(), model_.dim, rows_over(plan_.ranks));
+  matrix("o", model_.width(), model_.dim, true);
   vector("norm2", model_.dim);
   if (model_.experts > 0) {
-    add_experts(phase, layer);
+    add_experts(of_layer, before);
   } else {
-    matrix("gate", model_.dim, model_.hidden, columns_over(plan_.ranks));
-    matrix("up", model_.dim, model_.hidden, columns_over(plan_.ranks));
-    matrix("down", model_.hidden, model_.dim, rows_over(plan_.ranks));
+    add_mlp(of_layer, before, way);
   }
-  if (p.prefill()) return;
-  const Ranges r = ranges(p);
-  for (const char* name : {"k", "v"}) {
-    ModelTensor t = of_layer;
-    t.use = Use::cache;
-    t.tensor.role = TensorSpec::Role::in_out;
-    add(t, before + name, {p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim},
-        way.rows(rows_over(plan_.ranks)));
-  }
+  if (p.has_sequences()) add_cache(phase, layer);
 }
 
-void ModelProgram::add_matrix(size_t phase, int64_t layer, const std::string& name, int64_t k, int64_t n,
-                              const Layout& layout) {
-  ModelTensor t;
-  t.use = Use::weights;
-  t.layer = layer;
-  t.phase = phase;
-  t.tensor.init = Init::weights([k](const Params&) { return k; });
-  add(t, name, {k, n}, layout);
+void ModelProgram::add_mlp(const ModelTensor& like, const std::string& before, const Way& way) {
+  add_matrix(like, before + "gate", plan_.weights, model_.dim, model_.hidden, way, false);
+  add_matrix(like, before + "up", plan_.weights, model_.dim, model_.hidden, way, false);
+  add_matrix(like, before + "down", plan_.weights, model_.hidden, model_.dim, way, true);
 }
 
-void ModelProgram::add_experts(size_t phase, int64_t layer) {
+void ModelProgram::add_cache(size_t phase, int64_t layer) {
   const Phase& p = plan_.phases[phase];
   const Way way = this->way(p, layer);
   const std::string before = "layers." + std::to_string(layer) + ".";
-  add_matrix(phase, layer, before + "router", model_.dim, model_.experts, Layout().on(way.ranks));
+  const Ranges r = ranges(p);
+  for (const char* name : {"k", "v"}) {
+    ModelTensor t;
+    t.use = Use::cache;
+    t.layer = layer;
+    t.phase = phase;
+    ModelTensor scale = t;
+    const Dims shape{p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim};
+    t.tensor.role = TensorSpec::Role::in_out;
+    t.tensor.dtype = [dtype = plan_.kv](const Params&) { return dtype; };
+    if (plan_.kv == DType::i8)
+      t.tensor.fill = [of = floats(before + name, shape)](const Params& q, uint64_t seed) {
+        std::vector<float> values = make_input(of, q, seed).floats();
+        for (float& v : values) v *= kMostI8;
+        return HostTensor::from(DType::i8, of.shape(q), values);
+      };
+    add(t, before + name, shape, way.rows(rows_over(plan_.ranks)));
+    if (plan_.kv != DType::i8) continue;
+    // Of values up to 1 to 2 times as large as those of the other types.
+    const Dims heads{model_.kv_heads};
+    scale.tensor.dtype = [](const Params&) { return DType::f32; };
+    scale.tensor.fill = [of = floats(before + name + "_scale", heads)](const Params& q, uint64_t seed) {
+      std::vector<float> values = make_input(of, q, seed).floats();
+      for (float& v : values) v = (1 + std::abs(v)) / kMostI8;
+      return HostTensor::from(DType::f32, of.shape(q), values);
+    };
+    add(scale, before + name + "_scale", heads, Layout().on(way.ranks));
+  }
+}
+
+void ModelProgram::add_experts(const ModelTensor& like, const std::string& before) {
+  const Phase& p = plan_.phases[like.phase];
+  const Way way = this->way(p, like.layer);
+  ModelTensor router = like;
+  router.tensor.init = Init::weights([k = model_.dim](const Params&) { return k; });
+  add(router, before + "router", {model_.dim, model_.experts}, Layout().on(way.ranks));
   for (const ExpertGroup& g : expert_groups(sizes(p), way)) {
-    const Layout columns = expert_weights(g.ranks, columns_over(plan_.tensor_ranks())),
-                 rows = expert_weights(g.ranks, rows_over(plan_.tensor_ranks()));
-    for (int64_t e = g.first; e < g.first + g.count; ++e) {
-      const std::string expert = before + "experts." + std::to_string(e) + ".";
-      add_matrix(phase, layer, expert + "gate", model_.dim, model_.hidden, columns);
-      add_matrix(phase, layer, expert + "up", model_.dim, model_.hidden, columns);
-      add_matrix(phase, layer, expert + "down", model_.hidden, model_.dim, rows);
-    }
+    for (int64_t e = g.first; e < g.first + g.count; ++e)
+      add_mlp(like, expert_name(before, e), way_of_experts(way, g.ranks));
   }
   for (int64_t step = 0; step < p.steps && !plan_.routed; ++step) {
     ModelTensor t;
-    t.layer = layer;
-    t.phase = phase;
+    t.layer = like.layer;
+    t.phase = like.phase;
     t.tensor.dtype = [](const Params&) { return DType::i32; };
     const std::string name = numbered(before + "choice", step, p.steps);
     t.tensor.fill = [name, rows = p.rows(), k = model_.experts_per_token, n = model_.experts](const Params&,
@@ -413,7 +483,7 @@ void ModelProgram::add_ends(size_t phase) {
     of.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
     head.tensor.fill = [of](const Params& q, uint64_t seed) { return transposed(make_input(of, q, seed)); };
   }
-  add(head, "head", {model_.dim, model_.vocab}, last.weights(columns_over(plan_.ranks)));
+  add_matrix(head, "head", head_type(), model_.dim, model_.vocab, last, false);
   for (int64_t step = 0; step < p.steps; ++step) {
     const auto i32 = [](const Params&) { return DType::i32; };
     ModelTensor ids = io, logits = io, next = io;
@@ -424,9 +494,10 @@ void ModelProgram::add_ends(size_t phase) {
       return tokens(name, shape, vocab, q, seed);
     };
     add(ids, name, shape, first.rows());
-    const int64_t sequences = p.prefill() ? 1 : p.batch;
+    const int64_t sequences = p.logits();
     logits.tensor.role = next.tensor.role = TensorSpec::Role::out;
-    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab}, last.operand(columns_over(plan_.ranks)));
+    add(logits, numbered("logits", step, p.steps), {sequences, model_.vocab},
+        last.operand(columns_over(plan_.ranks, last.unit)));
     next.tensor.dtype = i32;
     add(next, numbered("next", step, p.steps), {sequences}, Layout().pe(host::shard(0)).on(last.ranks));
   }

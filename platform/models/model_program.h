@@ -71,20 +71,26 @@ class ModelProgram {
   Ranges ranges(const Phase&) const;
   LayerSizes sizes(const Phase&) const;
   /// How a layer's operands lie in a phase.
-  Way way(const Phase& p, int64_t layer) const { return {p.prefill(), plan_.ranks_of(layer)}; }
+  Way way(const Phase& p, int64_t layer) const { return {p.has_prompt(), plan_.ranks_of(layer), unit()}; }
   /// Of the head, which has a row a sequence: as a decode.
-  Way one_row() const { return {false, plan_.ranks_of(layers_of(plan_).back())}; }
+  Way one_row() const { return {false, plan_.ranks_of(layers_of(plan_).back()), unit()}; }
+  /// Of the head, whose matrix with tied weights is the embedding's.
+  DType head_type() const { return model_.tied ? plan_.dtype : plan_.weights; }
 
  private:
   class Run;
+  int64_t unit() const { return values_in(plan_.weights); }
+  /// A matrix of weights of this type, with its scales if it has some; `over_rows`: the ranks share out k, else n.
+  void add_matrix(const ModelTensor& like, const std::string& name, DType, int64_t k, int64_t n, const Way&,
+                  bool over_rows);
   void add(ModelTensor, const std::string& name, const Dims& shape, const host::Layout&);
   void add_phase(size_t phase);
   void add_ends(size_t phase);
   void add_layer(size_t phase, int64_t layer);
+  void add_cache(size_t phase, int64_t layer);
   void add_positions(size_t phase);
-  void add_experts(size_t phase, int64_t layer);
-  /// A layer's weights [k, n], with numbers for k rows.
-  void add_matrix(size_t phase, int64_t layer, const std::string& name, int64_t k, int64_t n, const host::Layout&);
+  void add_mlp(const ModelTensor& like, const std::string& before, const Way&);
+  void add_experts(const ModelTensor& like, const std::string& before);
 
   const ModelSpec model_;
   const Plan plan_;

@@ -89,7 +89,8 @@ void settle(const ModelProgram& program, const Peaks& peaks, const ProgramReport
   p->mfu = 2 * work.macs / (p->time_ns * peaks.flop_ns);
   p->hbm_share = work.bytes / (p->time_ns * peaks.hbm_gbs);
   p->tokens_s = static_cast<double>(p->phase.rows()) / p->time_ns * 1e9;
-  (p->phase.prefill() ? p->ttft_ns : p->tpot_ns) = p->time_ns;
+  if (p->phase.has_prompt()) p->ttft_ns = p->time_ns;
+  if (p->phase.has_sequences()) p->tpot_ns = p->time_ns;
   const int64_t tokens = program.plan().tokens_of_run();
   if (run.run.energy && tokens > 0)
     p->joules_token = energy::headline(*run.run.energy).joules / static_cast<double>(tokens);
@@ -213,6 +214,8 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
         .field("num_experts_per_tok", m.experts_per_token)
         .field("routing", plan.routed ? "top_k" : "given")
         .field("ep", plan.expert_groups);
+  if (plan.quantized()) w.field("weights", kernbench::name_of(plan.weights));
+  if (plan.kv != plan.dtype) w.field("kv", kernbench::name_of(plan.kv));
   w.field("tp", plan.tensor_ranks())
       .field("pp", plan.stages)
       .field("layers", plan.whole() ? plan.layers : 1)
@@ -226,9 +229,12 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
 void write_model_text(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
   const ModelSpec& m = r.program->model();
   const Plan& plan = r.program->plan();
-  fmt::print(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, kernbench::name_of(plan.dtype),
-             p.run.topology, plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "",
-             plan.stages, p.run.pes.size(), verdict_text(p.run));
+  std::string types(kernbench::name_of(plan.dtype));
+  if (plan.quantized()) types += fmt::format(", weights {}", kernbench::name_of(plan.weights));
+  if (plan.kv != plan.dtype) types += fmt::format(", cache {}", kernbench::name_of(plan.kv));
+  fmt::print(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, types, p.run.topology,
+             plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "", plan.stages,
+             p.run.pes.size(), verdict_text(p.run));
   fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
              "HBM %");
   for (const PhaseTimes& t : r.phases)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "kernbench/phase2/op/errors.h"
@@ -12,7 +13,8 @@ namespace kernbench::models {
 namespace {
 
 constexpr int64_t kMostTokens = int64_t{1} << 24;  // tokens, sequences, steps
-constexpr const char* kLegal = "prefill:N or decode:batch=B,context=C[,steps=S]";
+constexpr const char* kLegal = "prefill:N, decode:batch=B,context=C[,steps=S] or mixed:prefill=N,batch=B,context=C";
+constexpr int64_t kGroup = 128;  // weights of 4 bits along k that share a scale, as GPTQ and AWQ have them
 
 [[noreturn]] void refuse(const std::string& phase, const std::string& why) {
   throw InputError(fmt::format("--phase: found {}: {}; legal: {}", in_quotes(phase), why, kLegal));
@@ -26,37 +28,38 @@ int64_t count(const std::string& phase, const std::string& text, int64_t least) 
   return v;
 }
 
-void read_decode(const std::string& phase, const std::string& values, Phase* p) {
-  struct Word {
-    const char* name;
-    int64_t Phase::*value;
-    int64_t least;
-    bool given;
-  };
-  Word words[] = {
-      {"batch", &Phase::batch, 1, false}, {"context", &Phase::context, 0, false}, {"steps", &Phase::steps, 1, false}};
+/// What a phase's text says, word by word.
+struct Word {
+  const char* name;
+  int64_t Phase::*value;
+  int64_t least;
+  bool required = true;
+  bool given = false;
+};
+constexpr Word kBatch{"batch", &Phase::batch, 1}, kContext{"context", &Phase::context, 0},
+    kSteps{"steps", &Phase::steps, 1, false}, kPrefill{"prefill", &Phase::tokens, 1};
+
+void read_words(const std::string& phase, const std::string& values, std::vector<Word> words, Phase* p) {
   for (size_t at = 0; at <= values.size();) {
     const size_t end = std::min(values.find(',', at), values.size());
     const std::string word = values.substr(at, end - at);
     const size_t equals = std::min(word.find('='), word.size());
-    Word* which = nullptr;
-    for (Word& w : words) {
-      if (word.substr(0, equals) == w.name) which = &w;
-    }
-    if (!which || equals == word.size()) refuse(phase, in_quotes(word) + " says nothing");
+    const auto which =
+        std::find_if(words.begin(), words.end(), [&](const Word& w) { return word.substr(0, equals) == w.name; });
+    if (which == words.end() || equals == word.size()) refuse(phase, in_quotes(word) + " says nothing");
     if (which->given) refuse(phase, std::string(which->name) + " stands twice");
     which->given = true;
     p->*(which->value) = count(phase, word.substr(equals + 1), which->least);
     at = end + 1;
   }
   for (const Word& w : words) {
-    if (!w.given && w.value != &Phase::steps) refuse(phase, std::string(w.name) + " is missing");
+    if (!w.given && w.required) refuse(phase, std::string(w.name) + " is missing");
   }
 }
 
 /// The last position that a phase reaches, counted from 1.
 int64_t reach(const Phase& p) {
-  return p.prefill() ? p.tokens : p.context + p.steps;
+  return std::max(p.tokens, p.has_sequences() ? p.context + p.steps : 0);
 }
 
 }  // namespace
@@ -66,15 +69,20 @@ Phase parse_phase(const std::string& text) {
   p.text = text;
   const size_t colon = std::min(text.find(':'), text.size());
   const std::string kind = text.substr(0, colon), values = colon < text.size() ? text.substr(colon + 1) : "";
-  if (kind == "mixed") throw InputError("--phase: mixed is not yet built; legal: " + std::string(kLegal));
-  if (kind != "prefill" && kind != "decode") refuse(text, "no such phase");
-  p.kind = kind == "prefill" ? Phase::Kind::prefill : Phase::Kind::decode;
-  if (p.prefill()) {
+  if (kind == "prefill") {
     p.tokens = count(text, values, 1);
+  } else if (kind == "decode") {
+    read_words(text, values, {kBatch, kContext, kSteps}, &p);
+  } else if (kind == "mixed") {
+    read_words(text, values, {kPrefill, kBatch, kContext}, &p);
   } else {
-    read_decode(text, values, &p);
+    refuse(text, "no such phase");
   }
   return p;
+}
+
+int64_t Plan::group(int64_t k) const {
+  return weights == DType::i4 && k > kGroup ? kGroup : 0;
 }
 
 int64_t Plan::tokens_of_run() const {

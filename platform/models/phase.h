@@ -9,19 +9,20 @@
 
 namespace kernbench::models {
 
-/// One prompt of `tokens`, or a batch of sequences that have `context` keys each in their cache and take `steps`
-/// tokens one after the other.
+/// One prompt of `tokens` (prefill), or a batch of sequences that have `context` keys each in their cache and take
+/// `steps` tokens one after the other (decode), or both in one step (mixed).
 struct Phase {
-  enum class Kind : uint8_t { prefill, decode };
-  std::string text;  ///< as given
-  Kind kind = Kind::prefill;
-  int64_t tokens = 0;                         ///< prefill
-  int64_t batch = 0, context = 0, steps = 1;  ///< decode
-  bool prefill() const { return kind == Kind::prefill; }
-  int64_t rows() const { return prefill() ? tokens : batch; }  ///< of the residual stream
+  std::string text;                           ///< as given
+  int64_t tokens = 0;                         ///< of the prompt; 0: none
+  int64_t batch = 0, context = 0, steps = 1;  ///< of the sequences; batch 0: none
+  bool has_prompt() const { return tokens > 0; }
+  bool has_sequences() const { return batch > 0; }
+  int64_t rows() const { return tokens + batch; }                    ///< of the residual stream, the prompt's first
+  int64_t logits() const { return (has_prompt() ? 1 : 0) + batch; }  ///< rows of them: the prompt's last, then these
+  int64_t position(int64_t row, int64_t step) const { return row < tokens ? row : context + step; }
 };
 
-/// prefill:N or decode:batch=B,context=C[,steps=S]. InputError.
+/// prefill:N, decode:batch=B,context=C[,steps=S] or mixed:prefill=N,batch=B,context=C. InputError.
 Phase parse_phase(const std::string&);
 
 struct Plan {
@@ -34,7 +35,12 @@ struct Plan {
   bool repeat = false;        ///< equal layers are simulated once
   int64_t only_layer = -1;    ///< one layer alone, from and to the residual stream; -1: no
   DType dtype = DType::bf16;
+  DType weights = DType::bf16;  ///< of the matrices of layers and head: dtype, f8e4m3, i8 or i4
+  DType kv = DType::bf16;       ///< of the cache: dtype, f8e4m3 or i8
 
+  bool quantized() const { return weights != dtype; }
+  /// Rows (k) of a matrix of weights that share a scale, of so many; 0: all.
+  int64_t group(int64_t k) const;
   int64_t simulated_layers() const { return repeat || only_layer >= 0 ? 1 : layers; }
   /// Of all steps, where the run is of one phase and simulates all that it counts; else 0.
   int64_t tokens_of_run() const;

@@ -26,6 +26,17 @@ struct Matrix {
   double at(int64_t r, int64_t c) const { return values[static_cast<size_t>(r * cols + c)]; }
 };
 
+/// Keys or values as they are stored, without their scales.
+struct Cache {
+  Matrix stored;
+  std::vector<float> steps;  ///< that the machine's may be away, of integers
+  Cache(Matrix m) : stored(std::move(m)), steps(stored.values.size()) {}  // NOLINT
+  void append(size_t at, double value, double away) {
+    stored.values[at] = value;
+    steps[at] = static_cast<float>(away);
+  }
+};
+
 Matrix times(const Matrix& a, const Matrix& b) {
   Matrix c(a.rows, b.cols);
   for (int64_t i = 0; i < a.rows; ++i) {
@@ -64,7 +75,7 @@ class Reference {
       phase_ = p;
       caches_.clear();
       for (step_ = 0; step_ < phase().steps; ++step_) step();
-      for (const auto& [name, cache] : caches_) tell(name, cache, roundings());
+      for (const auto& [name, cache] : caches_) tell(name, cache);
     }
     return std::move(expected_);
   }
@@ -77,6 +88,29 @@ class Reference {
   }
   const HostTensor& input(const std::string& name) const { return in_.at(named(name)); }
   Matrix matrix(const std::string& name) const { return Matrix(input(name)); }
+  /// Of weights, as the bytes that lie there say; in a type of their own times their scales.
+  Matrix weights(const std::string& name, DType type) const {
+    if (type == program_.plan().dtype) return matrix(name);
+    const HostTensor &stored = input(name), &by = input(name + "_scale");
+    const Matrix scale(by);
+    Matrix w(stored.shape[0], scale.cols);
+    const int64_t group = program_.plan().group(w.rows), width = stored.shape[1];
+    const std::vector<float> whole = type == DType::i4 ? std::vector<float>() : stored.floats();
+    for (int64_t r = 0; r < w.rows; ++r) {
+      for (int64_t c = 0; c < w.cols; ++c) {
+        double v = 0;
+        if (type == DType::i4) {
+          const int nibble = stored.bytes[static_cast<size_t>(r * width + c / 2)] >> (c % 2 * 4) & 15;
+          v = nibble < 8 ? nibble : nibble - 16;
+        } else {
+          v = whole[static_cast<size_t>(r * width + c)];
+        }
+        w.at(r, c) = v * scale.at(group > 0 ? r / group : 0, c);
+      }
+    }
+    return w;
+  }
+  Matrix of_layer(const std::string& name) const { return weights(name, program_.plan().weights); }
   Vector vector(const std::string& name) const {
     const std::vector<float> all = input(name).floats();
     return {all.begin(), all.end()};
@@ -92,6 +126,17 @@ class Reference {
     Expected e{HostTensor::from(program_.plan().dtype, t.shape(none), values), {}};
     e.scale.assign(m.values.size(), static_cast<float>(roundings * most));
     expected_[named(name)] = std::move(e);
+  }
+
+  /// A cache in its own type.
+  void tell(const std::string& name, const Cache& cache) {
+    tell(name, cache.stored, roundings());
+    Expected& e = expected_[named(name)];
+    const DType type = program_.plan().kv;
+    if (type == program_.plan().dtype) return;
+    const std::vector<float> values(cache.stored.values.begin(), cache.stored.values.end());
+    e.value = HostTensor::from(type, e.value.shape, values);
+    if (!is_float(type)) e.scale = cache.steps;
   }
 
   void step() {
@@ -120,7 +165,7 @@ class Reference {
     const std::string before = "layers." + std::to_string(l) + ".";
     Matrix n = *x;
     for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm1"), m_.eps);
-    Matrix qkv = times(n, matrix(before + "qkv"));
+    Matrix qkv = times(n, of_layer(before + "qkv"));
     if (m_.qkv_bias) {
       const Vector bias = vector(before + "qkv_bias");
       for (int64_t r = 0; r < qkv.rows; ++r) {
@@ -128,7 +173,10 @@ class Reference {
       }
     }
     turn(before, &qkv);
-    const Matrix o = times(phase().prefill() ? attended(qkv) : decoded(before, qkv), matrix(before + "o"));
+    Matrix heads(qkv.rows, m_.width());
+    attend_to_prompt(qkv, &heads);
+    if (phase().has_sequences()) attend_to_caches(before, qkv, &heads);
+    const Matrix o = times(heads, of_layer(before + "o"));
     for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += o.values[i];
 
     n = *x;
@@ -138,11 +186,11 @@ class Reference {
   }
 
   Matrix mlp(const std::string& before, const Matrix& x) const {
-    Matrix gate = times(x, matrix(before + "gate"));
-    const Matrix up = times(x, matrix(before + "up"));
+    Matrix gate = times(x, of_layer(before + "gate"));
+    const Matrix up = times(x, of_layer(before + "up"));
     for (size_t i = 0; i < gate.values.size(); ++i)
       gate.values[i] = activated(m_.activation, gate.values[i]) * up.values[i];
-    return times(gate, matrix(before + "down"));
+    return times(gate, of_layer(before + "down"));
   }
 
   Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) const {
@@ -233,22 +281,22 @@ class Reference {
     }
   }
 
-  /// A head of q in a row over keys [first, end), which key(j) and value(j) point at.
+  /// A head of q in a row over keys [first, end), which key(j) and value(j) point at, times their scales.
   template <class Key, class Value>
   void attend(const Matrix& qkv, int64_t row, int64_t head, int64_t first, int64_t end, const Key& key,
-              const Value& value, Matrix* o) const {
+              const Value& value, Matrix* o, double k_scale = 1, double v_scale = 1) const {
     Vector weight;
     double top = -1e300, sum = 0;
     for (int64_t j = first; j < end; ++j) {
       double score = 0;
       for (int64_t d = 0; d < m_.head_dim; ++d) score += qkv.at(row, q_col(head) + d) * key(j)[d];
-      weight.push_back(score / std::sqrt(static_cast<double>(m_.head_dim)));
+      weight.push_back(k_scale * score / std::sqrt(static_cast<double>(m_.head_dim)));
       top = std::max(top, weight.back());
     }
     for (double& w : weight) sum += w = std::exp(w - top);
     for (int64_t j = first; j < end; ++j) {
       for (int64_t d = 0; d < m_.head_dim; ++d)
-        o->at(row, head * m_.head_dim + d) += weight[static_cast<size_t>(j - first)] / sum * value(j)[d];
+        o->at(row, head * m_.head_dim + d) += v_scale * weight[static_cast<size_t>(j - first)] / sum * value(j)[d];
     }
   }
 
@@ -256,54 +304,75 @@ class Reference {
     return m_.window > 0 ? std::max<int64_t>(0, position - m_.window + 1) : 0;
   }
 
-  Matrix attended(const Matrix& qkv) const {
-    Matrix o(qkv.rows, m_.width());
+  void attend_to_prompt(const Matrix& qkv, Matrix* o) const {
     for (int64_t head = 0; head < m_.heads; ++head) {
       const int64_t of = head / (m_.heads / m_.kv_heads);
       const auto at = [&](int64_t row, int64_t col) { return &qkv.values[static_cast<size_t>(row * qkv.cols + col)]; };
-      for (int64_t r = 0; r < qkv.rows; ++r)
+      for (int64_t r = 0; r < phase().tokens; ++r)
         attend(
             qkv, r, head, first_key(r), r + 1, [&](int64_t j) { return at(j, k_col(of)); },
-            [&](int64_t j) { return at(j, v_col(of)); }, &o);
+            [&](int64_t j) { return at(j, v_col(of)); }, o);
     }
-    return o;
   }
 
-  Matrix decoded(const std::string& before, const Matrix& qkv) {
+  /// A head's scale of k or v in a cache of i8; else 1.
+  double cache_scale(const std::string& name, int64_t head) const {
+    if (program_.plan().kv != DType::i8) return 1;
+    return vector(name + "_scale")[static_cast<size_t>(head)];
+  }
+  /// What the cache's type makes of a key or a value, without its scale.
+  double as_cached(double x, double scale) const {
+    if (program_.plan().kv == program_.plan().dtype) return x;
+    if (program_.plan().kv == DType::i8) return scale == 0 ? 0 : std::clamp(std::nearbyint(x / scale), -127.0, 127.0);
+    auto v = static_cast<float>(x);
+    round_to(program_.plan().kv, &v, 1);
+    return v;
+  }
+
+  /// How far a value may be away that is rounded to a cache of integers: a step, and what it may itself be.
+  double steps_of(double value, double scale) const {
+    const Tolerance t = tolerance_of(program_.plan().dtype);
+    return scale == 0 ? 0 : 1 + (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value))) / scale;
+  }
+
+  void attend_to_caches(const std::string& before, const Matrix& qkv, Matrix* o) {
     for (const char* name : {"k", "v"}) {
       if (caches_.count(before + name) == 0) caches_.emplace(before + name, matrix(before + name));
     }
-    Matrix &k = caches_.at(before + "k"), &v = caches_.at(before + "v");
+    Cache &k = caches_.at(before + "k"), &v = caches_.at(before + "v");
     const ModelProgram::Ranges r = program_.ranges(phase());
     const int64_t position = phase().context + step_;
-    Matrix o(qkv.rows, m_.width());
-    for (int64_t sequence = 0; sequence < qkv.rows; ++sequence) {
+    const int64_t batch = phase().batch;
+    for (int64_t sequence = 0; sequence < batch; ++sequence) {
+      const int64_t row = phase().tokens + sequence;
       for (int64_t head = 0; head < m_.kv_heads; ++head) {
         // Units stand rank by rank, sequence by sequence, head by head; keys of one follow each other over its ranges.
-        const int64_t unit = (head / kv_heads() * qkv.rows + sequence) * kv_heads() + head % kv_heads();
-        const auto at = [&](Matrix& cache, int64_t j) {
-          return &cache.values[static_cast<size_t>((unit * r.splits * r.keys + j) * m_.head_dim)];
-        };
+        const int64_t unit = (head / kv_heads() * batch + sequence) * kv_heads() + head % kv_heads();
+        const auto place = [&](int64_t j) { return static_cast<size_t>((unit * r.splits * r.keys + j) * m_.head_dim); };
+        const auto at = [&](const Cache& cache, int64_t j) { return &cache.stored.values[place(j)]; };
+        const double k_scale = cache_scale(before + "k", head), v_scale = cache_scale(before + "v", head);
         for (int64_t d = 0; d < m_.head_dim; ++d) {
-          at(k, position)[d] = qkv.at(sequence, k_col(head) + d);
-          at(v, position)[d] = qkv.at(sequence, v_col(head) + d);
+          const auto append = [&](Cache* cache, int64_t col, double scale) {
+            const double value = qkv.at(row, col + d);
+            cache->append(place(position) + static_cast<size_t>(d), as_cached(value, scale), steps_of(value, scale));
+          };
+          append(&k, k_col(head), k_scale);
+          append(&v, v_col(head), v_scale);
         }
         const int64_t group = m_.heads / m_.kv_heads;
         for (int64_t g = 0; g < group; ++g)
           attend(
-              qkv, sequence, head * group + g, first_key(position), position + 1, [&](int64_t j) { return at(k, j); },
-              [&](int64_t j) { return at(v, j); }, &o);
+              qkv, row, head * group + g, first_key(position), position + 1, [&](int64_t j) { return at(k, j); },
+              [&](int64_t j) { return at(v, j); }, o, k_scale, v_scale);
       }
     }
-    return o;
   }
 
   void head(const Matrix& x) {
-    const bool prefill = phase().prefill();
-    Matrix last(prefill ? 1 : x.rows, m_.dim);
+    Matrix last(phase().logits(), m_.dim);
     std::copy(x.values.end() - static_cast<int64_t>(last.values.size()), x.values.end(), last.values.begin());
     for (int64_t r = 0; r < last.rows; ++r) norm(&last, r, 0, m_.dim, vector("norm"), m_.eps);
-    const Matrix logits = times(last, matrix("head"));
+    const Matrix logits = times(last, weights("head", program_.head_type()));
     tell(of_step("logits"), logits, roundings());
     tell_next(logits);
   }
@@ -328,7 +397,7 @@ class Reference {
   const ModelSpec& m_;
   const TensorMap& in_;
   std::map<std::string, Expected> expected_;
-  std::map<std::string, Matrix> caches_;
+  std::map<std::string, Cache> caches_;
   size_t phase_ = 0;
   int64_t step_ = 0;
 };

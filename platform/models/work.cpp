@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/platform/models/quantized.h"
+
 namespace kernbench::models {
 namespace {
 
@@ -19,28 +21,49 @@ double keys_seen(const ModelSpec& m, int64_t first, int64_t queries) {
   return sum;
 }
 
+/// Of a matrix [k, n] of weights in this type, with its scales.
+double bytes_of(const Plan& plan, DType type, int64_t k, int64_t n) {
+  const auto of = [](DType t, const Dims& shape) {
+    return number(static_cast<int64_t>(size_of(t)) * shape.elements());
+  };
+  const double values = of(type, shape_of_values(type, k, n));
+  return type == plan.dtype ? values : values + of(plan.dtype, shape_of_scale(plan.group(k), k, n));
+}
+
 }  // namespace
 
 Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, double chosen) {
   const double size = number(static_cast<int64_t>(size_of(plan.dtype)));
-  const double mlp = 3 * number(m.dim) * number(m.hidden);
-  const double others = number(m.dim) * number(m.qkv_width() + m.width() + m.experts);  // and the router
-  const bool one = m.experts == 0;
-  Work w;
   // A decode's steps differ by a key each; the middle one stands for all.
-  const double keys =
-      p.prefill() ? keys_seen(m, 0, p.tokens) : number(p.batch) * keys_seen(m, p.context + (p.steps - 1) / 2, 1);
-  w.macs = number(p.rows()) * (others + (one ? mlp : number(m.experts_per_token) * mlp)) + 2 * keys * number(m.width());
-  w.bytes = size * (others + (one ? mlp : chosen * mlp) + number(2 * m.dim));
+  const double cached = number(p.batch) * keys_seen(m, p.context + (p.steps - 1) / 2, 1),
+               keys = keys_seen(m, 0, p.tokens) + cached;
+  Work w;
+  w.bytes = size * number(2 * m.dim);
+  /// `of_row` such matrices meet a row, `there` some row.
+  const auto add = [&](DType type, int64_t k, int64_t n, double of_row = 1, double there = 1) {
+    w.macs += number(p.rows()) * of_row * number(k) * number(n);
+    w.bytes += there * bytes_of(plan, type, k, n);
+  };
+  add(plan.weights, m.dim, m.qkv_width());
+  add(plan.weights, m.width(), m.dim);
+  if (m.experts > 0) add(plan.dtype, m.dim, m.experts);
+  const double of_row = m.experts > 0 ? number(m.experts_per_token) : 1, there = m.experts > 0 ? chosen : 1;
+  add(plan.weights, m.dim, m.hidden, 2 * of_row, 2 * there);
+  add(plan.weights, m.hidden, m.dim, of_row, there);
+  w.macs += 2 * keys * number(m.width());
   if (m.qkv_bias) w.bytes += size * number(m.qkv_width());
-  if (!p.prefill()) w.bytes += size * 2 * (keys + number(p.batch)) * number(m.kv_heads * m.head_dim);
+  if (!p.has_sequences()) return w;
+  const double of_key = number(static_cast<int64_t>(size_of(plan.kv)) * m.kv_heads * m.head_dim);
+  w.bytes += 2 * (cached + number(p.batch)) * of_key;
+  if (plan.kv == DType::i8) w.bytes += number(2 * static_cast<int64_t>(sizeof(float)) * m.kv_heads);
   return w;
 }
 
 Work ends_work(const ModelSpec& m, const Plan& plan, const Phase& p) {
-  const double size = number(static_cast<int64_t>(size_of(plan.dtype)));
-  const double rows = p.prefill() ? 1 : number(p.batch);
-  return {rows * number(m.dim) * number(m.vocab), size * number(m.dim) * (number(m.vocab) + number(p.rows()))};
+  const double row = number(static_cast<int64_t>(size_of(plan.dtype)) * m.dim);
+  const DType head = m.tied ? plan.dtype : plan.weights;
+  return {number(p.logits()) * number(m.dim) * number(m.vocab),
+          bytes_of(plan, head, m.dim, m.vocab) + row * number(p.rows())};
 }
 
 }  // namespace kernbench::models

@@ -44,9 +44,9 @@ void llama_layer(host::Context& h) {
   w.norm2 = h.input("w_norm2");
   w.qkv = h.input("w_qkv");
   w.o = h.input("w_o");
-  w.gate = h.input("w_gate");
-  w.up = h.input("w_up");
-  w.down = h.input("w_down");
+  w.mlp.gate = h.input("w_gate");
+  w.mlp.up = h.input("w_up");
+  w.mlp.down = h.input("w_down");
   models::DecoderLayer(h, sizes, kWay).prefill(h.input("x"), h.output("y"), w, h.input("cos"), h.input("sin"));
 }
 

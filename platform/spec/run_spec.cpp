@@ -261,8 +261,9 @@ Table model_table(const Table& run) {
               .file(File::input)
               .required(),
           Entry("phase", "PHASE",
-                "prefill:N, a prompt of N tokens, or decode:batch=B,context=C[,steps=S], S tokens of each of B "
-                "sequences whose C keys are in the cache; default prefill:512 (repeatable)")
+                "prefill:N, a prompt of N tokens, decode:batch=B,context=C[,steps=S], S tokens of each of B sequences "
+                "whose C keys are in the cache, or mixed:prefill=N,batch=B,context=C, both in one step; default "
+                "prefill:512 (repeatable)")
               .often(Often::each),
           number("tp", "SIPs that share out every layer", 1024).initially("1"),
           number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),
@@ -274,8 +275,12 @@ Table model_table(const Table& run) {
               .legal({"given", "top_k"})
               .initially("given"),
           Entry("dtype", "", "of weights, cache and activations; default: the model's").legal({"f32", "f16", "bf16"}),
-          Entry("weights", "", "another type of weights; not yet built"),
-          Entry("kv", "", "another type of the cache; not yet built"),
+          Entry("weights", "",
+                "of the matrices of layers and head: --dtype's, f8 (e4m3) or i8 with a scale a column, i4 with one for "
+                "each 128 rows of a column")
+              .legal({"f32", "f16", "bf16", "f8", "i8", "i4"}),
+          Entry("kv", "", "of the cache of a decode: --dtype's, f8 (e4m3, scale 1) or i8 with a scale a head")
+              .legal({"f32", "f16", "bf16", "f8", "i8"}),
           number("layers", "count so many of the model's layers; default: all", kMost64),
           flag("repeat", "simulate one layer for all, which are alike; the report says what that assumes"),
           Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/layout.h"
 
 namespace kernbench {
 namespace {
@@ -54,6 +55,25 @@ TEST(Placement, replicas_are_whole_and_everyones_own) {
 TEST(Placement, refuses_what_has_no_meaning) {
   EXPECT_THROW(plan_shards(Placement::rows, DType::f32, {2}, 0), std::invalid_argument);
   EXPECT_THROW(plan_shards(Placement::rows, DType::f32, {}, 2), std::invalid_argument);
+}
+
+TEST(Placement, blocks_of_a_layout_are_of_whole_units) {
+  const auto columns = [](const host::Layout& layout, int64_t n, uint32_t pes) {
+    std::vector<host::LayoutPlace> places;
+    for (uint32_t p = 0; p < pes; ++p) places.push_back({p / 2, 0, p % 2});
+    std::vector<int64_t> all;
+    for (const Shard& s : plan_shards(layout, DType::f32, {3, n}, places).shards) all.push_back(s.extent[1]);
+    return all;
+  };
+  using host::shard;
+  const host::Layout twice = host::Layout(shard(1, 2)).pe(shard(1, 2));
+  EXPECT_EQ(columns(twice, 70, 4), (std::vector<int64_t>{18, 18, 18, 16}));
+  EXPECT_EQ(columns(twice, 35, 4), (std::vector<int64_t>{10, 8, 10, 7}));
+  EXPECT_EQ(columns(twice, 3, 4), (std::vector<int64_t>{2, 0, 1, 0}));
+  EXPECT_EQ(columns(host::Layout(shard(1)).pe(shard(1)), 35, 4), (std::vector<int64_t>{9, 9, 9, 8}));
+  EXPECT_EQ(twice.to_string(), "rank shard(1, 2), cube replicate, pe shard(1, 2)");
+  EXPECT_FALSE(twice == host::Layout(shard(1)).pe(shard(1, 2)));
+  EXPECT_THROW(host::grid(shard(0, 2), shard(1)), std::invalid_argument);
 }
 
 TEST(Placement, scattering_and_gathering_any_plan_gives_the_tensor_back) {

@@ -46,6 +46,14 @@ TEST(Verify, reports_the_largest_errors_and_the_first_places) {
   EXPECT_NE(r.reason.find("8 of 60"), std::string::npos) << r.reason;
 }
 
+TEST(Verify, integers_that_are_rounded_floats_may_be_steps_away) {
+  const int8_t v[] = {3, -128, 7};
+  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{4, -128, 7}, {}}).passed);
+  EXPECT_TRUE(verify("y", DType::i8, {3}, v, {{4, -127, 7}, {1, 1, 0}}).passed);
+  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{5, -127, 7}, {1, 1, 0}}).passed);
+  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{4, -127, 8}, {1, 1, 0}}).passed);
+}
+
 TEST(Verify, integers_are_exact) {
   const int32_t v[] = {1000000, 5};
   EXPECT_TRUE(verify("y", DType::i32, {2}, v, {{1000000, 5}, {}}).passed);

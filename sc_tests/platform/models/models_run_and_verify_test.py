@@ -22,7 +22,7 @@ EXPERTS = {"num_local_experts": 8, "num_experts_per_tok": 2}
 PHASES = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=8")
 
 
-class Models(Cli):
+class ModelsCli(Cli):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -42,6 +42,8 @@ class Models(Cli):
     def report(self, model, *options, system=SMALL):
         return json.loads(self.succeeds("model", model, "--topology", system, "--format", "json", *options))
 
+
+class Models(ModelsCli):
     def test_every_family_verifies(self):
         for family in FAMILIES:
             with self.subTest(family=family):
@@ -272,12 +274,15 @@ class Models(Cli):
         for options, saying in (
                 (("--phase", "prefill"), "prefill:N"), (("--phase", "prefill:0"), "'0'"), (("--phase", "decode:batch=2"), "context is missing"),
                 (("--phase", "decode:batch=2,batch=2,context=1"), "twice"), (("--phase", "decode:batch=2,contest=1"), "'contest=1'"),
-                (("--phase", "mixed:prefill=1,batch=1,context=1"), "not yet"), (("--phase", "prefill:257"), "position 257"),
+                (("--phase", "mixed:prefill=1,batch=1"), "context is missing"), (("--phase", "mixed:prefill=0,batch=1,context=1"), "'0'"),
+                (("--phase", "mixed:prefill=1,batch=1,context=1,steps=2"), "'steps=2' says nothing"), (("--phase", "mixed:prefill=1,batch=1,context=256"), "position 257"),
+                (("--phase", "mixed:9"), "'9' says nothing"), (("--phase", "prefill:257"), "position 257"),
                 (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
                 (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most a stage a layer, 2"),
                 (("--pp", "2", "--repeat"), "layers of their own"), (("--ep", "2"), "a llama has no experts"),
                 (("--routing", "top_k"), "a llama has no experts"), (("--routing", "best"), "best"),
-                (("--weights", "i8"), "not yet"), (("--kv", "f8"), "not yet"), (("--layers", "3"), "the model has 2"),
+                (("--weights", "i2"), "f8,i8,i4"), (("--kv", "i4"), "f8,i8}"), (("--weights", "f16"), "legal beside it: f32, or a type of 8 bits"),
+                (("--kv", "f32", "--dtype", "f16"), "--kv: found f32 beside --dtype f16"), (("--layers", "3"), "the model has 2"),
                 (("--verify-layer", "2"), "from 0 to 1"), (("--verify-layer", "0", "--repeat"), "alone")):
             with self.subTest(options=options):
                 self.refuses("model", model, "--topology", SMALL, *options, saying=[saying], lines=1)

@@ -1,0 +1,154 @@
+"""Weights and caches in types of their own, with scales: do the kernels that have them give what numpy gives, on odd sizes
+and for the edges of the types?"""
+import os
+import tempfile
+
+import cli_support
+from cli_support import topology
+
+try:
+    import numpy as np
+except ImportError:
+    cli_support.leave_out("there is no NumPy (Debian: apt-get install python3-numpy)")
+
+
+def f8e4m3():
+    """All codes but NaN's: 1 sign, 4 exponent, 3 mantissa bits, bias 7; the largest is 448."""
+    codes = [c for c in range(256) if c & 127 != 127]
+    return np.array([(-1 if c & 128 else 1) * (2.0 ** -9 * (c & 7) if c >> 3 & 15 == 0 else
+                                               2.0 ** ((c >> 3 & 15) - 7) * (1 + (c & 7) / 8)) for c in codes], np.float32)
+
+
+class Narrow(cli_support.Cli):
+    def setUp(self):
+        self.random = np.random.default_rng(7)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def values(self, *shape):
+        return self.random.uniform(-1, 1, shape).astype(np.float32)
+
+    def weights(self, kind, k, n):
+        if kind == "f8e4m3":
+            return self.random.choice(f8e4m3(), (k, n))
+        low, high = (-128, 127) if kind == "i8" else (-8, 7)
+        w = self.random.integers(low, high + 1, (k, n)).astype(np.int8)
+        w.flat[:2] = (low, high)[:w.size]
+        return w
+
+    def run_kernel(self, kernel, outputs, inputs, system="small.yaml", verify=True, **params):
+        arguments = ["run", "--topology", topology(system), "--kernel", kernel] + ["--verify"] * verify
+        for name, value in params.items():
+            arguments += ["--param", f"{name}={value}"]
+        for name, value in inputs.items():
+            path = os.path.join(self.folder.name, name + ".npy")
+            np.save(path, value)
+            arguments += ["--tensor", f"{name}={path}"]
+        dumps = [os.path.join(self.folder.name, name + "_out.npy") for name in outputs]
+        for name, path in zip(outputs, dumps):
+            arguments += ["--dump", f"{name}={path}"]
+        self.succeeds(*arguments)
+        return [np.load(path) for path in dumps]
+
+    @staticmethod
+    def stored(kind, w):
+        """As .npy files hold them: of i4 an even number of columns."""
+        return np.pad(w, ((0, 0), (0, w.shape[1] % 2))) if kind == "i4" else w
+
+    @staticmethod
+    def scaled(w, scale, group):
+        return w.astype(np.float64) * np.repeat(scale.astype(np.float64), group or len(w), 0)[:len(w)]
+
+    def check_product(self, kernel, system, kind, m, n, k, group, dtype="f32", up=False, **params):
+        a, b, y = ("a", "b", "c") if kernel == "gemm_2d" else ("x", "w", "y")
+        real = np.float16 if dtype == "f16" else np.float32
+        x, w, scale = self.values(m, k).astype(real), self.weights(kind, k, n), self.values(-(-k // (group or k)), n).astype(real)
+        scale /= 448 if kind == "f8e4m3" else 128 if kind == "i8" else 8
+        scale[:, :1] = 0
+        inputs = {a: x, b: self.stored(kind, w), "scale": scale}
+        if up:
+            inputs.update({"up": self.stored(kind, w), "up_scale": scale})
+        found, = self.run_kernel(kernel, [y], inputs, system, m=m, n=n, k=k, weights=kind, group=group, dtype=dtype, **params)
+        product = x.astype(np.float64) @ self.scaled(w, scale, group)
+        if params.get("activation") == "silu":
+            product /= 1 + np.exp(-product)
+        if up:
+            product = product * (x.astype(np.float64) @ self.scaled(w, scale, group))
+        tolerance = 1e-4 if dtype == "f32" else 4e-3
+        np.testing.assert_allclose(found, product, rtol=tolerance, atol=tolerance * max(1, np.abs(product).max()))
+
+    def test_linear_of_few_rows(self):
+        small, six = "small.yaml", "six_sip_torus.yaml"
+        for case in ((small, "f8e4m3", 1, 1, 1, 0), (small, "i8", 13, 70, 48, 0), (small, "i4", 13, 101, 48, 0), (small, "i4", 3, 70, 130, 32),
+                     (six, "i4", 21, 33, 129, 7), (six, "i8", 5, 9, 300, 64), (small, "f8e4m3", 9, 31, 77, 5)):
+            with self.subTest(case=case):
+                self.check_product("decode_linear", *case)
+        few = {"rows": 4, "sum_bytes": 64, "keep_bytes": 1, "ahead_bytes": 1, "piece_k": 3}
+        self.check_product("decode_linear", small, "i4", 21, 37, 90, 8, **few)
+        self.check_product("decode_linear", small, "i8", 21, 37, 90, 0, up=True, activation="silu", **few)
+        self.check_product("decode_linear", small, "f8e4m3", 8, 64, 256, 0, dtype="f16")
+
+    def test_sums_of_large_weights_are_scaled_before_they_are_rounded(self):
+        """What 448 · 64 rows come to is beyond f16, what it is times its scale is not."""
+        for kernel, x, w, y in (("decode_linear", "x", "w", "y"), ("gemm_2d", "a", "b", "c")):
+            found, = self.run_kernel(kernel, [y], {x: np.full((8, 512), 1, np.float16), w: np.full((512, 16), 448, np.float32),
+                                                   "scale": np.full((1, 16), 1 / 448, np.float16)}, m=8, n=16, k=512,
+                                     weights="f8e4m3", dtype="f16")
+            np.testing.assert_allclose(found, 512, rtol=2e-3)
+
+    def test_gemm_in_two_dimensions(self):
+        small, six = "small.yaml", "six_sip_torus.yaml"
+        panels = {"panel_m": 5, "panel_n": 3, "panel_k": 7, "first_k": 2}
+        for case, params in (((small, "f8e4m3", 33, 1, 1, 0), {}), ((small, "i8", 40, 70, 48, 0), panels), ((small, "i4", 21, 101, 48, 0), panels),
+                             ((small, "i4", 67, 70, 300, 128), {}), ((six, "i4", 21, 33, 129, 7), panels), ((six, "i8", 65, 9, 300, 64), {}),
+                             ((small, "f8e4m3", 64, 31, 77, 5), {"activation": "silu"}), ((small, "i8", 64, 31, 77, 0), {"activation": "silu"})):
+            with self.subTest(case=case):
+                self.check_product("gemm_2d", *case, **params)
+        self.check_product("gemm_2d", small, "i4", 64, 64, 256, 128, dtype="f16")
+
+    def test_scales_are_not_of_integers(self):
+        self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "gemm_2d", "--param", "dtype=i8", "--param", "weights=i4",
+                     saying=["weights: found 'i4'"], lines=1)
+
+    def test_a_cache_in_its_own_type(self):
+        """The new token sees itself as the cache has it; values beyond the type's saturate in i8 and are NaN in f8."""
+        batch, heads, kv, dim, context = 3, 4, 2, 6, 5
+        codes = f8e4m3()
+        for kind, splits in (("f8e4m3", 1), ("i8", 1), ("i8", 3)):
+            with self.subTest(kind=kind, splits=splits):
+                qkv = self.values(batch, 8 * dim)
+                k, v = self.weights(kind, batch * kv * 9, dim), self.weights(kind, batch * kv * 9, dim)
+                k, v = (t.reshape(batch * kv * splits, 9 // splits, dim) / (448 if kind == "f8e4m3" else 1) for t in (k, v))
+                if kind == "f8e4m3":
+                    k, v = (codes[np.abs(codes - t[..., None]).argmin(-1)] for t in (k, v))
+                else:
+                    k, v = k.astype(np.int8), v.astype(np.int8)
+                inputs, scales = {"qkv": qkv, "k": k, "v": v}, {"k_scale": np.ones(kv, np.float32), "v_scale": np.ones(kv, np.float32)}
+                if kind == "i8":
+                    scales = {"k_scale": np.array([1 / 127, 1 / 300], np.float32), "v_scale": np.array([0, 1 / 100], np.float32)}
+                    inputs.update(scales)
+                outputs = ["o", "k"] if splits == 1 else ["part", "k"]
+                o, cached = self.run_kernel("flash_decode", outputs, inputs, batch=batch, heads=heads, kv_heads=kv, dim=dim,
+                                            context=context, splits=splits, keys=9 // splits, cache=kind)
+                x = qkv.reshape(batch, 8, dim)
+                keys, values = (t.reshape(batch, kv, 9, dim)[:, :, :context + 1].astype(np.float64) for t in (k, v))
+                ks, vs = scales["k_scale"][None, :, None], scales["v_scale"][None, :, None]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    new = (x[:, 4:6] / ks, np.where(vs == 0, 0, x[:, 6:] / vs))
+                for all_of, t in zip((keys, values), new):
+                    all_of[:, :, context] = np.clip(np.rint(t), -127, 127) if kind == "i8" else codes[np.abs(codes - t[..., None]).argmin(-1)]
+                np.testing.assert_allclose(cached.reshape(batch, kv, 9, dim)[:, :, context], keys[:, :, context])
+                if splits > 1:
+                    continue  # --verify has looked at the ranges
+                s = np.einsum("bhgd,bhkd->bhgk", x[:, :4].reshape(batch, kv, 2, dim), keys * ks[..., None]) / np.sqrt(dim)
+                p = np.exp(s - s.max(-1, keepdims=True))
+                wanted = np.einsum("bhgk,bhkd->bhgd", p / p.sum(-1, keepdims=True), values * vs[..., None])
+                np.testing.assert_allclose(o, wanted.reshape(batch, -1), rtol=1e-4, atol=1e-5)
+        k = np.zeros((1, 4, 2), np.float32)
+        _, cached = self.run_kernel("flash_decode", ["o", "k"], {"qkv": np.array([[0, 0, 460, 500, 1, 1]], np.float32), "k": k, "v": k},
+                                    batch=1, heads=1, kv_heads=1, dim=2, context=0, splits=1, keys=4, cache="f8e4m3")
+        np.testing.assert_array_equal(cached[0, 0], [448, np.nan])
+
+
+if __name__ == "__main__":
+    cli_support.main()
