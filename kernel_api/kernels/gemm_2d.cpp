@@ -152,7 +152,7 @@ class Piece {
         const int64_t col = (l.axis == 0 ? k.first : along[p].first) / values - at.offset[1];
         parts_.back() = tl.load_async(at.block().tile(row, col, shape[0], tl::Context::cdiv(shape[1], values)));
         if (l.scales) scales_ = l.scales->load(k, along[p]);
-        if (at.dtype() != l.dtype) stored_ = parts_.back();
+        if (l.scales || at.dtype() != l.dtype) stored_ = parts_.back();
       } else {
         parts_.back() = tl.recv_async(source < l.cube ? l.before : l.behind, shape, l.dtype);
       }

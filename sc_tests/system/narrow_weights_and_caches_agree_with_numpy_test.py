@@ -31,6 +31,8 @@ class Narrow(cli_support.Cli):
     def weights(self, kind, k, n):
         if kind == "f8e4m3":
             return self.random.choice(f8e4m3(), (k, n))
+        if kind == "dtype":
+            return self.values(k, n)
         low, high = (-128, 127) if kind == "i8" else (-8, 7)
         w = self.random.integers(low, high + 1, (k, n)).astype(np.int8)
         w.flat[:2] = (low, high)[:w.size]
@@ -87,6 +89,7 @@ class Narrow(cli_support.Cli):
         self.check_product("decode_linear", small, "i4", 21, 37, 90, 8, **few)
         self.check_product("decode_linear", small, "i8", 21, 37, 90, 0, up=True, activation="silu", **few)
         self.check_product("decode_linear", small, "f8e4m3", 8, 64, 256, 0, dtype="f16")
+        self.check_product("decode_linear", small, "dtype", 8, 31, 77, 5)
 
     def test_sums_of_large_weights_are_scaled_before_they_are_rounded(self):
         """What 448 · 64 rows come to is beyond f16, what it is times its scale is not."""
@@ -105,6 +108,8 @@ class Narrow(cli_support.Cli):
             with self.subTest(case=case):
                 self.check_product("gemm_2d", *case, **params)
         self.check_product("gemm_2d", small, "i4", 64, 64, 256, 128, dtype="f16")
+        for group in (0, 5):
+            self.check_product("gemm_2d", small, "dtype", 33, 31, 77, group)
 
     def test_scales_are_not_of_integers(self):
         self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "gemm_2d", "--param", "dtype=i8", "--param", "weights=i4",
