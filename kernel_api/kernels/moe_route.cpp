@@ -92,9 +92,9 @@ KernelSpec spec(bool is_given) {
     };
     s.tensors.push_back(given);
   }
-  s.prepare = [name = s.name](Params* p, const LaunchCosts&, LaunchNotes*) {
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     if (p->integer("k") > p->integer("experts"))
-      throw BadParam("kernel " + name + ": k=" + std::to_string(p->integer("k")) +
+      throw BadParam("k=" + std::to_string(p->integer("k")) +
                      " is more than experts=" + std::to_string(p->integer("experts")));
   };
   s.function = route;

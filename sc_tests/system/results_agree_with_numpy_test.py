@@ -182,6 +182,11 @@ class Numpy(cli_support.Cli):
             params = {"tokens": tokens, "dim": dim, "experts": here, "first": first, "k": k}
             np.testing.assert_array_equal(self.run_kernel("moe_sort", "slot", inputs, params), slot_of)
             np.testing.assert_array_equal(self.run_kernel("moe_sort", "buffer", inputs, params), buffer_of)
+        nothing = {"x": x[:1], "choice": np.full((1, 6), -1, np.int32)}  # scatters that move nothing, one after the other
+        params = {"tokens": 1, "dim": dim, "experts": experts, "k": 6}
+        np.testing.assert_array_equal(self.run_kernel("moe_sort", "slot", nothing, params), nothing["choice"])
+        params["capacity"] = capacity
+        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "slot", nothing, params), nothing["choice"])
         weight = self.values("f32", tokens, k)
         y = self.run_kernel("moe_combine", "y", {"buffer": buffer, "slot": slot, "weight": weight},
                             {"tokens": tokens, "dim": dim, "k": k, "slots": experts * capacity})

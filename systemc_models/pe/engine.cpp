@@ -98,9 +98,12 @@ void Engine::tell(const Unit& u, uint16_t server) const {
 
 void Engine::take_next(uint8_t unit) {
   Unit& u = *units_[unit];
-  for (uint16_t s = 0; s < u.server_count && !u.queue.empty(); ++s) {
+  for (uint16_t s = 0; s < u.server_count && !u.queue.empty();) {
     Server& server = u.servers[s];
-    if (server.activity != Activity::idle) continue;
+    if (server.activity != Activity::idle) {
+      ++s;
+      continue;
+    }
     change(u, s, Activity::waits_for_slot, timeline().now_ns());
     server.item = u.queue.front();
     u.queue.pop_front();
@@ -111,6 +114,7 @@ void Engine::take_next(uint8_t unit) {
       start_service(unit, s);
     }
     if (!u.waiting.empty() && u.queue.size() < u.depth) take_waiting(u);
+    // It may be idle again: a command of no ranges is done at once.
   }
   if (pe_->observer) pe_->observer->queue_changed(*pe_, u.stage, u.queue.size(), timeline().now_ns());
 }

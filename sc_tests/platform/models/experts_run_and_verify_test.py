@@ -102,6 +102,12 @@ class Experts(Cli):
                                   **system)
                 self.assertEqual(r["phases"][0]["experts_chosen"], chosen)
 
+    def test_a_group_that_nobody_chooses(self):
+        """Its PEs have scatters and gathers that move nothing, several of them one after the other."""
+        model = self.config("qwen3_moe", num_experts=8, num_experts_per_tok=3)
+        self.verifies(model, "--phase", "prefill:3", *self.choice([[0, 1, 2]] * 3), "--layers", 1, "--ep", 2, "--pes", "leaders",
+                      system=SIX)
+
     def test_logits_depend_on_who_is_chosen(self):
         """What verifies with one choice is wrong with another, and with other weights of the same experts."""
         logits = os.path.join(self.folder.name, "logits.npy")
