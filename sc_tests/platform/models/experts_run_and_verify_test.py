@@ -76,6 +76,13 @@ class Experts(Cli):
                 whole = r["phases"][0]["time_ns"] + 8 * decode["time_ns"]
                 self.assertAlmostEqual(whole, r["sim_ns"], delta=1e-6 * r["sim_ns"])
 
+    def test_experts_in_narrow_types_and_mixed_steps(self):
+        phases = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=2", "--phase", "mixed:prefill=9,batch=2,context=5")
+        for options in (("--weights", "f8", "--kv", "i8"), ("--weights", "i4", "--tp", 2, "--ep", 2), ("--weights", "i8", "--kv", "f8", "--ep", 2, "--pp", 2)):
+            with self.subTest(options=options):
+                r = self.verifies(self.config(intermediate_size=71), *phases, "--pes", "leaders", *options, system=SIX)
+                self.assertEqual(r["model"]["weights"], options[1].replace("f8", "f8e4m3"))
+
     def test_the_router_chooses(self):
         for options, system in (((), SMALL), (("--tp", 2, "--ep", 2, "--pes", "leaders", "--dtype", "f16"), SIX)):
             r = self.verifies(self.config(), *PHASES, "--routing", "top_k", *options, system=system)
