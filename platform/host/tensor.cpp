@@ -222,17 +222,18 @@ void TensorPlaces::see(const std::vector<uint64_t>& behind) {
     virtual_bases_.push_back(has_bytes(p) && of_->virtual_bases_[p] != 0 ? of_->virtual_bases_[p] + behind[p] : 0);
   }
   for (uint32_t r = 0; r < pes_.ranks; ++r) {
-    // In order where the parts follow each other in the range.
+    // It has a range where the parts follow each other in that of the whole.
     uint64_t begin = 0, end = 0;
-    bool in_order = of_->in_order_[r];
+    bool has_gaps = false;
     for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
       if (pes_.rank[p] != r || !has_bytes(p)) continue;
       if (begin == 0) begin = end = virtual_bases_[p];
-      in_order = in_order && virtual_bases_[p] == end;
+      has_gaps = has_gaps || virtual_bases_[p] != end;
       end += plan_.nbytes(p);
     }
+    if (has_gaps) begin = end = 0;
     range_of_rank_.push_back({begin, end - begin});
-    in_order_.push_back(in_order &&
+    in_order_.push_back(of_->in_order_[r] && !has_gaps &&
                         end - begin == static_cast<uint64_t>(part_of_rank_[r].extent.elements()) * size_of(dtype()));
   }
 }

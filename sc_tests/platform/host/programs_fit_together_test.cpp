@@ -211,6 +211,42 @@ TEST(ProgramViews, are_the_same_bytes) {
       "");
 }
 
+KernelSpec range_kernel() {
+  KernelSpec s;
+  s.name = "program_test_range";
+  s.help = "of the tests of programs";
+  s.any_shape = true;
+  s.tensors = {{"x",
+                TensorSpec::Role::in,
+                [](const Params&) {
+                  return Dims{4, 8};
+                },
+                [](const Params&) { return DType::i32; },
+                Placement::rows,
+                {}}};
+  s.function = [](tl::Context& tl, const tl::Args& args) {
+    const std::vector<int32_t> all = tl.load(args.virtual_ptr("x"), {args["x"].whole.elements()}).to_vector<int32_t>();
+    for (size_t i = 0; i < all.size(); ++i)
+      if (all[i] != static_cast<int32_t>(i)) throw KernelFault("found another element");
+  };
+  return s;
+}
+const RegisterKernel range_of_parts{range_kernel()};
+
+/// Of columns over the PEs, rows of a matrix are beside others in the range of the whole; of rows they follow each
+/// other.
+TEST(ProgramViews, with_gaps_have_no_virtual_range) {
+  const std::string wrong = ends_with(platform_from_file(topology_path("small.yaml")), [&](Context& h) {
+    for (const int axis : {0, 1}) {
+      const host::Tensor x = h.tensor(counted(DType::i32, {4, 8}), Layout().pe(host::shard(axis)), "x");
+      h.launch(h.ranks(), "program_test_range", {}, {{"x", h.slice(x, 0, 0, 2)}});
+      h.synchronize();
+      EXPECT_EQ(axis, 0);
+    }
+  });
+  EXPECT_NE(wrong.find("tensor 'x' has no virtual range"), std::string::npos) << wrong;
+}
+
 /// Blocks of 2 rows in turn over 2 ranks: an axis for the turns, one for the PEs, one inside a block.
 TEST(ProgramViews, say_interleaved_blocks) {
   EXPECT_EQ(

@@ -183,7 +183,7 @@ class Graphs(OnnxCli):
     def test_wrong_options(self):
         m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]))
         self.refuses("model", m, "--topology", SMALL, "--phase", "prefill:4", saying=("--phase",), lines=1)
-        for option, value in (("tp", 2), ("pp", 2), ("ep", 2), ("weights", "w.npz"), ("kv", "f16"), ("layers", 1), ("dtype", "f16")):
+        for option, value in (("tp", 2), ("pp", 2), ("ep", 2), ("weights", "f8"), ("kv", "f8"), ("layers", 1), ("dtype", "f16")):
             self.refuses_model(m, f"--{option}", value, saying=(f"--{option}", "decoders"))
         self.refuses("model", m, "--topology", SMALL, "--tensor", f"z={self.array('z.npy', [1])}", saying=("'z'", "x"), lines=1)
         self.refuses("model", m, "--topology", SMALL, "--tensor", f"x={self.array('z.npy', [1])}", saying=("[1]", "[2, 3]"), lines=1)

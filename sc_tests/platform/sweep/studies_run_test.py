@@ -17,7 +17,9 @@ class Studies(cli_support.Cli):
         self.assertIn("gemm_machine.yaml", plans)
         for plan in plans:
             with self.subTest(plan=plan):
-                out = self.succeeds("sweep", "--plan", STUDIES / plan, "--shard", "1/100", "--metric", "sim_ns,cost,tflops_per_w")
+                status, out, err = self.run_cli("sweep", "--plan", STUDIES / plan, "--shard", "1/100", "--metric",
+                                                "sim_ns,cost,tflops_per_w", timeout=600)
+                self.assertEqual(status, 0, err)
                 rows = list(csv.DictReader(io.StringIO(out)))
                 self.assertGreater(len(rows), 0)
                 self.assertTrue(all(float(r["sim_ns"]) > 0 and float(r["cost"]) > 0 and float(r["tflops_per_w"]) > 0 for r in rows), rows)
