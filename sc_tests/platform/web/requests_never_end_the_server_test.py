@@ -132,7 +132,7 @@ class Requests(Server):
         head = b"POST /TOKEN/api/runs HTTP/1.1\r\nHost: HOST\r\nContent-Length: %d\r\nContent-Encoding: %s\r\n\r\n"
         for encoding, body in ((b"gzip", gzip.compress(b" " * (50 << 20), 9)), (b"br", BROTLI), (b"deflate", b"x")):
             self.assertEqual(self.send(head % (len(body), encoding), body), 415)
-        self.assertLess(memory_of(self.server.process.pid), 64 << 20)
+        self.assertLess(memory_of(self.server.process.pid), (64 << 20) * TIMES_LONGER)
 
     def test_ranges_are_ignored(self):
         for n in (1, 300):
@@ -195,6 +195,7 @@ class Limits(cli_support.Cli):
         self.assertIsNone(server.process.poll(), "it has ended")
         server.wait_for(lambda: server.ask("GET", "/page.css")[0] == 200)  # with few threads some are told to come again
 
+    @unittest.skipIf(os.environ.get("KERNBENCH_SANITIZED"), "UndefinedBehaviorSanitizer asks by a pipe what memory there is")
     def test_few_descriptors(self):
         for n in (12, 14, 16, 20):
             server = self.serve_within(f"ulimit -n {n}")
