@@ -36,7 +36,8 @@ struct Shard {
   bool empty() const { return extent.elements() == 0; }
 };
 
-/// Narrows a part to the i-th of n contiguous blocks of ⌈length / n⌉ along an axis; the last may be shorter or empty.
+/// Narrows a part to the i-th of n contiguous blocks of ⌈length / n⌉, up to whole units, along an axis; the last may be
+/// shorter or empty.
 void take_block(Shard&, int axis, uint32_t i, uint32_t n, int64_t unit = 1);
 
 /// Every shard is stored dense, row-major, at an address of its own.

@@ -57,10 +57,12 @@ struct TensorSpec {
 };
 
 /// What an output must be. `scale` (empty, or one value an element) widens the tolerance to
-/// atol + rtol · max(|ref|, scale): Σ|a||b|/√K for outputs of a GEMM (data contract §4).
+/// atol + rtol · max(|ref|, scale): Σ|a||b|/√K for outputs of a GEMM (data contract §4). `away` (the same) is what
+/// |error| may be beyond that, also of integers: of floats that were rounded to a coarser type, about a step of it.
 struct Expected {
   HostTensor value;
   std::vector<float> scale;
+  std::vector<float> away = {};
 };
 
 using KernelFunction = std::function<void(tl::Context&, const tl::Args&)>;

@@ -36,6 +36,11 @@ DType own_dtype(const Params& p) {
   return p.dtype();
 }
 
+DType type_or_own(const Params& p, const std::string& param) {
+  const std::string& name = p.choice(param);
+  return name == kOwnType ? p.dtype() : *parse_dtype(name);
+}
+
 DType gemm_out_dtype(const Params& p) {
   return is_float(p.dtype()) ? p.dtype() : DType::i32;
 }

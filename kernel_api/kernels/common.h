@@ -14,6 +14,9 @@ namespace kernbench::kernels {
 std::function<Dims(const Params&)> dims(std::vector<std::string> params);
 /// The parameter dtype.
 DType own_dtype(const Params& p);
+/// Of a parameter that names a type of its own, or says kOwnType: that of dtype.
+constexpr const char* kOwnType = "dtype";
+DType type_or_own(const Params& p, const std::string& param);
 /// i32 for an integer dtype, else dtype: what a GEMM's output is stored as.
 DType gemm_out_dtype(const Params& p);
 std::function<int64_t(const Params&)> value_of(const std::string& param);

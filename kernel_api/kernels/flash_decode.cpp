@@ -22,11 +22,9 @@ constexpr double kUnseen = -1e30;
 constexpr int64_t kBlock = 32768;  // elements of a block of keys, and of values
 constexpr size_t kAhead = 2;       // blocks that are asked for before they are needed
 constexpr double kMostI8 = 127;    // of a cache in i8, either sign
-constexpr const char* kSame = "dtype";
 
 DType cache_dtype(const Params& p) {
-  const std::string& name = p.choice("cache");
-  return name == kSame ? p.dtype() : *parse_dtype(name);
+  return type_or_own(p, "cache");
 }
 
 /// What an element of the cache is over its scale; of a scale of 0 all elements are 0.
@@ -385,9 +383,9 @@ KernelSpec decode_spec() {
   s.help = "one token a sequence: its k and v into the cache, and what each range of cached keys comes to";
   ParamSpec context = ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next");
   context.min = 0;
-  s.params = params_of({ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"),
-                        context, window_param(),
-                        ParamSpec::choice("cache", {kSame, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
+  s.params = params_of(
+      {ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"), context, window_param(),
+       ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
   TensorSpec qkv = input("qkv", {}, Placement::single);
   qkv.shape = [](const Params& p) { return Dims{p.integer("first") + p.integer("batch"), Heads(p).width()}; };
   const auto cache = [](const char* name) {

@@ -8,8 +8,6 @@
 namespace kernbench::kernels {
 namespace {
 
-constexpr const char* kSame = "dtype";
-
 int64_t groups_of(const Params& p) {
   return tl::Context::cdiv(p.integer("k"), rows_of_group(p));
 }
@@ -18,20 +16,19 @@ int64_t groups_of(const Params& p) {
 
 void add_weights_params(KernelSpec* s) {
   std::vector<ParamSpec> own = {
-      ParamSpec::choice("weights", {kSame, "f8e4m3", "i8", "i4"}, "element type of the weights; dtype: the others'"),
+      ParamSpec::choice("weights", {kOwnType, "f8e4m3", "i8", "i4"}, "element type of the weights; dtype: the others'"),
       ParamSpec::size("group", 0, "rows (k) of weights that share a scale, if there is one; 0: all")};
   own[1].min = 0;
   s->params.insert(s->params.end() - 1, own.begin(), own.end());
 }
 
 DType weights_dtype(const Params& p) {
-  const std::string& name = p.choice("weights");
-  return name == kSame ? p.dtype() : *parse_dtype(name);
+  return type_or_own(p, "weights");
 }
 
 void check_weights(const Params& p) {
-  if (p.choice("weights") != kSame && !is_float(p.dtype()))
-    throw BadParam("weights: found '" + p.choice("weights") + "', expected " + kSame + " beside integers");
+  if (p.choice("weights") != kOwnType && !is_float(p.dtype()))
+    throw BadParam("weights: found '" + p.choice("weights") + "', expected " + kOwnType + " beside integers");
 }
 
 TensorSpec weights_spec(const std::string& name, const Init& init) {

@@ -66,7 +66,8 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
                     const ReferenceValues& ref) {
   TensorReport r = report_for(name, dtype, shape);
   const int64_t n = shape.elements();
-  if (ref.values.size() != static_cast<size_t>(n) || (!ref.scale.empty() && ref.scale.size() != ref.values.size())) {
+  const auto fits = [&](const std::vector<double>& of) { return of.empty() || of.size() == ref.values.size(); };
+  if (ref.values.size() != static_cast<size_t>(n) || !fits(ref.scale) || !fits(ref.away)) {
     r.reason = fmt::format("the reference has {} elements, the tensor {}", ref.values.size(), n);
     return r;
   }
@@ -86,13 +87,14 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
     r.nan_references += std::isnan(want);
     r.inf_references += std::isinf(want);
     const double scale = ref.scale.empty() ? 0.0 : ref.scale[static_cast<size_t>(i)];
+    const double away = ref.away.empty() ? 0.0 : ref.away[static_cast<size_t>(i)];
     if (v == want || (std::isnan(v) && (std::isnan(want) || std::isnan(scale)))) continue;
     bool ok = false;
     if (std::isfinite(v) && std::isfinite(want)) {
       const double err = std::abs(v - want);
       r.max_abs_err = std::max(r.max_abs_err, err);
       if (want != 0) r.max_rel_err = std::max(r.max_rel_err, err / std::abs(want));
-      ok = err <= (is_float(dtype) ? tol.atol + tol.rtol * std::max(std::abs(want), scale) : scale);
+      ok = err <= tol.atol + tol.rtol * std::max(std::abs(want), scale) + away;
     } else if (!std::isfinite(v) && std::isfinite(want) && is_float(dtype)) {
       uint8_t rounded[8];
       store_scalar(want, dtype, rounded);

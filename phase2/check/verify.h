@@ -16,7 +16,7 @@ class JsonWriter;
 struct Tolerance {
   double rtol = 0, atol = 0;
 };
-/// f32 1e-5, f16 1e-3, bf16 1e-2 (both); integers exact, but for ReferenceValues::scale. f8e4m3 and f8e5m2: half a step
+/// f32 1e-5, f16 1e-3, bf16 1e-2 (both); integers exact, but for ReferenceValues::away. f8e4m3 and f8e5m2: half a step
 /// of their mantissa, 1/16 and 1/8.
 Tolerance tolerance_of(DType);
 
@@ -24,9 +24,11 @@ Tolerance tolerance_of(DType);
 struct ReferenceValues {
   std::vector<double> values;
   /// Outputs of a GEMM: Σ|a||b|/√K per element, so that |err| <= atol + rtol * max(|ref|, scale). Empty elsewhere.
-  /// Of integers, which are rounded floats then: how many steps |err| may be.
   /// NaN: by some legal rounding or order 0 meets an infinity, so that NaN agrees with any reference.
   std::vector<double> scale;
+  /// What |err| may be beyond that, also of integers: of floats that were rounded to a coarser type, about a step of
+  /// it.
+  std::vector<double> away = {};
 };
 /// So many contiguous values of that type as they are.
 std::vector<double> values_of(DType, const void* values, size_t n);

@@ -8,7 +8,8 @@ namespace kernbench {
 
 inline ReferenceValues reference_values(const Expected& e) {
   return {values_of(e.value.dtype, e.value.bytes.data(), static_cast<size_t>(e.value.elements())),
-          {e.scale.begin(), e.scale.end()}};
+          {e.scale.begin(), e.scale.end()},
+          {e.away.begin(), e.away.end()}};
 }
 
 }  // namespace kernbench

@@ -46,7 +46,6 @@ std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way
   if (s.experts == 0) all.push_back({"hidden", {s.rows, s.hidden}, dtype, by_columns});
   // Heads are normed where they are whole.
   if (s.qk_norm) all.push_back({"qkv_heads", {s.rows, s.qkv_width()}, dtype, way.rows(columns_over(s.ranks))});
-  add_ranges(s, way, &all);
   return all;
 }
 
@@ -82,6 +81,7 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
                                       const std::vector<host::LayoutPlace>& places, const host::LayoutGrids& grids) {
   std::vector<Temporary> all;
   if (s.experts > 0) all = temporaries_of_experts(s, way, dtype);
+  add_ranges(s, way, &all);
   if (!way.prefill) {
     const std::vector<Temporary> rest = temporaries_of_decode(s, way, dtype);
     all.insert(all.end(), rest.begin(), rest.end());
@@ -118,7 +118,6 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   add_chunks("gate", s.hidden, by_columns);
   add_chunks("up", s.hidden, by_columns);
   add_by_rows("down_product");
-  add_ranges(s, way, &all);
   return all;
 }
 

@@ -19,7 +19,6 @@ using host::Tensor;
 namespace {
 
 constexpr int64_t kFewestKeys = 64;  // of a range: a shorter one is not worth a PE's time
-constexpr float kMostI8 = 127;       // of a cache in i8
 
 /// The name of a phase's or a step's tensor where there are several.
 std::string numbered(const std::string& name, int64_t i, int64_t count) {
@@ -412,7 +411,7 @@ void ModelProgram::add_cache(size_t phase, int64_t layer) {
     if (plan_.kv == DType::i8)
       t.tensor.fill = [of = floats(before + name, shape)](const Params& q, uint64_t seed) {
         std::vector<float> values = make_input(of, q, seed).floats();
-        for (float& v : values) v *= kMostI8;
+        for (float& v : values) v *= most_of(DType::i8);
         return HostTensor::from(DType::i8, of.shape(q), values);
       };
     add(t, before + name, shape, way.rows(rows_over(plan_.ranks)));
@@ -422,7 +421,7 @@ void ModelProgram::add_cache(size_t phase, int64_t layer) {
     scale.tensor.dtype = [](const Params&) { return DType::f32; };
     scale.tensor.fill = [of = floats(before + name + "_scale", heads)](const Params& q, uint64_t seed) {
       std::vector<float> values = make_input(of, q, seed).floats();
-      for (float& v : values) v = (1 + std::abs(v)) / kMostI8;
+      for (float& v : values) v = (1 + std::abs(v)) / most_of(DType::i8);
       return HostTensor::from(DType::f32, of.shape(q), values);
     };
     add(scale, before + name + "_scale", heads, Layout().on(way.ranks));

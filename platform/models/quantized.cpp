@@ -8,10 +8,6 @@
 namespace kernbench::models {
 namespace {
 
-float most_of(DType t) {
-  return t == DType::f8e4m3 ? 448.0F : t == DType::i8 ? 127.0F : 7.0F;
-}
-
 HostTensor packed(const Dims& shape, const std::vector<float>& rows, int64_t n) {
   HostTensor t(DType::i4, shape);
   const auto columns = static_cast<size_t>(n), width = static_cast<size_t>(shape[1]);
@@ -24,6 +20,10 @@ HostTensor packed(const Dims& shape, const std::vector<float>& rows, int64_t n) 
 }
 
 }  // namespace
+
+float most_of(DType t) {
+  return t == DType::f8e4m3 ? 448.0F : t == DType::i8 ? 127.0F : 7.0F;
+}
 
 Dims shape_of_values(DType t, int64_t k, int64_t n) {
   return {k, (n + values_in(t) - 1) / values_in(t)};

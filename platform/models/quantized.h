@@ -11,6 +11,8 @@ struct Quantized {
   HostTensor values;  ///< [k, n]; of i4 [k, ⌈n/2⌉] bytes
   HostTensor scale;   ///< [groups, n]
 };
+/// The largest of f8e4m3 (448), and of i8 (127) and i4 (7) either sign.
+float most_of(DType);
 Dims shape_of_values(DType, int64_t k, int64_t n);
 Dims shape_of_scale(int64_t group, int64_t k, int64_t n);
 

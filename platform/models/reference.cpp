@@ -29,11 +29,11 @@ struct Matrix {
 /// Keys or values as they are stored, without their scales.
 struct Cache {
   Matrix stored;
-  std::vector<float> steps;  ///< that the machine's may be away, of integers
-  Cache(Matrix m) : stored(std::move(m)), steps(stored.values.size()) {}  // NOLINT
-  void append(size_t at, double value, double away) {
+  std::vector<float> away;  ///< that the machine's may be, of a coarser type
+  Cache(Matrix m) : stored(std::move(m)), away(stored.values.size()) {}  // NOLINT
+  void append(size_t at, double value, double may_be_away) {
     stored.values[at] = value;
-    steps[at] = static_cast<float>(away);
+    away[at] = static_cast<float>(may_be_away);
   }
 };
 
@@ -135,8 +135,7 @@ class Reference {
     const DType type = program_.plan().kv;
     if (type == program_.plan().dtype) return;
     const std::vector<float> values(cache.stored.values.begin(), cache.stored.values.end());
-    e.value = HostTensor::from(type, e.value.shape, values);
-    if (!is_float(type)) e.scale = cache.steps;
+    e = {HostTensor::from(type, e.value.shape, values), {}, cache.away};
   }
 
   void step() {
@@ -329,10 +328,12 @@ class Reference {
     return v;
   }
 
-  /// How far a value may be away that is rounded to a cache of integers: a step, and what it may itself be.
-  double steps_of(double value, double scale) const {
+  /// How far a value may be away that is rounded to a cache of a coarser type: a step, and what it may itself be.
+  double away(double value, double scale) const {
     const Tolerance t = tolerance_of(program_.plan().dtype);
-    return scale == 0 ? 0 : 1 + (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value))) / scale;
+    const double itself = t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value));
+    if (program_.plan().kv != DType::i8) return std::abs(value) / 8 + itself;  // 3 bits of mantissa
+    return scale == 0 ? 0 : 1 + itself / scale;
   }
 
   void attend_to_caches(const std::string& before, const Matrix& qkv, Matrix* o) {
@@ -354,7 +355,7 @@ class Reference {
         for (int64_t d = 0; d < m_.head_dim; ++d) {
           const auto append = [&](Cache* cache, int64_t col, double scale) {
             const double value = qkv.at(row, col + d);
-            cache->append(place(position) + static_cast<size_t>(d), as_cached(value, scale), steps_of(value, scale));
+            cache->append(place(position) + static_cast<size_t>(d), as_cached(value, scale), away(value, scale));
           };
           append(&k, k_col(head), k_scale);
           append(&v, v_col(head), v_scale);

@@ -418,10 +418,6 @@ const Option& option(std::string_view name) {
   return table_of("run").at(name);
 }
 
-std::vector<const Option*> deciding_options() {
-  return table_of("run").deciding();
-}
-
 size_t RunSpec::index_of(std::string_view name) const {
   return static_cast<size_t>(&table_->at(name) - table_->options.data());
 }

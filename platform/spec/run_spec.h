@@ -74,7 +74,6 @@ bool is_run(std::string_view command);
 const std::vector<Option>& options();
 const Option* find_option(std::string_view name);
 const Option& option(std::string_view name);
-std::vector<const Option*> deciding_options();
 
 /// The values of one run. std::logic_error where an option is asked for that the table lacks, or as what it is not.
 class RunSpec {

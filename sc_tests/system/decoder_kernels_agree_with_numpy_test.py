@@ -1,15 +1,8 @@
 """Do the kernels of decoder layers give what numpy gives, on odd sizes and at the edges of caches and windows?"""
 import json
 import os
-import tempfile
 
-import cli_support
-from cli_support import topology
-
-try:
-    import numpy as np
-except ImportError:
-    cli_support.leave_out("there is no NumPy (Debian: apt-get install python3-numpy)")
+from kernel_cli import KernelCli, cli_support, np, topology
 
 
 def softmax(x):
@@ -17,28 +10,13 @@ def softmax(x):
     return e / e.sum(-1, keepdims=True)
 
 
-class Kernels(cli_support.Cli):
+class Kernels(KernelCli):
     def setUp(self):
+        super().setUp()
         self.random = np.random.default_rng(11)
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
 
     def values(self, *shape):
         return self.random.uniform(-1, 1, shape).astype(np.float32)
-
-    def run_kernel(self, kernel, outputs, inputs, system="small.yaml", **params):
-        arguments = ["run", "--topology", topology(system), "--kernel", kernel, "--verify"]
-        for name, value in params.items():
-            arguments += ["--param", f"{name}={value}"]
-        for name, value in inputs.items():
-            path = os.path.join(self.folder.name, name + ".npy")
-            np.save(path, value)
-            arguments += ["--tensor", f"{name}={path}"]
-        dumps = [os.path.join(self.folder.name, name + "_out.npy") for name in outputs]
-        for name, path in zip(outputs, dumps):
-            arguments += ["--dump", f"{name}={path}"]
-        self.succeeds(*arguments)
-        return [np.load(path) for path in dumps]
 
     def close(self, found, wanted, tolerance=2e-5):
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
@@ -122,7 +100,7 @@ class Kernels(cli_support.Cli):
     def test_decode_stores_ranges_or_o(self):
         """What the ranges come to is written where nobody has o of it, or where it is named."""
         def written(splits, *dumps):
-            dumps = [w for name in dumps for w in ("--dump", f"{name}={os.path.join(self.folder.name, name)}.npy")]
+            dumps = [w for name in dumps for w in ("--dump", f"{name}={os.path.join(self.folder, name)}.npy")]
             report = json.loads(self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "flash_decode", "--verify", "--param",
                                               f"splits={splits}", "--param", f"keys={128 // splits}", "--format", "json", *dumps))
             names = {t["name"] for t in report["verify"]["tensors"]}

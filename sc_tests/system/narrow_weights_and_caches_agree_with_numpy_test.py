@@ -1,15 +1,6 @@
 """Weights and caches in types of their own, with scales: do the kernels that have them give what numpy gives, on odd sizes
 and for the edges of the types?"""
-import os
-import tempfile
-
-import cli_support
-from cli_support import topology
-
-try:
-    import numpy as np
-except ImportError:
-    cli_support.leave_out("there is no NumPy (Debian: apt-get install python3-numpy)")
+from kernel_cli import KernelCli, cli_support, np, topology
 
 
 def f8e4m3():
@@ -19,11 +10,10 @@ def f8e4m3():
                                                2.0 ** ((c >> 3 & 15) - 7) * (1 + (c & 7) / 8)) for c in codes], np.float32)
 
 
-class Narrow(cli_support.Cli):
+class Narrow(KernelCli):
     def setUp(self):
+        super().setUp()
         self.random = np.random.default_rng(7)
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
 
     def values(self, *shape):
         return self.random.uniform(-1, 1, shape).astype(np.float32)
@@ -37,20 +27,6 @@ class Narrow(cli_support.Cli):
         w = self.random.integers(low, high + 1, (k, n)).astype(np.int8)
         w.flat[:2] = (low, high)[:w.size]
         return w
-
-    def run_kernel(self, kernel, outputs, inputs, system="small.yaml", verify=True, **params):
-        arguments = ["run", "--topology", topology(system), "--kernel", kernel] + ["--verify"] * verify
-        for name, value in params.items():
-            arguments += ["--param", f"{name}={value}"]
-        for name, value in inputs.items():
-            path = os.path.join(self.folder.name, name + ".npy")
-            np.save(path, value)
-            arguments += ["--tensor", f"{name}={path}"]
-        dumps = [os.path.join(self.folder.name, name + "_out.npy") for name in outputs]
-        for name, path in zip(outputs, dumps):
-            arguments += ["--dump", f"{name}={path}"]
-        self.succeeds(*arguments)
-        return [np.load(path) for path in dumps]
 
     @staticmethod
     def stored(kind, w):

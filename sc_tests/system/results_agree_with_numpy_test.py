@@ -1,14 +1,6 @@
 """Do kernels on tensors from .npy files give what numpy gives, within the data contract's tolerances (§4)?"""
-import os
-import tempfile
+from kernel_cli import KernelCli, cli_support, np
 
-import cli_support
-from cli_support import topology
-
-try:
-    import numpy as np
-except ImportError:
-    cli_support.leave_out("there is no NumPy (Debian: apt-get install python3-numpy)")
 
 TOLERANCE = {"f32": 1e-5, "f16": 1e-3, "bf16": 1e-2}
 
@@ -19,11 +11,10 @@ def bf16(x):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).reshape(np.shape(x))
 
 
-class Numpy(cli_support.Cli):
+class Numpy(KernelCli):
     def setUp(self):
+        super().setUp()
         self.random = np.random.default_rng(7)
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
 
     def values(self, dtype, *shape):
         if dtype in ("i8", "i16", "i32"):
@@ -31,21 +22,12 @@ class Numpy(cli_support.Cli):
         x = self.random.uniform(-1, 1, shape).astype(np.float32)
         return x.astype(np.float16) if dtype == "f16" else bf16(x) if dtype == "bf16" else x
 
-    def run_kernel(self, kernel, output, inputs, params, system="small.yaml"):
-        arguments = ["run", "--topology", topology(system), "--kernel", kernel, "--verify"]
-        for name, value in params.items():
-            arguments += ["--param", f"{name}={value}"]
-        for name, value in inputs.items():
-            path = os.path.join(self.folder.name, name + ".npy")
-            np.save(path, value)
-            arguments += ["--tensor", f"{name}={path}"]
-        dumped = os.path.join(self.folder.name, output + "_out.npy")
-        self.succeeds(*arguments, "--dump", f"{output}={dumped}")
-        return np.load(dumped)
+    def result(self, kernel, output, inputs, params, system="small.yaml"):
+        return self.run_kernel(kernel, [output], inputs, system, **params)[0]
 
     def check_gemm(self, kernel, m, n, k, dtype, **tiles):
         a, b = self.values(dtype, m, k), self.values(dtype, k, n)
-        c = self.run_kernel(kernel, "c", {"a": a, "b": b}, {"m": m, "n": n, "k": k, "dtype": dtype, **tiles})
+        c = self.result(kernel, "c", {"a": a, "b": b}, {"m": m, "n": n, "k": k, "dtype": dtype, **tiles})
         self.assertEqual(c.shape, (m, n))
         if dtype == "i8":
             self.assertEqual(c.dtype, np.int32)
@@ -80,13 +62,13 @@ class Numpy(cli_support.Cli):
 
     def test_newton_sqrt_which_branches_on_what_it_computes(self):
         x = self.values("f32", 1003) * np.logspace(-6, 0, 1003, dtype=np.float32)
-        y = self.run_kernel("newton_sqrt", "y", {"x": x}, {"n": 1003, "block": 50})
+        y = self.result("newton_sqrt", "y", {"x": x}, {"n": 1003, "block": 50})
         np.testing.assert_allclose(y, np.sqrt(np.abs(x)), rtol=1e-5, atol=1e-5)
 
     def test_vector_add(self):
         for dtype in ("f32", "f16", "bf16", "i32", "i8"):
             a, b = self.values(dtype, 1003), self.values(dtype, 1003)
-            c = self.run_kernel("vector_add", "c", {"a": a, "b": b}, {"n": 1003, "dtype": dtype})
+            c = self.result("vector_add", "c", {"a": a, "b": b}, {"n": 1003, "dtype": dtype})
             # One rounding of an exact sum: equal bits. Integers wrap.
             expected = a + b if dtype in ("f32", "i32", "i8") else (a.astype(np.float32) + b.astype(np.float32))
             expected = bf16(expected) if dtype == "bf16" else expected.astype(a.dtype)
@@ -97,19 +79,19 @@ class Numpy(cli_support.Cli):
         for dtype in ("i32", "f16"):
             x = self.values(dtype, 37, 301)
             wide = np.int32 if dtype == "i32" else np.float32
-            y = self.run_kernel("cumsum", "y", {"x": x}, {**shape, "dtype": dtype})
+            y = self.result("cumsum", "y", {"x": x}, {**shape, "dtype": dtype})
             expected = np.cumsum(x, 1, dtype=wide).astype(np.int32 if dtype == "i32" else np.float16)
             np.testing.assert_array_equal(y, expected)
-            y = self.run_kernel("sort", "y", {"x": x}, {**shape, "dtype": dtype, "descending": "true"})
+            y = self.result("sort", "y", {"x": x}, {**shape, "dtype": dtype, "descending": "true"})
             np.testing.assert_array_equal(y, np.sort(x, 1)[:, ::-1])
-            y = self.run_kernel("topk", "indices", {"x": x}, {**shape, "k": 7, "dtype": dtype})
+            y = self.result("topk", "indices", {"x": x}, {**shape, "k": 7, "dtype": dtype})
             np.testing.assert_array_equal(y, np.argsort(-x.astype(np.int64 if dtype == "i32" else np.float32), 1,
                                                         kind="stable")[:, :7])
 
     def test_weights_of_four_bits(self):
         a, scale = self.values("f16", 50, 64), self.values("f16", 24, 2)
         w = self.random.integers(-8, 8, (24, 64)).astype(np.int8)  # as .npy files hold i4
-        c = self.run_kernel("gemm_w4", "c", {"a": a, "w": w, "scale": scale}, {"m": 50, "n": 24, "k": 64})
+        c = self.result("gemm_w4", "c", {"a": a, "w": w, "scale": scale}, {"m": 50, "n": 24, "k": 64})
         b = (w.astype(np.float32) * np.repeat(scale, 32, 1).astype(np.float32)).astype(np.float16).astype(np.float64)
         reference = a.astype(np.float64) @ b.T
         bound = 1e-3 + 1e-3 * np.maximum(np.abs(reference), np.abs(a).astype(np.float64) @ np.abs(b.T) / 8)
@@ -121,12 +103,12 @@ class Numpy(cli_support.Cli):
     def test_gathers_from_shared_tables(self):
         for dtype, rows, cols, n in (("f32", 100, 9, 300), ("f16", 7, 1, 5), ("i8", 1, 33, 64), ("bf16", 64, 3000, 17)):
             table, idx = self.values(dtype, rows, cols), self.index(-1, rows, n)
-            y = self.run_kernel("embedding_gather", "y", {"table": table, "idx": idx},
+            y = self.result("embedding_gather", "y", {"table": table, "idx": idx},
                                 {"vocab": rows, "dim": cols, "tokens": n, "dtype": dtype})
             np.testing.assert_array_equal(y, np.where((idx >= 0)[:, None], table[np.maximum(idx, 0)], np.zeros_like(table[:1])))
         for pages, page, dim, seqs, blocks in ((20, 4, 6, 9, 5), (1, 1, 1, 1, 1), (50, 16, 64, 3, 7)):
             pool, table = self.values("f32", pages, page, dim), self.index(-1, pages, seqs, blocks)
-            y = self.run_kernel("paged_gather", "y", {"pool": pool, "table": table},
+            y = self.result("paged_gather", "y", {"pool": pool, "table": table},
                                 {"pages": pages, "page": page, "dim": dim, "seqs": seqs, "blocks": blocks})
             expected = np.where((table >= 0)[..., None, None], pool[np.maximum(table, 0)], np.zeros_like(pool[:1]))
             np.testing.assert_array_equal(y, expected.reshape(seqs, blocks * page, dim))
@@ -135,19 +117,19 @@ class Numpy(cli_support.Cli):
         for n, bins in ((5000, 64), (1, 1), (700, 1000)):
             x = self.index(-2, bins + 2, n)
             for method in ("atomics", "local"):
-                counts = self.run_kernel("histogram", "counts", {"x": x}, {"n": n, "bins": bins, "method": method})
+                counts = self.result("histogram", "counts", {"x": x}, {"n": n, "bins": bins, "method": method})
                 np.testing.assert_array_equal(counts, np.bincount(x[(x >= 0) & (x < bins)], minlength=bins))
 
     def test_sums_under_a_lock(self):
         for rows, cols in ((1, 1), (37, 65)):
             x = self.values("i32", rows, cols)
-            y = self.run_kernel("ticket_lock", "sum", {"x": x}, {"rows": rows, "cols": cols})
+            y = self.result("ticket_lock", "sum", {"x": x}, {"rows": rows, "cols": cols})
             np.testing.assert_array_equal(y, x.sum(0))
 
     def test_gemm_stream_k(self):
         for m, n, k, dtype in ((100, 75, 330, "f32"), (1, 1, 1, "f32"), (33, 20, 257, "f16")):
             a, b = self.values(dtype, m, k), self.values(dtype, k, n)
-            c = self.run_kernel("gemm_stream_k", "c", {"a": a, "b": b}, {"m": m, "n": n, "k": k, "dtype": dtype})
+            c = self.result("gemm_stream_k", "c", {"a": a, "b": b}, {"m": m, "n": n, "k": k, "dtype": dtype})
             a, b = a.astype(np.float64), b.astype(np.float64)
             bound = 1e-5 + 1e-5 * np.maximum(np.abs(a @ b), np.abs(a) @ np.abs(b) / np.sqrt(k))
             self.assertTrue((np.abs(c - a @ b) <= bound).all())
@@ -167,9 +149,9 @@ class Numpy(cli_support.Cli):
                 if e >= 0:
                     taken[e] += 1
         inputs = {"x": x, "choice": choice}
-        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "buffer", inputs, params), buffer)
-        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "slot", inputs, params), slot)
-        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "counts", inputs, params), taken)
+        np.testing.assert_array_equal(self.result("moe_dispatch", "buffer", inputs, params), buffer)
+        np.testing.assert_array_equal(self.result("moe_dispatch", "slot", inputs, params), slot)
+        np.testing.assert_array_equal(self.result("moe_dispatch", "counts", inputs, params), taken)
         for first, here in ((0, 5), (1, 2), (4, 1)):  # some experts are elsewhere; more choices than room for a token's are none
             several = choice if here > 1 else np.stack([choice[:, 0], np.full(tokens, -1)], 1).astype(np.int32)
             order = [(t, j) for e in range(first, first + here) for t in range(tokens) for j in range(k) if several[t, j] == e]
@@ -180,15 +162,15 @@ class Numpy(cli_support.Cli):
                 buffer_of[i] = x[at[0]]
             inputs = {"x": x, "choice": several}
             params = {"tokens": tokens, "dim": dim, "experts": here, "first": first, "k": k}
-            np.testing.assert_array_equal(self.run_kernel("moe_sort", "slot", inputs, params), slot_of)
-            np.testing.assert_array_equal(self.run_kernel("moe_sort", "buffer", inputs, params), buffer_of)
+            np.testing.assert_array_equal(self.result("moe_sort", "slot", inputs, params), slot_of)
+            np.testing.assert_array_equal(self.result("moe_sort", "buffer", inputs, params), buffer_of)
         nothing = {"x": x[:1], "choice": np.full((1, 6), -1, np.int32)}  # scatters that move nothing, one after the other
         params = {"tokens": 1, "dim": dim, "experts": experts, "k": 6}
-        np.testing.assert_array_equal(self.run_kernel("moe_sort", "slot", nothing, params), nothing["choice"])
+        np.testing.assert_array_equal(self.result("moe_sort", "slot", nothing, params), nothing["choice"])
         params["capacity"] = capacity
-        np.testing.assert_array_equal(self.run_kernel("moe_dispatch", "slot", nothing, params), nothing["choice"])
+        np.testing.assert_array_equal(self.result("moe_dispatch", "slot", nothing, params), nothing["choice"])
         weight = self.values("f32", tokens, k)
-        y = self.run_kernel("moe_combine", "y", {"buffer": buffer, "slot": slot, "weight": weight},
+        y = self.result("moe_combine", "y", {"buffer": buffer, "slot": slot, "weight": weight},
                             {"tokens": tokens, "dim": dim, "k": k, "slots": experts * capacity})
         expected = np.where((slot >= 0)[..., None], buffer[np.maximum(slot, 0)], 0) * weight[..., None]
         np.testing.assert_allclose(y, expected.sum(1), rtol=1e-5, atol=1e-5)
@@ -202,10 +184,10 @@ class Numpy(cli_support.Cli):
             params = {"tokens": tokens, "experts": experts, "k": k, "dtype": dtype}
             for kernel, inputs, choice in (("moe_top_k", {}, best), ("moe_route", {"given": given}, given)):
                 inputs["logits"] = logits
-                np.testing.assert_array_equal(self.run_kernel(kernel, "choice", inputs, params), choice)
+                np.testing.assert_array_equal(self.result(kernel, "choice", inputs, params), choice)
                 sizes = np.exp(np.take_along_axis(wide, choice.astype(np.int64), 1))
                 for of_chosen, sums in (("true", sizes), ("false", np.exp(wide))):
-                    weight = self.run_kernel(kernel, "weight", inputs, {**params, "of_chosen": of_chosen})
+                    weight = self.result(kernel, "weight", inputs, {**params, "of_chosen": of_chosen})
                     np.testing.assert_allclose(weight.astype(np.float64), sizes / sums.sum(1, keepdims=True), rtol=1e-2, atol=1e-6)
 
     def test_gather_with_minus_one(self):
@@ -213,7 +195,7 @@ class Numpy(cli_support.Cli):
             x = self.values(dtype, 19, 45)
             idx = self.random.integers(-1, 19, 101).astype(np.int32)
             idx[3] = -1
-            y = self.run_kernel("gather", "y", {"x": x, "idx": idx},
+            y = self.result("gather", "y", {"x": x, "idx": idx},
                                 {"n": 101, "rows": 19, "cols": 45, "dtype": dtype})
             expected = np.where((idx >= 0)[:, None], x[np.maximum(idx, 0)], np.zeros_like(x[:1]))
             np.testing.assert_array_equal(y, expected)

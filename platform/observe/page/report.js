@@ -677,6 +677,8 @@
   }
   const canvas = $('timeline-canvas'), context = canvas.getContext('2d');
   const canvasHeight = () => AXIS + ROW * Math.min(Math.max(rows.length, 6), 30);
+  const strip = document.createElement('canvas'), stripContext = strip.getContext('2d', {willReadFrequently: true});
+  strip.height = ROW;
   const mostScroll = () => Math.max(0, AXIS + rows.length * ROW - canvasHeight());
   function drawTimelineSoon() {
     if (view.asked) return;
@@ -795,28 +797,9 @@
   /// Slices one by one where there is room; else, a column of pixels at a time, how much of it is busy.
   function drawTrack(c, t, y, h, x, plot, span, named) {
     const begin = sliceAt(t, view.from), end = Math.min(t.n, sliceAt(t, view.to) + 1), colour = colourOf(t);
-    if (end <= begin) return;
+    if (end <= begin || plot < 1) return;
     if (end - begin > plot / 3) {
-      let before = busyUntil(t, view.from), i = begin;
-      c.fillStyle = colour;
-      for (let px = 0; px < plot; ++px) {
-        const until = view.from + (px + 1) / plot * span;
-        while (i < t.n && t.to[i] <= until) {  // walks on, in leaps where a pixel holds many
-          let leap = 1;
-          while (i + leap * 2 < t.n && t.to[i + leap * 2] <= until) leap *= 2;
-          i += leap > 1 ? leap : 1;
-        }
-        let busy = t.busy[i];
-        if (i < t.n && t.from[i] < until)
-          busy += (t.busy[i + 1] - t.busy[i]) * (until - t.from[i]) / (t.to[i] - t.from[i]);
-        const share = (busy - before) / (span / plot);
-        before = busy;
-        if (share <= 0.004) continue;
-        c.globalAlpha = 0.2 + 0.8 * Math.min(1, share);
-        const tall = Math.max(1, h * (0.25 + 0.75 * Math.min(1, share)));
-        c.fillRect(LABEL + px, y + h - tall, 1, tall);
-      }
-      c.globalAlpha = 1;
+      drawColumns(c, t, begin, y, h, plot, span);
       return;
     }
     for (let i = begin; i < end; ++i) {
@@ -835,6 +818,33 @@
         c.fillText(text.length > fits ? text.slice(0, fits - 1) + '…' : text, Math.max(left, LABEL) + 4, y + h / 2 + 1);
       }
     }
+  }
+  /// A million rectangles a frame take too long: the columns of a track are pixels of one picture.
+  function drawColumns(c, t, begin, y, h, plot, span) {
+    const tallest = Math.round(h), picture = stripContext.createImageData(plot, tallest);
+    const pixels = new Uint32Array(picture.data.buffer);
+    const bgr = parseInt(colourOf(t).slice(1).replace(/(..)(..)(..)/, '$3$2$1'), 16);
+    let before = busyUntil(t, view.from), i = begin;
+    for (let px = 0; px < plot; ++px) {
+      const until = view.from + (px + 1) / plot * span;
+      while (i < t.n && t.to[i] <= until) {  // walks on, in leaps where a pixel holds many
+        let leap = 1;
+        while (i + leap * 2 < t.n && t.to[i + leap * 2] <= until) leap *= 2;
+        i += leap > 1 ? leap : 1;
+      }
+      let busy = t.busy[i];
+      if (i < t.n && t.from[i] < until)
+        busy += (t.busy[i + 1] - t.busy[i]) * (until - t.from[i]) / (t.to[i] - t.from[i]);
+      const share = Math.min(1, (busy - before) / (span / plot));
+      before = busy;
+      if (share <= 0.004) continue;
+      const pixel = 255 * (0.2 + 0.8 * share) << 24 | bgr;
+      for (let k = tallest - Math.max(1, Math.round(tallest * (0.25 + 0.75 * share))); k < tallest; ++k)
+        pixels[k * plot + px] = pixel;
+    }
+    if (strip.width !== plot) strip.width = plot;
+    stripContext.putImageData(picture, 0, 0);
+    c.drawImage(strip, 0, 0, plot, tallest, LABEL, y, plot, h);
   }
   /// A cube that is closed: the mean of its PEs' engines, in the colour of how busy the busiest kind is.
   function drawGroup(c, row, y, plot, span) {

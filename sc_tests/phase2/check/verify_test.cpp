@@ -49,15 +49,17 @@ TEST(Verify, reports_the_largest_errors_and_the_first_places) {
 TEST(Verify, integers_that_are_rounded_floats_may_be_steps_away) {
   const int8_t v[] = {3, -128, 7};
   EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{4, -128, 7}, {}}).passed);
-  EXPECT_TRUE(verify("y", DType::i8, {3}, v, {{4, -127, 7}, {1, 1, 0}}).passed);
-  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{5, -127, 7}, {1, 1, 0}}).passed);
-  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{4, -127, 8}, {1, 1, 0}}).passed);
+  EXPECT_TRUE(verify("y", DType::i8, {3}, v, {{4, -127, 7}, {}, {1, 1, 0}}).passed);
+  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{5, -127, 7}, {}, {1, 1, 0}}).passed);
+  EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{4, -127, 8}, {}, {1, 1, 0}}).passed);
 }
 
+/// Also sums, whose scale says how large what was added up is.
 TEST(Verify, integers_are_exact) {
   const int32_t v[] = {1000000, 5};
   EXPECT_TRUE(verify("y", DType::i32, {2}, v, {{1000000, 5}, {}}).passed);
   EXPECT_FALSE(verify("y", DType::i32, {2}, v, {{1000001, 5}, {}}).passed);
+  EXPECT_FALSE(verify("y", DType::i32, {2}, v, {{1000001, 5}, {1000001, 5}}).passed);
 }
 
 TEST(Verify, counts_nan_and_inf_and_matches_them_only_with_their_like) {

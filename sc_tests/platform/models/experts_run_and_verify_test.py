@@ -77,7 +77,7 @@ class Experts(Cli):
                 self.assertAlmostEqual(whole, r["sim_ns"], delta=1e-6 * r["sim_ns"])
 
     def test_experts_in_narrow_types_and_mixed_steps(self):
-        phases = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=2", "--phase", "mixed:prefill=9,batch=2,context=5")
+        phases = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=2", "--phase", "mixed:prefill=9,batch=2,context=150")
         for options in (("--weights", "f8", "--kv", "i8"), ("--weights", "i4", "--tp", 2, "--ep", 2), ("--weights", "i8", "--kv", "f8", "--ep", 2, "--pp", 2)):
             with self.subTest(options=options):
                 r = self.verifies(self.config(intermediate_size=71), *phases, "--pes", "leaders", *options, system=SIX)

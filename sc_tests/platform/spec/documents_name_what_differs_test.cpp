@@ -145,7 +145,7 @@ TEST_F(Documents, ComeBackFromTheirText) {
   std::string text;
   const RunSpec back = options_of(json_of(document(s), true), &text);
   EXPECT_EQ(text, kTopology);
-  for (const Option* o : deciding_options()) {
+  for (const Option* o : table_of("run").deciding()) {
     if (o->file == Option::File::topology) continue;
     EXPECT_EQ(back.list(o->name), o->name == "param" ? s.list("param") : s.list(o->name)) << o->name;
   }
