@@ -1,5 +1,10 @@
 #include "kernbench/kernel_api/kernels/activations.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "kernbench/kernel_api/kernels/common.h"
+
 namespace kernbench::kernels {
 
 const std::vector<std::string>& activations() {
@@ -12,6 +17,34 @@ tl::Tensor activated(tl::Context& tl, const std::string& activation, const tl::T
   if (activation != "gelu_tanh") return tl.op(activation.c_str(), {x});
   const tl::Tensor inner = x * tl.fma(x * x, kGeluSlope * kGeluCubic, kGeluSlope);
   return x * tl.fma(tl.tanh(inner), 0.5, 0.5);
+}
+
+const std::vector<std::string>& gates() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> names = activations();
+    names.emplace_back(kSwigluOai);
+    return names;
+  }();
+  return all;
+}
+
+tl::Tensor gated(tl::Context& tl, const Params& p, const tl::Tensor& x, const tl::Tensor& y) {
+  if (p.choice("activation") != kSwigluOai) return activated(tl, p.choice("activation"), x) * y;
+  const double limit = p.number("limit");
+  const tl::Tensor held = tl.minimum(x, limit);
+  return held * tl.sigmoid(held * kSigmoidOfSwigluOai) * (tl.clamp(y, -limit, limit) + 1);
+}
+
+float gate(const Params& p, float x, float y) {
+  if (p.choice("activation") != kSwigluOai) return activate(p.choice("activation"), x) * y;
+  const double limit = p.number("limit"), held = std::min<double>(x, limit);
+  return static_cast<float>(held / (1 + std::exp(-kSigmoidOfSwigluOai * held)) *
+                            (std::clamp<double>(y, -limit, limit) + 1));
+}
+
+std::vector<ParamSpec> gate_params(const std::string& help) {
+  return {ParamSpec::choice("activation", gates(), help),
+          ParamSpec::number("limit", 7, 0, 1e6, "of swiglu_oai: the most of either factor")};
 }
 
 }  // namespace kernbench::kernels

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/kernel_api/params.h"
 #include "kernbench/kernel_api/tl.h"
 
 namespace kernbench::kernels {
@@ -15,5 +16,16 @@ constexpr double kGeluSlope = 0.79788456080286535588, kGeluCubic = 0.044715;
 const std::vector<std::string>& activations();
 /// Of x in f32.
 tl::Tensor activated(tl::Context&, const std::string& activation, const tl::Tensor& x);
+
+// swiglu_oai is gpt-oss' gate: x at most `limit`, y within ±limit, x σ(1.702 x) (y + 1).
+constexpr const char* kSwigluOai = "swiglu_oai";
+constexpr double kSigmoidOfSwigluOai = 1.702;
+/// The activations, of which a gate is activation(x) · y, and swiglu_oai, which is a gate alone.
+const std::vector<std::string>& gates();
+/// Of x and y in f32.
+tl::Tensor gated(tl::Context&, const Params&, const tl::Tensor& x, const tl::Tensor& y);
+float gate(const Params&, float x, float y);
+/// "activation", of gates(), and "limit", of swiglu_oai: what gated() and gate() read.
+std::vector<ParamSpec> gate_params(const std::string& help);
 
 }  // namespace kernbench::kernels

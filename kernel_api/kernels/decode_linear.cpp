@@ -1,6 +1,6 @@
-// y = residual + act(norm(x) · w + bias) [times norm(x) · up], of few rows: each PE reads its part of the weights once,
-// from its own memory, while rows are on their way to it. x, residual and y have columns over the cubes of a rank and
-// rows over the PEs of each; the weights have columns over the cubes and rows (k) over the PEs of each:
+// y = residual + act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows: each PE reads its part of the
+// weights once, from its own memory, while rows are on their way to it. x, residual and y have columns over the cubes
+// of a rank and rows over the PEs of each; the weights have columns over the cubes and rows (k) over the PEs of each:
 //
 //   1. PEs of one place in their cubes exchange their rows of x, so that each has these rows whole;
 //   2. the PEs of a cube exchange columns for rows: each has all rows of the columns that its part of k wants;
@@ -202,6 +202,9 @@ class Linear {
       throw KernelFault("decode_linear: ranks share out k, and each would norm by its part of a row: norm x before");
     if (!scales_.empty() && scales_.size() != weights_.size())
       throw KernelFault("decode_linear: scale and up_scale: w and up have both scales, or none");
+    if (weights_.size() == 1 && args_.has("up_bias")) throw KernelFault("decode_linear: up_bias is beside up");
+    if (weights_.size() == 1 && args_.choice("activation") == kSwigluOai)
+      throw KernelFault("decode_linear: swiglu_oai is of two products: w and up");
     const std::string lanes = "columns over the cubes of a rank and rows over the PEs of each";
     const Range rows = rows_[pes_.me()];
     const auto lies = [&](const char* name, const Range& columns) {
@@ -524,13 +527,15 @@ class Linear {
     tl::Tensor& residual = u->chunk->residual;
     std::vector<tl::Tensor> sums = u->own;
     for (size_t m = 0; m < sums.size() && summed_; ++m) sums[m] = joined(*u, m);
-    tl::Tensor v = tl_.cast(sums.front(), DType::f32);
-    if (args_.has("bias")) {
-      const tl::View& bias = args_["bias"];
-      v = v + tl_.cast(tl_.load(bias.ptr + (columns.first - bias.offset[0]), {columns.count}), DType::f32);
-    }
-    v = activated(tl_, args_.choice("activation"), v);
-    if (sums.size() > 1) v = v * tl_.cast(sums[1], DType::f32);
+    const auto biased = [&](size_t m, const char* name) {
+      const tl::Tensor sum = tl_.cast(sums[m], DType::f32);
+      if (!args_.has(name)) return sum;
+      const tl::View& bias = args_[name];
+      return sum + tl_.cast(tl_.load(bias.ptr + (columns.first - bias.offset[0]), {columns.count}), DType::f32);
+    };
+    tl::Tensor v = biased(0, "bias");
+    v = sums.size() > 1 ? gated(tl_, args_.params(), v, biased(1, "up_bias"))
+                        : activated(tl_, args_.choice("activation"), v);
     if (residual.valid()) v = v + tl_.cast(residual.slice(1, column, columns.count), DType::f32);
     tl_.store_async(y.block().tile(row, column, rows.count, columns.count), tl_.cast(v, dtype_));
     u->own.clear();
@@ -585,13 +590,18 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   };
   const Floats w = weights("w", "scale");
   Floats y = matmul(x, w, m, n, k), scale = gemm_error_scale(x, w, m, n, k);
-  Floats up(y.size(), 1.0F), bias(static_cast<size_t>(n), 0.0F), residual(y.size(), 0.0F);
-  if (in.count("up") > 0) up = matmul(x, weights("up", "up_scale"), m, n, k);
-  if (in.count("bias") > 0) bias = in.at("bias").floats();
+  const auto of_columns = [&](const char* name) {
+    return in.count(name) > 0 ? in.at(name).floats() : Floats(static_cast<size_t>(n), 0.0F);
+  };
+  const bool two = in.count("up") > 0;
+  Floats up(y.size(), 1.0F), residual(y.size(), 0.0F);
+  if (two) up = matmul(x, weights("up", "up_scale"), m, n, k);
+  const Floats bias = of_columns("bias"), up_bias = of_columns("up_bias");
   if (in.count("residual") > 0) residual = in.at("residual").floats();
   for (size_t i = 0; i < y.size(); ++i) {
-    y[i] = residual[i] + activate(p.choice("activation"), y[i] + bias[i % bias.size()]) * up[i];
-    scale[i] = std::max({scale[i], std::abs(residual[i]), std::abs(up[i])});
+    const float v = y[i] + bias[i % bias.size()], by = up[i] + up_bias[i % bias.size()];
+    y[i] = residual[i] + (two ? gate(p, v, by) : activate(p.choice("activation"), v));
+    scale[i] = std::max({scale[i], std::abs(residual[i]), std::abs(by)});
   }
   return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), scale}}};
 }
@@ -600,17 +610,19 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "decode_linear";
   s.help =
-      "y = residual + activation(norm(x) w + bias) [norm(x) up], of few rows: weights are read once, x goes to them";
+      "y = residual + activation(norm(x) w + bias) [norm(x) up + up_bias], of few rows: weights are read once, x "
+      "goes to them";
   s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
               ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
               ParamSpec::size("k", 512, "columns of x, rows of w"),
-              ParamSpec::choice("activation", activations(), "of the first product"),
               ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square"),
               ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, or half as many more"),
               ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
               ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),
               ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most")};
+  const std::vector<ParamSpec> gate = gate_params("of the first product");
+  s.params.insert(s.params.begin() + 3, gate.begin(), gate.end());
   for (const ParamSpec& p : ring_params(8, 8192)) s.params.push_back(p);
   s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
   add_weights_params(&s);
@@ -634,6 +646,7 @@ KernelSpec spec() {
                lies(scale_spec("up_scale"), true),
                optional(input("norm", {"k"}, Placement::replicate)),
                optional(input("bias", {"n"}, Placement::replicate)),
+               optional(input("up_bias", {"n"}, Placement::replicate)),
                optional(lies(input("residual", {"m", "n"}, Placement::rows), true, true)),
                lies(output("y", {"m", "n"}, Placement::rows), true, true)};
   s.function = decode_linear;

@@ -60,12 +60,14 @@ class Decode {
  public:
   Decode(tl::Context& tl, const tl::Args& args)
       : tl_(tl),
+        args_(args),
         units_(args.params()),
         k_(args["k"]),
         v_(args["v"]),
         qkv_(tl, args, "flash_decode", "qkv"),
         qkv_type_(args.dtype()) {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
+    if (args.has("sink") && !args.has("o")) throw KernelFault("flash_decode: sink is beside o, or flash_combine's");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
     if (args.has("part")) part_ = args["part"];
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
@@ -110,7 +112,10 @@ class Decode {
     }
     if (part_) store(running, i, v_scale);
     if (!o_) return;
-    const tl::Tensor o = tl_.cast(times(running.result(), v_scale), qkv_type_);
+    const tl::Tensor over_sum =
+        args_.has("sink") ? running.weighted() / (running.sum() + sink_beside(tl_, args_, h, head, running.top()))
+                          : running.result();
+    const tl::Tensor o = tl_.cast(times(over_sum, v_scale), qkv_type_);
     o_->store(units_.row(unit), h.o_col(head), o.reshape({1, h.group * h.dim}));
   }
 
@@ -188,6 +193,7 @@ class Decode {
   }
 
   tl::Context& tl_;
+  const tl::Args& args_;
   const Units units_;
   const tl::View &k_, &v_;
   const Shards qkv_;
@@ -205,7 +211,7 @@ void flash_decode(tl::Context& tl, const tl::Args& args) {
 }
 
 /// What the ranges of a unit come to.
-tl::Tensor combined(tl::Context& tl, const Units& units, const Shards& part, int64_t unit) {
+tl::Tensor combined(tl::Context& tl, const tl::Args& args, const Units& units, const Shards& part, int64_t unit) {
   const int64_t group = units.heads.group, dim = units.heads.dim;
   std::vector<tl::Tensor> ranges;
   for (int64_t row = unit * units.splits, end = row + units.splits; row < end;) {
@@ -215,9 +221,12 @@ tl::Tensor combined(tl::Context& tl, const Units& units, const Shards& part, int
   }
   const tl::Tensor all = ranges.size() == 1 ? ranges.front() : tl.cat(ranges, 0);
   const tl::Tensor acc = all.slice(2, 0, dim), top = all.slice(2, dim, 1), sum = all.slice(2, dim + 1, 1);
-  if (units.splits == 1) return (acc / sum).reshape({1, group * dim});
-  const tl::Tensor share = tl.exp(top - tl.max(top, 0, true));
-  return (tl.sum(acc * share, 0) / tl.sum(sum * share, 0)).reshape({1, group * dim});
+  const auto with_sink = [&](const tl::Tensor& all_sum, const tl::Tensor& most) {
+    return args.has("sink") ? all_sum + sink_beside(tl, args, units.heads, units.head(unit), most) : all_sum;
+  };
+  if (units.splits == 1) return (acc / with_sink(sum, top)).reshape({1, group * dim});
+  const tl::Tensor most = tl.max(top, 0, true), share = tl.exp(top - most);
+  return (tl.sum(acc * share, 0, true) / with_sink(tl.sum(sum * share, 0, true), most)).reshape({1, group * dim});
 }
 
 void flash_combine(tl::Context& tl, const tl::Args& args) {
@@ -230,7 +239,7 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
   for (int64_t u = me * share; u < std::min(of_rank, (me + 1) * share); ++u) {
     const int64_t unit = first + u;
     o.store(units.row(unit), units.heads.o_col(units.head(unit)),
-            tl.cast(combined(tl, units, part, unit), args.dtype()));
+            tl.cast(combined(tl, args, units, part, unit), args.dtype()));
   }
 }
 
@@ -322,10 +331,12 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
     }
   }
   const HostTensor of_ranges = HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part);
+  TensorMap with_sink = {{"part", of_ranges}};
+  if (in.count("sink") > 0) with_sink["sink"] = in.at("sink");
   return {{"k", {HostTensor::from(cache, in.at("k").shape, k), {}}},
           {"v", {HostTensor::from(cache, in.at("v").shape, v), {}}},
           {"part", {of_ranges, scale}},
-          {"o", combine_reference(p, {{"part", of_ranges}}).at("o")}};
+          {"o", combine_reference(p, with_sink).at("o")}};
 }
 
 std::map<std::string, Expected> combine_reference(const Params& p, const TensorMap& in) {
@@ -341,6 +352,7 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
       double top = at(0, h.dim), sum = 0;
       for (int64_t s = 1; s < units.splits; ++s) top = std::max(top, at(s, h.dim));
       for (int64_t s = 0; s < units.splits; ++s) sum += std::exp(at(s, h.dim) - top) * at(s, h.dim + 1);
+      sum += sink_beside(in, units.head(unit) * h.group + g, top);
       for (int64_t d = 0; d < h.dim; ++d) {
         double value = 0;
         for (int64_t s = 0; s < units.splits; ++s) value += std::exp(at(s, h.dim) - top) * at(s, d);
@@ -418,6 +430,7 @@ KernelSpec decode_spec() {
                optional(input("sin", {}, Placement::replicate), turns),
                scale("k_scale"),
                scale("v_scale"),
+               sink_spec(),
                part,
                optional(output("o", {}, Placement::single), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
@@ -439,7 +452,7 @@ KernelSpec combine_spec() {
   s.params = params_of({});
   TensorSpec o = output("o", {}, Placement::single);
   o.shape = shape_of_o;
-  s.tensors = {part_spec(TensorSpec::Role::in), o};
+  s.tensors = {part_spec(TensorSpec::Role::in), sink_spec(), o};
   // Of a run of this kernel alone; a sum of 0 would be no attention.
   s.tensors[0].fill = [](const Params& p, uint64_t seed) {
     TensorSpec t = input("part", {}, Placement::rows);

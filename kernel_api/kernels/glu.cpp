@@ -1,4 +1,5 @@
-// z = activation(x) · y, element by element, on what a PE has of each; in f32, rounded once.
+// z = activation(x) · y, or what activations.h has as gates, element by element, on what a PE has of each; in f32,
+// rounded once.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/activations.h"
@@ -21,8 +22,8 @@ void glu(tl::Context& tl, const tl::Args& args) {
     for (int64_t j = 0; j < cols; j += width) {
       const int64_t h = std::min(step, rows - i), w = std::min(width, cols - j);
       const auto load = [&](const tl::View& v) { return tl.cast(tl.load(v.block().tile(i, j, h, w)), DType::f32); };
-      const tl::Tensor gated = activated(tl, args.choice("activation"), load(x)) * load(y);
-      tl.store_async(z.block().tile(i, j, h, w), tl.cast(gated, z.dtype()));
+      const tl::Tensor a = load(x), b = load(y);
+      tl.store_async(z.block().tile(i, j, h, w), tl.cast(gated(tl, args.params(), a, b), z.dtype()));
     }
   }
 }
@@ -32,15 +33,16 @@ KernelSpec spec() {
   s.name = "glu";
   s.help = "z = activation(x) y, element by element, on what a PE has of each";
   s.params = {ParamSpec::size("rows", 256, "of x, y and z, split over the PEs"),
-              ParamSpec::size("cols", 256, "of x, y and z"), ParamSpec::choice("activation", activations(), "of x"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+              ParamSpec::size("cols", 256, "of x, y and z")};
+  for (const ParamSpec& p : gate_params("of x")) s.params.push_back(p);
+  s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("y", {"rows", "cols"}, Placement::rows),
                output("z", {"rows", "cols"}, Placement::rows)};
   s.function = glu;
   s.reference = [](const Params& p, const TensorMap& in) {
     Floats z = in.at("x").floats();
     const Floats y = in.at("y").floats();
-    for (size_t i = 0; i < z.size(); ++i) z[i] = activate(p.choice("activation"), z[i]) * y[i];
+    for (size_t i = 0; i < z.size(); ++i) z[i] = gate(p, z[i], y[i]);
     return std::map<std::string, Expected>{{"z", {HostTensor::from(p.dtype(), in.at("x").shape, z), {}}}};
   };
   return s;

@@ -140,7 +140,8 @@ class Attention {
       blocks[b].k = blocks[b].v = {};
     }
     for (Queries& q : u.queries) {
-      o_.store(q.first, h_.o_col(u.head), tl_.cast(q.acc / q.sum, args_.dtype()).reshape({q.rows, width}));
+      o_.store(q.first, h_.o_col(u.head),
+               tl_.cast(q.acc / whole_sum(q, u.head), args_.dtype()).reshape({q.rows, width}));
     }
   }
 
@@ -160,6 +161,14 @@ class Attention {
       q->acc = tl_.dot(weights, keys.v);
     }
     q->top = new_top;
+  }
+
+  /// With the sinks of the head's group.
+  tl::Tensor whole_sum(const Queries& q, int64_t head) const {
+    if (!args_.has("sink")) return q.sum;
+    const Dims by_head{q.rows, h_.group, 1};
+    return (q.sum.reshape(by_head) + sink_beside(tl_, args_, h_, head, q.top.reshape(by_head)))
+        .reshape({q.rows * h_.group, 1});
   }
 
   /// Scores [rows · group, keys] with those that a query does not see so small that exp() makes them 0.
@@ -277,6 +286,7 @@ std::map<std::string, Expected> attention_reference(const Params& p, const Tenso
       }
       for (int64_t j = begin; j < end; ++j)
         sum += weight[static_cast<size_t>(j)] = std::exp(weight[static_cast<size_t>(j)] - top);
+      sum += sink_beside(in, head, top);
       for (int64_t d = 0; d < h.dim; ++d) {
         double v = 0, size = 0;
         for (int64_t j = begin; j < end; ++j) {
@@ -343,8 +353,8 @@ KernelSpec attention_spec() {
                         ParamSpec::flag("causal", true, "a query sees no later keys"), window_param()});
   TensorSpec o = output("o", {}, Placement::rows);
   o.shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };
-  s.tensors = {qkv_spec("qkv", TensorSpec::Role::in), o};
-  s.tensors[0].placement = s.tensors[1].placement = Placement::single;
+  s.tensors = {qkv_spec("qkv", TensorSpec::Role::in), sink_spec(), o};
+  s.tensors[0].placement = s.tensors[2].placement = Placement::single;
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
     if (p->integer("window") > 0 && !p->flag("causal")) throw BadParam("window: of causal attention only");

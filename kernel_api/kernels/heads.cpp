@@ -1,7 +1,9 @@
 #include "kernbench/kernel_api/kernels/heads.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
 namespace kernbench::kernels {
@@ -45,6 +47,23 @@ ParamSpec window_param() {
   ParamSpec p = ParamSpec::size("window", 0, "a query sees the last so many keys, its own among them; 0: all");
   p.min = 0;
   return p;
+}
+
+TensorSpec sink_spec() {
+  TensorSpec t = input("sink", {"heads"}, Placement::replicate);
+  t.optional = true;
+  return t;
+}
+
+tl::Tensor sink_beside(tl::Context& tl, const tl::Args& args, const Heads& h, int64_t kv_head, const tl::Tensor& top) {
+  const tl::View& sink = args["sink"];
+  const tl::Tensor of_group = tl.load(sink.ptr + (kv_head * h.group - sink.offset[0]), {h.group, 1});
+  return tl.exp(tl.cast(of_group, DType::f32) - top);
+}
+
+double sink_beside(const TensorMap& in, int64_t head, double top) {
+  const auto sink = in.find("sink");
+  return sink == in.end() ? 0 : std::exp(sink->second.floats()[static_cast<size_t>(head)] - top);
 }
 
 void check_heads(const Params& p) {

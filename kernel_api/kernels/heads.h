@@ -7,6 +7,7 @@
 
 #include "kernbench/kernel_api/args.h"
 #include "kernbench/kernel_api/params.h"
+#include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
 
 namespace kernbench::kernels {
@@ -40,6 +41,14 @@ struct Heads {
 std::vector<ParamSpec> head_params();
 /// window: 0 or more.
 ParamSpec window_param();
+/// sink [heads], optional: of each head a score beside those of its keys, which has no value (gpt-oss' attention
+/// sinks).
+TensorSpec sink_spec();
+/// exp(sink − top) of the heads of q for one of k, [group, 1] in f32: what a sink adds to a sum of exp(score − top).
+/// `top` […, group, 1].
+tl::Tensor sink_beside(tl::Context&, const tl::Args&, const Heads&, int64_t kv_head, const tl::Tensor& top);
+/// The same for references: 0 without a sink.
+double sink_beside(const TensorMap& in, int64_t head, double top);
 /// BadParam where these do not divide each other.
 void check_heads(const Params&);
 

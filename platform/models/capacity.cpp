@@ -101,8 +101,8 @@ class Count {
 /// A layer's temporaries, and what it is from and to, if that is no input and output.
 void add_activations(const ModelProgram& program, const Phase& p, const Room& room, Count* count) {
   const Plan& plan = program.plan();
-  const LayerSizes sizes = program.sizes(p);
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
+    const LayerSizes sizes = program.sizes(p, plan.first_layer(stage));
     const Way way = program.way(p, plan.first_layer(stage));
     if (plan.whole()) count->add("activations", way.stream(), plan.dtype, {sizes.rows, sizes.dim}, 2);
     for (const Temporary& t : temporaries_of(sizes, way, plan.dtype, room.places, room.grids))
@@ -116,8 +116,12 @@ Capacity capacity_of(const ModelProgram& program, const Room& room) {
   Count count(room);
   const Params none;
   for (const ModelTensor& t : program.tensors()) {
-    const uint64_t times = t.layer < 0 ? 1 : static_cast<uint64_t>(program.plan().times());
-    count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none), times);
+    int64_t times = 1;
+    for (const SimulatedLayer& l : program.layers()) {
+      if (l.number == t.layer) times = l.times;
+    }
+    count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none),
+              static_cast<uint64_t>(times));
   }
   for (const Phase& p : program.plan().phases) {  // one after the other, with temporaries of its own
     Count of_phase(room);

@@ -207,10 +207,10 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   const Summed o = summed("o_product"), down = s_.experts > 0 ? Summed{} : summed("down_product");
   const Tensor heads = made("o");
   if (s_.sequences == 0) {
-    attend(qkv, heads);
+    attend(qkv, heads, w.sinks);
   } else {
-    attend(h_.slice(qkv, 0, 0, s_.prompt()), h_.slice(heads, 0, 0, s_.prompt()));
-    attend_to_cache(qkv, heads, {}, cache);
+    attend(h_.slice(qkv, 0, 0, s_.prompt()), h_.slice(heads, 0, 0, s_.prompt()), w.sinks);
+    attend_to_cache(qkv, heads, {}, cache, w.sinks);
   }
   part("output");
   host::linear_2d(h_, heads, w.o, o.product);
@@ -218,14 +218,14 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   const Tensor x1 = made("x1");
   if (s_.experts > 0) {
     part("output");
-    elementwise("add", x, o.sum, x1);
+    add_output(x, o.sum, w, x1);
     return experts(x1, y, w);
   }
   const Tensor normed2 = made("normed2");
   for (size_t c = 0; c < chunks_.size(); ++c) {
     const Chunk& chunk = chunks_[c];
     part("output");
-    elementwise("add", rows(x, chunk), rows(o.sum, chunk), rows(x1, chunk));
+    add_output(rows(x, chunk), rows(o.sum, chunk), w, rows(x1, chunk));
     part("mlp");
     norm(rows(x1, chunk), w.norm2, rows(normed2, chunk));
     const auto sum = [&](int64_t turn) {
@@ -239,13 +239,20 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   elementwise("add", x1, down.sum, y);
 }
 
-void DecoderLayer::attend(const Tensor& qkv, const Tensor& o) {
+void DecoderLayer::add_output(const Tensor& x, const Tensor& product, const LayerWeights& w, const Tensor& x1) {
+  elementwise("add", x, product, x1);
+  if (w.o_bias.places()) h_.launch(on_, "add_bias", {}, {{"x", x1}, {"b", w.o_bias}});
+}
+
+void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sinks) {
   host::KernelParams params = heads();
   params.emplace_back("seq", s_.prompt());
   params.emplace_back("window", s_.window);
   params.emplace_back("shorter", true);
   params.emplace_back("keys", 128);
-  h_.launch(on_, "gqa_attention", params, {{"qkv", qkv}, {"o", o}});
+  Tensors tensors = {{"qkv", qkv}, {"o", o}};
+  if (sinks.places()) tensors["sink"] = sinks;
+  h_.launch(on_, "gqa_attention", params, tensors);
 }
 
 void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
@@ -278,10 +285,12 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   const Tensor qkv = laid_out(product, "qkv_heads");
   head_norm(qkv, w);
   const Tensor o = made("o");
-  attend_to_cache(qkv, o, {{"cos", cos}, {"sin", sin}}, cache);
+  attend_to_cache(qkv, o, {{"cos", cos}, {"sin", sin}}, cache, w.sinks);
   part("output");
   const Tensor x1 = made("x1");
-  linear({{"x", o}, {"residual", x}, {"y", x1}}, w.o);
+  Tensors of_o = {{"x", o}, {"residual", x}, {"y", x1}};
+  if (w.o_bias.places()) of_o["bias"] = w.o_bias;
+  linear(of_o, w.o);
   if (s_.experts > 0) return experts(x1, y, w);
   part("mlp");
   const Tensor hidden = made("hidden");
@@ -293,7 +302,8 @@ void DecoderLayer::linear(Tensors tensors, const host::Weights& w, const char* a
   host::linear_of_few_rows(h_, on_, std::move(tensors), w, {{"activation", activation}, {"eps", s_.eps}}, up);
 }
 
-void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensors& turns, const Cache& cache) {
+void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensors& turns, const Cache& cache,
+                                   const Tensor& sinks) {
   host::KernelParams params = heads();
   params.emplace_back("batch", s_.sequences);
   params.emplace_back("first", s_.prompt());
@@ -307,14 +317,16 @@ void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Ten
   Tensors tensors = turns;
   tensors.insert({{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}});
   if (cache.k_scale.places()) tensors.insert({{"k_scale", cache.k_scale}, {"v_scale", cache.v_scale}});
+  Tensors of_o = {{"o", o}};
+  if (sinks.places()) of_o["sink"] = sinks;
   if (s_.splits == 1) {
-    tensors["o"] = o;
+    tensors.insert(of_o.begin(), of_o.end());
     h_.launch(on_, "flash_decode", of_cache, tensors);
     return;
   }
-  tensors["part"] = made("part");
+  tensors["part"] = of_o["part"] = made("part");
   h_.launch(on_, "flash_decode", of_cache, tensors);
-  h_.launch(on_, "flash_combine", params, {{"part", tensors["part"]}, {"o", o}});
+  h_.launch(on_, "flash_combine", params, of_o);
 }
 
 }  // namespace kernbench::models

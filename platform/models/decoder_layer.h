@@ -17,6 +17,7 @@ struct LayerSizes {
   int64_t dim = 0, heads = 0, kv_heads = 0, head_dim = 0, hidden = 0;
   double eps = 1e-5;
   std::string activation = "silu";
+  double activation_limit = 7;  ///< of swiglu_oai, which layers with experts alone have
   int64_t window = 0;
   bool qk_norm = false;   ///< heads of q and k are normed
   int64_t sequences = 0;  ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
@@ -41,6 +42,7 @@ inline host::LayoutLevel rows_over(int64_t ranks, int64_t unit = 1) {
 /// down · (activation(gate · x) ⊙ up · x).
 struct MlpWeights {
   host::Weights gate, up, down;
+  host::Tensor gate_bias = {}, up_bias = {}, down_bias = {};  ///< of an expert, all or none
 };
 
 /// Without places where the layer has none. Columns of qkv stand as kernels/heads.h says, of one part a rank.
@@ -48,9 +50,12 @@ struct LayerWeights {
   host::Tensor norm1, norm2;
   host::Weights qkv, o;
   MlpWeights mlp;
-  host::Tensor bias;  ///< of qkv
+  host::Tensor bias;    ///< of qkv
+  host::Tensor o_bias;  ///< [dim]
+  host::Tensor sinks;   ///< [heads], as gqa_attention has them
   host::Tensor q_norm, k_norm;
   host::Tensor router;              ///< [dim, experts]
+  host::Tensor router_bias;         ///< [experts]
   std::vector<MlpWeights> experts;  ///< in place of the MLP; each on the ranks of its group
 };
 
@@ -142,7 +147,9 @@ class DecoderLayer {
   host::SumBeside sum_of(const Summed&, const Chunk&, int64_t turn = 0, int64_t turns = 1) const;
   /// As a launch of its own.
   void add_up(const host::SumBeside&);
-  void attend(const host::Tensor& qkv, const host::Tensor& o);
+  void attend(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& sinks);
+  /// x1 = x + the product with o, and its bias.
+  void add_output(const host::Tensor& x, const host::Tensor& product, const LayerWeights&, const host::Tensor& x1);
   /// y = the MLP of a chunk's normed rows; sum(0), sum(1) and sum(2) go beside its products.
   void mlp(const host::Tensor& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
            const std::function<host::SumBeside(int64_t)>& sum);
@@ -150,7 +157,8 @@ class DecoderLayer {
   void linear(Tensors, const host::Weights& w, const char* activation = "none", const host::Weights& up = {});
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
   /// `turns`: cos and sin where heads have still to be turned.
-  void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const Tensors& turns, const Cache&);
+  void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const Tensors& turns, const Cache&,
+                       const host::Tensor& sinks);
   /// In place of the MLP.
   void experts(const host::Tensor& x, const host::Tensor& y, const LayerWeights&);
   void head_norm(const host::Tensor& qkv, const LayerWeights&);

@@ -126,7 +126,9 @@ std::vector<ExpertLayer::Rows> ExpertLayer::route(const Tensor& x, const LayerWe
   const Tensor rows = x.layout() == way_.rows() ? x : laid_out(x, "x1_rows");
   const Tensor normed = made("normed2"), logits = made("logits"), chosen = made("choice");
   h_.launch(on, "rmsnorm", {{"eps", s_.eps}}, {{"x", rows}, {"w", w.norm2}, {"y", normed}});
-  h_.launch(on, "tp_linear", {{"tile_k", kTileOfRouter}}, {{"x", normed}, {"w", w.router}, {"y", logits}});
+  std::map<std::string, Tensor> of_router = {{"x", normed}, {"w", w.router}, {"y", logits}};
+  if (w.router_bias.places()) of_router["bias"] = w.router_bias;
+  h_.launch(on, "tp_linear", {{"tile_k", kTileOfRouter}}, of_router);
   *weight = made("weight");
   const bool given = routing.given.places() != nullptr;
   std::map<std::string, Tensor> tensors = {{"logits", logits}, {"choice", chosen}, {"weight", *weight}};
@@ -169,6 +171,8 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
   const std::string of_x = numbered("expert_operand", group), of_hidden = numbered("expert_hidden", group);
   const auto of_product = [&](const Out& out) { return numbered("expert_product", number_of(out.rank)); };
   const auto some = [&](const Tensor& t, int64_t first, int64_t count) { return h_.slice(t, 0, first, count); };
+  host::KernelParams gate = {{"activation", s_.activation}};
+  if (s_.activation == "swiglu_oai") gate.emplace_back("limit", s_.activation_limit);
   Tensor x, hidden;
   if (!spread) {
     x = laid_out(some(rows.in, 0, rows.count()), of_x);
@@ -181,11 +185,15 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
     const MlpWeights& expert = w.experts[static_cast<size_t>(groups_[group].first) + e];
     const Tensor its_x = spread ? laid_out(some(rows.in, first, count), of_x) : some(x, first, count);
     const Tensor its_hidden = spread ? made(of_hidden, count) : some(hidden, first, count);
-    host::linear_of_few_rows(h_, host::streams_of(h_, groups_[group].ranks), {{"x", its_x}, {"y", its_hidden}},
-                             expert.gate, {{"activation", s_.activation}}, expert.up);
+    const bool biased = expert.gate_bias.places() != nullptr;
+    std::map<std::string, Tensor> of_gate = {{"x", its_x}, {"y", its_hidden}};
+    if (biased) of_gate.insert({{"bias", expert.gate_bias}, {"up_bias", expert.up_bias}});
+    host::linear_of_few_rows(h_, host::streams_of(h_, groups_[group].ranks), of_gate, expert.gate, gate, expert.up);
     for (const Out& out : all) {  // by each rank alone, which would else add up their products expert by expert
       const Tensor product = spread ? made(of_product(out), count) : some(out.product, first, count);
-      host::linear_of_few_rows(h_, host::streams_of(h_, out.rank), {{"x", its_hidden}, {"y", product}}, expert.down);
+      std::map<std::string, Tensor> of_down = {{"x", its_hidden}, {"y", product}};
+      if (biased && &out == &all.front()) of_down["bias"] = expert.down_bias;  // once in their sum
+      host::linear_of_few_rows(h_, host::streams_of(h_, out.rank), of_down, expert.down);
       if (spread) h_.redistribute(product, some(out.rows, first, count));
     }
   }

@@ -5,9 +5,28 @@
 namespace kernbench::models {
 namespace {
 
+/// Which layers have the window, by layer_types, or by this where the file does not say.
+template <class Rule>
+void settle_windows(const ModelFile& f, ModelSpec* m, const Rule& has_window) {
+  const std::vector<std::string> types = f.list("layer_types");
+  if (!types.empty() && types.size() != static_cast<size_t>(m->layers))
+    f.refuse("layer_types", "one for each of num_hidden_layers, " + std::to_string(m->layers));
+  for (int64_t l = 0; l < m->layers; ++l) {
+    const std::string type = types.empty() ? "" : types[static_cast<size_t>(l)];
+    if (!type.empty() && type != "sliding_attention" && type != "full_attention")
+      f.refuse("layer_types", "sliding_attention or full_attention, not '" + type + "'");
+    m->windowed.push_back(type.empty() ? has_window(l) : type == "sliding_attention");
+  }
+}
+
+/// Of q, k, v and o.
+void settle_attention_bias(const ModelFile& f, bool fallback, ModelSpec* m) {
+  m->qkv_bias = m->o_bias = f.flag("attention_bias", fallback);
+}
+
 void settle_llama(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
-  if (f.flag("attention_bias", false)) m->qkv_bias = true;
+  settle_attention_bias(f, false, m);
   if (f.flag("mlp_bias", false)) m->not_yet.push_back("mlp_bias");
 }
 
@@ -16,10 +35,13 @@ void settle_mistral(const ModelFile& f, ModelSpec* m) {
   m->window = f.whole("sliding_window", 0);
 }
 
-/// Its window holds from layer max_window_layers on: shipped files switch it off.
+/// Its window holds from layer max_window_layers on: most shipped files switch it off.
 void settle_qwen(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
-  if (f.flag("use_sliding_window", false)) m->not_yet.push_back("use_sliding_window, a window in some layers");
+  if (!f.flag("use_sliding_window", false)) return;
+  m->window = f.whole("sliding_window", 4096);
+  const int64_t first = f.has("max_window_layers") ? f.whole("max_window_layers", 0) : 28;
+  settle_windows(f, m, [first](int64_t layer) { return layer >= first; });
 }
 
 void settle_qwen2(const ModelFile& f, ModelSpec* m) {
@@ -30,13 +52,13 @@ void settle_qwen2(const ModelFile& f, ModelSpec* m) {
 void settle_qwen3(const ModelFile& f, ModelSpec* m) {
   settle_qwen(f, m);
   m->qk_norm = true;
-  m->qkv_bias = f.flag("attention_bias", false);
+  settle_attention_bias(f, false, m);
 }
 
 void settle_gemma(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", true);
   m->scaled_embedding = true;
-  m->qkv_bias = f.flag("attention_bias", false);
+  settle_attention_bias(f, false, m);
 }
 
 void settle_mixtral(const ModelFile& f, ModelSpec* m) {
@@ -59,11 +81,15 @@ void settle_qwen3_moe(const ModelFile& f, ModelSpec* m) {
 
 void settle_gpt_oss(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
-  m->qkv_bias = f.flag("attention_bias", true);
+  settle_attention_bias(f, true, m);
   m->experts = f.whole("num_local_experts");
   m->experts_per_token = f.whole("num_experts_per_tok");
-  for (const char* part : {"experts", "sinks of attention", "a window in every other layer"})
-    m->not_yet.push_back(part);
+  m->expert_bias = true;
+  m->sinks = true;
+  m->activation = "swiglu_oai";
+  m->activation_limit = f.number("swiglu_limit", m->activation_limit);
+  m->window = f.whole("sliding_window", 128);
+  settle_windows(f, m, [](int64_t layer) { return layer % 2 == 0; });
 }
 
 }  // namespace
@@ -72,8 +98,16 @@ const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       {"llama", "grouped heads, gated MLP with silu", {}, {"attention_bias", "mlp_bias"}, settle_llama},
       {"mistral", "as llama, queries see a sliding window", {}, {"sliding_window"}, settle_mistral},
-      {"qwen2", "as llama, with a bias of q, k and v", {}, {"use_sliding_window"}, settle_qwen2},
-      {"qwen3", "as llama, heads of q and k are normed", {}, {"attention_bias", "use_sliding_window"}, settle_qwen3},
+      {"qwen2",
+       "as llama, with a bias of q, k and v",
+       {},
+       {"use_sliding_window", "sliding_window", "max_window_layers", "layer_types"},
+       settle_qwen2},
+      {"qwen3",
+       "as llama, heads of q and k are normed",
+       {},
+       {"attention_bias", "use_sliding_window", "sliding_window", "max_window_layers", "layer_types"},
+       settle_qwen3},
       {"gemma", "the embedding scaled and the head's, gelu", {"head_dim"}, {"attention_bias"}, settle_gemma},
       {"mixtral",
        "as mistral, experts instead of one MLP",
@@ -83,12 +117,13 @@ const std::vector<Family>& families() {
       {"qwen3_moe",
        "as qwen3, experts instead of one MLP",
        {"moe_intermediate_size", "num_experts", "num_experts_per_tok"},
-       {"attention_bias", "use_sliding_window", "norm_topk_prob", "decoder_sparse_step", "mlp_only_layers"},
+       {"attention_bias", "use_sliding_window", "sliding_window", "max_window_layers", "layer_types", "norm_topk_prob",
+        "decoder_sparse_step", "mlp_only_layers"},
        settle_qwen3_moe},
       {"gpt_oss",
-       "experts, sinks, windows by turns; read, not yet run",
+       "experts with biases, sinks of attention, a window in every other layer",
        {"head_dim", "num_local_experts", "num_experts_per_tok"},
-       {"attention_bias", "sliding_window"},
+       {"attention_bias", "sliding_window", "layer_types", "swiglu_limit"},
        settle_gpt_oss},
   };
   return all;

@@ -23,6 +23,7 @@ using topology::YamlItem;
 using topology::YamlNode;
 
 constexpr double kLargest = 1099511627776.0;  // 2^40
+constexpr int64_t kMostLayers = 1 << 16;
 constexpr size_t kLongestFile = size_t{1} << 24;
 
 bool is_number(std::string_view text, double* v) {
@@ -107,14 +108,36 @@ void refuse_unread(const ModelFile& f, const Family& family) {
   }
 }
 
-RopeScaling scaling_of(const ModelFile& f) {
+/// Cos and sin are longer by the logarithm of the factor, which sharpens the softmax of longer contexts.
+double amplitude_of_yarn(const ModelFile& f, double factor) {
+  if (f.has("rope_scaling.attention_factor")) return f.number("rope_scaling.attention_factor");
+  const auto longer = [&](double by) { return factor <= 1 ? 1 : 0.1 * by * std::log(factor) + 1; };
+  if (!f.has("rope_scaling.mscale") || !f.has("rope_scaling.mscale_all_dim")) return longer(1);
+  return longer(f.number("rope_scaling.mscale")) / longer(f.number("rope_scaling.mscale_all_dim"));
+}
+
+RopeScaling yarn_of(const ModelFile& f, RopeScaling s, int64_t positions) {
+  s.kind = RopeScaling::Kind::yarn;
+  if (f.has("rope_theta") && f.number("rope_theta") <= 1) f.refuse("rope_theta", "more than 1 beside yarn");
+  s.original_positions = f.whole("rope_scaling.original_max_position_embeddings", positions);
+  s.beta_fast = f.number("rope_scaling.beta_fast", s.beta_fast);
+  s.beta_slow = f.number("rope_scaling.beta_slow", s.beta_slow);
+  if (s.beta_fast < s.beta_slow) f.refuse("rope_scaling.beta_fast", "at least beta_slow");
+  s.truncate = f.flag("rope_scaling.truncate", true);
+  s.amplitude = amplitude_of_yarn(f, s.factor);
+  return s;
+}
+
+/// `positions`: the most that the model was made for.
+RopeScaling scaling_of(const ModelFile& f, int64_t positions) {
   RopeScaling s;
   if (!f.has("rope_scaling")) return s;
   const std::string key = f.has("rope_scaling.rope_type") ? "rope_scaling.rope_type" : "rope_scaling.type";
   const std::string type = f.text(key);
   if (type == "default") return s;
-  if (type != "linear" && type != "llama3") f.refuse(key, "default, linear or llama3");
+  if (type != "linear" && type != "llama3" && type != "yarn") f.refuse(key, "default, linear, llama3 or yarn");
   s.factor = f.number("rope_scaling.factor");
+  if (type == "yarn") return yarn_of(f, s, positions);
   s.kind = RopeScaling::Kind::linear;
   if (type == "linear") return s;
   s.kind = RopeScaling::Kind::llama3;
@@ -150,6 +173,7 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   m.vocab = f.whole("vocab_size");
   m.dim = f.whole("hidden_size");
   m.layers = f.whole("num_hidden_layers");
+  if (m.layers > kMostLayers) f.refuse("num_hidden_layers", fmt::format("at most {}", kMostLayers));
   m.heads = f.whole("num_attention_heads");
   m.kv_heads = f.whole("num_key_value_heads");
   if (m.heads % m.kv_heads != 0)
@@ -162,7 +186,7 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   m.positions = f.whole("max_position_embeddings", 2048);
   m.eps = f.number("rms_norm_eps", 1e-6);
   m.rope_theta = f.number("rope_theta", 10000);
-  m.rope_scaling = scaling_of(f);
+  m.rope_scaling = scaling_of(f, m.positions);
   m.activation = activation_of(f, family.name);
   m.dtype = dtype_of(f);
   family.settle(f, &m);

@@ -41,10 +41,11 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
 HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
   const std::vector<double> frequencies = rope_frequencies(m);
+  const double amplitude = m.rope_scaling.amplitude;
   for (int64_t r = 0; r < shape[0]; ++r) {
     for (const double f : frequencies) {
       const double angle = static_cast<double>(p.position(r, step)) * f;
-      all.push_back(static_cast<float>(cosine ? std::cos(angle) : std::sin(angle)));
+      all.push_back(static_cast<float>(amplitude * (cosine ? std::cos(angle) : std::sin(angle))));
     }
   }
   return HostTensor::from(dtype, shape, all);
@@ -81,6 +82,22 @@ TensorSpec named(const ProgramTensor& t, const std::string& name) {
   TensorSpec own = t;
   own.name = name;
   return own;
+}
+
+/// With --repeat layers are alike that see as far.
+std::vector<SimulatedLayer> simulated_layers(const ModelSpec& m, const Plan& plan) {
+  if (!plan.whole()) return {{plan.only_layer, 1}};
+  std::vector<SimulatedLayer> all;
+  for (int64_t l = 0; l < plan.layers; ++l) {
+    const auto alike = std::find_if(all.begin(), all.end(), [&](const SimulatedLayer& s) {
+      return plan.repeat && m.window_of(s.number) == m.window_of(l);
+    });
+    if (alike == all.end())
+      all.push_back({l, 1});
+    else
+      ++alike->times;
+  }
+  return all;
 }
 
 }  // namespace
@@ -125,7 +142,10 @@ class ModelProgram::Run {
       w.router = of("router");
       for (int64_t e = 0; e < model_.experts; ++e) w.experts.push_back(mlp(expert_name(layer, e)));
     }
+    if (model_.expert_bias) w.router_bias = of("router_bias");
     if (model_.qkv_bias) w.bias = of("qkv_bias");
+    if (model_.o_bias) w.o_bias = of("o_bias");
+    if (model_.sinks) w.sinks = of("sinks");
     if (model_.qk_norm) {
       w.q_norm = of("q_norm");
       w.k_norm = of("k_norm");
@@ -134,8 +154,14 @@ class ModelProgram::Run {
   }
 
   MlpWeights mlp(const std::string& before) const {
-    return {matrix(before + "gate", model_.dim), matrix(before + "up", model_.dim),
-            matrix(before + "down", model_.hidden)};
+    MlpWeights w{matrix(before + "gate", model_.dim), matrix(before + "up", model_.dim),
+                 matrix(before + "down", model_.hidden)};
+    if (model_.expert_bias) {
+      w.gate_bias = input(before + "gate_bias");
+      w.up_bias = input(before + "up_bias");
+      w.down_bias = input(before + "down_bias");
+    }
+    return w;
   }
 
   host::Weights matrix(const std::string& name, int64_t k) const {
@@ -148,10 +174,11 @@ class ModelProgram::Run {
     const host::Scope temporaries(h_);
     const bool whole = program_.plan_.whole();
     Tensor x = whole ? embedded() : input("x");
-    for (const int64_t l : layers_of(program_.plan_)) {
+    for (const SimulatedLayer& simulated : program_.layers_) {
+      const int64_t l = simulated.number;
       const Way way = program_.way(phase(), l);
-      DecoderLayer layer(h_, program_.sizes(phase()), way, [this](const char* part) { mark(layer_, part); });
-      layer_ = "layer " + std::to_string(l);
+      DecoderLayer layer(h_, program_.sizes(phase(), l), way, [this](const char* part) { mark(layer_, part); });
+      layer_ = simulated.name();
       sums_beside_ = layer.sums_beside();
       mark(layer_, "stage");
       x = h_.redistribute(x, way.stream());  // from another stage, if this is the first layer of one
@@ -166,7 +193,7 @@ class ModelProgram::Run {
 
   Tensor embedded() {
     mark("embedding", "embedding");
-    const Way way = program_.way(phase(), layers_of(program_.plan_).front());
+    const Way way = program_.way(phase(), program_.layers_.front().number);
     const host::On on = host::streams_of(h_, way.ranks);
     const Tensor rows = h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.rows(), "x");
     h_.launch(on, "embedding_gather", {},
@@ -227,18 +254,12 @@ class ModelProgram::Run {
   double sums_beside_ = 0;
 };
 
-std::vector<int64_t> layers_of(const Plan& p) {
-  if (!p.whole()) return {p.only_layer};
-  std::vector<int64_t> all;
-  for (int64_t l = 0; l < p.simulated_layers(); ++l) all.push_back(l);
-  return all;
-}
-
-ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes) : model_(m), plan_(plan), pes_(pes) {
+ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes)
+    : model_(m), plan_(plan), pes_(pes), layers_(simulated_layers(m, plan)) {
   spec_.name = m.file;
   spec_.help = "model";
   spec_.params = {ParamSpec::dtypes({plan.dtype})};
-  if (const int64_t tokens = plan_.tokens_of_run(); tokens > 0)
+  if (const int64_t tokens = tokens_of_run(); tokens > 0)
     spec_.params.push_back(ParamSpec::size("tokens", tokens, "of all steps"));
   for (size_t p = 0; p < plan_.phases.size(); ++p) add_phase(p);
   for (const ModelTensor& t : tensors_) spec_.tensors.push_back(t.tensor);
@@ -259,7 +280,13 @@ ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
   return {(keys + room - 1) / room, room};
 }
 
-LayerSizes ModelProgram::sizes(const Phase& p) const {
+int64_t ModelProgram::tokens_of_run() const {
+  const bool all = std::all_of(layers_.begin(), layers_.end(), [](const SimulatedLayer& l) { return l.times == 1; });
+  if (plan_.phases.size() != 1 || !all || !plan_.whole()) return 0;
+  return plan_.phases.front().rows() * plan_.phases.front().steps;
+}
+
+LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
   LayerSizes s;
   s.rows = p.rows();
   s.dim = model_.dim;
@@ -269,7 +296,8 @@ LayerSizes ModelProgram::sizes(const Phase& p) const {
   s.hidden = model_.hidden;
   s.eps = model_.eps;
   s.activation = model_.activation;
-  s.window = model_.window;
+  s.activation_limit = model_.activation_limit;
+  s.window = model_.window_of(layer);
   s.qk_norm = model_.qk_norm;
   s.sequences = p.batch;
   s.splits = ranges(p).splits;
@@ -332,7 +360,7 @@ void ModelProgram::add_phase(size_t phase) {
     }
   }
   add_positions(phase);
-  for (const int64_t l : layers_of(plan_)) add_layer(phase, l);
+  for (const SimulatedLayer& l : layers_) add_layer(phase, l.number);
   if (plan_.whole()) add_ends(phase);
 }
 
@@ -379,6 +407,8 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
     vector("k_norm", model_.head_dim);
   }
   matrix("o", model_.width(), model_.dim, true);
+  if (model_.o_bias) vector("o_bias", model_.dim);
+  if (model_.sinks) vector("sinks", model_.heads);
   vector("norm2", model_.dim);
   if (model_.experts > 0) {
     add_experts(of_layer, before);
@@ -434,9 +464,15 @@ void ModelProgram::add_experts(const ModelTensor& like, const std::string& befor
   ModelTensor router = like;
   router.tensor.init = Init::weights([k = model_.dim](const Params&) { return k; });
   add(router, before + "router", {model_.dim, model_.experts}, Layout().on(way.ranks));
-  for (const ExpertGroup& g : expert_groups(sizes(p), way)) {
-    for (int64_t e = g.first; e < g.first + g.count; ++e)
-      add_mlp(like, expert_name(before, e), way_of_experts(way, g.ranks));
+  if (model_.expert_bias) add(like, before + "router_bias", {model_.experts}, Layout().on(way.ranks));
+  for (const ExpertGroup& g : expert_groups(sizes(p, like.layer), way)) {
+    for (int64_t e = g.first; e < g.first + g.count; ++e) {
+      const std::string name = expert_name(before, e);
+      add_mlp(like, name, way_of_experts(way, g.ranks));
+      if (!model_.expert_bias) continue;
+      for (const char* bias : {"gate_bias", "up_bias"}) add(like, name + bias, {model_.hidden}, Layout().on(g.ranks));
+      add(like, name + "down_bias", {model_.dim}, Layout().on(g.ranks));
+    }
   }
   for (int64_t step = 0; step < p.steps && !plan_.routed; ++step) {
     ModelTensor t;
@@ -465,7 +501,7 @@ double ModelProgram::experts_chosen(size_t phase) const {
 
 void ModelProgram::add_ends(size_t phase) {
   const Phase& p = plan_.phases[phase];
-  const Way first = way(p, layers_of(plan_).front()), last = one_row();
+  const Way first = way(p, layers_.front().number), last = one_row();
   ModelTensor weights, io;
   weights.use = Use::weights;
   weights.phase = io.phase = phase;

@@ -39,8 +39,11 @@ struct Route {
   HostTensor choice;
 };
 
-/// Of the simulated layers: their numbers in the model.
-std::vector<int64_t> layers_of(const Plan&);
+/// By its number in the model, and how many of the model's layers it stands for, itself among them.
+struct SimulatedLayer {
+  int64_t number = 0, times = 1;
+  std::string name() const { return "layer " + std::to_string(number); }
+};
 
 class ModelProgram {
  public:
@@ -50,6 +53,10 @@ class ModelProgram {
   ModelProgram(const ModelProgram&) = delete;  // its spec's functions know it
 
   const ModelSpec& model() const { return model_; }
+  /// In order. With --repeat the first of each kind.
+  const std::vector<SimulatedLayer>& layers() const { return layers_; }
+  /// Of all steps, where the run is of one phase and simulates all that it counts; else 0.
+  int64_t tokens_of_run() const;
   const Plan& plan() const { return plan_; }
   const std::vector<ModelTensor>& tensors() const { return tensors_; }
   /// Its function and reference refer to this.
@@ -69,11 +76,11 @@ class ModelProgram {
     int64_t splits = 1, keys = 0;
   };
   Ranges ranges(const Phase&) const;
-  LayerSizes sizes(const Phase&) const;
+  LayerSizes sizes(const Phase&, int64_t layer) const;
   /// How a layer's operands lie in a phase.
   Way way(const Phase& p, int64_t layer) const { return {p.has_prompt(), plan_.ranks_of(layer), unit()}; }
   /// Of the head, which has a row a sequence: as a decode.
-  Way one_row() const { return {false, plan_.ranks_of(layers_of(plan_).back()), unit()}; }
+  Way one_row() const { return {false, plan_.ranks_of(layers_.back().number), unit()}; }
   /// Of the head, whose matrix with tied weights is the embedding's.
   DType head_type() const { return model_.tied ? plan_.dtype : plan_.weights; }
 
@@ -95,6 +102,7 @@ class ModelProgram {
   const ModelSpec model_;
   const Plan plan_;
   const int64_t pes_;
+  const std::vector<SimulatedLayer> layers_;
   std::vector<ModelTensor> tensors_;
   ProgramSpec spec_;
   std::vector<Mark> marks_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -44,7 +45,9 @@ std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramRepor
     if (layer == layers.end()) {
       layer = layers.insert(layer, LayerTime{});
       layer->layer = mark.layer;
-      if (mark.layer.compare(0, 6, "layer ") == 0) layer->times = program.plan().times();
+      for (const SimulatedLayer& l : program.layers()) {
+        if (mark.layer == l.name()) layer->times = l.times;
+      }
     }
     const double end = end_of(run.ops[i]), ns = std::max(0.0, end - std::max(until, run.ops[i].begin_ns));
     until = std::max(until, end);
@@ -74,11 +77,12 @@ void for_one_step(PhaseTimes* p, int64_t steps) {
 
 Work work_of(const ModelProgram& program, const Phase& phase, double experts) {
   const Plan& plan = program.plan();
-  const Work layer = layer_work(program.model(), plan, phase, experts);
-  const auto layers = static_cast<double>(plan.whole() ? plan.layers : 1);
   Work w = plan.whole() ? ends_work(program.model(), plan, phase) : Work{};
-  w.macs += layers * layer.macs;
-  w.bytes += layers * layer.bytes;
+  for (const SimulatedLayer& l : program.layers()) {
+    const Work layer = layer_work(program.model(), plan, phase, l.number, experts);
+    w.macs += static_cast<double>(l.times) * layer.macs;
+    w.bytes += static_cast<double>(l.times) * layer.bytes;
+  }
   return w;
 }
 
@@ -91,7 +95,7 @@ void settle(const ModelProgram& program, const Peaks& peaks, const ProgramReport
   p->tokens_s = static_cast<double>(p->phase.rows()) / p->time_ns * 1e9;
   if (p->phase.has_prompt()) p->ttft_ns = p->time_ns;
   if (p->phase.has_sequences()) p->tpot_ns = p->time_ns;
-  const int64_t tokens = program.plan().tokens_of_run();
+  const int64_t tokens = program.tokens_of_run();
   if (run.run.energy && tokens > 0)
     p->joules_token = energy::headline(*run.run.energy).joules / static_cast<double>(tokens);
 }
@@ -131,12 +135,15 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
     settle(program, peaks, run, &r.phases[i]);
     r.verdict.push_back(verdict_of(r.phases[i]));
   }
-  if (program.plan().times() > 1)
+  if (program.layers().size() < static_cast<size_t>(program.plan().layers) && program.plan().whole()) {
+    std::vector<std::string> times;
+    for (const SimulatedLayer& l : program.layers())
+      times.push_back(fmt::format("{} times what {}", l.times, l.name()));
     r.assumes.push_back(
-        fmt::format("{} layers take {} times what layer 0 has taken: they are alike{}, and none begins before the one "
-                    "before it ends",
-                    program.plan().layers, program.plan().times(),
+        fmt::format("{} layers take {} has taken: they are alike{}, and none begins before the one before it ends",
+                    program.plan().layers, fmt::join(times, " and "),
                     program.model().experts > 0 ? ", as are the rows of experts" : ""));
+  }
   if (run.run.insight) {
     for (const std::string& line : run.run.insight->verdict) r.verdict.push_back(line);
   }

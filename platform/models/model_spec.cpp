@@ -1,5 +1,6 @@
 #include "kernbench/platform/models/model_spec.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kernbench::models {
@@ -9,8 +10,6 @@ constexpr double kPi = 3.14159265358979323846;
 
 /// Slow pairs are slowed down by the factor, quick ones stay, those between are between (Llama 3.1's rule).
 double stretched(double frequency, const RopeScaling& s) {
-  if (s.kind == RopeScaling::Kind::none) return frequency;
-  if (s.kind == RopeScaling::Kind::linear) return frequency / s.factor;
   const double turns = static_cast<double>(s.original_positions) * frequency / (2 * kPi);
   if (turns < s.low_freq_factor) return frequency / s.factor;
   if (turns > s.high_freq_factor) return frequency;
@@ -18,13 +17,46 @@ double stretched(double frequency, const RopeScaling& s) {
   return (1 - quick) * frequency / s.factor + quick * frequency;
 }
 
+/// The same by the number of the pair (YaRN, Peng et al. 2023, as Hugging Face's models have it).
+double by_pairs(double frequency, int64_t pair, const ModelSpec& m) {
+  const RopeScaling& s = m.rope_scaling;
+  const auto dim = static_cast<double>(m.head_dim);
+  const auto pair_of = [&](double turns) {  // that makes so many in the original positions
+    return dim * std::log(static_cast<double>(s.original_positions) / (turns * 2 * kPi)) / (2 * std::log(m.rope_theta));
+  };
+  double first = pair_of(s.beta_fast), last = pair_of(s.beta_slow);
+  if (s.truncate) {
+    first = std::floor(first);
+    last = std::ceil(last);
+  }
+  first = std::max(first, 0.0);
+  last = std::min(last, dim - 1);
+  if (first == last) last += 0.001;
+  const double slow = std::clamp((static_cast<double>(pair) - first) / (last - first), 0.0, 1.0);
+  return slow * frequency / s.factor + (1 - slow) * frequency;
+}
+
+double scaled(double frequency, int64_t pair, const ModelSpec& m) {
+  switch (m.rope_scaling.kind) {
+    case RopeScaling::Kind::none:
+      return frequency;
+    case RopeScaling::Kind::linear:
+      return frequency / m.rope_scaling.factor;
+    case RopeScaling::Kind::llama3:
+      return stretched(frequency, m.rope_scaling);
+    case RopeScaling::Kind::yarn:
+      return by_pairs(frequency, pair, m);
+  }
+  return frequency;
+}
+
 }  // namespace
 
 std::vector<double> rope_frequencies(const ModelSpec& m) {
   std::vector<double> all;
   for (int64_t i = 0; i < m.head_dim / 2; ++i)
-    all.push_back(stretched(std::pow(m.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim)),
-                            m.rope_scaling));
+    all.push_back(
+        scaled(std::pow(m.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim)), i, m));
   return all;
 }
 

@@ -11,11 +11,14 @@ namespace kernbench::models {
 
 /// How positions are stretched beyond what a model was trained for (rope_scaling).
 struct RopeScaling {
-  enum class Kind : uint8_t { none, linear, llama3 };
+  enum class Kind : uint8_t { none, linear, llama3, yarn };
   Kind kind = Kind::none;
   double factor = 1;
   double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3
-  int64_t original_positions = 8192;                 ///< llama3
+  int64_t original_positions = 8192;                 ///< llama3, yarn
+  double beta_fast = 32, beta_slow = 1;  ///< yarn: turns in these positions, of pairs that stay, that slow down
+  bool truncate = true;                  ///< yarn: the bounds between them are whole pairs
+  double amplitude = 1;                  ///< yarn: of cos and sin
 };
 
 /// Sizes are of the whole model; all counts are 1 or more unless they say what 0 means.
@@ -26,18 +29,25 @@ struct ModelSpec {
   int64_t positions = 0;  ///< the most that it was made for
   double eps = 1e-6, rope_theta = 10000;
   RopeScaling rope_scaling;
-  std::string activation = "silu";  ///< of the gate: silu, gelu (exact) or gelu_tanh
+  std::string activation = "silu";  ///< of the gate: silu, gelu (exact), gelu_tanh or swiglu_oai
+  double activation_limit = 7;      ///< of swiglu_oai
   int64_t window = 0;               ///< keys that a query sees, itself among them; 0: all
-  bool qkv_bias = false;
+  std::vector<bool> windowed;       ///< by layer: where the window holds; empty: in all
+  bool qkv_bias = false, o_bias = false;
+  bool sinks = false;             ///< each head has a score beside those of its keys, that has no value
   bool qk_norm = false;           ///< heads of q and k are normed before they are turned
   bool scaled_embedding = false;  ///< by the square root of dim
   bool tied = false;              ///< the head's weights are the embedding's
   int64_t experts = 0;            ///< 0: none, one MLP
   int64_t experts_per_token = 0;
   bool weights_of_chosen = true;  ///< of experts, by a softmax of the chosen ones' logits; else of all experts'
+  bool expert_bias = false;       ///< the router has a bias, and each expert's three matrices
   DType dtype = DType::bf16;
   std::vector<std::string> not_yet;  ///< parts that can be counted and not be run, in words
 
+  int64_t window_of(int64_t layer) const {
+    return windowed.empty() || windowed[static_cast<size_t>(layer)] ? window : 0;
+  }
   int64_t width() const { return heads * head_dim; }  ///< columns of o, and of q
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };

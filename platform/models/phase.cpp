@@ -85,10 +85,6 @@ int64_t Plan::group(int64_t k) const {
   return weights == DType::i4 && k > kGroup ? kGroup : 0;
 }
 
-int64_t Plan::tokens_of_run() const {
-  return phases.size() == 1 && times() == 1 && whole() ? phases.front().rows() * phases.front().steps : 0;
-}
-
 std::vector<uint32_t> Plan::ranks_of(int64_t layer) const {
   if (stages == 1) return {};
   const int64_t stage = stage_of(layer);

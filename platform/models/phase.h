@@ -41,11 +41,6 @@ struct Plan {
   bool quantized() const { return weights != dtype; }
   /// Rows (k) of a matrix of weights that share a scale, of so many; 0: all.
   int64_t group(int64_t k) const;
-  int64_t simulated_layers() const { return repeat || only_layer >= 0 ? 1 : layers; }
-  /// Of all steps, where the run is of one phase and simulates all that it counts; else 0.
-  int64_t tokens_of_run() const;
-  /// How often a simulated layer counts.
-  int64_t times() const { return only_layer >= 0 ? 1 : layers / simulated_layers(); }
   int64_t tensor_ranks() const { return ranks / expert_groups; }
   int64_t all_ranks() const { return ranks * stages; }
   /// The ranks that have a layer, empty for all; embedding and head are with the first and the last.

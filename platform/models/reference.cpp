@@ -140,14 +140,12 @@ class Reference {
 
   void step() {
     Matrix x = program_.plan().whole() ? embedded() : matrix("x");
-    for (const int64_t l : layers_of(program_.plan())) layer(l, &x);
+    for (const SimulatedLayer& l : program_.layers()) layer(l.number, &x);
     if (!program_.plan().whole()) return tell("y", x, roundings());
     head(x);
   }
   /// A layer's norms, products, activation and sums, and the head's.
-  double roundings() const {
-    return (m_.experts > 0 ? 12 : 8) * static_cast<double>(layers_of(program_.plan()).size()) + 4;
-  }
+  double roundings() const { return (m_.experts > 0 ? 12 : 8) * static_cast<double>(program_.layers().size()) + 4; }
 
   Matrix embedded() const {
     const std::vector<int32_t> tokens = input(of_step("tokens")).ints();
@@ -165,17 +163,15 @@ class Reference {
     Matrix n = *x;
     for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm1"), m_.eps);
     Matrix qkv = times(n, of_layer(before + "qkv"));
-    if (m_.qkv_bias) {
-      const Vector bias = vector(before + "qkv_bias");
-      for (int64_t r = 0; r < qkv.rows; ++r) {
-        for (int64_t c = 0; c < qkv.cols; ++c) qkv.at(r, c) += bias[static_cast<size_t>(c)];
-      }
-    }
+    if (m_.qkv_bias) add_bias(before + "qkv_bias", &qkv);
     turn(before, &qkv);
     Matrix heads(qkv.rows, m_.width());
+    window_ = m_.window_of(l);
+    sinks_ = m_.sinks ? vector(before + "sinks") : Vector();
     attend_to_prompt(qkv, &heads);
     if (phase().has_sequences()) attend_to_caches(before, qkv, &heads);
-    const Matrix o = times(heads, of_layer(before + "o"));
+    Matrix o = times(heads, of_layer(before + "o"));
+    if (m_.o_bias) add_bias(before + "o_bias", &o);
     for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += o.values[i];
 
     n = *x;
@@ -184,16 +180,34 @@ class Reference {
     for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += y.values[i];
   }
 
+  void add_bias(const std::string& name, Matrix* to) const {
+    const Vector bias = vector(name);
+    for (int64_t r = 0; r < to->rows; ++r) {
+      for (int64_t c = 0; c < to->cols; ++c) to->at(r, c) += bias[static_cast<size_t>(c)];
+    }
+  }
+
+  double gated(double gate, double up) const {
+    if (m_.activation != "swiglu_oai") return activated(m_.activation, gate) * up;
+    const double limit = m_.activation_limit, held = std::min(gate, limit);
+    return held / (1 + std::exp(-1.702 * held)) * (std::clamp(up, -limit, limit) + 1);
+  }
+
   Matrix mlp(const std::string& before, const Matrix& x) const {
-    Matrix gate = times(x, of_layer(before + "gate"));
-    const Matrix up = times(x, of_layer(before + "up"));
-    for (size_t i = 0; i < gate.values.size(); ++i)
-      gate.values[i] = activated(m_.activation, gate.values[i]) * up.values[i];
-    return times(gate, of_layer(before + "down"));
+    Matrix gate = times(x, of_layer(before + "gate")), up = times(x, of_layer(before + "up"));
+    if (m_.expert_bias) {
+      add_bias(before + "gate_bias", &gate);
+      add_bias(before + "up_bias", &up);
+    }
+    for (size_t i = 0; i < gate.values.size(); ++i) gate.values[i] = gated(gate.values[i], up.values[i]);
+    Matrix y = times(gate, of_layer(before + "down"));
+    if (m_.expert_bias) add_bias(before + "down_bias", &y);
+    return y;
   }
 
   Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) const {
-    const Matrix logits = times(x, matrix(before + "router"));
+    Matrix logits = times(x, matrix(before + "router"));
+    if (m_.expert_bias) add_bias(before + "router_bias", &logits);
     const std::vector<int32_t> choice =
         program_.plan().routed ? computed_choice(l, logits) : input(of_step(before + "choice")).ints();
     const int64_t k = m_.experts_per_token;
@@ -293,15 +307,14 @@ class Reference {
       top = std::max(top, weight.back());
     }
     for (double& w : weight) sum += w = std::exp(w - top);
+    if (!sinks_.empty()) sum += std::exp(sinks_[static_cast<size_t>(head)] - top);
     for (int64_t j = first; j < end; ++j) {
       for (int64_t d = 0; d < m_.head_dim; ++d)
         o->at(row, head * m_.head_dim + d) += v_scale * weight[static_cast<size_t>(j - first)] / sum * value(j)[d];
     }
   }
 
-  int64_t first_key(int64_t position) const {
-    return m_.window > 0 ? std::max<int64_t>(0, position - m_.window + 1) : 0;
-  }
+  int64_t first_key(int64_t position) const { return window_ > 0 ? std::max<int64_t>(0, position - window_ + 1) : 0; }
 
   void attend_to_prompt(const Matrix& qkv, Matrix* o) const {
     for (int64_t head = 0; head < m_.heads; ++head) {
@@ -401,6 +414,8 @@ class Reference {
   std::map<std::string, Cache> caches_;
   size_t phase_ = 0;
   int64_t step_ = 0;
+  int64_t window_ = 0;  ///< of the layer, as are the sinks
+  Vector sinks_;
 };
 
 }  // namespace

@@ -12,11 +12,11 @@ double number(int64_t v) {
 }
 
 /// Keys that all queries of a sequence see together.
-double keys_seen(const ModelSpec& m, int64_t first, int64_t queries) {
+double keys_seen(int64_t window, int64_t first, int64_t queries) {
   double sum = 0;
   for (int64_t q = 0; q < queries; ++q) {
     const int64_t all = first + q + 1;
-    sum += number(m.window > 0 ? std::min(all, m.window) : all);
+    sum += number(window > 0 ? std::min(all, window) : all);
   }
   return sum;
 }
@@ -32,11 +32,12 @@ double bytes_of(const Plan& plan, DType type, int64_t k, int64_t n) {
 
 }  // namespace
 
-Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, double chosen) {
+Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, int64_t layer, double chosen) {
   const double size = number(static_cast<int64_t>(size_of(plan.dtype)));
   // A decode's steps differ by a key each; the middle one stands for all.
-  const double cached = number(p.batch) * keys_seen(m, p.context + (p.steps - 1) / 2, 1),
-               keys = keys_seen(m, 0, p.tokens) + cached;
+  const int64_t window = m.window_of(layer);
+  const double cached = number(p.batch) * keys_seen(window, p.context + (p.steps - 1) / 2, 1),
+               keys = keys_seen(window, 0, p.tokens) + cached;
   Work w;
   w.bytes = size * number(2 * m.dim);
   /// `of_row` such matrices meet a row, `there` some row.
@@ -52,6 +53,9 @@ Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, double cho
   add(plan.weights, m.hidden, m.dim, of_row, there);
   w.macs += 2 * keys * number(m.width());
   if (m.qkv_bias) w.bytes += size * number(m.qkv_width());
+  if (m.o_bias) w.bytes += size * number(m.dim);
+  if (m.sinks) w.bytes += size * number(m.heads);
+  if (m.expert_bias) w.bytes += size * (number(m.experts) + chosen * number(2 * m.hidden + m.dim));
   if (!p.has_sequences()) return w;
   const double of_key = number(static_cast<int64_t>(size_of(plan.kv)) * m.kv_heads * m.head_dim);
   w.bytes += 2 * (cached + number(p.batch)) * of_key;

@@ -11,7 +11,7 @@ struct Work {
   double macs = 0, bytes = 0;
 };
 /// `chosen`: how many experts of the layer the rows have chosen; a token's products are those of its own.
-Work layer_work(const ModelSpec&, const Plan&, const Phase&, double chosen);
+Work layer_work(const ModelSpec&, const Plan&, const Phase&, int64_t layer, double chosen);
 /// Embedding and head.
 Work ends_work(const ModelSpec&, const Plan&, const Phase&);
 

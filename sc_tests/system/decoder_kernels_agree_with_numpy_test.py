@@ -10,6 +10,11 @@ def softmax(x):
     return e / e.sum(-1, keepdims=True)
 
 
+def with_sinks(scores, sinks):
+    """The softmax of scores and of one more a row, which has no value."""
+    return softmax(np.concatenate([scores, np.broadcast_to(sinks, scores.shape[:-1])[..., None]], -1))[..., :-1]
+
+
 class Kernels(KernelCli):
     def setUp(self):
         super().setUp()
@@ -38,6 +43,22 @@ class Kernels(KernelCli):
                     wanted[:, h] = softmax(np.where(seen, scores, -np.inf)) @ x[:, heads + kv + h // 3]
                 self.close(o, wanted.reshape(seq, -1))
 
+    def test_attention_with_sinks(self):
+        """Far below the scores, among them and so far above that nothing else counts."""
+        seq, heads, kv, dim = 37, 6, 2, 10
+        qkv, sinks = self.values(seq, (heads + 2 * kv) * dim), np.array([-1e4, -2, 0, 0.5, 3, 1e4], np.float32)
+        x = qkv.astype(np.float64).reshape(seq, heads + 2 * kv, dim)
+        i, j = np.indices((seq, seq))
+        for window in (0, 5):
+            o, = self.run_kernel("gqa_attention", ["o"], {"qkv": qkv, "sink": sinks}, seq=seq, heads=heads, kv_heads=kv, dim=dim,
+                                 window=window, rows=7, keys=9)
+            seen = (j <= i) & (i - j < (window or seq))
+            wanted = np.zeros((seq, heads, dim))
+            for h in range(heads):
+                scores = np.where(seen, x[:, h] @ x[:, heads + h // 3].T / np.sqrt(dim), -np.inf)
+                wanted[:, h] = with_sinks(scores, sinks[h]) @ x[:, heads + kv + h // 3]
+            self.close(o, wanted.reshape(seq, -1))
+
     def test_rope_of_both_pairings(self):
         for pairing in ("halves", "neighbours"):
             seq, heads, kv, dim = 13, 3, 1, 6
@@ -53,14 +74,15 @@ class Kernels(KernelCli):
             wanted[:, :4] = (turned if pairing == "halves" else turned.swapaxes(2, 3)).reshape(seq, 4, dim)
             self.close(y, wanted.reshape(seq, -1))
 
-    def decode(self, batch, kv, group, dim, context, splits, keys, window=0):
+    def decode(self, batch, kv, group, dim, context, splits, keys, window=0, sinks=None):
         heads = kv * group
         qkv = self.values(batch, (heads + 2 * kv) * dim)
         k, v = self.values(batch * kv * splits, keys, dim), self.values(batch * kv * splits, keys, dim)
         sizes = dict(batch=batch, heads=heads, kv_heads=kv, dim=dim, splits=splits)
         found = self.run_kernel("flash_decode", ["k", "v", "part"], {"qkv": qkv, "k": k, "v": v}, context=context, keys=keys,
                                 window=window, **sizes)
-        o, = self.run_kernel("flash_combine", ["o"], {"part": found[2]}, **sizes)
+        beside = {} if sinks is None else {"sink": sinks}
+        o, = self.run_kernel("flash_combine", ["o"], {"part": found[2], **beside}, **sizes)
         x = qkv.astype(np.float64).reshape(batch, heads + 2 * kv, dim)
         caches = []
         for cache, at, now in ((k, heads, found[0]), (v, heads + kv, found[1])):
@@ -70,8 +92,14 @@ class Kernels(KernelCli):
             first = max(0, context + 1 - window) if window else 0
             caches.append(wanted[:, :, first:context + 1].astype(np.float64))
         q = x[:, :heads].reshape(batch, kv, group, dim)
-        weights = softmax(np.einsum("bhgd,bhkd->bhgk", q, caches[0]) / np.sqrt(dim))
-        self.close(o, np.einsum("bhgk,bhkd->bhgd", weights, caches[1]).reshape(batch, -1))
+        scores = np.einsum("bhgd,bhkd->bhgk", q, caches[0]) / np.sqrt(dim)
+        weights = softmax(scores) if sinks is None else with_sinks(scores, sinks.reshape(kv, group))
+        wanted = np.einsum("bhgk,bhkd->bhgd", weights, caches[1]).reshape(batch, -1)
+        self.close(o, wanted)
+        if splits == 1:
+            o, = self.run_kernel("flash_decode", ["o"], {"qkv": qkv, "k": k, "v": v, **beside}, context=context, keys=keys, window=window,
+                                 **sizes)
+            self.close(o, wanted)
 
     def test_decode_over_ranges_of_a_cache(self):
         for case in ((1, 1, 1, 2, 0, 1, 1), (3, 2, 3, 10, 20, 3, 7), (2, 1, 4, 16, 13, 2, 7), (2, 1, 4, 16, 14, 3, 7),
@@ -80,6 +108,8 @@ class Kernels(KernelCli):
                 self.decode(*case)
         for window in (1, 5, 8, 100):  # ranges that are seen in part, and not at all
             self.decode(2, 2, 2, 6, 20, 4, 6, window)
+        for splits, window in ((1, 0), (4, 0), (4, 3)):
+            self.decode(2, 2, 3, 6, 20, splits, 24 // splits, window, np.array([-1e4, -2, 0, 0.5, 3, 1e4], np.float32))
 
     def test_decode_turns_q_and_k_and_gives_o(self):
         batch, heads, kv, dim, context = 3, 4, 2, 6, 5
@@ -122,10 +152,10 @@ class Kernels(KernelCli):
                  ("six_sip_torus.yaml", 21, 33, 129, {"rows": 4, "sum_bytes": 64, "keep_bytes": 1, "ahead_bytes": 1, "piece_k": 3}),
                  ("small.yaml", 9, 300, 7, {"activation": "relu", "slot_bytes": 64, "slots": 1}))
         for system, m, n, k, params in cases:
-            for extras in ((), ("up", "norm"), ("bias", "residual", "norm")):
+            for extras in ((), ("up", "norm"), ("bias", "residual", "norm"), ("up", "bias", "up_bias")):
                 with self.subTest(system=system, m=m, n=n, k=k, extras=extras):
                     given = {"x": self.values(m, k), "w": self.values(k, n), "up": self.values(k, n), "norm": self.values(k),
-                             "bias": self.values(n), "residual": self.values(m, n)}
+                             "bias": self.values(n), "up_bias": self.values(n), "residual": self.values(m, n)}
                     given = {name: t for name, t in given.items() if name in ("x", "w", *extras)}
                     y, = self.run_kernel("decode_linear", ["y"], given, system=system, m=m, n=n, k=k, **params)
                     f = {name: t.astype(np.float64) for name, t in given.items()}
@@ -133,7 +163,7 @@ class Kernels(KernelCli):
                     if "norm" in f:
                         x = x / np.sqrt((x ** 2).mean(1, keepdims=True) + 1e-5) * f["norm"]
                     wanted = act[params.get("activation", "none")](x @ f["w"] + f.get("bias", 0))
-                    wanted = wanted * (x @ f["up"] if "up" in f else 1) + f.get("residual", 0)
+                    wanted = wanted * (x @ f["up"] + f.get("up_bias", 0) if "up" in f else 1) + f.get("residual", 0)
                     self.close(y, wanted, 1e-4)
 
     def test_gated(self):
@@ -141,6 +171,23 @@ class Kernels(KernelCli):
         z, = self.run_kernel("glu", ["z"], {"x": x, "y": y}, rows=5, cols=33, activation="gelu_tanh")
         w = x.astype(np.float64)
         self.close(z, 0.5 * w * (1 + np.tanh(np.sqrt(2 / np.pi) * (w + 0.044715 * w ** 3))) * y)
+
+    def test_gated_by_swiglu_oai(self):
+        """Both factors within their limits and beyond, alone and behind two products."""
+        def wanted(x, y, limit):
+            held = np.minimum(x.astype(np.float64), limit)
+            return held / (1 + np.exp(-1.702 * held)) * (np.clip(y, -limit, limit) + 1)
+        x, y = 12 * self.values(5, 33), 12 * self.values(5, 33)
+        for more in ({}, {"limit": 2.5}):
+            z, = self.run_kernel("glu", ["z"], {"x": x, "y": y}, rows=5, cols=33, activation="swiglu_oai", **more)
+            self.close(z, wanted(x, y, more.get("limit", 7)))
+        given = {"x": 6 * self.values(9, 20), "w": self.values(20, 41), "up": self.values(20, 41), "bias": self.values(41),
+                 "up_bias": self.values(41)}
+        y, = self.run_kernel("decode_linear", ["y"], given, m=9, n=41, k=20, activation="swiglu_oai")
+        f = {name: t.astype(np.float64) for name, t in given.items()}
+        self.close(y, wanted(f["x"] @ f["w"] + f["bias"], f["x"] @ f["up"] + f["up_bias"], 7), 1e-4)
+        self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", "activation=swiglu_oai",
+                     saying=["swiglu_oai is of two products"], status=1)
 
     def test_heads_are_normed(self):
         seq, heads, kv, dim = 9, 4, 2, 12

@@ -17,6 +17,9 @@ FAMILIES = {
     "mixtral": {"num_local_experts": 8, "num_experts_per_tok": 2, "sliding_window": None},
     "qwen3_moe": {"head_dim": 16, "num_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 26, "norm_topk_prob": True,
                   "decoder_sparse_step": 1, "mlp_only_layers": [], "use_sliding_window": False},
+    "gpt_oss": {"head_dim": 16, "num_local_experts": 8, "num_experts_per_tok": 3, "sliding_window": 9, "swiglu_limit": 1.5,
+                "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 32.0, "beta_slow": 1.0,
+                                 "original_max_position_embeddings": 64, "truncate": False}},
 }
 PHASES = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=8")
 
@@ -95,6 +98,18 @@ class Experts(Cli):
             with self.subTest(more=more):
                 for routing in ("given", "top_k"):
                     self.verifies(self.config("qwen3_moe", **more), "--phase", "prefill:9", "--routing", routing)
+
+    def test_gpt_oss(self):
+        """Sinks and biases over all ways to share a layer out, its window in one of two layers, keys in several ranges."""
+        phases = (*PHASES, "--phase", "mixed:prefill=9,batch=2,context=150")
+        for options, system in (((), SMALL), (("--routing", "top_k"), SMALL), (("--dtype", "f16", "--weights", "i4", "--kv", "f8"), SMALL),
+                                (("--tp", 2, "--ep", 2), SIX), (("--ep", 4), SIX), (("--tp", 2, "--pp", 2, "--dtype", "bf16"), SIX)):
+            with self.subTest(options=options):
+                self.verifies(self.config("gpt_oss"), *phases, *options, *(("--pes", "leaders") if system == SIX else ()), system=system)
+        r = self.report(self.config("gpt_oss", num_hidden_layers=5), "--phase", "decode:batch=2,context=200", "--repeat")
+        self.assertEqual([x["times"] for x in r["phases"][0]["layers"]], [1, 3, 2, 1])
+        windowed, full = ([p["time_ns"] for p in x["parts"] if p["part"] == "attention"][0] for x in r["phases"][0]["layers"][1:3])
+        self.assertLess(windowed, full)
 
     def test_given_choices(self):
         """All rows to one expert of a group, and two that nobody chooses; to experts of one group alone."""

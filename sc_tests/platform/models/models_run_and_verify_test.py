@@ -18,7 +18,6 @@ FAMILIES = {
     "qwen3": {"hidden_act": "silu", "head_dim": 16, "attention_bias": False},
     "gemma": {"hidden_activation": None, "hidden_act": "gelu_pytorch_tanh", "head_dim": 20},
 }
-EXPERTS = {"num_local_experts": 8, "num_experts_per_tok": 2}
 PHASES = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=8")
 
 
@@ -243,8 +242,41 @@ class Models(ModelsCli):
         self.assertEqual(*of_stage)
 
     def test_what_cannot_be_run_yet_is_told(self):
-        self.refuses("model", self.config("gpt_oss", **EXPERTS, head_dim=16), "--topology", SMALL,
-                     saying=["not yet", "experts", "sinks"], lines=1)
+        self.refuses("model", self.config("llama", mlp_bias=True), "--topology", SMALL, saying=["not yet: mlp_bias"], lines=1)
+
+    def test_biases_and_windows_in_some_layers(self):
+        """Each changes the logits, and is the reference's."""
+        def logits(family, **more):
+            r = self.report(self.config(family, **more), *PHASES, "--verify", "--dump", f"phase0.logits={self.folder.name}/y.npy")
+            self.assertTrue(r["verify"]["passed"], r["verify"])
+            with open(os.path.join(self.folder.name, "y.npy"), "rb") as f:
+                return f.read()
+        for family in ("llama", "qwen3", "gemma"):
+            with self.subTest(family=family):
+                self.assertNotEqual(logits(family), logits(family, attention_bias=True))
+        windows = [{"use_sliding_window": False}] + [
+            {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": first} for first in (0, 1, 2)] + [
+            {"use_sliding_window": True, "sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"]}]
+        for family in ("qwen2", "qwen3"):
+            with self.subTest(family=family):
+                found = [logits(family, **w) for w in windows]
+                self.assertEqual(found[0], found[3])  # the window begins behind the last layer
+                self.assertEqual(len(set(found)), 4)
+
+    def test_repeat_of_layers_that_see_as_far(self):
+        """Two of four layers have a window: one of each kind is simulated."""
+        model = self.config("qwen2", num_hidden_layers=5, use_sliding_window=True, sliding_window=3, max_window_layers=2)
+        r = self.report(model, "--phase", "decode:batch=2,context=99", "--repeat")
+        decode = r["phases"][0]
+        self.assertEqual([(x["layer"], x["times"]) for x in decode["layers"]],
+                         [("embedding", 1), ("layer 0", 2), ("layer 2", 3), ("head", 1)])
+        self.assertIn("5 layers take 2 times what layer 0 and 3 times what layer 2 has taken", r["assumes"][0])
+        whole = self.report(model, "--phase", "decode:batch=2,context=99")
+        self.assertAlmostEqual(decode["time_ns"], whole["phases"][0]["time_ns"], delta=0.01 * decode["time_ns"])
+        for what in ("hbm_share", "mfu"):
+            self.assertAlmostEqual(decode[what], whole["phases"][0][what], delta=0.01 * decode[what])
+        weights = [next(x["bytes"] for x in r["capacity"]["hbm"]["rows"] if x["what"] == "weights") for r in (r, whole)]
+        self.assertEqual(*weights)
 
     def test_wrong_files_are_one_line(self):
         half = self.text('{"model_type": "llama", "hidden_size": 8}', "half.json")
@@ -261,7 +293,13 @@ class Models(ModelsCli):
             (self.config("llama", "zero.json", hidden_size=0), ["hidden_size: found '0'", "whole number"]),
             (self.config("llama", "text.json", vocab_size="big"), ["vocab_size: found 'big'"]),
             (self.config("llama", "act.json", hidden_act="relu6"), ["hidden_act: found 'relu6'", "gelu"]),
-            (self.config("llama", "yarn.json", rope_scaling={"rope_type": "yarn", "factor": 2}), ["rope_scaling.rope_type"]),
+            (self.config("llama", "dynamic.json", rope_scaling={"rope_type": "dynamic", "factor": 2}), ["rope_scaling.rope_type", "yarn"]),
+            (self.config("llama", "yarn.json", rope_scaling={"rope_type": "yarn", "factor": 2, "beta_fast": 0.5}),
+             ["rope_scaling.beta_fast: found '0.5', expected at least beta_slow"]),
+            (self.config("llama", "theta.json", rope_theta=1, rope_scaling={"rope_type": "yarn", "factor": 2}), ["rope_theta: found '1'"]),
+            (self.config("llama", "layers.json", num_hidden_layers=1 << 20), ["num_hidden_layers: found '1048576', expected at most"]),
+            (self.config("qwen2", "few.json", use_sliding_window=True, layer_types=["full_attention"]), ["one for each of num_hidden_layers, 2"]),
+            (self.config("qwen2", "type.json", use_sliding_window=True, layer_types=["full_attention", "none"]), ["not 'none'"]),
             (self.text("model_type: llama\nhidden_sise: 8\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items())),
              ["model.yaml:2: hidden_sise", "did you mean"]),
         ]
