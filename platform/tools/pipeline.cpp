@@ -97,6 +97,8 @@ class StageLog : public OpLogSink {
   std::vector<TokenStage> tokens_;                                       // not in their places yet
 };
 
+constexpr double kNotDone = -1;
+
 /// The result with room for what is kept, its times still to come.
 PipelineResult result_for(const PipelineWork& work, PipelineTiles tiles) {
   PipelineResult result;
@@ -139,6 +141,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
         desc->seq = i;
         desc->submit_ns = e.submit_ns;
         e.command->desc = desc;
+        e.command->done_ns = kNotDone;
         try {
           driver.submit(part.index, *e.command, e.submit_ns);
         } catch (const AccessError& error) {
@@ -152,7 +155,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
     for (const auto& part : work.pes) {
       for (const auto* list : {&part.commands, &part.composites}) {
         for (const PipelineWork::Entry& e : *list) {
-          if (e.command->done_ns == 0) return true;
+          if (e.command->done_ns == kNotDone) return true;
         }
       }
     }

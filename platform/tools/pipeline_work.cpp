@@ -91,20 +91,21 @@ class PipelineReader : private JsonFields {
     e.id = text(o, path, "id");
     e.submit_ns = time(o, path, "submit_ns");
     e.command->type = CommandType::composite;
-    p.m = size(o, path, "m");
+    const bool one_row = !p.gemm && o.find("m") == o.end();  // elementwise in one dimension
+    p.m = one_row ? 1 : size(o, path, "m");
     p.n = size(o, path, "n");
     p.k = p.gemm ? size(o, path, "k") : 1;
     p.dtype = text(o, path, "dtype", "");
     const auto bytes = static_cast<uint32_t>(size(o, path, "dtype_bytes"));
     const auto out_bytes = static_cast<uint32_t>(size(o, path, "out_dtype_bytes", bytes));
     const json* tile = array(o, path, "tile");
-    const size_t dims = p.gemm ? 3 : 2;
+    const size_t dims = p.gemm ? 3 : one_row ? 1 : 2, first = one_row ? 1 : 0;
     int64_t t[3] = {1, 1, 1};
     if (tile && tile->size() != dims) {
       fault(path + ".tile", fmt::format("found {}, expected {} sizes", shown(*tile), dims));
     } else {
       for (size_t i = 0; tile && i < dims; ++i)
-        t[i] = whole((*tile)[i], path + ".tile[" + std::to_string(i) + "]", 1, kMaxSize);
+        t[first + i] = whole((*tile)[i], path + ".tile[" + std::to_string(i) + "]", 1, kMaxSize);
     }
     p.tm = std::min(t[0], p.m);
     p.tn = std::min(t[1], p.n);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
@@ -25,8 +26,15 @@ struct ProgramPlayer::Playing {
 
   void submit(ProgramCommand& c) { (c.queue_call ? queues : scheduler)->send(c.item); }
   /// Atomics that wait for what the program has written before them, in order.
-  std::vector<ProgramCommand*> held;
+  std::deque<ProgramCommand*> held;
+  size_t written = 0;  ///< of the calls before this one all that write are complete
   bool polls = false;  ///< between two polls of a wait_until
+  double last_poll_ns = -1;
+  size_t polls_of_instant = 0;
+
+  bool holds_back(const ProgramCall& c) const {
+    return std::any_of(held.begin(), held.end(), [&](const ProgramCommand* h) { return h == c.command.get(); });
+  }
 };
 
 ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, ProgramsWork& work,
@@ -195,17 +203,15 @@ void ProgramPlayer::answered(Playing& p, ProgramCommand& command) {
 // ---- atomics and flags
 
 /// An atomic that releases is submitted when all that its program has written before is complete.
-bool ProgramPlayer::writes_before(const Playing& p, const ProgramCall& c) const {
-  for (const ProgramCall& other : p.work->calls) {
-    if (&other == &c) return false;
-    if (other.writes && !other.done) return true;
-  }
-  return false;
+bool ProgramPlayer::writes_before(Playing& p, size_t call) const {
+  const auto& calls = p.work->calls;
+  while (p.written < call && (!calls[p.written].writes || calls[p.written].done)) ++p.written;
+  return p.written < call;
 }
 
 void ProgramPlayer::submit_behind(ProgramCommand& command) {
   Playing& p = *playing_[command.program];
-  if (writes_before(p, p.work->calls[command.call])) {
+  if (writes_before(p, command.call)) {
     p.held.push_back(&command);
   } else {
     p.submit(command);
@@ -213,13 +219,9 @@ void ProgramPlayer::submit_behind(ProgramCommand& command) {
 }
 
 void ProgramPlayer::release_held(Playing& p) {
-  for (size_t i = 0; i < p.held.size();) {
-    ProgramCommand& command = *p.held[i];
-    if (writes_before(p, p.work->calls[command.call])) {
-      ++i;
-      continue;
-    }
-    p.held.erase(p.held.begin() + static_cast<std::ptrdiff_t>(i));
+  while (!p.held.empty() && !writes_before(p, p.held.front()->call)) {
+    ProgramCommand& command = *p.held.front();
+    p.held.pop_front();
     platform_.timeline().at(platform_.timeline().now_ns(), front_order(*p.pe), call<&Playing::submit>(p, command));
   }
 }
@@ -259,7 +261,11 @@ bool ProgramPlayer::holds(const ProgramCall& c) const {
 /// The flag is not as it should be: the next poll.
 void ProgramPlayer::polled(Playing& p, ProgramCall& c) {
   p.polls = true;
-  p.local_ns = c.done_ns + p.pe->cpu->poll_ns();
+  const double next_ns = c.done_ns + p.pe->cpu->poll_ns();
+  p.polls_of_instant = next_ns > p.last_poll_ns ? 0 : p.polls_of_instant + 1;
+  p.local_ns = p.last_poll_ns = next_ns;
+  if (p.polls_of_instant > FlagWaiter::kMostPollsOfAnInstant)
+    return fail(fmt::format("{}: call {}: {} {}", p.pe->id, c.id, p.polls_of_instant, FlagWaiter::kPollsTakeNoTime));
   platform_.timeline().at(p.local_ns, front_order(*p.pe), call<&ProgramPlayer::poll>(*this, p));
 }
 
@@ -279,13 +285,15 @@ bool ProgramPlayer::only_polls_left() const {
   for (const auto& playing : playing_) {
     const Playing& p = *playing;
     if (p.ended) continue;
-    if (!p.waiting) return false;
-    const bool flag = p.work->calls[p.next].kind == ProgramCall::Kind::wait_until;
+    const bool all_made = p.next == p.work->calls.size();
+    if (!p.waiting && !all_made) return false;
+    const bool flag = !all_made && p.work->calls[p.next].kind == ProgramCall::Kind::wait_until;
     if (flag && holds(p.work->calls[p.next])) return false;
     polls += p.polls;
-    for (size_t i = 0; i < p.next + !flag; ++i) {
+    for (size_t i = 0; i < p.next + (p.waiting && !flag); ++i) {
       const ProgramCall& c = p.work->calls[i];
-      if (c.done || c.kind == ProgramCall::Kind::wait) continue;
+      // What holds an atomic back is open itself.
+      if (c.done || c.kind == ProgramCall::Kind::wait || p.holds_back(c)) continue;
       if (c.kind == ProgramCall::Kind::command || !c.command->queue_call) return false;
       queues_wait = true;
     }
@@ -299,7 +307,8 @@ std::string ProgramPlayer::waiting_for_flags() const {
   std::string text = "nothing can move:";
   for (const auto& playing : playing_) {
     const Playing& p = *playing;
-    if (p.ended || p.work->calls[p.next].kind != ProgramCall::Kind::wait_until) continue;
+    if (p.ended || p.next == p.work->calls.size()) continue;
+    if (p.work->calls[p.next].kind != ProgramCall::Kind::wait_until) continue;
     const ProgramCall& c = p.work->calls[p.next];
     const auto flag = flags_.find(c.flag);
     text += fmt::format("{} {}: call {} waits until the flag at {} is {} {}, it is {}", text.back() == ':' ? "" : ";",
@@ -325,19 +334,36 @@ void ProgramPlayer::fail(const std::string& what) {
 
 std::string ProgramPlayer::stuck() const {
   std::vector<StuckPe> stuck;
+  std::string open;
   for (const auto& playing : playing_) {
     const Playing& p = *playing;
     if (p.ended) continue;
-    StuckPe s;
-    s.pe = p.pe->index;
-    if (p.waiting) {
-      const ProgramCall& c = p.work->calls[p.next];
-      s.calls = {p.next};
-      if (c.kind == ProgramCall::Kind::wait) s.calls.assign(c.waits_for.begin(), c.waits_for.end());
-    }
-    stuck.push_back(std::move(s));
+    stuck.push_back({static_cast<uint32_t>(p.pe->index), waited_for(p)});
+    const auto& calls = p.work->calls;
+    const auto c = std::find_if(calls.begin(), calls.end(), [](const ProgramCall& o) { return !o.done; });
+    if (c != calls.end()) open += fmt::format("{}{}: call {} is not done", open.empty() ? "" : "; ", p.pe->id, c->id);
   }
-  return stuck.empty() ? std::string() : circle_of_waiting(platform_.machine(), stuck);
+  if (stuck.empty()) return {};
+  const std::string circle = circle_of_waiting(platform_.machine(), stuck);
+  return circle.empty() ? open : circle;
+}
+
+/// Calls, by number; none: all that are open.
+std::vector<uint64_t> ProgramPlayer::waited_for(const Playing& p) {
+  if (!p.waiting) return {};
+  const auto& calls = p.work->calls;
+  std::vector<uint64_t> all = {p.next};
+  if (calls[p.next].kind == ProgramCall::Kind::wait)
+    all.assign(calls[p.next].waits_for.begin(), calls[p.next].waits_for.end());
+  // Of an atomic that is held back: what the program has written before it.
+  uint64_t last_held = 0;
+  for (const uint64_t i : all) {
+    if (p.holds_back(calls[i])) last_held = std::max(last_held, i);
+  }
+  for (uint64_t i = 0; i < last_held; ++i) {
+    if (calls[i].writes && !calls[i].done) all.push_back(i);
+  }
+  return all;
 }
 
 }  // namespace kernbench

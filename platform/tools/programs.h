@@ -118,13 +118,14 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   void end_if_complete(Playing&);
   void submit_behind(ProgramCommand&);
   void release_held(Playing&);
-  bool writes_before(const Playing&, const ProgramCall&) const;
+  bool writes_before(Playing&, size_t call) const;
   void polled(Playing&, ProgramCall&);
   void poll(Playing&);
   void take_effect();
   bool holds(const ProgramCall&) const;
   bool only_polls_left() const;
   std::string waiting_for_flags() const;
+  static std::vector<uint64_t> waited_for(const Playing&);
   void fail(const std::string&);
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
 

@@ -221,9 +221,12 @@ class Access(cli_support.Cli):
             return next(i for i, line in enumerate(file, 1) if text in line)
 
     def test_an_endless_wait_is_told(self):
-        err = self.refuses(*self.command("t_waits_for_ever"), status=1, lines=1,
-                           saying=("sip0.cube0.pe0", "waits until", "is ge 7", "it is 0"))
-        self.assertIn(f"kernels.cpp:{self.line_of('tl::Cmp::ge, 7')}", err)
+        for kernel, order in (("ever", "kept"), ("ever", "relaxed"), ("ever", "none"), ("held", "kept")):
+            with self.subTest(kernel=kernel, order=order):
+                err = self.refuses(*self.command("t_waits_for_" + kernel), "--param", f"order={order}", "--max-wall", 20, status=1, lines=1,
+                                   saying=("sip0.cube0.pe0", "waits until", "is ge 7", "it is 0"))
+                if kernel == "ever":
+                    self.assertIn(f"kernels.cpp:{self.line_of('tl::Cmp::ge, 7')}", err)
 
     def test_wrong_uses(self):
         told = {1: "pending", 2: "i32 or i64", 3: "pending", 4: "shape", 5: "leaves what its pointer came from",

@@ -93,7 +93,7 @@ std::string System::only_polls_left() const {
     const FlagWaiter::Polling p = w->polling();
     if (p == FlagWaiter::Polling::no) return {};
     pauses += p == FlagWaiter::Polling::pauses;
-    receives |= p == FlagWaiter::Polling::receives;
+    receives |= p == FlagWaiter::Polling::receives || w->has_open_messages();
     if (p != FlagWaiter::Polling::pauses && p != FlagWaiter::Polling::looks) continue;
     if (++polls <= kMostTold) text += (text.empty() ? "" : "; ") + w->flag_text();
   }

@@ -46,6 +46,12 @@ class FlagWaiter {
     receives,  ///< it waits for messages
   };
   virtual Polling polling() const = 0;
+  /// Whether messages that it has asked for, or sends, are open while it polls.
+  virtual bool has_open_messages() const = 0;
+  /// So many polls at one instant, and time does not go on by itself: a fault.
+  static constexpr size_t kMostPollsOfAnInstant = 1000;
+  static constexpr const char* kPollsTakeNoTime =
+      "polls at one instant, and the flag has not changed: a poll and poll_ns of its pe_cpu take no time";
   /// For which flag and value, one line.
   virtual std::string flag_text() const = 0;
 };

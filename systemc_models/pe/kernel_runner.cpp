@@ -289,13 +289,9 @@ bool KernelRunner::writes_before(const Submitted& s) const {
 }
 
 void KernelRunner::release_held() {
-  for (size_t i = 0; i < held_.size();) {
-    Submitted& s = *held_[i];
-    if (writes_before(s)) {
-      ++i;
-      continue;
-    }
-    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
+  while (!held_.empty() && !writes_before(*held_.front())) {
+    Submitted& s = *held_.front();
+    held_.pop_front();
     timeline().at(timeline().now_ns(), front_order(pe_), call<&KernelRunner::issue_held>(*this, s));
   }
 }
@@ -310,6 +306,10 @@ void KernelRunner::issue_held(Submitted& s) {
 void KernelRunner::next_poll(const FlagWait& wait) {
   end_work();
   go_on(cpu_.poll_ns(), wait.where);
+  polls_of_instant_ = local_ns_ > last_poll_ns_ ? 0 : polls_of_instant_ + 1;
+  last_poll_ns_ = local_ns_;
+  if (polls_of_instant_ > kMostPollsOfAnInstant)
+    throw KernelFault(wait.where, std::to_string(polls_of_instant_) + " " + kPollsTakeNoTime);
   flag_ = &wait;
   pauses_ = true;
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::poll_due>(*this));
@@ -339,12 +339,22 @@ FlagWaiter::Polling KernelRunner::polling() const {
   const Submitted* awaited = waiting_ ? find(awaited_) : nullptr;
   if (flag_) {
     const bool looks = awaited && awaited->desc->polls;
-    if ((!pauses_ && !looks) || outstanding_ != (looks ? 1u : 0u) || flag_->holds()) return Polling::no;
+    if ((!pauses_ && !looks) || !only_messages_open(looks ? awaited : nullptr) || flag_->holds()) return Polling::no;
     return pauses_ ? Polling::pauses : Polling::looks;
   }
-  const bool all_queues = std::all_of(submitted_.begin(), submitted_.end(),
-                                      [](const auto& c) { return c->done || c->queue_call != nullptr; });
-  return (waiting_ || returned_) && all_queues ? Polling::receives : Polling::no;
+  return (waiting_ || returned_) && only_messages_open(nullptr) ? Polling::receives : Polling::no;
+}
+
+/// Beside this one. What holds an atomic back is open itself.
+bool KernelRunner::only_messages_open(const Submitted* beside) const {
+  return std::all_of(submitted_.begin(), submitted_.end(), [&](const auto& c) {
+    return c->done || c->queue_call || c.get() == beside ||
+           std::find(held_.begin(), held_.end(), c.get()) != held_.end();
+  });
+}
+
+bool KernelRunner::has_open_messages() const {
+  return std::any_of(submitted_.begin(), submitted_.end(), [](const auto& c) { return !c->done && c->queue_call; });
 }
 
 std::string KernelRunner::flag_text() const {

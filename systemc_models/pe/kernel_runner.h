@@ -122,6 +122,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void issue_held(Submitted&);
   void poll_due();
   Polling polling() const override;
+  bool has_open_messages() const override;
+  bool only_messages_open(const Submitted* beside) const;
   std::string flag_text() const override;
   void issue_materialization(Submitted&);
   void issue_queue_op(Submitted&);
@@ -173,10 +175,12 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::vector<uint64_t> op_ids_;    ///< of commands that are done, one after the other; 0: it has no record
   std::vector<size_t> op_ids_end_;  ///< behind those of a command, by ticket
   std::vector<uint64_t> followed_;  ///< by the next command
-  std::vector<Submitted*> held_;    ///< atomics that release, until all that the kernel has written before is complete
+  std::deque<Submitted*> held_;     ///< atomics that release, until all that the kernel has written before is complete
   const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
   bool pauses_ = false;             ///< between two polls
   std::string poll_fault_;
+  double last_poll_ns_ = -1;
+  size_t polls_of_instant_ = 0;
   uint64_t polls_after_ = PollWatch::kMany;
   PollWatch polls_;
   std::map<Ticket, KernelFault> faults_;            ///< of receives that got another message than they expect

@@ -65,7 +65,8 @@ void PeScheduler::check_tiles(PeCommand& c) const {
     whole.rows = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols) * x.element_bytes, x.row_bytes};
     whole.nbytes = whole.rows.count * whole.rows.bytes;
     whole.translation = x.translation;
-    if (whole.rows.span() >= std::numeric_limits<uint64_t>::max() - whole.addr) {
+    constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+    if (whole.rows.span() == kMost || whole.rows.span() - 1 > kMost - whole.addr) {
       throw AccessError(
           fmt::format("{}: a matrix of {} x {} at {:#x}, {} bytes from row to row, runs over the end of all addresses",
                       pe_->id, rows, cols, x.addr, x.row_bytes));

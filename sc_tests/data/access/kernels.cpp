@@ -1,5 +1,6 @@
 // Kernels of gathers_atomics_and_flags_move_data_test.py: one access of each kind, as parameters say; flags; and wrong
 // uses.
+#include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/kernel_api/tl.h"
@@ -170,9 +171,36 @@ void in_sram(tl::Context& tl, const tl::Args& args) {
   tl.store(args["y"].ptr + 8 * tl.index(), tl.load(own, {8}));
 }
 
-/// Waits for what never comes.
+/// Waits for what never comes; the second PE for a message beside it, at its end or in a wait of its own, or its signal
+/// is behind a copy of a message.
 void waits_for_ever(tl::Context& tl, const tl::Args& args) {
-  if (tl.index() == 0) tl.wait_until(args["state"].ptr, tl::Cmp::ge, 7);
+  const tl::Ptr state = args["state"].ptr;
+  if (tl.index() == 0) tl.wait_until(state, tl::Cmp::ge, 7);
+  if (tl.index() != 1) return;
+  const std::string order = args.choice("order");
+  if (order == "relaxed") tl.recv_async("W", {4}, DType::i32);
+  if (order != "none") return;
+  tl.recv_async("W", {4}, DType::i32);
+  tl.wait_until(state + 1, tl::Cmp::ge, 7);
+}
+
+/// Waits for a signal that its PE holds back: a copy of a message that nobody sends is before it.
+void waits_for_held(tl::Context& tl, const tl::Args& args) {
+  const tl::Ptr state = args["state"].ptr;
+  if (tl.index() == 0) tl.wait_until(state, tl::Cmp::ge, 7);
+  if (tl.index() != 1) return;
+  tl.copy_to_dst_async("W", args["y"].ptr.block({4}));
+  tl.signal(state, 7);
+}
+
+KernelSpec with_line(KernelSpec s) {
+  s.queues = [](const Params&, const LaunchShape& launch) {
+    std::vector<QueueConnection> all;
+    const auto pes = static_cast<int64_t>(launch.pes.size());
+    for (int64_t i = 0; i + 1 < pes; ++i) all.push_back({i, "E", i + 1, "W", {}, {}, {}});
+    return all;
+  };
+  return s;
 }
 
 KernelSpec shared_spec(const std::string& name, void (*body)(tl::Context&, const tl::Args&)) {
@@ -259,7 +287,8 @@ const RegisterKernel registered[] = {RegisterKernel{access_spec()},
                                      RegisterKernel{shared_spec("t_histogram", histogram)},
                                      RegisterKernel{shared_spec("t_lock", lock)},
                                      RegisterKernel{shared_spec("t_sram", in_sram)},
-                                     RegisterKernel{shared_spec("t_waits_for_ever", waits_for_ever)},
+                                     RegisterKernel{with_line(shared_spec("t_waits_for_ever", waits_for_ever))},
+                                     RegisterKernel{with_line(shared_spec("t_waits_for_held", waits_for_held))},
                                      RegisterKernel{wrong_spec()}};
 
 }  // namespace
