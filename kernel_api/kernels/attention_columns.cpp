@@ -1,6 +1,6 @@
 // Attention over heads that stand side by side in the columns of q, k, v and o [seq, heads · dim], as linear layers
-// leave and take them. Each PE has rows of queries; keys and values lie in rows over the PEs of its rank (or whole in
-// each), and every PE reads all of them, where they lie.
+// leave and take them. Each PE has rows of queries; keys and values lie in rows over the PEs of its rank, or of all
+// ranks, or whole in each, and every PE reads all of them, where they lie.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -11,22 +11,26 @@
 namespace kernbench::kernels {
 namespace {
 
-/// The shards that hold the rows of k (or v) in order: this PE's own if it has all of them, else those of its rank.
+/// The shards that hold the rows of k (or v) in order: this PE's own if it has all of them, else those of its rank, or
+/// of all ranks, where each has rows of its own.
 std::vector<tl::View> row_shards(tl::Context& tl, const tl::Args& args, const char* name) {
   const tl::View& mine = args[name];
   if (mine.shape[0] == mine.whole[0]) return {mine};
+  const auto is_of_rank = [&](uint32_t p) { return tl.launch().pes[p].rank == tl.rank(); };
+  int64_t of_rank = 0;
+  for (uint32_t p = 0; p < args.shards(); ++p) of_rank += is_of_rank(p) ? args.shard(name, p).shape[0] : 0;
   std::vector<tl::View> shards;
   int64_t rows = 0;
   for (uint32_t p = 0; p < args.shards(); ++p) {
     const tl::View& s = args.shard(name, p);
-    if (tl.launch().pes[p].rank != tl.rank() || s.empty()) continue;
+    if (s.empty() || (of_rank >= mine.whole[0] && !is_of_rank(p))) continue;
     if (s.offset[0] != rows || s.offset[1] != mine.offset[1] || s.shape[1] != mine.shape[1])
       throw KernelFault(std::string("attention_columns: ") + name +
-                        " lies in other than rows over the PEs of the rank");
+                        " lies in other than rows over the PEs of the rank, or of all");
     rows += s.shape[0];
     shards.push_back(s);
   }
-  if (rows != mine.whole[0]) throw KernelFault(std::string("attention_columns: the rank lacks rows of ") + name);
+  if (rows != mine.whole[0]) throw KernelFault(std::string("attention_columns: nobody has some rows of ") + name);
   return shards;
 }
 

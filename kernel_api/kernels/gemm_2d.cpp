@@ -369,7 +369,8 @@ class Gemm {
 
   void run() {
     const bool any_a = any(a_), any_b = any(b_);
-    if (!any_a && !any_b) return SumBeside(tl_, args_, 0).finish();
+    if (cuts_.empty()) clear();
+    if (cuts_.empty() || (!any_a && !any_b)) return SumBeside(tl_, args_, 0).finish();
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
     if (any_a) check(a_, k);
     if (any_b) check(b_, k);
@@ -511,6 +512,13 @@ class Gemm {
     s->sums.clear();
   }
 
+  /// Of a rank that has nothing of k: a summand of zeros, which every activation leaves zeros.
+  void clear() const {
+    const tl::View& c = args_["c"];
+    for (int64_t i = 0; !c.empty() && i < c.shape[0]; ++i)
+      tl_.store_async(c.block().rows(i, 1), tl_.zeros({1, c.shape[1]}, c.dtype()));
+  }
+
   /// For the scales of all columns of this PE's products, which are few.
   void ask_for_scales() {
     for (size_t p = 0; p < b_.peers.size() && of_columns_; ++p) {
@@ -569,14 +577,15 @@ void gemm_2d(tl::Context& tl, const tl::Args& args) {
   Gemm(tl, args, places_of(tl.launch(), tl.index())).run();
 }
 
-/// As a run of this kernel alone places a (0), b (1) and its scales, and c (2): the ranks share out the longer side of
+/// As a run of this kernel alone places a (0), b (1), c (2) and b's scales (3): the ranks share out the longer side of
 /// c.
 host::Layout layout_of(int operand, const Params& p) {
   const std::string& split = p.choice("split");
   const bool columns = split == "columns" || (split == "longer" && p.integer("n") > p.integer("m"));
-  const int64_t unit = columns && operand == 2 ? values_in(weights_dtype(p)) : 1;  // by whole elements of b
-  const host::LayoutLevel ranks = operand == (columns ? 0 : 1) ? host::replicate() : host::shard(columns ? 1 : 0, unit);
-  return operand == 1 ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks);
+  const bool of_b = operand == 1 || operand == 3, whole = columns ? operand == 0 : of_b;
+  const int64_t unit = columns && operand >= 2 ? values_in(weights_dtype(p)) : 1;  // by whole elements of b
+  const host::LayoutLevel ranks = whole ? host::replicate() : host::shard(columns ? 1 : 0, unit);
+  return of_b ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks);
 }
 
 KernelSpec spec() {
@@ -608,7 +617,7 @@ KernelSpec spec() {
     TensorSpec& t = s.tensors[static_cast<size_t>(i)];
     t = placed(t, [i](const Params& p) { return layout_of(i, p); });
   }
-  s.tensors.back() = placed(s.tensors.back(), [](const Params& p) { return layout_of(1, p); });
+  s.tensors.back() = placed(s.tensors.back(), [](const Params& p) { return layout_of(3, p); });
   s.function = gemm_2d;
   s.reference = [](const Params& p, const TensorMap& in) {
     if (!is_float(p.dtype())) return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};

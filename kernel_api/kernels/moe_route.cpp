@@ -56,12 +56,15 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
     } else {
       chosen = largest(row, experts, k);
     }
-    const double top = *std::max_element(row, row + experts);
-    double sum = 0;
-    const auto size = [&](int32_t e) { return std::exp(static_cast<double>(row[e]) - top); };
-    for (int32_t e = 0; e < experts; ++e) {
-      if (!p.flag("of_chosen") || std::find(chosen.begin(), chosen.end(), e) != chosen.end()) sum += size(e);
+    std::vector<int32_t> weighed = chosen;
+    if (!p.flag("of_chosen")) {
+      weighed.resize(static_cast<size_t>(experts));
+      std::iota(weighed.begin(), weighed.end(), 0);
     }
+    double top = row[weighed.front()], sum = 0;
+    for (const int32_t e : weighed) top = std::max<double>(top, row[e]);
+    const auto size = [&](int32_t e) { return std::exp(static_cast<double>(row[e]) - top); };
+    for (const int32_t e : weighed) sum += size(e);
     for (const int32_t e : chosen) {
       choices.push_back(e);
       weights.push_back(static_cast<float>(size(e) / sum));

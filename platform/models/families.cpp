@@ -30,16 +30,21 @@ void settle_llama(const ModelFile& f, ModelSpec* m) {
   if (f.flag("mlp_bias", false)) m->not_yet.push_back("mlp_bias");
 }
 
+/// Which a file may say that there is none.
+int64_t window_of(const ModelFile& f, int64_t fallback) {
+  return f.is_null("sliding_window") ? 0 : f.whole("sliding_window", fallback);
+}
+
 void settle_mistral(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
-  m->window = f.whole("sliding_window", 0);
+  m->window = window_of(f, 4096);
 }
 
 /// Its window holds from layer max_window_layers on: most shipped files switch it off.
 void settle_qwen(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
   if (!f.flag("use_sliding_window", false)) return;
-  m->window = f.whole("sliding_window", 4096);
+  m->window = window_of(f, 4096);
   const int64_t first = f.has("max_window_layers") ? f.whole("max_window_layers", 0) : 28;
   settle_windows(f, m, [first](int64_t layer) { return layer >= first; });
 }
@@ -70,13 +75,26 @@ void settle_mixtral(const ModelFile& f, ModelSpec* m) {
 
 /// Shipped files have experts in all layers; decoder_sparse_step and mlp_only_layers make some of one MLP.
 void settle_qwen3_moe(const ModelFile& f, ModelSpec* m) {
-  settle_qwen3(f, m);
+  m->tied = f.flag("tie_word_embeddings", false);
+  if (f.flag("use_sliding_window", false)) m->window = window_of(f, 4096);  // in all layers
+  m->qk_norm = true;
+  settle_attention_bias(f, false, m);
   m->hidden = f.whole("moe_intermediate_size");
   m->experts = f.whole("num_experts");
   m->experts_per_token = f.whole("num_experts_per_tok");
   m->weights_of_chosen = f.flag("norm_topk_prob", false);
   if (f.whole("decoder_sparse_step", 1) != 1) m->not_yet.push_back("decoder_sparse_step, layers without experts");
   if (!f.list("mlp_only_layers").empty()) m->not_yet.push_back("mlp_only_layers, layers without experts");
+}
+
+RopeScaling gpt_oss_scaling() {
+  RopeScaling s;
+  s.kind = RopeScaling::Kind::yarn;
+  s.factor = 32;
+  s.original_positions = 4096;
+  s.truncate = false;
+  s.amplitude = yarn_amplitude(s.factor);
+  return s;
 }
 
 void settle_gpt_oss(const ModelFile& f, ModelSpec* m) {
@@ -96,35 +114,55 @@ void settle_gpt_oss(const ModelFile& f, ModelSpec* m) {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      {"llama", "grouped heads, gated MLP with silu", {}, {"attention_bias", "mlp_bias"}, settle_llama},
-      {"mistral", "as llama, queries see a sliding window", {}, {"sliding_window"}, settle_mistral},
+      {"llama",
+       "grouped heads, gated MLP with silu",
+       {},
+       {"attention_bias", "mlp_bias"},
+       settle_llama,
+       {10000, 1e-6, 2048}},
+      {"mistral",
+       "as llama, queries see a sliding window",
+       {},
+       {"sliding_window"},
+       settle_mistral,
+       {10000, 1e-6, 131072, 8}},
       {"qwen2",
        "as llama, with a bias of q, k and v",
        {},
        {"use_sliding_window", "sliding_window", "max_window_layers", "layer_types"},
-       settle_qwen2},
+       settle_qwen2,
+       {10000, 1e-6, 32768, 32}},
       {"qwen3",
        "as llama, heads of q and k are normed",
        {},
        {"attention_bias", "use_sliding_window", "sliding_window", "max_window_layers", "layer_types"},
-       settle_qwen3},
-      {"gemma", "the embedding scaled and the head's, gelu", {"head_dim"}, {"attention_bias"}, settle_gemma},
+       settle_qwen3,
+       {10000, 1e-6, 32768, 32, 128}},
+      {"gemma",
+       "the embedding scaled and the head's, gelu",
+       {"head_dim"},
+       {"attention_bias"},
+       settle_gemma,
+       {10000, 1e-6, 8192, 16}},
       {"mixtral",
        "as mistral, experts instead of one MLP",
        {"num_local_experts", "num_experts_per_tok"},
        {"sliding_window"},
-       settle_mixtral},
+       settle_mixtral,
+       {1e6, 1e-5, 131072, 8}},
       {"qwen3_moe",
        "as qwen3, experts instead of one MLP",
        {"moe_intermediate_size", "num_experts", "num_experts_per_tok"},
-       {"attention_bias", "use_sliding_window", "sliding_window", "max_window_layers", "layer_types", "norm_topk_prob",
-        "decoder_sparse_step", "mlp_only_layers"},
-       settle_qwen3_moe},
+       {"attention_bias", "use_sliding_window", "sliding_window", "norm_topk_prob", "decoder_sparse_step",
+        "mlp_only_layers"},
+       settle_qwen3_moe,
+       {10000, 1e-6, 32768, 4}},
       {"gpt_oss",
        "experts with biases, sinks of attention, a window in every other layer",
-       {"head_dim", "num_local_experts", "num_experts_per_tok"},
+       {"num_local_experts", "num_experts_per_tok"},
        {"attention_bias", "sliding_window", "layer_types", "swiglu_limit"},
-       settle_gpt_oss},
+       settle_gpt_oss,
+       {150000, 1e-5, 131072, 8, 64, gpt_oss_scaling()}},
   };
   return all;
 }
@@ -137,15 +175,23 @@ const Family* find_family(std::string_view name) {
 
 const std::vector<std::string_view>& common_required() {
   static const std::vector<std::string_view> all = {"model_type",        "hidden_size",         "intermediate_size",
-                                                    "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
-                                                    "vocab_size"};
+                                                    "num_hidden_layers", "num_attention_heads", "vocab_size"};
   return all;
 }
 
 const std::vector<std::string_view>& common_optional() {
-  static const std::vector<std::string_view> all = {
-      "head_dim",   "rms_norm_eps",      "rope_theta",  "rope_scaling", "max_position_embeddings",
-      "hidden_act", "hidden_activation", "torch_dtype", "dtype",        "tie_word_embeddings"};
+  static const std::vector<std::string_view> all = {"num_key_value_heads",
+                                                    "head_dim",
+                                                    "rms_norm_eps",
+                                                    "rope_theta",
+                                                    "rope_scaling",
+                                                    "rope_parameters",
+                                                    "max_position_embeddings",
+                                                    "hidden_act",
+                                                    "hidden_activation",
+                                                    "torch_dtype",
+                                                    "dtype",
+                                                    "tie_word_embeddings"};
   return all;
 }
 

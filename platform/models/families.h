@@ -11,12 +11,22 @@
 
 namespace kernbench::models {
 
+/// Of a file that does not say, as the family's configuration class of Hugging Face's transformers has them.
+struct FamilyDefaults {
+  double rope_theta = 10000, eps = 1e-6;
+  int64_t positions = 32768;
+  int64_t kv_heads = 0;  ///< 0: as many as heads of q
+  int64_t head_dim = 0;  ///< 0: hidden_size over the heads
+  RopeScaling rope_scaling = {};
+};
+
 struct Family {
   std::string_view name;                         ///< model_type
   std::string_view help;                         ///< what sets it apart, one line
   std::vector<std::string_view> required;        ///< beside those that all families need
   std::vector<std::string_view> optional;        ///< beside those that all families may have
   void (*settle)(const ModelFile&, ModelSpec*);  ///< sets what these say, and what all models of the family are
+  FamilyDefaults defaults = {};
 };
 
 const std::vector<Family>& families();

@@ -49,13 +49,17 @@ Field field_of(YamlNode v) {
   return f;
 }
 
-void collect(YamlNode map, const std::string& prefix, const std::string& file, std::map<std::string, Field>* fields) {
+void collect(YamlNode map, const std::string& prefix, const std::string& file, std::map<std::string, Field>* fields,
+             std::set<std::string>* nulls) {
   for (const YamlItem& item : map) {
     const std::string key = prefix + std::string(item.key.text());
-    if (item.value.is_null()) continue;
+    if (item.value.is_null()) {
+      nulls->insert(key);
+      continue;
+    }
     if (!fields->emplace(key, field_of(item.value)).second)
       throw InputError(fmt::format("{}:{}: {}: stands twice", file, item.key.line(), key));
-    if (item.value.is_map() && prefix.empty()) collect(item.value, key + ".", file, fields);
+    if (item.value.is_map() && prefix.empty()) collect(item.value, key + ".", file, fields, nulls);
   }
 }
 
@@ -66,8 +70,9 @@ ModelFile parse(const std::string& text, const std::string& name) {
   if (!document.root.is_map())
     throw InputError(name + ": expected a model: fields of a config.json, in JSON or YAML, model_type among them");
   std::map<std::string, Field> fields;
-  collect(document.root, "", name, &fields);
-  return {name, std::move(fields)};
+  std::set<std::string> nulls;
+  collect(document.root, "", name, &fields, &nulls);
+  return {name, std::move(fields), std::move(nulls)};
 }
 
 std::string list_of_families() {
@@ -108,45 +113,69 @@ void refuse_unread(const ModelFile& f, const Family& family) {
   }
 }
 
-/// Cos and sin are longer by the logarithm of the factor, which sharpens the softmax of longer contexts.
-double amplitude_of_yarn(const ModelFile& f, double factor) {
-  if (f.has("rope_scaling.attention_factor")) return f.number("rope_scaling.attention_factor");
-  const auto longer = [&](double by) { return factor <= 1 ? 1 : 0.1 * by * std::log(factor) + 1; };
-  if (!f.has("rope_scaling.mscale") || !f.has("rope_scaling.mscale_all_dim")) return longer(1);
-  return longer(f.number("rope_scaling.mscale")) / longer(f.number("rope_scaling.mscale_all_dim"));
-}
+/// How positions are stretched: rope_scaling, or rope_parameters, which has rope_theta too (transformers 5).
+class RopeFields {
+ public:
+  explicit RopeFields(const ModelFile& f)
+      : f_(f), before_(f.has("rope_parameters") ? "rope_parameters." : "rope_scaling.") {}
 
-RopeScaling yarn_of(const ModelFile& f, RopeScaling s, int64_t positions) {
-  s.kind = RopeScaling::Kind::yarn;
-  if (f.has("rope_theta") && f.number("rope_theta") <= 1) f.refuse("rope_theta", "more than 1 beside yarn");
-  s.original_positions = f.whole("rope_scaling.original_max_position_embeddings", positions);
-  s.beta_fast = f.number("rope_scaling.beta_fast", s.beta_fast);
-  s.beta_slow = f.number("rope_scaling.beta_slow", s.beta_slow);
-  if (s.beta_fast < s.beta_slow) f.refuse("rope_scaling.beta_fast", "at least beta_slow");
-  s.truncate = f.flag("rope_scaling.truncate", true);
-  s.amplitude = amplitude_of_yarn(f, s.factor);
-  return s;
-}
+  double theta(double fallback) const {
+    return has("rope_theta") ? number("rope_theta") : f_.number("rope_theta", fallback);
+  }
+  /// `positions`: the most that the model was made for; `fallback`: of a file that says nothing.
+  RopeScaling scaling(int64_t positions, double theta, const RopeScaling& fallback) const {
+    RopeScaling s;
+    const std::string given = before_.substr(0, before_.size() - 1);
+    if (!f_.has(given)) return f_.is_null(given) ? s : fallback;
+    if (f_.fields().at(given).kind != Kind::other) f_.refuse(given, "an object");
+    if (!has("rope_type") && !has("type") && !has("factor") && !has("rope_theta")) return s;  // {}
+    const std::string type = !has("rope_type") && !has("type") && has("rope_theta")
+                                 ? "default"
+                                 : f_.text(before_ + (has("rope_type") ? "rope_type" : "type"));
+    if (type == "default") return s;
+    if (type != "linear" && type != "llama3" && type != "yarn")
+      refuse(has("rope_type") ? "rope_type" : "type", "default, linear, llama3 or yarn");
+    s.factor = number("factor");
+    if (type == "yarn") return yarn(s, positions, theta);
+    s.kind = RopeScaling::Kind::linear;
+    if (type == "linear") return s;
+    s.kind = RopeScaling::Kind::llama3;
+    s.low_freq_factor = number("low_freq_factor");
+    s.high_freq_factor = number("high_freq_factor");
+    s.original_positions = f_.whole(before_ + "original_max_position_embeddings");
+    if (s.high_freq_factor <= s.low_freq_factor) refuse("high_freq_factor", "more than low_freq_factor");
+    return s;
+  }
 
-/// `positions`: the most that the model was made for.
-RopeScaling scaling_of(const ModelFile& f, int64_t positions) {
-  RopeScaling s;
-  if (!f.has("rope_scaling")) return s;
-  const std::string key = f.has("rope_scaling.rope_type") ? "rope_scaling.rope_type" : "rope_scaling.type";
-  const std::string type = f.text(key);
-  if (type == "default") return s;
-  if (type != "linear" && type != "llama3" && type != "yarn") f.refuse(key, "default, linear, llama3 or yarn");
-  s.factor = f.number("rope_scaling.factor");
-  if (type == "yarn") return yarn_of(f, s, positions);
-  s.kind = RopeScaling::Kind::linear;
-  if (type == "linear") return s;
-  s.kind = RopeScaling::Kind::llama3;
-  s.low_freq_factor = f.number("rope_scaling.low_freq_factor");
-  s.high_freq_factor = f.number("rope_scaling.high_freq_factor");
-  s.original_positions = f.whole("rope_scaling.original_max_position_embeddings");
-  if (s.high_freq_factor <= s.low_freq_factor) f.refuse("rope_scaling.high_freq_factor", "more than low_freq_factor");
-  return s;
-}
+ private:
+  bool has(const char* field) const { return f_.has(before_ + field); }
+  double number(const char* field, std::optional<double> fallback = {}) const {
+    return f_.number(before_ + field, fallback);
+  }
+  [[noreturn]] void refuse(const char* field, const std::string& expected) const {
+    f_.refuse(before_ + field, expected);
+  }
+  RopeScaling yarn(RopeScaling s, int64_t positions, double theta) const {
+    s.kind = RopeScaling::Kind::yarn;
+    if (theta <= 1) f_.refuse(has("rope_theta") ? before_ + "rope_theta" : "rope_theta", "more than 1 beside yarn");
+    s.original_positions = f_.whole(before_ + "original_max_position_embeddings", positions);
+    s.beta_fast = number("beta_fast", s.beta_fast);
+    s.beta_slow = number("beta_slow", s.beta_slow);
+    if (s.beta_fast < s.beta_slow) refuse("beta_fast", "at least beta_slow");
+    s.truncate = f_.flag(before_ + "truncate", true);
+    s.amplitude = amplitude(s.factor);
+    return s;
+  }
+  /// Cos and sin are longer by the logarithm of the factor, which sharpens the softmax of longer contexts.
+  double amplitude(double factor) const {
+    if (has("attention_factor")) return number("attention_factor");
+    if (!has("mscale") || !has("mscale_all_dim")) return yarn_amplitude(factor);
+    return yarn_amplitude(factor, number("mscale")) / yarn_amplitude(factor, number("mscale_all_dim"));
+  }
+
+  const ModelFile& f_;
+  const std::string before_;
+};
 
 std::string activation_of(const ModelFile& f, std::string_view family) {
   const std::string key = f.has("hidden_activation") ? "hidden_activation" : "hidden_act";
@@ -175,18 +204,20 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   m.layers = f.whole("num_hidden_layers");
   if (m.layers > kMostLayers) f.refuse("num_hidden_layers", fmt::format("at most {}", kMostLayers));
   m.heads = f.whole("num_attention_heads");
-  m.kv_heads = f.whole("num_key_value_heads");
+  const FamilyDefaults& else_ = family.defaults;
+  m.kv_heads = f.whole("num_key_value_heads", else_.kv_heads > 0 ? else_.kv_heads : m.heads);
   if (m.heads % m.kv_heads != 0)
     f.refuse("num_key_value_heads", fmt::format("a divisor of num_attention_heads, {}", m.heads));
-  if (!f.has("head_dim") && m.dim % m.heads != 0)
+  if (!f.has("head_dim") && else_.head_dim == 0 && m.dim % m.heads != 0)
     f.refuse("num_attention_heads", fmt::format("a divisor of hidden_size, {}, or a head_dim", m.dim));
-  m.head_dim = f.whole("head_dim", m.dim / m.heads);
+  m.head_dim = f.whole("head_dim", else_.head_dim > 0 ? else_.head_dim : m.dim / m.heads);
   if (m.head_dim % 2 != 0 || m.head_dim > 512) f.refuse("head_dim", "an even number, at most 512");
   m.hidden = f.whole("intermediate_size");
-  m.positions = f.whole("max_position_embeddings", 2048);
-  m.eps = f.number("rms_norm_eps", 1e-6);
-  m.rope_theta = f.number("rope_theta", 10000);
-  m.rope_scaling = scaling_of(f, m.positions);
+  m.positions = f.whole("max_position_embeddings", else_.positions);
+  m.eps = f.number("rms_norm_eps", else_.eps);
+  const RopeFields rope(f);
+  m.rope_theta = rope.theta(else_.rope_theta);
+  m.rope_scaling = rope.scaling(m.positions, m.rope_theta, else_.rope_scaling);
   m.activation = activation_of(f, family.name);
   m.dtype = dtype_of(f);
   family.settle(f, &m);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,12 +22,14 @@ class ModelFile {
     int line = 0;                         ///< 0: not known
     std::vector<std::string> items = {};  ///< of a list, their texts
   };
-  ModelFile(std::string name, std::map<std::string, Field> fields)
-      : name_(std::move(name)), fields_(std::move(fields)) {}
+  ModelFile(std::string name, std::map<std::string, Field> fields, std::set<std::string> nulls = {})
+      : name_(std::move(name)), fields_(std::move(fields)), nulls_(std::move(nulls)) {}
 
   const std::string& name() const { return name_; }
   const std::map<std::string, Field>& fields() const { return fields_; }
   bool has(std::string_view field) const { return find(field) != nullptr; }
+  /// Whether the file says that there is none; has() is false then too.
+  bool is_null(std::string_view field) const { return nulls_.count(std::string(field)) > 0; }
 
   // InputError with file, line and field where one is missing that has no fallback, or is of another kind.
   std::string text(std::string_view field, std::optional<std::string> fallback = {}) const;
@@ -44,6 +47,7 @@ class ModelFile {
   [[noreturn]] void missing(std::string_view field) const;
   std::string name_;
   std::map<std::string, Field> fields_;
+  std::set<std::string> nulls_;
 };
 
 /// JSON is read as the YAML that it is. TopologyError: broken YAML. InputError: a file of something else, an unknown

@@ -52,6 +52,10 @@ double scaled(double frequency, int64_t pair, const ModelSpec& m) {
 
 }  // namespace
 
+double yarn_amplitude(double factor, double by) {
+  return factor <= 1 ? 1 : 0.1 * by * std::log(factor) + 1;
+}
+
 std::vector<double> rope_frequencies(const ModelSpec& m) {
   std::vector<double> all;
   for (int64_t i = 0; i < m.head_dim / 2; ++i)

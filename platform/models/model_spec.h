@@ -21,6 +21,9 @@ struct RopeScaling {
   double amplitude = 1;                  ///< yarn: of cos and sin
 };
 
+/// What YaRN makes of cos and sin where the file does not say: 0.1 · by · ln(factor) + 1.
+double yarn_amplitude(double factor, double by = 1);
+
 /// Sizes are of the whole model; all counts are 1 or more unless they say what 0 means.
 struct ModelSpec {
   std::string file, family;  ///< as given; the model_type

@@ -238,9 +238,12 @@ class Reference {
   /// Of an expert's share in a row that chose it among these.
   double weight(const Matrix& logits, int64_t row, int64_t expert, const std::vector<int32_t>& chosen) const {
     double top = -1e300, sum = 0;
-    for (int64_t e = 0; e < m_.experts; ++e) top = std::max(top, logits.at(row, e));
+    const auto counts = [&](int32_t e) { return !m_.weights_of_chosen || contains(chosen, e); };
     for (int32_t e = 0; e < m_.experts; ++e) {
-      if (!m_.weights_of_chosen || contains(chosen, e)) sum += std::exp(logits.at(row, e) - top);
+      if (counts(e)) top = std::max(top, logits.at(row, e));
+    }
+    for (int32_t e = 0; e < m_.experts; ++e) {
+      if (counts(e)) sum += std::exp(logits.at(row, e) - top);
     }
     return std::exp(logits.at(row, expert) - top) / sum;
   }

@@ -59,6 +59,15 @@ class Kernels(KernelCli):
                 wanted[:, h] = with_sinks(scores, sinks[h]) @ x[:, heads + kv + h // 3]
             self.close(o, wanted.reshape(seq, -1))
 
+    def test_attention_over_the_ranks_rows(self):
+        """Keys lie over the PEs of several SIPs, of some of which nothing."""
+        for seq in (256, 21, 1):
+            q, k, v = (self.values(seq, 24) for _ in "qkv")
+            o, = self.run_kernel("attention_columns", ["o"], {"q": q, "k": k, "v": v}, system="six_sip_torus.yaml", seq=seq, heads=2, dim=12)
+            wanted = np.concatenate([softmax(q[:, h].astype(np.float64) @ k[:, h].T / np.sqrt(12)) @ v[:, h]
+                                     for h in (slice(0, 12), slice(12, 24))], 1)
+            self.close(o, wanted)
+
     def test_rope_of_both_pairings(self):
         for pairing in ("halves", "neighbours"):
             seq, heads, kv, dim = 13, 3, 1, 6

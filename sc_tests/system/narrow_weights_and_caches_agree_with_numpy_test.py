@@ -84,6 +84,9 @@ class Narrow(KernelCli):
             with self.subTest(case=case):
                 self.check_product("gemm_2d", *case, **params)
         self.check_product("gemm_2d", small, "i4", 64, 64, 256, 128, dtype="f16")
+        for n in (17, 34):  # the ranks share out columns, by pairs; and rows
+            self.check_product("gemm_2d", six, "i4", 5, n, 7, 3, split="columns")
+        self.check_product("gemm_2d", six, "i4", 17, 5, 7, 3, split="rows")
         for group in (0, 5):
             self.check_product("gemm_2d", small, "dtype", 33, 31, 77, group)
 

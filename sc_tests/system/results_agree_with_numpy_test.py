@@ -190,6 +190,18 @@ class Numpy(KernelCli):
                     weight = self.result(kernel, "weight", inputs, {**params, "of_chosen": of_chosen})
                     np.testing.assert_allclose(weight.astype(np.float64), sizes / sums.sum(1, keepdims=True), rtol=1e-2, atol=1e-6)
 
+    def test_a_route_past_a_much_larger_logit(self):
+        """Weights are of the chosen ones alone, whatever the others are."""
+        inputs = {"logits": np.array([[1000, 0, 1], [-1000, 2, 2]], np.float32), "given": np.array([[1, 2], [2, 0]], np.int32)}
+        weight = self.result("moe_route", "weight", inputs, {"tokens": 2, "experts": 3, "k": 2})
+        e = np.e
+        np.testing.assert_allclose(weight, [[1 / (1 + e), e / (1 + e)], [1, 0]], rtol=1e-5, atol=1e-30)
+
+    def test_relu_keeps_nan(self):
+        x, y = np.array([[np.nan, -1, -0.0, 2]], np.float32), np.ones((1, 4), np.float32)
+        z = self.result("glu", "z", {"x": x, "y": y}, {"rows": 1, "cols": 4, "activation": "relu"})
+        np.testing.assert_array_equal(z, [[np.nan, 0, 0, 2]])
+
     def test_gather_with_minus_one(self):
         for dtype in ("f32", "f16", "bf16", "i8"):
             x = self.values(dtype, 19, 45)

@@ -100,6 +100,15 @@ class Models(ModelsCli):
                 self.assertEqual(sum(p["launches"] for p in r["phases"][0]["layers"][1]["parts"] if p["part"] == "all_reduce"), 2)
                 self.assertIn(f"{100 * beside:.0f} % of their bytes go beside products", r["verdict"][0])
 
+    def test_a_prompt_on_ranks_without_a_part_of_the_mlp(self):
+        for tp, width, more in ((2, 1, ()), (3, 2, ()), (3, 1, ("--weights", "i4")), (2, 1, ("--dtype", "f16", "--weights", "i8"))):
+            with self.subTest(tp=tp, width=width, more=more):
+                heads = {"num_attention_heads": 2 * tp, "num_key_value_heads": tp}
+                for phase in ("prefill:5", "mixed:prefill=3,batch=2,context=3"):
+                    r = self.report(self.config("llama", intermediate_size=width, head_dim=4, **heads), "--phase", phase, "--layers", 1, "--verify",
+                                    "--tp", tp, "--pes", "leaders", *more, system=SIX)
+                    self.assertTrue(r["verify"]["passed"], r["verify"])
+
     def test_ranks_without_a_part(self):
         """An MLP of one column and two ranks; more sequences than PEs; all PEs of a SIP."""
         for more, phase, pes in (({"intermediate_size": 1}, "decode:batch=2,context=3", "leaders"),
@@ -263,6 +272,21 @@ class Models(ModelsCli):
                 self.assertEqual(found[0], found[3])  # the window begins behind the last layer
                 self.assertEqual(len(set(found)), 4)
 
+    def test_rope_of_transformers_5(self):
+        def logits(**more):
+            self.report(self.config("llama", **more), "--phase", "prefill:21", "--verify", "--dump", f"logits={self.folder.name}/y.npy")
+            with open(os.path.join(self.folder.name, "y.npy"), "rb") as f:
+                return f.read()
+        scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                   "original_max_position_embeddings": 64}
+        usual, scaled = logits(rope_theta=500.0), logits(rope_theta=500.0, rope_scaling=scaling)
+        self.assertNotEqual(usual, scaled)
+        self.assertEqual(logits(rope_theta=None, rope_parameters={**scaling, "rope_theta": 500.0}), scaled)
+        self.assertEqual(logits(rope_theta=None, rope_scaling={**scaling, "rope_theta": 500.0}), scaled)
+        for parameters in ({"rope_theta": 500.0}, {"rope_theta": 500.0, "rope_type": "default"}):
+            self.assertEqual(logits(rope_theta=None, rope_parameters=parameters), usual)
+        self.assertEqual(logits(rope_theta=500.0, rope_scaling={}), usual)
+
     def test_repeat_of_layers_that_see_as_far(self):
         """Two of four layers have a window: one of each kind is simulated."""
         model = self.config("qwen2", num_hidden_layers=5, use_sliding_window=True, sliding_window=3, max_window_layers=2)
@@ -296,6 +320,7 @@ class Models(ModelsCli):
             (self.config("llama", "dynamic.json", rope_scaling={"rope_type": "dynamic", "factor": 2}), ["rope_scaling.rope_type", "yarn"]),
             (self.config("llama", "yarn.json", rope_scaling={"rope_type": "yarn", "factor": 2, "beta_fast": 0.5}),
              ["rope_scaling.beta_fast: found '0.5', expected at least beta_slow"]),
+            (self.config("llama", "word.json", rope_scaling="linear"), ["rope_scaling: found 'linear', expected an object"]),
             (self.config("llama", "theta.json", rope_theta=1, rope_scaling={"rope_type": "yarn", "factor": 2}), ["rope_theta: found '1'"]),
             (self.config("llama", "layers.json", num_hidden_layers=1 << 20), ["num_hidden_layers: found '1048576', expected at most"]),
             (self.config("qwen2", "few.json", use_sliding_window=True, layer_types=["full_attention"]), ["one for each of num_hidden_layers, 2"]),
