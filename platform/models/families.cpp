@@ -106,7 +106,7 @@ void settle_gpt_oss(const ModelFile& f, ModelSpec* m) {
   m->sinks = true;
   m->activation = "swiglu_oai";
   m->activation_limit = f.number("swiglu_limit", m->activation_limit);
-  m->window = f.whole("sliding_window", 128);
+  m->window = window_of(f, 128);
   settle_windows(f, m, [](int64_t layer) { return layer % 2 == 0; });
 }
 

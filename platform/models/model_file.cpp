@@ -128,13 +128,11 @@ class RopeFields {
     const std::string given = before_.substr(0, before_.size() - 1);
     if (!f_.has(given)) return f_.is_null(given) ? s : fallback;
     if (f_.fields().at(given).kind != Kind::other) f_.refuse(given, "an object");
-    if (!has("rope_type") && !has("type") && !has("factor") && !has("rope_theta")) return s;  // {}
-    const std::string type = !has("rope_type") && !has("type") && has("rope_theta")
-                                 ? "default"
-                                 : f_.text(before_ + (has("rope_type") ? "rope_type" : "type"));
+    const char* key = has("rope_type") ? "rope_type" : "type";
+    if (!has(key) && !has("factor")) return s;  // rope_theta alone, or nothing
+    const std::string type = f_.text(before_ + key);
     if (type == "default") return s;
-    if (type != "linear" && type != "llama3" && type != "yarn")
-      refuse(has("rope_type") ? "rope_type" : "type", "default, linear, llama3 or yarn");
+    if (type != "linear" && type != "llama3" && type != "yarn") refuse(key, "default, linear, llama3 or yarn");
     s.factor = number("factor");
     if (type == "yarn") return yarn(s, positions, theta);
     s.kind = RopeScaling::Kind::linear;
@@ -204,20 +202,20 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   m.layers = f.whole("num_hidden_layers");
   if (m.layers > kMostLayers) f.refuse("num_hidden_layers", fmt::format("at most {}", kMostLayers));
   m.heads = f.whole("num_attention_heads");
-  const FamilyDefaults& else_ = family.defaults;
-  m.kv_heads = f.whole("num_key_value_heads", else_.kv_heads > 0 ? else_.kv_heads : m.heads);
+  const FamilyDefaults& otherwise = family.defaults;
+  m.kv_heads = f.whole("num_key_value_heads", otherwise.kv_heads > 0 ? otherwise.kv_heads : m.heads);
   if (m.heads % m.kv_heads != 0)
     f.refuse("num_key_value_heads", fmt::format("a divisor of num_attention_heads, {}", m.heads));
-  if (!f.has("head_dim") && else_.head_dim == 0 && m.dim % m.heads != 0)
+  if (!f.has("head_dim") && otherwise.head_dim == 0 && m.dim % m.heads != 0)
     f.refuse("num_attention_heads", fmt::format("a divisor of hidden_size, {}, or a head_dim", m.dim));
-  m.head_dim = f.whole("head_dim", else_.head_dim > 0 ? else_.head_dim : m.dim / m.heads);
+  m.head_dim = f.whole("head_dim", otherwise.head_dim > 0 ? otherwise.head_dim : m.dim / m.heads);
   if (m.head_dim % 2 != 0 || m.head_dim > 512) f.refuse("head_dim", "an even number, at most 512");
   m.hidden = f.whole("intermediate_size");
-  m.positions = f.whole("max_position_embeddings", else_.positions);
-  m.eps = f.number("rms_norm_eps", else_.eps);
+  m.positions = f.whole("max_position_embeddings", otherwise.positions);
+  m.eps = f.number("rms_norm_eps", otherwise.eps);
   const RopeFields rope(f);
-  m.rope_theta = rope.theta(else_.rope_theta);
-  m.rope_scaling = rope.scaling(m.positions, m.rope_theta, else_.rope_scaling);
+  m.rope_theta = rope.theta(otherwise.rope_theta);
+  m.rope_scaling = rope.scaling(m.positions, m.rope_theta, otherwise.rope_scaling);
   m.activation = activation_of(f, family.name);
   m.dtype = dtype_of(f);
   family.settle(f, &m);

@@ -172,6 +172,8 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
 
   const std::vector<std::string> stuck = stuck_report(platform.machine());
   if (!stuck.empty()) throw stuck_error(stuck);
+  const std::string open = player.not_ended();
+  if (!open.empty()) throw RunError("nothing can move: " + open);
   platform.attach_log(nullptr);
   for (const auto& part : work.pes) {
     for (const auto* list : {&part.commands, &part.composites}) {

@@ -32,9 +32,12 @@ struct ProgramPlayer::Playing {
   double last_poll_ns = -1;
   size_t polls_of_instant = 0;
 
-  bool holds_back(const ProgramCall& c) const {
-    return std::any_of(held.begin(), held.end(), [&](const ProgramCommand* h) { return h == c.command.get(); });
+  bool holds_back(size_t call) const {
+    return std::binary_search(held.begin(), held.end(), call,
+                              [](const auto& a, const auto& b) { return number_of(a) < number_of(b); });
   }
+  static size_t number_of(size_t call) { return call; }
+  static size_t number_of(const ProgramCommand* c) { return c->call; }
 };
 
 ProgramPlayer::ProgramPlayer(sc_core::sc_module_name name, Platform& platform, ProgramsWork& work,
@@ -293,7 +296,7 @@ bool ProgramPlayer::only_polls_left() const {
     for (size_t i = 0; i < p.next + (p.waiting && !flag); ++i) {
       const ProgramCall& c = p.work->calls[i];
       // What holds an atomic back is open itself.
-      if (c.done || c.kind == ProgramCall::Kind::wait || p.holds_back(c)) continue;
+      if (c.done || c.kind == ProgramCall::Kind::wait || p.holds_back(i)) continue;
       if (c.kind == ProgramCall::Kind::command || !c.command->queue_call) return false;
       queues_wait = true;
     }
@@ -334,18 +337,21 @@ void ProgramPlayer::fail(const std::string& what) {
 
 std::string ProgramPlayer::stuck() const {
   std::vector<StuckPe> stuck;
-  std::string open;
   for (const auto& playing : playing_) {
-    const Playing& p = *playing;
-    if (p.ended) continue;
-    stuck.push_back({static_cast<uint32_t>(p.pe->index), waited_for(p)});
-    const auto& calls = p.work->calls;
-    const auto c = std::find_if(calls.begin(), calls.end(), [](const ProgramCall& o) { return !o.done; });
-    if (c != calls.end()) open += fmt::format("{}{}: call {} is not done", open.empty() ? "" : "; ", p.pe->id, c->id);
+    if (!playing->ended) stuck.push_back({static_cast<uint32_t>(playing->pe->index), waited_for(*playing)});
   }
-  if (stuck.empty()) return {};
-  const std::string circle = circle_of_waiting(platform_.machine(), stuck);
-  return circle.empty() ? open : circle;
+  return stuck.empty() ? std::string() : circle_of_waiting(platform_.machine(), stuck);
+}
+
+std::string ProgramPlayer::not_ended() const {
+  std::string text;
+  for (const auto& playing : playing_) {
+    const auto& calls = playing->work->calls;
+    const auto c = std::find_if(calls.begin(), calls.end(), [](const ProgramCall& o) { return !o.done; });
+    if (!playing->ended && c != calls.end())
+      text += fmt::format("{}{}: call {} is not done", text.empty() ? "" : "; ", playing->pe->id, c->id);
+  }
+  return text;
 }
 
 /// Calls, by number; none: all that are open.
@@ -358,7 +364,7 @@ std::vector<uint64_t> ProgramPlayer::waited_for(const Playing& p) {
   // Of an atomic that is held back: what the program has written before it.
   uint64_t last_held = 0;
   for (const uint64_t i : all) {
-    if (p.holds_back(calls[i])) last_held = std::max(last_held, i);
+    if (p.holds_back(i)) last_held = std::max(last_held, i);
   }
   for (uint64_t i = 0; i < last_held; ++i) {
     if (calls[i].writes && !calls[i].done) all.push_back(i);

@@ -95,6 +95,8 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   const std::string& fault() const { return fault_; }
   /// One line, the circle of waiting, if programs have not ended when nothing can move; else empty.
   std::string stuck() const;
+  /// The programs that have not ended, each with its first call that is not done, one line; empty: all have.
+  std::string not_ended() const;
 
   /// A signal stands in memory from an instant on, not before now; at one instant in the order of arrival there.
   void signal_stands(const ProgramCall&, double effect_ns, uint64_t arrival);

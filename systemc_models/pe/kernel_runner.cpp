@@ -347,9 +347,10 @@ FlagWaiter::Polling KernelRunner::polling() const {
 
 /// Beside this one. What holds an atomic back is open itself.
 bool KernelRunner::only_messages_open(const Submitted* beside) const {
+  const auto earlier = [](const Submitted* a, const Submitted* b) { return a->ticket < b->ticket; };
   return std::all_of(submitted_.begin(), submitted_.end(), [&](const auto& c) {
     return c->done || c->queue_call || c.get() == beside ||
-           std::find(held_.begin(), held_.end(), c.get()) != held_.end();
+           std::binary_search(held_.begin(), held_.end(), c.get(), earlier);
   });
 }
 

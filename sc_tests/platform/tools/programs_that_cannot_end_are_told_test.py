@@ -4,7 +4,6 @@ no time, ends at the last address or has one dimension."""
 import json
 import os
 import tempfile
-import time
 
 from cli_support import Cli, main
 
@@ -78,11 +77,10 @@ class Programs(Cli):
         self.plays([WAITS], signals, machine=system({"overhead_ns": 1.0, "poll_ns": 0}, **FREE), status=0)
 
     def test_many_atomics_that_wait_for_each_other(self):
+        """So soon that --max-wall does not end them."""
         calls = [{"call": "red_async", "space": "hbm", "ranges": [[4 * (i % 64), 4]]} for i in range(6000)]
-        before = time.process_time()
         r = self.plays(calls, status=0)
         self.assertEqual(len(r["programs"][0]["calls"]), 6000)
-        self.assertLess(time.process_time() - before, 60)
 
     def test_elementwise_in_one_dimension(self):
         def composite(**shape):
