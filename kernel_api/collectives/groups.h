@@ -26,6 +26,10 @@ struct Axes {
 /// "rank", "cube+pe", in any order. BadParam for an unknown, repeated or missing name.
 Axes parse_axes(const std::string& over);
 
+/// What makes a place of an axis the same in several cubes or SIPs: that it is in the machine, or that as many of the
+/// launch's come before it. Both are the same where the launch has the same places in all of them.
+enum class SamePlace : uint8_t { in_machine, in_launch };
+
 /// PEs of a launch (places in LaunchShape::pes) by member: in order of rank, cube and PE.
 using Members = std::vector<int64_t>;
 /// Numbers that copies share: every PE of a launch has its group.
@@ -44,9 +48,9 @@ class SharedList {
 };
 
 /// All groups, by their first members. BadParam where they differ in size.
-std::vector<Members> groups_of(const LaunchShape&, Axes over);
+std::vector<Members> groups_of(const LaunchShape&, Axes over, SamePlace = SamePlace::in_machine);
 /// The one that has the PE. BadParam likewise.
-const Members& group_with(const LaunchShape&, Axes over, int64_t pe);
+const Members& group_with(const LaunchShape&, Axes over, int64_t pe, SamePlace = SamePlace::in_machine);
 /// The member number of a PE that is one.
 int64_t member_of(const Members&, int64_t pe);
 

@@ -35,7 +35,7 @@ constexpr Exchange kColumns{"k.", "pe"}, kSums{"sum.", "pe"}, kShares{"share.", 
 
 std::vector<QueueConnection> connections(const Params& p, const LaunchShape& launch) {
   Rings rings(p);
-  for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes("cube")))
+  for (const ccl::Members& m : lanes_of(launch, "cube"))
     rings.join(m, ccl::grid_wiring(ccl::grid_of(launch, ccl::Axis::cube, m)));
   for (const Exchange& e : {kColumns, kSums, kShares, kTotals}) rings.join(launch, e);
   return rings.all();
@@ -47,7 +47,7 @@ class Places {
  public:
   explicit Places(tl::Context& tl)
       : tl_(tl),
-        members_(ccl::group_with(tl.launch(), ccl::parse_axes("cube"), tl.index())),
+        members_(lane_with(tl.launch(), "cube", tl.index())),
         grid_(ccl::grid_of(tl.launch(), ccl::Axis::cube, members_)),
         me_(ccl::member_of(members_, tl.index())) {}
   size_t size() const { return members_.size(); }
@@ -179,7 +179,7 @@ class Linear {
   /// Rows of y, or of x where the rank has none, with the PEs of a place in their cubes.
   Range rows_of(size_t place) const {
     for (const char* name : {"y", "x"}) {
-      for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("cube"), pes_[place])) {
+      for (const int64_t pe : lane_with(tl_.launch(), "cube", pes_[place])) {
         const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
         if (!v.empty()) return range_of(v, 0);
       }
@@ -188,7 +188,7 @@ class Linear {
   }
   /// Columns of the cube that has this PE.
   Range columns_of(const char* name, uint32_t of) const {
-    for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("pe"), of)) {
+    for (const int64_t pe : lane_with(tl_.launch(), "pe", of)) {
       const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
       if (!v.empty()) return range_of(v, 1);
     }
@@ -224,7 +224,7 @@ class Linear {
   bool ranks_share_k() const {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       int64_t k = 0;
-      for (const int64_t pe : ccl::group_with(tl_.launch(), ccl::parse_axes("cube"), ranks_[r]))
+      for (const int64_t pe : lane_with(tl_.launch(), "cube", ranks_[r]))
         k += columns_of("x", static_cast<uint32_t>(pe)).count;
       if (k < args_["x"].whole[1]) return true;
     }

@@ -234,9 +234,9 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
   const Shards part(tl, args, "flash_combine", "part"), o(tl, args, "flash_combine", "o");
   const int64_t first = units.heads.first_head(tl, "flash_combine") / units.heads.kv_of_part * units.of_part();
   const int64_t of_rank = units.heads.parts == 1 ? units.count() : units.of_part();
-  const int64_t per_rank = tl.size() / tl.world_size(), me = tl.index() % per_rank;
-  const int64_t share = tl::Context::cdiv(of_rank, per_rank);
-  for (int64_t u = me * share; u < std::min(of_rank, (me + 1) * share); ++u) {
+  const PlaceInRank me = place_in_rank(tl);
+  const int64_t share = tl::Context::cdiv(of_rank, me.pes);
+  for (int64_t u = me.pe * share; u < std::min(of_rank, (me.pe + 1) * share); ++u) {
     const int64_t unit = first + u;
     o.store(units.row(unit), units.heads.o_col(units.head(unit)),
             tl.cast(combined(tl, args, units, part, unit), args.dtype()));
@@ -445,6 +445,24 @@ KernelSpec decode_spec() {
   return s;
 }
 
+/// Of a run of flash_combine alone: each rank puts together what it has itself, all of it or its part of the heads,
+/// along this axis of the tensor. On one rank as `t` says.
+TensorSpec with_each_rank(TensorSpec t, int axis) {
+  t.shards = [t, axis](const Params& p) {
+    const LaunchShape* launch = p.launch();
+    const auto rank_of = [](const LaunchShape::Place& at) { return at.rank; };
+    const int64_t first = launch == nullptr ? 0 : rank_of(launch->pes.front());
+    if (launch == nullptr || std::all_of(launch->pes.begin(), launch->pes.end(),
+                                         [&](const LaunchShape::Place& at) { return rank_of(at) == first; })) {
+      const auto pes = static_cast<uint32_t>(launch == nullptr ? 1 : launch->pes.size());
+      return plan_shards(t.placement, t.dtype(p), t.shape(p), pes);
+    }
+    const host::Layout over_ranks(p.integer("parts") == 1 ? host::replicate() : host::shard(axis));
+    return host::plan_shards(over_ranks.cube(host::shard(0)).pe(host::shard(0)), t.dtype(p), t.shape(p), launch);
+  };
+  return t;
+}
+
 KernelSpec combine_spec() {
   KernelSpec s;
   s.name = "flash_combine";
@@ -452,7 +470,7 @@ KernelSpec combine_spec() {
   s.params = params_of({});
   TensorSpec o = output("o", {}, Placement::single);
   o.shape = shape_of_o;
-  s.tensors = {part_spec(TensorSpec::Role::in), sink_spec(), o};
+  s.tensors = {with_each_rank(part_spec(TensorSpec::Role::in), 0), sink_spec(), with_each_rank(o, 1)};
   // Of a run of this kernel alone; a sum of 0 would be no attention.
   s.tensors[0].fill = [](const Params& p, uint64_t seed) {
     TensorSpec t = input("part", {}, Placement::rows);

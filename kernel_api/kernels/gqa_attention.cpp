@@ -71,10 +71,11 @@ class Attention {
 
   /// Those of this PE: of two blocks of queries that follow each other in turn, an early and a late one.
   std::vector<Unit> units() const {
-    const int64_t first_head = h_.first_head(tl_, "gqa_attention"), per_rank = tl_.size() / tl_.world_size();
-    const int64_t most = args_.integer("rows"), step = args_.flag("shorter") ? block_rows(h_, most, per_rank) : most;
+    const int64_t first_head = h_.first_head(tl_, "gqa_attention");
+    const PlaceInRank me = place_in_rank(tl_);
+    const int64_t most = args_.integer("rows"), step = args_.flag("shorter") ? block_rows(h_, most, me.pes) : most;
     const int64_t blocks = tl::Context::cdiv(h_.seq, step), count = h_.kv_of_part * blocks;
-    const int64_t share = tl::Context::cdiv(count, per_rank), begin = tl_.index() % per_rank * share;
+    const int64_t share = tl::Context::cdiv(count, me.pes), begin = me.pe * share;
     std::vector<Unit> all;
     for (int64_t u = begin; u < std::min(count, begin + share); ++u) {
       const int64_t turn = u % blocks, block = turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2;

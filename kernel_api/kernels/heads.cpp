@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
 namespace kernbench::kernels {
@@ -32,6 +34,18 @@ int64_t Heads::heads_at(const tl::View& x, const std::string& kernel) const {
   if (turned > 0 && (begin % dim != 0 || turned % dim != 0)) throw KernelFault(kernel + ": a head is split");
   if (end > part_width()) throw KernelFault(kernel + ": a PE has columns of two parts");
   return turned / dim;
+}
+
+PlaceInRank place_in_rank(const tl::Context& tl) {
+  const LaunchShape& launch = tl.launch();
+  const auto& all = launch.memo.get<std::vector<PlaceInRank>>("places in ranks", [&] {
+    std::map<int64_t, int64_t> pes_of;
+    std::vector<PlaceInRank> places;
+    for (const LaunchShape::Place& p : launch.pes) places.push_back({pes_of[p.rank]++, 0});
+    for (size_t i = 0; i < places.size(); ++i) places[i].pes = pes_of[launch.pes[i].rank];
+    return places;
+  });
+  return all[static_cast<size_t>(tl.index())];
 }
 
 std::vector<ParamSpec> head_params() {

@@ -37,6 +37,12 @@ struct Heads {
   int64_t part_of(int64_t kv_head) const { return kv_head / kv_of_part * part_width(); }
 };
 
+/// Which of the launch's PEs of its rank a PE is.
+struct PlaceInRank {
+  int64_t pe = 0, pes = 0;
+};
+PlaceInRank place_in_rank(const tl::Context&);
+
 /// heads, kv_heads, dim, parts.
 std::vector<ParamSpec> head_params();
 /// window: 0 or more.

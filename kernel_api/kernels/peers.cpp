@@ -13,6 +13,14 @@ Range cut(const Range& a, const Range& b) {
   return {first, std::max<int64_t>(0, std::min(a.end(), b.end()) - first)};
 }
 
+std::vector<ccl::Members> lanes_of(const LaunchShape& launch, const char* over) {
+  return ccl::groups_of(launch, ccl::parse_axes(over), ccl::SamePlace::in_launch);
+}
+
+const ccl::Members& lane_with(const LaunchShape& launch, const char* over, int64_t pe) {
+  return ccl::group_with(launch, ccl::parse_axes(over), pe, ccl::SamePlace::in_launch);
+}
+
 Rings::Rings(const Params& p)
     : Rings(static_cast<uint32_t>(p.integer("slots")), static_cast<uint64_t>(p.integer("slot_bytes")),
             p.choice("tier")) {}
@@ -28,7 +36,7 @@ void Rings::join(const ccl::Members& m, const ccl::Wires& wires, const std::stri
 }
 
 void Rings::join(const LaunchShape& launch, const Exchange& e) {
-  for (const ccl::Members& m : ccl::groups_of(launch, ccl::parse_axes(e.over)))
+  for (const ccl::Members& m : lanes_of(launch, e.over))
     join(m, ccl::all_wiring(static_cast<int64_t>(m.size())), e.what);
 }
 
@@ -41,7 +49,7 @@ std::vector<ParamSpec> ring_params(int64_t slots, int64_t slot_bytes) {
 Peers::Peers(tl::Context& tl, const Exchange& e)
     : tl_(tl),
       what_(e.what),
-      members_(ccl::group_with(tl.launch(), ccl::parse_axes(e.over), tl.index())),
+      members_(lane_with(tl.launch(), e.over, tl.index())),
       me_(static_cast<size_t>(ccl::member_of(members_, tl.index()))) {}
 
 }  // namespace kernbench::kernels

@@ -32,6 +32,12 @@ struct Exchange {
   const char *what, *over;
 };
 
+/// The groups of a kernel whose tensors lie by the places of the launch (Layout): PEs of one place in all cubes are
+/// those of one place among the launched ones. BadParam where they differ in size.
+std::vector<ccl::Members> lanes_of(const LaunchShape&, const char* over);
+/// The one that has the PE.
+const ccl::Members& lane_with(const LaunchShape&, const char* over, int64_t pe);
+
 /// Collects the connections of a launch, whose rings are all of one size.
 class Rings {
  public:

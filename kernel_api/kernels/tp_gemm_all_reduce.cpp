@@ -1,7 +1,9 @@
 // c = a · b over ranks: each rank has a slice of k, its PEs share the rows, and the partial products are summed over
 // the ranks by an all_reduce inside the kernel (collectives contract §12.8).
 #include <algorithm>
+#include <set>
 
+#include "kernbench/kernel_api/collectives/groups.h"
 #include "kernbench/kernel_api/kernels/collectives.h"
 #include "kernbench/kernel_api/kernels/common.h"
 
@@ -73,6 +75,17 @@ std::function<ShardPlan(const Params&)> shards(Dims (*whole)(const Params&),
   };
 }
 
+/// Slices go by the order of a rank's PEs, sums by their places: BadParam where some PE has no peer in every rank.
+void check_peers(const LaunchShape& launch) {
+  std::set<int64_t> ranks;
+  for (const LaunchShape::Place& at : launch.pes) ranks.insert(at.rank);
+  for (const ccl::Members& peers : ccl::groups_of(launch, ccl::parse_axes("rank"))) {
+    if (peers.size() < ranks.size())
+      throw BadParam("over: found PEs at other places in each rank, expected one at the place of " +
+                     launch.pes[static_cast<size_t>(peers.front())].id + " in all " + std::to_string(ranks.size()));
+  }
+}
+
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
   const Floats a = in.at("a").floats(), b = in.at("b").floats();
@@ -119,6 +132,7 @@ KernelSpec spec() {
   s.reference = reference;
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes* notes) {
     if (p->choice("over") != "rank") throw BadParam("over: found '" + p->choice("over") + "', expected rank");
+    if (p->launch() != nullptr) check_peers(*p->launch());
     int64_t rows = 1;
     for (const Slices& i : slices_of(*p)) rows = std::max(rows, i.m.count);
     prepare_collective(ccl::Op::all_reduce, rows * p->integer("n"), p, costs, notes);
