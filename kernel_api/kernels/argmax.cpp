@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/order.h"
 
 namespace kernbench::kernels {
 namespace {
@@ -25,10 +26,7 @@ KernelSpec spec() {
     const Floats x = in.at("x").floats();
     const int64_t rows = p.integer("rows"), cols = p.integer("cols");
     std::vector<int32_t> y;
-    for (int64_t r = 0; r < rows; ++r) {
-      const float* row = x.data() + r * cols;
-      y.push_back(static_cast<int32_t>(std::max_element(row, row + cols) - row));
-    }
+    for (int64_t r = 0; r < rows; ++r) y.push_back(static_cast<int32_t>(order::argmax(x.data() + r * cols, cols)));
     return std::map<std::string, Expected>{{"y", {HostTensor::from(DType::i32, {rows}, y), {}}}};
   };
   return s;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -87,8 +88,7 @@ KernelSpec spec() {
     const int64_t cols = p.integer("cols");
     std::vector<int32_t> y;
     for (int64_t r = 0; r < p.integer("rows"); ++r)
-      y.push_back(static_cast<int32_t>(std::max_element(x.data() + r * cols, x.data() + (r + 1) * cols) -
-                                       (x.data() + r * cols)));
+      y.push_back(static_cast<int32_t>(order::argmax(x.data() + r * cols, cols)));
     return std::map<std::string, Expected>{{"y", {HostTensor::from(DType::i32, {p.integer("rows")}, y), {}}}};
   };
   s.wiring = "everyone with everyone of one place in all cubes of all ranks";

@@ -6,6 +6,7 @@
 #include "kernbench/kernel_api/collectives/order.h"
 #include "kernbench/kernel_api/kernels/collectives.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/phase2/eval/convert.h"
 
 namespace kernbench::kernels {
@@ -90,8 +91,8 @@ double wrapped(DType t, int64_t v) {
 }
 
 double combined(const std::string& redop, DType t, double a, double b) {
-  if (redop == "max") return std::max(a, b);
-  if (redop == "min") return std::min(a, b);
+  if (redop == "max") return order::maximum(a, b);
+  if (redop == "min") return order::minimum(a, b);
   if (is_float(t)) return redop == "sum" ? a + b : a * b;
   const auto i = static_cast<int64_t>(a), j = static_cast<int64_t>(b);
   return wrapped(t, redop == "sum" ? i + j : i * j);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
 namespace kernbench::kernels {
@@ -40,8 +41,8 @@ KernelSpec spec() {
   s.reference = [](const Params& p, const TensorMap& in) {
     const std::string& op = p.choice("op");
     const auto result = [&](auto a, auto b) {
-      if (op == "maximum") return std::max(a, b);
-      if (op == "minimum") return std::min(a, b);
+      if (op == "maximum") return order::maximum(a, b);
+      if (op == "minimum") return order::minimum(a, b);
       return op == "add" ? a + b : op == "sub" ? a - b : a * b;
     };
     const HostTensor &x = in.at("x"), &y = in.at("y");

@@ -7,6 +7,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/expert_choices.h"
+#include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/phase2/io/random.h"
 
 namespace kernbench::kernels {
@@ -35,11 +36,12 @@ void route(tl::Context& tl, const tl::Args& args) {
 
 /// Of k, the greatest first, equal ones in their order.
 std::vector<int32_t> largest(const float* row, int64_t experts, int64_t k) {
-  std::vector<int32_t> order(static_cast<size_t>(experts));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [row](int32_t a, int32_t b) { return row[a] > row[b]; });
-  order.resize(static_cast<size_t>(k));
-  return order;
+  std::vector<int32_t> places(static_cast<size_t>(experts));
+  std::iota(places.begin(), places.end(), 0);
+  std::stable_sort(places.begin(), places.end(),
+                   [row](int32_t a, int32_t b) { return order::comes_before(row[b], row[a]); });
+  places.resize(static_cast<size_t>(k));
+  return places;
 }
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/order.h"
 
 namespace kernbench::kernels {
 namespace {
@@ -23,16 +24,15 @@ void sort(tl::Context& tl, const tl::Args& args) {
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t rows = p.integer("rows"), cols = p.integer("cols");
-  Floats x = in.at("x").floats();  // exact: integers are small
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto first = x.begin() + r * cols;
-    if (p.flag("descending")) {
-      std::stable_sort(first, first + cols, std::greater<>());
-    } else {
-      std::stable_sort(first, first + cols);
+  const auto sorted = [&](auto x) {
+    for (int64_t r = 0; r < rows; ++r) {
+      std::stable_sort(x.begin() + r * cols, x.begin() + (r + 1) * cols, [&](auto a, auto b) {
+        return p.flag("descending") ? order::comes_before(b, a) : order::comes_before(a, b);
+      });
     }
-  }
-  return {{"y", {HostTensor::from(p.dtype(), {rows, cols}, x), {}}}};
+    return HostTensor::from(p.dtype(), {rows, cols}, x);
+  };
+  return {{"y", {is_float(p.dtype()) ? sorted(in.at("x").floats()) : sorted(in.at("x").ints()), {}}}};
 }
 
 KernelSpec spec() {

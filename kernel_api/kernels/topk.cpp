@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/order.h"
 
 namespace kernbench::kernels {
 namespace {
@@ -28,21 +29,25 @@ void topk(tl::Context& tl, const tl::Args& args) {
 
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t rows = p.integer("rows"), cols = p.integer("cols"), k = p.integer("k");
-  const Floats x = in.at("x").floats();
-  Floats values;
   std::vector<int32_t> indices;
-  for (int64_t r = 0; r < rows; ++r) {
-    std::vector<int32_t> order(static_cast<size_t>(cols));
-    std::iota(order.begin(), order.end(), 0);
-    const float* row = x.data() + r * cols;
-    std::stable_sort(order.begin(), order.end(), [row](int32_t a, int32_t b) { return row[a] > row[b]; });
-    for (int64_t i = 0; i < k; ++i) {
-      indices.push_back(order[static_cast<size_t>(i)]);
-      values.push_back(row[indices.back()]);
+  const auto greatest = [&](const auto& x) {
+    auto values = x;
+    values.clear();
+    for (int64_t r = 0; r < rows; ++r) {
+      std::vector<int32_t> places(static_cast<size_t>(cols));
+      std::iota(places.begin(), places.end(), 0);
+      const auto* row = x.data() + r * cols;
+      std::stable_sort(places.begin(), places.end(),
+                       [row](int32_t a, int32_t b) { return order::comes_before(row[b], row[a]); });
+      for (int64_t i = 0; i < k; ++i) {
+        indices.push_back(places[static_cast<size_t>(i)]);
+        values.push_back(row[indices.back()]);
+      }
     }
-  }
-  return {{"values", {HostTensor::from(p.dtype(), {rows, k}, values), {}}},
-          {"indices", {HostTensor::from(DType::i32, {rows, k}, indices), {}}}};
+    return HostTensor::from(p.dtype(), {rows, k}, values);
+  };
+  HostTensor values = is_float(p.dtype()) ? greatest(in.at("x").floats()) : greatest(in.at("x").ints());
+  return {{"values", {std::move(values), {}}}, {"indices", {HostTensor::from(DType::i32, {rows, k}, indices), {}}}};
 }
 
 KernelSpec spec() {

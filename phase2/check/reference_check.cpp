@@ -453,6 +453,21 @@ ReferenceValues drawn(const OpDesc& d, const std::vector<EvalInput>& in) {
   return r;
 }
 
+/// sum, max, min, argmax or argmin of n integers of so many bits.
+template <class At>
+int64_t reduced(const std::string& op, int bits, int64_t n, const At& at) {
+  if (op == "sum") {
+    uint64_t sum = 0;
+    for (int64_t k = 0; k < n; ++k) sum += static_cast<uint64_t>(at(k));
+    return cut(sum, bits);
+  }
+  int64_t best = 0;
+  for (int64_t k = 1; k < n; ++k) {
+    if (op == "max" || op == "argmax" ? at(k) > at(best) : at(k) < at(best)) best = k;
+  }
+  return op[0] == 'a' ? best : n > 0 ? at(best) : 0;
+}
+
 ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
   const int axis = d.axis < 0 ? d.axis + in.shape.rank() : d.axis;
   int64_t outer = 1, inner = 1;
@@ -465,7 +480,8 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
   r.scale.resize(r.values.size());
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner; ++i) {
-      const auto at = [&](int64_t k) { return element(in, in.shape, (o * n + k) * inner + i); };
+      const auto place_at = [&](int64_t k) { return (o * n + k) * inner + i; };
+      const auto at = [&](int64_t k) { return element(in, in.shape, place_at(k)); };
       double sum = 0, magnitude = 0, high = n ? at(0) : 0, low = high, exps = 0;
       int64_t best = 0;
       for (int64_t k = 0; k < n; ++k) {
@@ -485,10 +501,16 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
         }
         continue;
       }
+      if (!is_float(in.dtype)) {  // in integers: not all of 64 bits are in f64
+        r.values[place] = rounded(
+            reduced(d.op, bits_of("", {in}), n, [&](int64_t k) { return whole_element(in, in.shape, place_at(k)); }),
+            d.output.dtype);
+        continue;
+      }
       double v = d.op == "sum" ? sum : d.op == "max" ? high : d.op == "min" ? low : static_cast<double>(best);
       if (!is_float(d.output.dtype)) v = rounded(v, d.output.dtype);
       r.values[place] = v;
-      if (d.op == "sum" && is_float(in.dtype)) r.scale[place] = magnitude;
+      if (d.op == "sum") r.scale[place] = magnitude;
     }
   }
   return r;

@@ -117,6 +117,29 @@ TEST(ReferenceCheck, passes_every_op_in_every_type) {
   }
 }
 
+TEST(ReferenceCheck, reduces_integers_that_no_float_holds) {
+  const int64_t big = int64_t{1} << 60;
+  const std::vector<int64_t> x = {big, big + 3, big + 1, -big, -big - 3, -big - 1};
+  for (const char* op : {"sum", "max", "min", "argmax", "argmin"}) {
+    Case c;
+    c.bytes.reserve(1);
+    c.d->name = c.d->op = op;
+    c.d->type = CommandType::math;
+    c.d->axis = 1;
+    c.tensor(DType::i64, {1, 6});
+    std::memcpy(c.bytes.back().data(), x.data(), x.size() * sizeof(x[0]));
+    const bool place = op[0] == 'a';
+    c.output(place ? DType::i32 : DType::i64, {1});
+    Bytes out = evaluate(*c.d, c.in);
+    EXPECT_EQ(c.complaint(out), "") << op;
+    if (place) {
+      EXPECT_EQ(out[0], op == std::string("argmax") ? 1 : 4);
+      out[0] ^= 1;
+      EXPECT_NE(c.complaint(out), "") << op;
+    }
+  }
+}
+
 TEST(ReferenceCheck, passes_fused_composites) {
   for (DType t : {DType::f32, DType::bf16, DType::i8, DType::i32}) {
     Case c;
