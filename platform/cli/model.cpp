@@ -97,6 +97,7 @@ class Model : public OwnProgram {
     const models::ModelMachine machine = machine_for(platform, model_, plan_, r);
     program_ = std::make_unique<models::ModelProgram>(model_, plan_, machine.pes_of_rank);
     check_given_choices(*r);
+    program_->take_files({r->tensors.begin(), r->tensors.end()});
     capacity_ = capacity_of(*program_, machine.room);
     peaks_ = machine.peaks;
     return capacity_.fits() ? &program_->spec() : nullptr;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernbench/kernel_api/kernels/expert_choices.h"
+#include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/platform/models/decoder_layer.h"
 #include "kernbench/platform/models/expert_layer.h"
@@ -516,7 +517,16 @@ void ModelProgram::add_ends(size_t phase) {
     of.name = "embedding";
     of.shape = [table](const Params&) { return table; };
     of.dtype = [dtype = plan_.dtype](const Params&) { return dtype; };
-    head.tensor.fill = [of](const Params& q, uint64_t seed) { return transposed(make_input(of, q, seed)); };
+    head.tensor.fill = [this, of, named = name_of(phase, "embedding")](const Params& q, uint64_t seed) {
+      const auto file = files_.find(named);
+      if (file == files_.end()) return transposed(make_input(of, q, seed));
+      NpyArray a = read_npy_tensor(file->second, named, of.dtype(q), of.shape(q));
+      HostTensor value;
+      value.dtype = a.dtype;
+      value.shape = a.shape;
+      value.bytes = std::move(a.bytes);
+      return transposed(value);
+    };
   }
   add_matrix(head, "head", head_type(), model_.dim, model_.vocab, last, false);
   for (int64_t step = 0; step < p.steps; ++step) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,6 +66,8 @@ class ModelProgram {
   std::string name_of(size_t phase, const std::string& name) const;
   /// What a stage calls its cos or sin: the ranks that have the layer.
   std::string positions_of(int64_t layer, const std::string& name) const;
+  /// Files that a run takes values of tensors from, by name: what is made from these tensors is made from the files.
+  void take_files(std::map<std::string, std::string> files) { files_ = std::move(files); }
   /// Since it has run.
   const std::vector<Mark>& marks() const { return marks_; }
   /// Since it has run, in that order; none without experts.
@@ -105,6 +108,7 @@ class ModelProgram {
   const std::vector<SimulatedLayer> layers_;
   std::vector<ModelTensor> tensors_;
   ProgramSpec spec_;
+  std::map<std::string, std::string> files_;
   std::vector<Mark> marks_;
   std::vector<Route> routes_;
 };
