@@ -115,13 +115,12 @@ void add_activations(const ModelProgram& program, const Phase& p, const Room& ro
 Capacity capacity_of(const ModelProgram& program, const Room& room) {
   Count count(room);
   const Params none;
+  std::map<int64_t, uint64_t> times;  // by layer; what is of none is there once
+  for (const SimulatedLayer& l : program.layers()) times[l.number] = static_cast<uint64_t>(l.times);
   for (const ModelTensor& t : program.tensors()) {
-    int64_t times = 1;
-    for (const SimulatedLayer& l : program.layers()) {
-      if (l.number == t.layer) times = l.times;
-    }
+    const auto of = times.find(t.layer);
     count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none),
-              static_cast<uint64_t>(times));
+              of == times.end() ? 1 : of->second);
   }
   for (const Phase& p : program.plan().phases) {  // one after the other, with temporaries of its own
     Count of_phase(room);
