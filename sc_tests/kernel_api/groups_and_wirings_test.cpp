@@ -45,6 +45,22 @@ TEST(Groups, DifferInTheAxesThatAreNamedAndNoOther) {
   EXPECT_EQ(group_with(l, parse_axes("rank"), 6), (Members{2, 6}));
 }
 
+TEST(Groups, GoByPlacesOfTheMachineOrOfTheLaunch) {
+  LaunchShape l;  // PEs 0 and 1 of one cube, 2 and 5 of the next
+  for (const int64_t place : {0, 1, 2, 5}) {
+    const auto index = static_cast<int64_t>(l.pes.size());
+    l.pes.push_back({index % 2, index / 2, 0, place, index / 2, 0, "pe" + std::to_string(place)});
+  }
+  const Axes cube = parse_axes("cube");
+  EXPECT_EQ(groups_of(l, cube), (std::vector<Members>{{0}, {1}, {2}, {3}}));
+  EXPECT_EQ(groups_of(l, cube, SamePlace::in_launch), (std::vector<Members>{{0, 2}, {1, 3}}));
+  EXPECT_EQ(group_with(l, cube, 3), (Members{3}));  // both are kept beside each other
+  EXPECT_EQ(group_with(l, cube, 3, SamePlace::in_launch), (Members{1, 3}));
+  l.pes.pop_back();
+  EXPECT_NO_THROW(groups_of(l, cube));
+  EXPECT_THROW(groups_of(l, cube, SamePlace::in_launch), BadParam);
+}
+
 TEST(Groups, OfUnequalSizeAndUnknownAxesAreRefused) {
   const LaunchShape l = launch_of({2, 1}, {1, 1}, 2, {"sip1.cube0.pe1"});
   EXPECT_THROW(groups_of(l, parse_axes("rank")), BadParam);
