@@ -444,6 +444,13 @@ class Order(unittest.TestCase):
             self.kernel([*lines, *swap, f"%v = tt.load %x_at : {pointers}", f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": y},
                         {"x": np.full(n, 7, np.int32), "y": np.full(n, 7, np.int32)})
 
+    def test_barriers_are_nothing(self):
+        """A program is one thread; as versions of Triton spell them."""
+        x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
+        for barrier in ("gpu.barrier", "ttg.barrier local", "ttg.barrier all", '"ttg.barrier"() : () -> ()'):
+            self.kernel(["%v = tt.load %x_at : tensor<4x!tt.ptr<i32>>", barrier, "tt.store %y_at, %v : tensor<4x!tt.ptr<i32>>"],
+                        {"x": x, "y": y}, {"y": x}, 4)
+
     def test_numbers_are_moved_in_order_too(self):
         x = np.array([5, 6], np.float32)
         self.kernel(["%v = tt.load %x : !tt.ptr<f32>", "%c = arith.constant 3.0 : f32", "tt.store %x, %c : !tt.ptr<f32>",
