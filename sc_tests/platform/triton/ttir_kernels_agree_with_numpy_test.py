@@ -590,6 +590,15 @@ class Faults(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("k.py:7", done.stderr)
 
+    def test_assertions_are_read_as_versions_spell_them(self):
+        for words in ('"less than one"', '"less than one", "a.py", "f", 12'):
+            text = self.text("%0 = tt.get_program_id x : i32", "%1 = arith.constant 1 : i32", "%2 = arith.cmpi slt, %0, %1 : i32",
+                             "%3 = tt.splat %2 : i1 -> tensor<4xi1>", f"tt.assert %3, {words} : tensor<4xi1>")
+            for grid, status in (("1", 0), ("2", 1)):
+                done = Kernel(text, grid, {"arg0": np.zeros(4, np.float32)}, {}).run()
+                self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("less than one", done.stderr)
+
     def test_a_gather_by_an_index_that_is_not_there_is_a_fault_at_its_line(self):
         for number in (8, -1):
             text = self.text("%r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>",
