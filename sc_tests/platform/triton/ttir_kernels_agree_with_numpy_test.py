@@ -444,6 +444,18 @@ class Order(unittest.TestCase):
             self.kernel([*lines, *swap, f"%v = tt.load %x_at : {pointers}", f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": y},
                         {"x": np.full(n, 7, np.int32), "y": np.full(n, 7, np.int32)})
 
+    def test_divisions_by_0_that_a_mask_leaves_out_are_no_faults(self):
+        x, y, row = np.array([1, 0, 3, 2147483647], np.int32), np.full(4, 9, np.int32), "tensor<4xi32>"
+        for op in ("divsi", "divui"):
+            self.kernel(["%v = tt.load %x_at : tensor<4x!tt.ptr<i32>>", f"%c = arith.constant dense<3> : {row}",
+                         f"%z = arith.constant dense<0> : {row}", f"%m = arith.{op} %c, %v : {row}", f"%on = arith.cmpi ne, %v, %z : {row}",
+                         f"%to = tt.addptr %y_p, %m : tensor<4x!tt.ptr<i32>>, {row}", "tt.store %to, %v, %on : tensor<4x!tt.ptr<i32>>"],
+                        {"x": x, "y": y}, {"y": np.array([2147483647, 3, 9, 1], np.int32)}, 4)
+            # Of indices.
+            self.kernel([f"%c = arith.constant dense<3> : {row}", f"%z = arith.constant dense<0> : {row}", f"%m = arith.{op} %c, %r : {row}",
+                         f"%on = arith.cmpi ne, %r, %z : {row}", f"tt.store %y_at, %m, %on : tensor<4x!tt.ptr<i32>>"],
+                        {"y": y}, {"y": np.array([9, 3, 1, 1], np.int32)}, 4)
+
     def test_barriers_are_nothing(self):
         """A program is one thread; as versions of Triton spell them."""
         x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
