@@ -124,6 +124,105 @@ struct Engines::Place {
   int64_t ld() const { return counts.rank() == 1 ? 0 : strides[counts.rank() - 2]; }
 };
 
+// ---- The order of accesses ------------------------------------------------------------------------------------------
+
+tl::Tensor Engines::Loading::tensor() const {
+  Loading l = *this;
+  l.handle_ = held_.lock();
+  return l;
+}
+
+Engines::Span Engines::span_of(const tl::Ptr& base, const Known& offsets, const Known* mask) {
+  int64_t low = 0, high = 0;  // elements
+  if (offsets.form == Known::Form::sum && (mask == nullptr || mask->form == Known::Form::product)) {
+    low = high = offsets.base;
+    for (int d = 0; d < offsets.shape.rank(); ++d) {
+      int64_t first = 0, count = 0;
+      interval(mask, d, offsets.shape[d], &first, &count);
+      if (count == 0) return {};
+      const Known::Axis& axis = offsets.axes[static_cast<size_t>(d)];
+      int64_t least = axis.at(first), most = least;
+      for (int64_t i = axis.values ? first : first + count - 1; i < first + count; ++i) {
+        least = std::min(least, axis.at(i));
+        most = std::max(most, axis.at(i));
+      }
+      low += least;
+      high += most;
+    }
+  } else {
+    const Known::Values at = offsets.elements();
+    const Known::Values on = mask ? mask->elements() : nullptr;
+    bool any = false;
+    for (size_t i = 0; i < at->size(); ++i) {
+      if (on && (*on)[i] == 0) continue;
+      low = any ? std::min(low, (*at)[i]) : (*at)[i];
+      high = any ? std::max(high, (*at)[i]) : (*at)[i];
+      any = true;
+    }
+    if (!any) return {};
+  }
+  return {(base + low).addr, (base + (high + 1)).addr};
+}
+
+void Engines::wait_for_loads(const Span* span) {
+  std::vector<Loading> left;
+  for (Loading& l : std::exchange(loading_, {})) {
+    if (!l.held()) continue;
+    if (span == nullptr || l.span.meets(*span)) {
+      tl_.wait(l.tensor());
+    } else {
+      left.push_back(std::move(l));
+    }
+  }
+  loading_ = std::move(left);
+}
+
+void Engines::before_load(const Span& span) {
+  std::vector<Atomics> left;
+  for (Atomics& a : std::exchange(atomics_, {})) {
+    if (!a.span.meets(span)) {
+      left.push_back(std::move(a));
+      continue;
+    }
+    for (const tl::Event& e : a.done) tl_.wait(e);
+    if (a.old.valid()) tl_.wait(a.old);
+  }
+  atomics_ = std::move(left);
+}
+
+void Engines::before_write(const Span& span) {
+  before_load(span);
+  wait_for_loads(&span);
+}
+
+void Engines::in_flight(const Span& span, const tl::Tensor& load) {
+  loading_.erase(std::remove_if(loading_.begin(), loading_.end(), [](const Loading& l) { return !l.held(); }),
+                 loading_.end());
+  loading_.emplace_back(span, load);
+}
+
+void Engines::in_flight(Atomics a) {
+  constexpr size_t kMost = 64, kMostOld = 4;  // TCM is held by old values that nobody else holds
+  if (a.old.valid()) {
+    const auto is_old = [](const Atomics& x) { return x.old.valid(); };
+    if (std::count_if(atomics_.begin(), atomics_.end(), is_old) == static_cast<std::ptrdiff_t>(kMostOld)) {
+      const auto oldest = std::find_if(atomics_.begin(), atomics_.end(), is_old);
+      tl_.wait(oldest->old);
+      atomics_.erase(oldest);
+    }
+  } else if (atomics_.size() >= kMost) {
+    for (Atomics& last : atomics_) {
+      if (last.old.valid()) continue;
+      last.span = {std::min(last.span.begin, a.span.begin), std::max(last.span.end, a.span.end)};
+      last.done.insert(last.done.end(), a.done.begin(), a.done.end());
+      return;
+    }
+  }
+  atomics_.push_back(std::move(a));
+}
+
+// ---- Loads and stores -----------------------------------------------------------------------------------------------
+
 tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, bool* readable) {
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
@@ -177,6 +276,8 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
     if (count[d] == 0) return nothing();
   }
+  const Span span = span_of(base, *offsets, mask.get());
+  before_load(span);
   if (!ruled) return load_elements(base, *offsets, mask.get(), other, result);
   tl::Ptr p = base + offsets->base;
   std::vector<std::vector<Run>> runs;
@@ -199,6 +300,7 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   auto d = std::make_shared<Data>();
   if (parts == 1) {
     d->part = load_block(p, chosen(0), &d->readable);
+    in_flight(span, d->part);
   } else {
     bool readable = false;
     // Each part fills its places along the dimension that is split; the others must be there in full.
@@ -231,6 +333,7 @@ Value Engines::load_elements(const tl::Ptr& base, const Known& offsets, const Kn
   tl::Tensor on;
   const tl::Tensor index = index_of(offsets.elements(), mask ? mask->elements() : nullptr, &on);
   const tl::Tensor t = tl_.gather(base, index, on, other, 1, 0, where_.file, where_.line);
+  in_flight(span_of(base, offsets, mask), t);
   return Value::of(of(t.reshape(result.shape, where_.file, where_.line), result.shape, true));
 }
 
@@ -282,6 +385,7 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     runs.push_back(runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]));
     for (const Run& r : runs.back()) ruled = ruled && r.stride >= 0;
   }
+  before_write(span_of(base, *offsets, mask.get()));
   DataPtr d = data(v, type);
   const auto elementwise = [&] {
     if (on)
@@ -363,12 +467,18 @@ Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const
   tl::Tensor on;
   const tl::Tensor index = index_of(offsets ? offsets->elements() : first, mask ? mask->elements() : nullptr, &on);
   const tl::Arg value = operand(v, type, p.dtype, n);
+  const Span span = offsets ? span_of(p, *offsets, mask.get()) : Span{p.addr, (p + 1).addr};
+  // What was read before a release is read when another PE sees it.
+  const bool releases = a.sem == tl::Sem::release || a.sem == tl::Sem::acq_rel;
+  wait_for_loads(releases ? nullptr : &span);
   if (a.reduces && a.op != "xchg" && a.op != "cas") {
     stores_.push_back(tl_.red(a.op.c_str(), p, index, value, on, a.sem));
+    in_flight({span, {stores_.back()}, {}});
     return {};
   }
   tl::Tensor old = a.op == "cas" ? tl_.atomic_cas(p, index, operand(*a.expected, type, p.dtype, n), value, a.sem)
                                  : tl_.atomic(a.op.c_str(), p, index, value, on, a.sem);
+  in_flight({span, {}, old});
   const bool readable = p.dtype != DType::u32;
   if (!readable) old = sync_.cast(old, DType::i32, where_.file, where_.line);
   const Dims shape = type.tensor ? type.shape : Dims{};

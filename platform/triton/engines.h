@@ -4,6 +4,7 @@
 // box must grow, what is around it is put there first (pad). 0 · x is 0 and -inf - x is -inf around a box, whatever x.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,10 +105,42 @@ class Engines {
   void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
 
+  // Accesses of a program are done in its order. A store of tl acts when it is submitted, but a load when it completes
+  // and an atomic when memory serves it: what overlaps one of these waits for it.
+  struct Span {
+    uint64_t begin = 0, end = 0;  ///< bytes: what is touched lies between them
+    bool meets(const Span& s) const { return begin < s.end && s.begin < end; }
+  };
+  /// A load as long as somebody holds what it brings; it takes no room in TCM itself.
+  class Loading : private tl::Tensor {
+   public:
+    Loading(const Span& s, const tl::Tensor& t) : tl::Tensor(t), span(s), held_(handle_) { handle_.reset(); }
+    bool held() const { return !held_.expired(); }
+    tl::Tensor tensor() const;
+    Span span;
+
+   private:
+    std::weak_ptr<tl::detail::Handle> held_;
+  };
+  struct Atomics {
+    Span span;
+    std::vector<tl::Event> done;
+    tl::Tensor old;  ///< of one that gives old values, instead of `done`
+  };
+  static Span span_of(const tl::Ptr&, const Known& offsets, const Known* mask);
+  void before_load(const Span&);
+  void before_write(const Span&);
+  /// Waits for the loads in flight that meet the span; null: for all.
+  void wait_for_loads(const Span*);
+  void in_flight(const Span&, const tl::Tensor& load);
+  void in_flight(Atomics);
+
   tl::Context tl_;    ///< whose calls return at once
   tl::Context sync_;  ///< of parts of one tensor: what reads that does not wait for them
   SourceLine where_;
   std::vector<tl::Event> stores_;
+  std::vector<Loading> loading_;  ///< what may not have come yet
+  std::vector<Atomics> atomics_;  ///< what may not be done yet
 };
 
 /// What the op makes of known floats; NaN-safe. False: not known.

@@ -131,6 +131,7 @@ constexpr OpInfo kOps[] = {
     {"tt.assert", T::alike, D::assertion, 1, 1},
     {"tt.print", T::told, D::print, 0, -1},
     {"gpu.barrier", T::nothing, D::nothing, 0, 0},
+    {"ttg.barrier", T::nothing, D::nothing, 0, 0},
     // Control.
     {"tt.call", T::told, D::call, 0, -1},
     {"tt.return", T::told, D::terminator, 0, -1},

@@ -172,8 +172,12 @@ std::vector<bool> stored_arguments(const Module& m, const Function& f) {
   for (size_t before = SIZE_MAX; before != stored.size();) {
     before = stored.size();
     for_each(f.body, [&](const Operation& op) {
+      if (op.info->does == Does::load) return;          // what is read is not what it is read by
+      bool number = op.info->does == Does::int_to_ptr;  // what it comes from was a pointer
+      for (const ValueId v : op.results)
+        number = number || (f.types[v].kind == Type::Kind::number && stored.count(v) > 0);
       const auto add = [&](ValueId v) {
-        if (f.types[v].kind != Type::Kind::number) stored.insert(v);
+        if (number || f.types[v].kind != Type::Kind::number) stored.insert(v);
       };
       const bool writes = op.info->does == Does::store || op.info->does == Does::descriptor_store ||
                           op.info->does == Does::atomic || op.info->does == Does::not_run;
@@ -182,7 +186,8 @@ std::vector<bool> stored_arguments(const Module& m, const Function& f) {
         const Function& callee = *m.function(op.attribute("callee")->text);
         const std::vector<bool> inner = stored_arguments(m, callee);
         for (size_t i = 0; i < op.operands.size(); ++i) {
-          if (inner[i] || !op.results.empty()) add(op.operands[i]);
+          if (inner[i]) stored.insert(op.operands[i]);
+          if (!op.results.empty()) add(op.operands[i]);
         }
         return;
       }
@@ -205,7 +210,7 @@ std::vector<bool> stored_arguments(const Module& m, const Function& f) {
       for (const Successor& to : op.successors) {
         const Block& b = f.body.blocks[to.block];
         for (size_t i = 0; i < to.operands.size(); ++i) {
-          if (stored.count(b.arguments[i]) > 0) add(to.operands[i]);
+          if (stored.count(b.arguments[i]) > 0) stored.insert(to.operands[i]);
         }
       }
     });

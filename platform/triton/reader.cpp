@@ -548,7 +548,10 @@ class Reader {
         Attribute a;
         a.kind = Attribute::Kind::text;
         a.text = s_.string();
-        op.attributes["text"] = a;
+        op.attributes.emplace("text", a);  // behind an assertion's text 3.1 has a file, a function and a line
+        comma = true;
+      } else if (op.info->does == Does::assertion && s_.at_number()) {
+        s_.number();
         comma = true;
       } else if (c == '@') {
         Attribute a;

@@ -252,10 +252,7 @@ std::shared_ptr<Known> combine(const std::string& name, Element result, const Kn
   for (int64_t x = 0; x < a.shape[d]; ++x) {
     index[i] = x;
     int64_t n = 0;
-    if (!f(a.at(index), b.at(index), &n)) {
-      *bad = true;
-      return k;
-    }
+    if (!f(a.at(index), b.at(index), &n)) n = 0;  // by 0, or too far: a mask may leave it out
     values.push_back(n);
   }
   if (result == Element::i1) {

@@ -373,6 +373,126 @@ tt.return
                        {"x": x, "y": y, "out": np.zeros((16, 16), np.int32)}, {"out": holds.astype(np.int32)})
 
 
+class Order(unittest.TestCase):
+    """Accesses of a program to one place are done in its order, though loads are asynchronous."""
+
+    def kernel(self, body, arguments, expected, n=64):
+        """Over rows of n: `%x_at` of each pointer argument x."""
+        elements = {"float32": "f32", "int32": "i32"}
+        lines = ["module {", "tt.func public @k(" + ", ".join(f'%{name}: !tt.ptr<{elements[str(x.dtype)]}> loc("{name}")'
+                                                              for name, x in arguments.items()) + ") {",
+                 f"%r = tt.make_range {{end = {n} : i32, start = 0 : i32}} : tensor<{n}xi32>"]
+        for name, x in arguments.items():
+            row = f"tensor<{n}x!tt.ptr<{elements[str(x.dtype)]}>>"
+            lines += [f"%{name}_p = tt.splat %{name} : !tt.ptr<{elements[str(x.dtype)]}> -> {row}",
+                      f"%{name}_at = tt.addptr %{name}_p, %r : {row}, tensor<{n}xi32>"]
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
+            f.write("\n".join(lines + body + ["tt.return", "}", "}", ""]))
+        self.addCleanup(os.remove, f.name)
+        return Kernel(f.name, "1", arguments, expected).verified()
+
+    def moved(self, write, x, n=64, load=None):
+        """What was at x before it is written goes to y."""
+        load = load or [f"%v = tt.load %x_at : tensor<{n}x!tt.ptr<i32>>"]
+        made = x.copy()
+        made[:n] = write[1]
+        y = np.zeros_like(x)
+        expected = y.copy()
+        expected[:n] = x[:n]
+        return self.kernel([*load, *write[0], f"tt.store %y_at, %v : tensor<{n}x!tt.ptr<i32>>"], {"x": x, "y": y},
+                           {"x": made, "y": expected}, n)["sim_ns"]
+
+    def test_a_write_waits_for_the_load_before_it(self):
+        for n in (1, 64, 4096):
+            x = RANDOM.integers(-99, 99, n).astype(np.int32)
+            row, pointers = f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>"
+            seven = [f"%seven = arith.constant dense<7> : {row}"]
+            store = [f"tt.store %x_at, %seven : {pointers}"]
+            self.moved((seven + store, 7), x, n)
+            # Backwards, by indices that were loaded or computed: a scatter.
+            turned = [f"%last = arith.constant dense<{n - 1}> : {row}", f"%back = arith.subi %last, %r : {row}",
+                      f"%x_back = tt.addptr %x_p, %back : {pointers}, {row}", f"tt.store %x_back, %seven : {pointers}"]
+            self.moved((seven + turned, 7), x, n)
+            gather = [*turned[:3], f"%w = tt.load %x_back : {pointers}", f"%y_back = tt.addptr %y_p, %back : {pointers}, {row}"]
+            expected = {"x": np.full(n, 7, np.int32), "y": x}
+            self.kernel([*gather, *seven, *store, f"tt.store %y_back, %w : {pointers}"], {"x": x, "y": np.zeros_like(x)}, expected, n)
+            # The same bytes by a number.
+            number = ["%bits = tt.ptr_to_int %x : !tt.ptr<i32> -> i64", "%same = tt.int_to_ptr %bits : i64 -> !tt.ptr<i32>",
+                      f"%same_p = tt.splat %same : !tt.ptr<i32> -> {pointers}", f"%same_at = tt.addptr %same_p, %r : {pointers}, {row}"]
+            self.moved((seven + number + [f"tt.store %same_at, %seven : {pointers}"], 7), x, n)
+            # A descriptor, and a block pointer.
+            shape = [f"%n = arith.constant {n} : i32", "%wide = arith.extsi %n : i32 to i64", "%one = arith.constant 1 : i64", "%zero = arith.constant 0 : i32"]
+            tile = f"!tt.tensordesc<{row}>"
+            self.moved((seven + shape + [f"%d = tt.make_tensor_descriptor %x, [%n], [%one] : <i32>, <{row}>",
+                                         f"tt.descriptor_store %d[%zero], %seven : {tile}, {row}"], 7), x, n)
+            self.moved((seven + shape + [f"%d = tt.make_tensor_ptr %x, [%wide], [%one], [%zero] {{order = array<i32: 0>}} : <{row}>",
+                                         f"tt.store %d, %seven : !tt.ptr<{row}>"], 7), x, n)
+
+    def test_an_atomic_waits_for_the_load_before_it_and_what_follows_for_the_atomic(self):
+        n = 64
+        x = RANDOM.integers(-99, 99, n).astype(np.int32)
+        row, pointers = f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>"
+        lines = [f"%seven = arith.constant dense<7> : {row}", f"%on = arith.constant dense<true> : tensor<{n}xi1>"]
+        for sem in ("relaxed", "acq_rel"):
+            add = [f"%old = tt.atomic_rmw add, {sem}, gpu, %x_at, %seven, %on : ({pointers}, {row}, tensor<{n}xi1>) -> {row}"]
+            self.moved((lines + add, x + 7), x)
+            self.moved((lines + add + [f"tt.store %x_at, %seven : {pointers}"], 7), x)
+            y = np.zeros_like(x)
+            self.kernel([*lines, *add, f"%v = tt.load %x_at : {pointers}", f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": y},
+                        {"x": x + 7, "y": x + 7})
+            swap = [add[0].replace(" add,", " exch,")]
+            self.kernel([*lines, *swap, f"%v = tt.load %x_at : {pointers}", f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": y},
+                        {"x": np.full(n, 7, np.int32), "y": np.full(n, 7, np.int32)})
+
+    def test_divisions_by_0_that_a_mask_leaves_out_are_no_faults(self):
+        x, y, row = np.array([1, 0, 3, 2147483647], np.int32), np.full(4, 9, np.int32), "tensor<4xi32>"
+        for op in ("divsi", "divui"):
+            self.kernel(["%v = tt.load %x_at : tensor<4x!tt.ptr<i32>>", f"%c = arith.constant dense<3> : {row}",
+                         f"%z = arith.constant dense<0> : {row}", f"%m = arith.{op} %c, %v : {row}", f"%on = arith.cmpi ne, %v, %z : {row}",
+                         f"%to = tt.addptr %y_p, %m : tensor<4x!tt.ptr<i32>>, {row}", "tt.store %to, %v, %on : tensor<4x!tt.ptr<i32>>"],
+                        {"x": x, "y": y}, {"y": np.array([2147483647, 3, 9, 1], np.int32)}, 4)
+            # Of indices.
+            self.kernel([f"%c = arith.constant dense<3> : {row}", f"%z = arith.constant dense<0> : {row}", f"%m = arith.{op} %c, %r : {row}",
+                         f"%on = arith.cmpi ne, %r, %z : {row}", f"tt.store %y_at, %m, %on : tensor<4x!tt.ptr<i32>>"],
+                        {"y": y}, {"y": np.array([9, 3, 1, 1], np.int32)}, 4)
+
+    def test_barriers_are_nothing(self):
+        """A program is one thread; as versions of Triton spell them."""
+        x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
+        for barrier in ("gpu.barrier", "ttg.barrier local", "ttg.barrier all", '"ttg.barrier"() : () -> ()'):
+            self.kernel(["%v = tt.load %x_at : tensor<4x!tt.ptr<i32>>", barrier, "tt.store %y_at, %v : tensor<4x!tt.ptr<i32>>"],
+                        {"x": x, "y": y}, {"y": x}, 4)
+
+    def test_numbers_are_moved_in_order_too(self):
+        x = np.array([5, 6], np.float32)
+        self.kernel(["%v = tt.load %x : !tt.ptr<f32>", "%c = arith.constant 3.0 : f32", "tt.store %x, %c : !tt.ptr<f32>",
+                     "%c1 = arith.constant 1 : i32", "%next = tt.addptr %x, %c1 : !tt.ptr<f32>, i32", "%w = arith.addf %v, %v : f32",
+                     "tt.store %next, %w : !tt.ptr<f32>"], {"x": x}, {"x": np.array([3, 10], np.float32)}, 2)
+
+    def test_rows_are_turned_in_place(self):
+        """Loops over a block and its mirror image, both of one tensor."""
+        n = 64
+        x = RANDOM.integers(-99, 99, 2 * n).astype(np.int32)
+        row, pointers = f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>"
+        self.kernel([f"%n = arith.constant dense<{n}> : {row}", f"%above = tt.addptr %x_at, %n : {pointers}, {row}",
+                     f"%a = tt.load %x_at : {pointers}", f"%b = tt.load %above : {pointers}",
+                     f"tt.store %above, %a : {pointers}", f"tt.store %x_at, %b : {pointers}"], {"x": x}, {"x": np.roll(x, n)}, n)
+
+    def test_a_write_elsewhere_waits_for_no_load(self):
+        n = 4096
+        x, row, pointers = np.arange(2 * n, dtype=np.int32), f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>"
+        at = [f"%seven = arith.constant dense<7> : {row}", f"%far = arith.constant dense<{n}> : {row}",
+              f"%x_far = tt.addptr %x_at, %far : {pointers}, {row}"]
+        load, store = f"%v = tt.load %x_at : {pointers}", f"tt.store %x_far, %seven : {pointers}"
+        made, moved = x.copy(), np.zeros_like(x)
+        made[n:], moved[:n] = 7, x[:n]
+        behind, before, waits = (self.kernel([*at, *lines, f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": np.zeros_like(x)},
+                                             {"x": made, "y": moved}, n)["sim_ns"]
+                                 for lines in ((load, store), (store, load), (load, f"%w = arith.muli %v, %v : {row}",
+                                               f"%some = arith.cmpi sge, %w, %w : {row}", f"tt.store %x_far, %seven, %some : {pointers}")))
+        self.assertLess(abs(behind - before), 0.2 * (waits - before))
+
+
 class Times(unittest.TestCase):
     """On the default machine, as docs/triton.md has them."""
 
@@ -481,6 +601,15 @@ class Faults(unittest.TestCase):
         done = Kernel(text, "2", {"arg0": np.zeros(4, np.float32)}, {}).run()
         self.assertEqual(done.returncode, 1)
         self.assertIn("k.py:7", done.stderr)
+
+    def test_assertions_are_read_as_versions_spell_them(self):
+        for words in ('"less than one"', '"less than one", "a.py", "f", 12'):
+            text = self.text("%0 = tt.get_program_id x : i32", "%1 = arith.constant 1 : i32", "%2 = arith.cmpi slt, %0, %1 : i32",
+                             "%3 = tt.splat %2 : i1 -> tensor<4xi1>", f"tt.assert %3, {words} : tensor<4xi1>")
+            for grid, status in (("1", 0), ("2", 1)):
+                done = Kernel(text, grid, {"arg0": np.zeros(4, np.float32)}, {}).run()
+                self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("less than one", done.stderr)
 
     def test_a_gather_by_an_index_that_is_not_there_is_a_fault_at_its_line(self):
         for number in (8, -1):
