@@ -35,6 +35,26 @@ HostTensor host_tensor(const TensorData& t, const Dims& shape) {
   return h;
 }
 
+/// Of values whose elements went through a coarser type: its tolerance. Two orders of a sum may round to neighbours in
+/// it, and that shows in all that follows.
+std::map<const Value*, Tolerance> coarser_on_the_way(const Plan& plan) {
+  std::map<const Value*, Tolerance> coarsest, coarser;  // up to a value, with its own type; those before it
+  for (const Op& op : plan.ops) {
+    Tolerance before;
+    for (const Value* in : op.inputs) {
+      const auto at = in ? coarsest.find(in) : coarsest.end();
+      if (at != coarsest.end() && at->second.rtol > before.rtol) before = at->second;
+    }
+    for (const Value* out : op.outputs) {
+      if (!out || !dtype_of(out->type)) continue;
+      const Tolerance own = is_float(out->dtype()) ? tolerance_of(out->dtype()) : Tolerance{};
+      if (before.rtol > own.rtol) coarser[out] = before;
+      coarsest[out] = before.rtol > own.rtol ? before : own;
+    }
+  }
+  return coarser;
+}
+
 }  // namespace
 
 Dims dims_of(const Value& v) {
@@ -150,6 +170,7 @@ void GraphProgram::run(host::Context& h) {
 
 std::map<std::string, Expected> GraphProgram::reference() const {
   std::map<std::string, Expected> all;
+  const std::map<const Value*, Tolerance> coarser = coarser_on_the_way(*plan_);
   for (const Value* v : plan_->outputs) {
     if (v->elements() == 0) continue;
     Expected e;
@@ -163,6 +184,13 @@ std::map<std::string, Expected> GraphProgram::reference() const {
       if (is_float(v->dtype()) && widening > 1) {
         for (const double x : given->second->reals())
           e.scale.push_back(std::isfinite(x) ? static_cast<float>(std::abs(x) * widening) : 0.0f);
+      }
+      const auto step = coarser.find(v);
+      if (is_float(v->dtype()) && step != coarser.end()) {
+        for (const double x : given->second->reals()) {
+          const double away = step->second.atol + step->second.rtol * std::abs(x);
+          e.away.push_back(std::isfinite(away) ? static_cast<float>(away) : 0.0f);
+        }
       }
     }
     all[v->name] = std::move(e);

@@ -68,6 +68,21 @@ class Fused(OnnxCli):
                        {"a": a, "b": b, "z": z})
         self.same(m, a.astype("f4") @ b.astype("f4") + z, {"w": "p", "y": "p"}, "pw", close=2e-2)
 
+    def test_what_a_coarser_type_on_the_way_rounds(self):
+        """Two orders of a sum round to neighbours of f16, and an addition in f32 leaves little but that: whether it is
+        fused or not."""
+        a, b = f4(301, 100).astype("f2"), (f4(100, 403) / 10).astype("f2")
+        z = -(a.astype("f4") @ b.astype("f4"))
+        m = self.model([node("MatMul", ["a", "b"], "p"), node("Cast", ["p"], "w", to=1), node("Add", ["w", "z"], "y")],
+                       {"a": a, "b": b, "z": z})
+        for apart in ([], ["--dump", f"w={self.path('w.npy')}"]):
+            self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *self.options, *apart, "--verify"))
+        far = self.path("far.npy")
+        np.save(far, self.result(m, "y", *self.options) + np.float32(0.003))  # two steps of it are told
+        status, out, _ = self.run_cli("model", m, "--topology", SMALL, *self.options, "--expected", f"y={far}")
+        self.assertEqual(status, 1)
+        self.assertIn("VERIFICATION FAILED", out)
+
     def test_a_chain_without_a_product(self):
         x, row, column = f4(5, 6, 130), f4(130), f4(6, 1)
         m = self.model([node("Mul", ["x", "column"], "a"), node("Reshape", ["a", "flat"], "r"), node("Tanh", ["r"], "t"),
