@@ -202,7 +202,8 @@ void Engines::in_flight(const Span& span, const tl::Tensor& load) {
 }
 
 void Engines::in_flight(Atomics a) {
-  constexpr size_t kMost = 64, kMostOld = 4;  // TCM is held by old values that nobody else holds
+  // Old values that nobody else holds take room in TCM: few. With kMost the rest joins one of those without.
+  constexpr size_t kMost = 64, kMostOld = 4;
   if (a.old.valid()) {
     const auto is_old = [](const Atomics& x) { return x.old.valid(); };
     if (std::count_if(atomics_.begin(), atomics_.end(), is_old) == static_cast<std::ptrdiff_t>(kMostOld)) {
@@ -211,12 +212,10 @@ void Engines::in_flight(Atomics a) {
       atomics_.erase(oldest);
     }
   } else if (atomics_.size() >= kMost) {
-    for (Atomics& last : atomics_) {
-      if (last.old.valid()) continue;
-      last.span = {std::min(last.span.begin, a.span.begin), std::max(last.span.end, a.span.end)};
-      last.done.insert(last.done.end(), a.done.begin(), a.done.end());
-      return;
-    }
+    const auto joined = std::find_if(atomics_.begin(), atomics_.end(), [](const Atomics& x) { return !x.old.valid(); });
+    joined->span = {std::min(joined->span.begin, a.span.begin), std::max(joined->span.end, a.span.end)};
+    joined->done.insert(joined->done.end(), a.done.begin(), a.done.end());
+    return;
   }
   atomics_.push_back(std::move(a));
 }
