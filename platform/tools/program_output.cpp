@@ -22,7 +22,7 @@ void write_call(JsonWriter& w, const ProgramCall& c) {
   w.new_line(2).open('{').field("id", c.id).field("call_ns", c.call_ns).field("return_ns", c.return_ns);
   w.field("done_ns", c.done_ns);
   if (c.command && c.command->ranged && c.command->ranged->atomic != AtomicKind::none)
-    w.field("effect_ns", c.command->ranged->effect_ns);
+    w.field("effect_ns", c.command->ranged->groups.empty() ? c.done_ns : c.command->ranged->effect_ns);
   if (c.kind == ProgramCall::Kind::queue || c.kind == ProgramCall::Kind::copy) {
     if (c.queue.kind == QueueCall::Kind::receive_any) w.field("port", taken_port(c));
     w.key("segments").open('[');

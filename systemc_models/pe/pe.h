@@ -82,9 +82,8 @@ inline Order stage_order(const Pe& pe, Stage s, uint16_t server = 0) {
   return Order(Order::kEngines, pe.order,
                static_cast<uint64_t>(i < kTileStages ? kTileStages - 1 - i : i) << 16 | server);
 }
-/// Who takes what is new in inter-PE queues at an instant, in this order: a receive of any port chooses one before
-/// slots are read.
-enum class QueueTurn : uint8_t { comm, choice, reader };
+/// Who takes what is new in inter-PE queues at an instant, in this order.
+enum class QueueTurn : uint8_t { comm, reader };
 inline Order queue_order(const Pe& pe, QueueTurn turn) {
   return Order(Order::kQueues, pe.order, static_cast<uint64_t>(turn));
 }

@@ -147,6 +147,9 @@ class WorkedCases(unittest.TestCase):
         calls = play(topology(1), ranged("gather"), ranged("atomic"))
         self.near(calls[0]["done_ns"], 0.0)
         self.near(calls[1]["done_ns"], 0.0)
+        late = play(topology(1), ranged("gather", (0, 64)), ranged("atomic"))[1]
+        self.assertGreater(late["call_ns"], 0.0)
+        self.assertEqual(late["effect_ns"], late["done_ns"])
 
     def test_ranges_are_cut_at_the_ends_of_memories(self):
         calls = play(topology(2, dma={"outstanding": 2}), ranged("scatter", (SIZE - 256, 512)))
