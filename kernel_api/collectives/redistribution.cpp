@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace kernbench::ccl {
 namespace {
@@ -118,8 +119,9 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   const bool sums =
       std::any_of(needed.begin(), needed.end(), [](const Needed& n) { return n.part->summands.size() > 1; });
   bool all_have_all = true;
-  std::map<uint32_t, uint64_t> asked;  // of each holder, if every member takes for itself
-  std::map<uint32_t, uint64_t> of_cube, of_rank;
+  std::map<uint32_t, uint64_t> asked;                         // of each holder, if every member takes for itself
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> of_cube;  // cubes may be numbered in each rank, or in all
+  std::map<uint32_t, uint64_t> of_rank;
   for (const uint32_t m : g.members) {
     for (const Needed& n : needed) {
       if (holds(*n.part, m)) continue;
@@ -130,12 +132,12 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
       for (const uint32_t f : from) {
         asked[f] += nbytes(n.extent);
         if (places_[f].cube != places_[m].cube || places_[f].rank != places_[m].rank)
-          of_cube[places_[m].cube] += nbytes(n.extent);
+          of_cube[{places_[m].rank, places_[m].cube}] += nbytes(n.extent);
         if (places_[f].rank != places_[m].rank) of_rank[places_[m].rank] += nbytes(n.extent);
       }
     }
   }
-  const auto most = [](const std::map<uint32_t, uint64_t>& m) {
+  const auto most = [](const auto& m) {
     uint64_t n = 0;
     for (const auto& [key, value] : m) n = std::max(n, value);
     return static_cast<double>(n);

@@ -93,18 +93,23 @@ host::Tensor summands(Context& h, const HostTensor& sum, const Layout& below) {
   return x;
 }
 
+/// small.yaml with so many SIPs.
+std::string small_in_ranks(int ranks) {
+  std::ostringstream file;
+  file << "materialize: outputs\n" << std::ifstream(topology_path("small.yaml")).rdbuf();  // sums can be read
+  std::string text = file.str();
+  const std::string one = "sips: {count: 1}";
+  EXPECT_NE(text.find(one), std::string::npos);
+  return text.replace(text.find(one), one.size(),
+                      "sips: {count: " + std::to_string(ranks) + ", w: " + std::to_string(ranks) + ", h: 1}");
+}
+
 /// Random pairs of layouts, one in four from a partial tensor.
 void redistribute_at_random(const topology::Overrides& overrides) {
   std::mt19937 random = seeded(20251);
   uint64_t moved = 0, least = 0;
   int changed = 0, partial = 0;
-  std::ostringstream file;
-  file << "materialize: outputs\n" << std::ifstream(topology_path("small.yaml")).rdbuf();  // sums can be read
-  std::string text = file.str();
-  const std::string one = "sips: {count: 1}";
-  ASSERT_NE(text.find(one), std::string::npos);
-  text.replace(text.find(one), one.size(), "sips: {count: 3, w: 3, h: 1}");
-  const std::string wrong = ends_with(platform_from_text(text, overrides), [&](Context& h) {
+  const std::string wrong = ends_with(platform_from_text(small_in_ranks(3), overrides), [&](Context& h) {
     const DType types[] = {DType::f32, DType::f16, DType::bf16, DType::i8, DType::i32};
     for (int i = 0; i < cases(); ++i) {
       const host::Scope scope(h);
@@ -157,6 +162,18 @@ TEST(Redistribution, goes_round_where_many_want_the_same) {
                         EXPECT_NE(plan.find("go round rings of"), std::string::npos) << plan;
                         EXPECT_EQ(h.read(h.redistribute(x, host::on(0))).bytes, value.bytes);
                         EXPECT_EQ(h.redistribute(x, x.layout()).places(), x.places()) << "it stays where it is";
+                      }),
+            "");
+}
+
+/// Whether a part goes round a ring is weighed by the program and by the kernel: a cube's links are its own in both.
+TEST(Redistribution, of_megabytes_to_all_pes_of_several_ranks) {
+  EXPECT_EQ(ends_with(platform_from_text(small_in_ranks(4)),
+                      [](Context& h) {
+                        const HostTensor value = counted(DType::f32, {512, 1023});
+                        const host::Tensor x =
+                            h.tensor(value, Layout(host::replicate()).cube(host::shard(0)).pe(host::shard(0)));
+                        EXPECT_EQ(h.read(h.redistribute(x, Layout(host::replicate()))).bytes, value.bytes);
                       }),
             "");
 }
