@@ -209,6 +209,42 @@ class Kernels(KernelCli):
         wanted[:, 4:6] *= scale[:, 4:6] * k_norm
         self.close(y, wanted.reshape(seq, -1))
 
+    def layer_norm(self, x, w, b=0, eps=1e-5):
+        x = x.astype(np.float64)
+        return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + eps) * w + b
+
+    def test_layer_norm(self):
+        """More rows than PEs and fewer, one column, several blocks of columns, means that squares would drown in."""
+        for rows, cols, mean, more in ((37, 75, 0, {}), (1, 300, 0, {"eps": 0.5}), (3, 1, 7, {}), (9, 4096, 1e4, {}), (9, 4097, -1e4, {}),
+                                       (2, 10001, 1e4, {"bias": "false"}), (1, 1, 1e4, {"bias": "false"}), (2, 5, 1e6, {})):
+            with self.subTest(rows=rows, cols=cols, mean=mean, more=more):
+                x, w, b = (self.values(rows, cols) + mean).astype(np.float32), self.values(cols), self.values(cols)
+                y, = self.run_kernel("layer_norm", ["y"], {"x": x, "w": w, "b": b}, rows=rows, cols=cols, **more)
+                self.close(y, self.layer_norm(x, w, 0 if "bias" in more else b, more.get("eps", 1e-5)))
+
+    def test_layer_norm_of_unlike_blocks_and_of_like_elements(self):
+        """A block far from the first, one value among others that are 0, and rows of one value, of whose mean f32 keeps less
+        than eps has."""
+        x = self.values(4, 9000)
+        x[0, 4096:8192] += 1e4
+        x[1] = 0
+        x[1, 8999] = 3e3
+        x[2:] = np.array([[1e6 / 3], [0]])
+        w, b = self.values(9000), self.values(9000)
+        for of in (x, np.ascontiguousarray(x[:, 4096 - 7:4096 + 9])):
+            cols = of.shape[1]
+            y, = self.run_kernel("layer_norm", ["y"], {"x": of, "w": w[:cols], "b": b[:cols]}, rows=4, cols=cols, eps=1e-12)
+            self.close(y, self.layer_norm(of, w[:cols], b[:cols], 1e-12))
+
+    def test_layer_norm_sums_in_f32(self):
+        """16-bit elements whose squares f16 does not have; the tensors as numpy has them are f16."""
+        x, w, b = (400 * self.values(9, 700) + 1000).astype(np.float16), self.values(700).astype(np.float16), self.values(700).astype(np.float16)
+        y, = self.run_kernel("layer_norm", ["y"], {"x": x, "w": w, "b": b}, rows=9, cols=700, dtype="f16")
+        self.close(y.astype(np.float64), self.layer_norm(x, w.astype(np.float64), b.astype(np.float64)), 2e-3)
+        for rows, cols in ((21, 101), (1, 9001)):
+            self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "layer_norm", "--verify", "--param", "dtype=bf16", "--param",
+                          f"rows={rows}", "--param", f"cols={cols}")
+
     def test_small_ones(self):
         x, b = self.values(11, 37), self.values(37)
         self.close(self.run_kernel("add_bias", ["x"], {"x": x, "b": b}, rows=11, cols=37)[0], x + b)
