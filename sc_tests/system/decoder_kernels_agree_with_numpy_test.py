@@ -175,6 +175,34 @@ class Kernels(KernelCli):
                     wanted = wanted * (x @ f["up"] + f.get("up_bias", 0) if "up" in f else 1) + f.get("residual", 0)
                     self.close(y, wanted, 1e-4)
 
+    def test_linear_of_rows_with_a_layer_norm(self):
+        """One cube and several, some without columns, unlike means in them; with its bias and without."""
+        for system, m, n, k, mean in (("small.yaml", 1, 1, 1, 3), ("small.yaml", 13, 70, 48, 0), ("six_sip_torus.yaml", 3, 7, 2, 1e3),
+                                      ("six_sip_torus.yaml", 21, 33, 129, 1e4), ("default.yaml", 5, 40, 130, -1e4)):
+            for extras in (("norm",), ("norm", "norm_bias"), ("norm", "norm_bias", "up", "residual")):
+                with self.subTest(system=system, m=m, n=n, k=k, extras=extras):
+                    given = {"x": (self.values(m, k) + mean).astype(np.float32), "w": self.values(k, n), "up": self.values(k, n),
+                             "norm": self.values(k), "norm_bias": self.values(k), "residual": self.values(m, n)}
+                    given["x"][:, :k // 2] *= np.float32(0.5)
+                    given = {name: t for name, t in given.items() if name in ("x", "w", *extras)}
+                    y, = self.run_kernel("decode_linear", ["y"], given, system=system, m=m, n=n, k=k, norm="layer", rows=8)
+                    f = {name: t.astype(np.float64) for name, t in given.items()}
+                    x = self.layer_norm(given["x"], f["norm"], f.get("norm_bias", 0))
+                    wanted = x @ f["w"] * (x @ f["up"] if "up" in f else 1) + f.get("residual", 0)
+                    self.close(y, wanted, 2e-4)
+        x, w = (self.values(3, 40) + 1000).astype(np.float16), self.values(40, 9).astype(np.float16)
+        norm = self.values(40).astype(np.float16)
+        y, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "norm": norm}, m=3, n=9, k=40, norm="layer", dtype="f16")
+        self.close(y.astype(np.float64), self.layer_norm(x, norm.astype(np.float64)) @ w.astype(np.float64), 1e-2)
+
+    def test_norms_that_lack_something_are_told(self):
+        np.save(self.path("v.npy"), self.values(512))
+        for options, saying in ((["--param", "norm=layer"], "norm=layer: lacks the tensor norm"),
+                                (["--tensor", f"norm={self.path('v.npy')}", "--param", "norm=none"], "norm is beside norm=rms or norm=layer"),
+                                (["--tensor", f"norm_bias={self.path('v.npy')}"], "norm_bias is beside norm=layer")):
+            self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", *options, saying=[saying], status=1)
+        self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", "norm=batch", saying=["'batch'"], lines=1)
+
     def test_gated(self):
         x, y = 4 * self.values(5, 33), self.values(5, 33)
         z, = self.run_kernel("glu", ["z"], {"x": x, "y": y}, rows=5, cols=33, activation="gelu_tanh")
