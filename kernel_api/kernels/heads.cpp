@@ -63,6 +63,23 @@ ParamSpec window_param() {
   return p;
 }
 
+ParamSpec rotary_param() {
+  ParamSpec p = ParamSpec::size("rotary", 0, "elements of a head that are turned, its first ones; 0: all");
+  p.min = 0;
+  return p;
+}
+
+int64_t turned_of_head(const Params& p) {
+  return p.integer("rotary") > 0 ? p.integer("rotary") : p.integer("dim");
+}
+
+void check_rotary(const Params& p) {
+  const int64_t rotary = p.integer("rotary"), dim = p.integer("dim");
+  if (rotary > dim || rotary % 2 != 0)
+    throw BadParam("rotary: found " + std::to_string(rotary) + ", expected an even number, at most dim, " +
+                   std::to_string(dim));
+}
+
 TensorSpec sink_spec() {
   TensorSpec t = input("sink", {"heads"}, Placement::replicate);
   t.optional = true;

@@ -83,6 +83,21 @@ class Kernels(KernelCli):
             wanted[:, :4] = (turned if pairing == "halves" else turned.swapaxes(2, 3)).reshape(seq, 4, dim)
             self.close(y, wanted.reshape(seq, -1))
 
+    def test_rope_of_the_first_elements_of_heads(self):
+        for pairing in ("halves", "neighbours"):
+            for dim, rotary in ((6, 2), (6, 6), (7, 4), (512, 128)):
+                seq, heads, kv, half = 13, 3, 1, rotary // 2
+                x, angle = self.values(seq, 5 * dim), self.values(seq, half) * 3
+                y, = self.run_kernel("rope", ["y"], {"x": x, "cos": np.cos(angle), "sin": np.sin(angle)}, seq=seq, heads=heads,
+                                     kv_heads=kv, dim=dim, pairing=pairing, rotary=rotary)
+                wanted = x.astype(np.float64).reshape(seq, 5, dim)
+                low = slice(0, half) if pairing == "halves" else slice(0, rotary, 2)
+                high = slice(half, rotary) if pairing == "halves" else slice(1, rotary, 2)
+                a, b = wanted[:, :4, low].copy(), wanted[:, :4, high].copy()
+                c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+                wanted[:, :4, low], wanted[:, :4, high] = a * c - b * s, b * c + a * s
+                self.close(y, wanted.reshape(seq, -1))
+
     def decode(self, batch, kv, group, dim, context, splits, keys, window=0, sinks=None):
         heads = kv * group
         qkv = self.values(batch, (heads + 2 * kv) * dim)
@@ -121,15 +136,21 @@ class Kernels(KernelCli):
             self.decode(2, 2, 3, 6, 20, splits, 24 // splits, window, np.array([-1e4, -2, 0, 0.5, 3, 1e4], np.float32))
 
     def test_decode_turns_q_and_k_and_gives_o(self):
-        batch, heads, kv, dim, context = 3, 4, 2, 6, 5
-        qkv, angle = self.values(batch, 8 * dim), self.values(batch, dim // 2) * 3
+        """All of a head, or its first elements."""
+        for dim, rotary in ((6, 0), (6, 2), (7, 4)):
+            with self.subTest(dim=dim, rotary=rotary):
+                self.decode_turns(dim, rotary)
+
+    def decode_turns(self, dim, rotary):
+        batch, heads, kv, context, half = 3, 4, 2, 5, (rotary or dim) // 2
+        qkv, angle = self.values(batch, 8 * dim), self.values(batch, half) * 3
         c, s = np.cos(angle), np.sin(angle)
         k, v = self.values(batch * kv, 9, dim), self.values(batch * kv, 9, dim)
         o, cached = self.run_kernel("flash_decode", ["o", "k"], {"qkv": qkv, "k": k, "v": v, "cos": c, "sin": s}, batch=batch,
-                                    heads=heads, kv_heads=kv, dim=dim, context=context, splits=1, keys=9)
+                                    heads=heads, kv_heads=kv, dim=dim, context=context, splits=1, keys=9, rotary=rotary)
         x = qkv.astype(np.float64).reshape(batch, 8, dim)
-        a, b = x[:, :6, :3].copy(), x[:, :6, 3:].copy()
-        x[:, :6] = np.concatenate([a * c[:, None] - b * s[:, None], b * c[:, None] + a * s[:, None]], 2)
+        a, b = x[:, :6, :half].copy(), x[:, :6, half:2 * half].copy()
+        x[:, :6, :2 * half] = np.concatenate([a * c[:, None] - b * s[:, None], b * c[:, None] + a * s[:, None]], 2)
         k, v = (t.reshape(batch, kv, 9, dim)[:, :, :context + 1].astype(np.float64) for t in (k, v))
         k[:, :, context], v[:, :, context] = x[:, 4:6], x[:, 6:]
         self.close(cached.reshape(batch, kv, 9, dim)[:, :, context], x[:, 4:6])
@@ -316,6 +337,8 @@ class Kernels(KernelCli):
         refuses("flash_decode", "less than splits times keys, 128", "context=128")
         refuses("flash_decode", "a divisor of heads, 4", "kv_heads=3")
         refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
+        refuses("rope", "rotary: found 3, expected an even number, at most dim, 32", "rotary=3")
+        refuses("flash_decode", "rotary: found 34, expected an even number, at most dim, 32", "rotary=34")
         refuses("decode_linear", "'tanh'", "activation=tanh")
         refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
         refuses("gemm_2d", "less than turns, 2", "turn=2", "turns=2")
