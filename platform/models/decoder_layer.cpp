@@ -275,13 +275,12 @@ void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sink
 void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
                        const std::function<host::SumBeside(int64_t)>& sum) {
   const MlpWeights& of = w.mlp;
-  const Tensor up = made(chunk.name("up"));
+  const Tensor gate = s_.gated ? made(chunk.name("gate")) : Tensor(), up = made(chunk.name("up"));
   if (!s_.gated) {
     activated(x, of.up, of.up_bias, up, sum(0));
     host::linear_2d(h_, up, of.down, y, "none", sum(1));
     return;
   }
-  const Tensor gate = made(chunk.name("gate"));
   const bool by_glu = !has_activation_of_its_own(s_.activation) && !of.gate_bias.places();
   if (by_glu)
     host::linear_2d(h_, x, of.gate, gate, "none", sum(0));
