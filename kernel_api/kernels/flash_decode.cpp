@@ -485,7 +485,10 @@ KernelSpec combine_spec() {
     for (size_t i = row - 1; i < values.size(); i += row) values[i] = std::abs(values[i]) + 1;
     return HostTensor::from(DType::f32, t.shape(p), values);
   };
-  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) { check_heads(*p); };
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_heads(*p);
+    check_parts(*p);
+  };
   s.function = flash_combine;
   s.reference = combine_reference;
   return s;

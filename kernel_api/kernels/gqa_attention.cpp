@@ -375,6 +375,7 @@ KernelSpec attention_spec() {
   s.tensors[0].placement = s.tensors[2].placement = Placement::single;
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
+    check_parts(*p);
     if (p->integer("window") > 0 && !p->flag("causal")) throw BadParam("window: of causal attention only");
   };
   s.function = gqa_attention;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/launch_shape.h"
@@ -105,6 +106,16 @@ void check_heads(const Params& p) {
   };
   divides("kv_heads", "heads");
   divides("parts", "kv_heads");
+}
+
+void check_parts(const Params& p) {
+  const int64_t parts = p.integer("parts");
+  if (parts == 1 || p.launch() == nullptr) return;
+  std::set<int64_t> ranks;
+  for (const LaunchShape::Place& pe : p.launch()->pes) ranks.insert(pe.rank);
+  if (parts != static_cast<int64_t>(ranks.size()))
+    throw BadParam("parts: found " + std::to_string(parts) + ", expected 1 or one for each rank of the launch, " +
+                   std::to_string(ranks.size()));
 }
 
 }  // namespace kernbench::kernels

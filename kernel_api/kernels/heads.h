@@ -63,5 +63,7 @@ tl::Tensor sink_beside(tl::Context&, const tl::Args&, const Heads&, int64_t kv_h
 double sink_beside(const TensorMap& in, int64_t head, double top);
 /// BadParam where these do not divide each other.
 void check_heads(const Params&);
+/// BadParam where the launch has not as many ranks as there are parts, of several.
+void check_parts(const Params&);
 
 }  // namespace kernbench::kernels

@@ -294,6 +294,19 @@ class Kernels(KernelCli):
             self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "layer_norm", "--verify", "--param", "dtype=bf16", "--param",
                           f"rows={rows}", "--param", f"cols={cols}")
 
+    def test_softmax_of_rows_that_begin_with_nothing(self):
+        """Blocks of -inf alone, before others and behind; rows as wide as a block and wider; one finite element, the least there is."""
+        for cols in (4096, 4097, 9000):
+            x = 3 * self.values(5, cols)
+            x[0, :4096] = -np.inf
+            x[0, -1] = 2
+            x[1, :-1] = -np.inf
+            x[2, 5:] = -np.inf
+            x[3] = -np.inf
+            x[3, -1] = np.finfo(np.float32).min
+            y, = self.run_kernel("softmax", ["y"], {"x": x}, rows=5, cols=cols)
+            self.close(y, softmax(x.astype(np.float64)), 2e-6)
+
     def test_small_ones(self):
         x, b = self.values(11, 37), self.values(37)
         self.close(self.run_kernel("add_bias", ["x"], {"x": x, "b": b}, rows=11, cols=37)[0], x + b)
@@ -337,6 +350,8 @@ class Kernels(KernelCli):
         refuses("flash_decode", "less than splits times keys, 128", "context=128")
         refuses("flash_decode", "a divisor of heads, 4", "kv_heads=3")
         refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
+        refuses("gqa_attention", "parts: found 2, expected 1 or one for each rank of the launch, 1", "parts=2")
+        refuses("flash_combine", "parts: found 2, expected 1 or one for each rank of the launch, 1", "parts=2")
         refuses("rope", "rotary: found 3, expected an even number, at most dim, 32", "rotary=3")
         refuses("flash_decode", "rotary: found 34, expected an even number, at most dim, 32", "rotary=34")
         refuses("decode_linear", "'tanh'", "activation=tanh")
