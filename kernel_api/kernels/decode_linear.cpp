@@ -1,6 +1,7 @@
-// y = residual + act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows: each PE reads its part of the
-// weights once, from its own memory, while rows are on their way to it. x, residual and y have columns over the cubes
-// of a rank and rows over the PEs of each; the weights have columns over the cubes and rows (k) over the PEs of each:
+// y = residual + act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows, the norm that of rmsnorm or of
+// layer_norm: each PE reads its part of the weights once, from its own memory, while rows are on their way to it. x,
+// residual and y have columns over the cubes of a rank and rows over the PEs of each; the weights have columns over the
+// cubes and rows (k) over the PEs of each:
 //
 //   1. PEs of one place in their cubes exchange their rows of x, so that each has these rows whole;
 //   2. the PEs of a cube exchange columns for rows: each has all rows of the columns that its part of k wants;
@@ -21,6 +22,7 @@
 #include "kernbench/kernel_api/collectives/grids.h"
 #include "kernbench/kernel_api/kernels/activations.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/moments.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/quantized.h"
 #include "kernbench/kernel_api/kernels/tcm_share.h"
@@ -203,6 +205,10 @@ class Linear {
     if (!scales_.empty() && scales_.size() != weights_.size())
       throw KernelFault("decode_linear: scale and up_scale: w and up have both scales, or none");
     if (weights_.size() == 1 && args_.has("up_bias")) throw KernelFault("decode_linear: up_bias is beside up");
+    const std::string& norm = args_.choice("norm");
+    if (norm == "none" && args_.has("norm")) throw KernelFault("decode_linear: norm is beside norm=rms or norm=layer");
+    if (norm == "layer" && !args_.has("norm")) throw KernelFault("decode_linear: norm=layer: lacks the tensor norm");
+    if (norm != "layer" && args_.has("norm_bias")) throw KernelFault("decode_linear: norm_bias is beside norm=layer");
     if (weights_.size() == 1 && args_.choice("activation") == kSwigluOai)
       throw KernelFault("decode_linear: swiglu_oai is of two products: w and up");
     const std::string lanes = "columns over the cubes of a rank and rows over the PEs of each";
@@ -286,30 +292,59 @@ class Linear {
     return tl_.load_async(v.block().rows(rows.first - v.offset[0], rows.count));
   }
 
+  /// What each cube has found of its columns of these rows, [count, width] in f32, of those that have some.
+  std::vector<tl::Tensor> of_all_cubes(const tl::Tensor& found, int64_t count, int64_t width) const {
+    std::vector<Dims> shapes;
+    for (const Range& c : columns_) shapes.push_back({count, c.empty() ? 0 : width});
+    std::vector<tl::Tensor> all = cubes_.all(found, shapes, DType::f32);
+    all.erase(std::remove_if(all.begin(), all.end(), [](const tl::Tensor& t) { return !t.valid(); }), all.end());
+    return all;
+  }
+  /// This PE's columns of a vector, in f32.
+  tl::Tensor own_columns(const char* name) const {
+    const Range& mine = columns_[cubes_.me()];
+    const tl::View& v = args_[name];
+    return tl_.cast(tl_.load(v.ptr + (mine.first - v.offset[0]), {mine.count}), DType::f32);
+  }
+
   /// Of this PE's columns, with the mean square of whole rows.
   tl::Tensor normed(const tl::Tensor& x, int64_t count) {
+    if (args_.choice("norm") == "layer") return layer_normed(x, count);
     tl::Tensor wide, squares;
     if (x.valid()) {
       wide = tl_.cast(x, DType::f32);
       squares = tl_.sum(wide * wide, 1, true);
     }
-    std::vector<Dims> shapes;
-    int64_t k = 0;
-    for (const Range& c : columns_) {
-      shapes.push_back({count, c.empty() ? 0 : 1});
-      k += c.count;
-    }
-    std::vector<tl::Tensor> all = cubes_.all(squares, shapes, DType::f32);
-    all.erase(std::remove_if(all.begin(), all.end(), [](const tl::Tensor& t) { return !t.valid(); }), all.end());
+    const std::vector<tl::Tensor> all = of_all_cubes(squares, count, 1);
     if (!x.valid()) return x;
     const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.sum(tl_.cat(all, 1), 1, true);
-    const tl::Tensor scale = tl_.rsqrt(tl_.fma(sum, 1.0 / static_cast<double>(k), args_.number("eps")));
-    if (!norm_.valid()) {
-      const Range& mine = columns_[cubes_.me()];
-      const tl::View& w = args_["norm"];
-      norm_ = tl_.cast(tl_.load(w.ptr + (mine.first - w.offset[0]), {mine.count}), DType::f32);
-    }
+    const tl::Tensor scale =
+        tl_.rsqrt(tl_.fma(sum, 1.0 / static_cast<double>(args_["x"].whole[1]), args_.number("eps")));
+    if (!norm_.valid()) norm_ = own_columns("norm");
     return tl_.cast(wide * scale * norm_, dtype_);
+  }
+  /// The same with mean and variance.
+  tl::Tensor layer_normed(const tl::Tensor& x, int64_t count) {
+    tl::Tensor wide;
+    Moments own;
+    if (x.valid()) {
+      wide = tl_.cast(x, DType::f32);
+      own = moments_of(tl_, wide);
+    }
+    const std::vector<tl::Tensor> all = of_all_cubes(own.of_rows, count, 3);
+    if (!x.valid()) return x;
+    std::vector<int64_t> columns;
+    for (const Range& c : columns_) {
+      if (!c.empty()) columns.push_back(c.count);
+    }
+    const tl::Tensor moments = joined_moments(tl_, all, columns);
+    if (!norm_.valid()) {
+      norm_ = own_columns("norm");
+      if (args_.has("norm_bias")) norm_bias_ = own_columns("norm_bias");
+    }
+    const tl::Tensor scaled = (all.size() == 1 ? own.centred : centred(wide, moments)) *
+                              inverse_deviation(tl_, moments, args_["x"].whole[1], args_.number("eps"));
+    return tl_.cast(norm_bias_.valid() ? tl_.fma(scaled, norm_, norm_bias_) : scaled * norm_, dtype_);
   }
 
   void exchange(Chunk* c) {
@@ -556,7 +591,7 @@ class Linear {
   std::vector<tl::View> weights_;
   std::vector<Scales> scales_;           ///< of each, or none
   std::vector<tl::Tensor> scales_read_;  ///< of this PE's part of k
-  tl::Tensor norm_;                      ///< this PE's columns of its weights, in f32
+  tl::Tensor norm_, norm_bias_;          ///< this PE's columns, in f32
   std::vector<Chunk> chunks_;
   std::vector<Range> blocks_;  ///< columns of y
   std::vector<Range> pieces_;  ///< of this PE's part of k
@@ -572,19 +607,29 @@ void decode_linear(tl::Context& tl, const tl::Args& args) {
   Linear(tl, args).run();
 }
 
+/// x, normed where there are weights for it.
+Floats normed_rows(const Params& p, const TensorMap& in) {
+  const int64_t m = p.integer("m"), k = p.integer("k");
+  Floats x = in.at("x").floats();
+  if (in.count("norm") == 0) return x;
+  const bool layer = p.choice("norm") == "layer";
+  const Floats w = in.at("norm").floats();
+  const Floats b = in.count("norm_bias") > 0 ? in.at("norm_bias").floats() : Floats(w.size());
+  for (int64_t r = 0; r < m; ++r) {
+    float* row = x.data() + r * k;
+    double mean = 0, squares = 0;
+    for (int64_t i = 0; i < k && layer; ++i) mean += double{row[i]} / static_cast<double>(k);
+    for (int64_t i = 0; i < k; ++i) squares += (row[i] - mean) * (row[i] - mean);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(k) + p.number("eps"));
+    for (int64_t i = 0; i < k; ++i)
+      row[i] = static_cast<float>((row[i] - mean) * scale * w[static_cast<size_t>(i)] + b[static_cast<size_t>(i)]);
+  }
+  return x;
+}
+
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
-  Floats x = in.at("x").floats();
-  if (in.count("norm") > 0) {
-    const Floats w = in.at("norm").floats();
-    for (int64_t r = 0; r < m; ++r) {
-      float* row = x.data() + r * k;
-      double squares = 0;
-      for (int64_t i = 0; i < k; ++i) squares += double{row[i]} * row[i];
-      const double scale = 1 / std::sqrt(squares / static_cast<double>(k) + p.number("eps"));
-      for (int64_t i = 0; i < k; ++i) row[i] = static_cast<float>(row[i] * scale * w[static_cast<size_t>(i)]);
-    }
-  }
+  const Floats x = normed_rows(p, in);
   const auto weights = [&](const char* name, const char* scale) {
     return weights_of(p, in.at(name), in.count(scale) > 0 ? &in.at(scale) : nullptr);
   };
@@ -615,7 +660,8 @@ KernelSpec spec() {
   s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
               ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
               ParamSpec::size("k", 512, "columns of x, rows of w"),
-              ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square"),
+              ParamSpec::choice("norm", {"rms", "layer", "none"}, "of x, if there is the tensor norm, its weights"),
+              ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square or variance"),
               ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, or half as many more"),
               ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
@@ -645,6 +691,7 @@ KernelSpec spec() {
                lies(scale_spec("scale"), true),
                lies(scale_spec("up_scale"), true),
                optional(input("norm", {"k"}, Placement::replicate)),
+               optional(input("norm_bias", {"k"}, Placement::replicate)),
                optional(input("bias", {"n"}, Placement::replicate)),
                optional(input("up_bias", {"n"}, Placement::replicate)),
                optional(lies(input("residual", {"m", "n"}, Placement::rows), true, true)),

@@ -123,10 +123,12 @@ class Decode {
   /// Heads, a row each, by a row of cos and one of sin, if there are any.
   tl::Tensor turned(const tl::Tensor& heads, const std::vector<tl::Tensor>& turns) const {
     if (turns.empty()) return heads;
-    const int64_t half = units_.heads.dim / 2;
+    const int64_t half = turned_of_head(args_.params()) / 2, rest = units_.heads.dim - 2 * half;
     const tl::Tensor c = tl_.cast(turns[0], DType::f32), s = tl_.cast(turns[1], DType::f32);
     const tl::Tensor wide = tl_.cast(heads, DType::f32), a = wide.slice(1, 0, half), b = wide.slice(1, half, half);
-    return tl_.cast(tl_.cat({a * c - b * s, b * c + a * s}, 1), heads.dtype());
+    std::vector<tl::Tensor> parts = {a * c - b * s, b * c + a * s};
+    if (rest > 0) parts.push_back(wide.slice(1, 2 * half, rest));
+    return tl_.cast(tl_.cat(parts, 1), heads.dtype());
   }
   static double scale_of(const std::vector<float>& scales, int64_t head) {
     return scales.empty() ? 1 : double{scales[static_cast<size_t>(head)]};
@@ -250,7 +252,7 @@ Floats turned_rows(const Params& p, const TensorMap& in) {
   const Heads h = Units(p).heads;
   Floats x = in.at("qkv").floats();
   const Floats c = in.at("cos").floats(), s = in.at("sin").floats();
-  const int64_t half = h.dim / 2;
+  const int64_t half = turned_of_head(p) / 2;
   for (int64_t row = 0; row < p.integer("batch"); ++row) {
     for (int64_t head = 0; head < h.heads + h.kv; ++head) {
       const int64_t col = head < h.heads ? h.q_col_of(head) : h.k_col(head - h.heads);
@@ -395,9 +397,10 @@ KernelSpec decode_spec() {
   s.help = "one token a sequence: its k and v into the cache, and what each range of cached keys comes to";
   ParamSpec context = ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next");
   context.min = 0;
-  s.params = params_of(
-      {ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"), context, window_param(),
-       ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
+  s.params =
+      params_of({ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"), context,
+                 window_param(), rotary_param(),
+                 ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
   TensorSpec qkv = input("qkv", {}, Placement::single);
   qkv.shape = [](const Params& p) { return Dims{p.integer("first") + p.integer("batch"), Heads(p).width()}; };
   const auto cache = [](const char* name) {
@@ -414,7 +417,7 @@ KernelSpec decode_spec() {
     t.optional = true;
     return t;
   };
-  const auto turns = [](const Params& p) { return Dims{p.integer("batch"), p.integer("dim") / 2}; };
+  const auto turns = [](const Params& p) { return Dims{p.integer("batch"), turned_of_head(p) / 2}; };
   const auto scale = [&](const char* name) {
     TensorSpec t = input(name, {"kv_heads"}, Placement::replicate);
     t.dtype = [](const Params&) { return DType::f32; };
@@ -435,6 +438,7 @@ KernelSpec decode_spec() {
                optional(output("o", {}, Placement::single), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
+    check_rotary(*p);
     if (p->integer("splits") * p->integer("keys") <= p->integer("context"))
       throw BadParam("context: found " + std::to_string(p->integer("context")) +
                      ", expected less than splits times keys, " +
@@ -481,7 +485,10 @@ KernelSpec combine_spec() {
     for (size_t i = row - 1; i < values.size(); i += row) values[i] = std::abs(values[i]) + 1;
     return HostTensor::from(DType::f32, t.shape(p), values);
   };
-  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) { check_heads(*p); };
+  s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
+    check_heads(*p);
+    check_parts(*p);
+  };
   s.function = flash_combine;
   s.reference = combine_reference;
   return s;

@@ -208,44 +208,61 @@ constexpr int64_t kTurned = 1 << 17;  // elements of a block that rope turns
 /// Pairs a, b of each head at position s, halves or neighbours: a cos − b sin, b cos + a sin.
 class Turn {
  public:
-  Turn(tl::Context& tl, const Heads& h, bool neighbours, const tl::View& c, const tl::View& s)
-      : tl_(tl), h_(h), neighbours_(neighbours), cos_(c), sin_(s) {}
+  Turn(tl::Context& tl, const Heads& h, const tl::Args& args)
+      : tl_(tl),
+        h_(h),
+        half_(turned_of_head(args.params()) / 2),
+        neighbours_(args.choice("pairing") == "neighbours"),
+        cos_(args["cos"]),
+        sin_(args["sin"]) {}
 
   /// `heads` heads from x's local column 0 on, rows [first, first + rows) of its own.
   void rows(const tl::View& x, const tl::View& y, int64_t heads, int64_t first, int64_t rows) const {
-    const int64_t half = h_.dim / 2;
     const tl::Tensor cosines = table(cos_, x.offset[0] + first, rows), sines = table(sin_, x.offset[0] + first, rows);
-    const tl::Tensor all = tl_.cast(tl_.load(x.block().tile(first, 0, rows, heads * h_.dim)), DType::f32);
-    tl::Tensor a, b;
+    const tl::Tensor all =
+        tl_.cast(tl_.load(x.block().tile(first, 0, rows, heads * h_.dim)), DType::f32).reshape({rows, heads, h_.dim});
+    const int64_t rest = h_.dim - 2 * half_;
+    tl::Tensor a = all.slice(2, 0, half_), b = all.slice(2, half_, half_);
     if (neighbours_) {
-      const tl::Tensor pairs = all.reshape({rows, heads, half, 2});
-      a = tl_.copy(pairs.slice(3, 0, 1)).reshape({rows, heads, half});
-      b = tl_.copy(pairs.slice(3, 1, 1)).reshape({rows, heads, half});
-    } else {
-      const tl::Tensor halves = all.reshape({rows, heads, h_.dim});
-      a = halves.slice(2, 0, half);
-      b = halves.slice(2, half, half);
+      const tl::Tensor in_pairs = rest == 0 ? all : tl_.copy(all.slice(2, 0, 2 * half_));
+      const tl::Tensor pairs = in_pairs.reshape({rows, heads, half_, 2});
+      a = tl_.copy(pairs.slice(3, 0, 1)).reshape({rows, heads, half_});
+      b = tl_.copy(pairs.slice(3, 1, 1)).reshape({rows, heads, half_});
     }
     const tl::Tensor low = tl_.cast(a * cosines - b * sines, x.dtype());
     const tl::Tensor high = tl_.cast(b * cosines + a * sines, x.dtype());
-    if (neighbours_) {
+    const auto store = [&](int64_t head, int64_t at, const tl::Tensor& t) {  // of all heads, each of so many columns
+      const int64_t columns = t.shape()[2];
+      tl_.store_async(y.block().tile(first, head * h_.dim + at, rows, columns),
+                      t.slice(1, head, 1).reshape({rows, columns}));
+    };
+    if (neighbours_ && rest == 0) {
       tl_.store_async(y.block().tile(first, 0, rows, heads * h_.dim),
                       tl_.interleave(low, high).reshape({rows, heads * h_.dim}));
       return;
     }
+    const tl::Tensor pairs = neighbours_ ? tl_.interleave(low, high) : tl::Tensor();
+    const tl::Tensor unturned =
+        rest > 0 && x.ptr != y.ptr ? tl_.cast(all.slice(2, 2 * half_, rest), x.dtype()) : tl::Tensor();
     for (int64_t i = 0; i < heads; ++i) {
-      tl_.store_async(y.block().tile(first, i * h_.dim, rows, half), low.slice(1, i, 1).reshape({rows, half}));
-      tl_.store_async(y.block().tile(first, i * h_.dim + half, rows, half), high.slice(1, i, 1).reshape({rows, half}));
+      if (neighbours_) {
+        store(i, 0, pairs);
+      } else {
+        store(i, 0, low);
+        store(i, half_, high);
+      }
+      if (unturned.valid()) store(i, 2 * half_, unturned);
     }
   }
 
  private:
   tl::Tensor table(const tl::View& t, int64_t row, int64_t rows) const {
-    return tl_.cast(tl_.load(t.block().rows(row - t.offset[0], rows)), DType::f32).reshape({rows, 1, h_.dim / 2});
+    return tl_.cast(tl_.load(t.block().rows(row - t.offset[0], rows)), DType::f32).reshape({rows, 1, half_});
   }
 
   tl::Context& tl_;
   const Heads& h_;
+  const int64_t half_;  ///< of what is turned of a head
   const bool neighbours_;
   const tl::View &cos_, &sin_;
 };
@@ -262,7 +279,7 @@ void rope(tl::Context& tl, const tl::Args& args) {
   if (turned == 0) return;
   if (c.offset[0] > x.offset[0] || c.offset[0] + c.shape[0] < x.offset[0] + rows || c.shape != s.shape)
     throw KernelFault("rope: the PE lacks rows of cos and sin");
-  const Turn turn(tl, h, args.choice("pairing") == "neighbours", c, s);
+  const Turn turn(tl, h, args);
   const int64_t step = std::max<int64_t>(1, kTurned / turned);
   for (int64_t first = 0; first < rows; first += step) turn.rows(x, y, heads, first, std::min(step, rows - first));
 }
@@ -308,7 +325,7 @@ std::map<std::string, Expected> rope_reference(const Params& p, const TensorMap&
   const Heads h(p);
   Floats x = in.at("x").floats();
   const Floats c = in.at("cos").floats(), s = in.at("sin").floats();
-  const int64_t half = h.dim / 2;
+  const int64_t half = turned_of_head(p) / 2;
   const bool neighbours = p.choice("pairing") == "neighbours";
   Floats scale(x.size(), 0);
   for (int64_t row = 0; row < h.seq; ++row) {
@@ -358,6 +375,7 @@ KernelSpec attention_spec() {
   s.tensors[0].placement = s.tensors[2].placement = Placement::single;
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
+    check_parts(*p);
     if (p->integer("window") > 0 && !p->flag("causal")) throw BadParam("window: of causal attention only");
   };
   s.function = gqa_attention;
@@ -369,14 +387,16 @@ KernelSpec rope_spec() {
   KernelSpec s;
   s.name = "rope";
   s.help = "y = x with heads of q and k turned by their position: pairs a, b -> a cos - b sin, b cos + a sin";
-  s.params = params_of({ParamSpec::choice("pairing", {"halves", "neighbours"}, "which elements of a head are pairs")});
-  const auto half = [](const Params& p) { return Dims{p.integer("seq"), p.integer("dim") / 2}; };
+  s.params = params_of(
+      {ParamSpec::choice("pairing", {"halves", "neighbours"}, "which elements of a head are pairs"), rotary_param()});
+  const auto half = [](const Params& p) { return Dims{p.integer("seq"), turned_of_head(p) / 2}; };
   s.tensors = {qkv_spec("x", TensorSpec::Role::in), input("cos", {}, Placement::rows),
                input("sin", {}, Placement::rows), qkv_spec("y", TensorSpec::Role::out)};
   s.tensors[1].shape = s.tensors[2].shape = half;
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
-    if (p->integer("dim") % 2 != 0)
+    check_rotary(*p);
+    if (p->integer("rotary") == 0 && p->integer("dim") % 2 != 0)
       throw BadParam("dim: found " + std::to_string(p->integer("dim")) + ", expected an even number");
   };
   s.function = rope;

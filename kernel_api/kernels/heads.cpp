@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/launch_shape.h"
@@ -63,6 +64,23 @@ ParamSpec window_param() {
   return p;
 }
 
+ParamSpec rotary_param() {
+  ParamSpec p = ParamSpec::size("rotary", 0, "elements of a head that are turned, its first ones; 0: all");
+  p.min = 0;
+  return p;
+}
+
+int64_t turned_of_head(const Params& p) {
+  return p.integer("rotary") > 0 ? p.integer("rotary") : p.integer("dim");
+}
+
+void check_rotary(const Params& p) {
+  const int64_t rotary = p.integer("rotary"), dim = p.integer("dim");
+  if (rotary > dim || rotary % 2 != 0)
+    throw BadParam("rotary: found " + std::to_string(rotary) + ", expected an even number, at most dim, " +
+                   std::to_string(dim));
+}
+
 TensorSpec sink_spec() {
   TensorSpec t = input("sink", {"heads"}, Placement::replicate);
   t.optional = true;
@@ -88,6 +106,16 @@ void check_heads(const Params& p) {
   };
   divides("kv_heads", "heads");
   divides("parts", "kv_heads");
+}
+
+void check_parts(const Params& p) {
+  const int64_t parts = p.integer("parts");
+  if (parts == 1 || p.launch() == nullptr) return;
+  std::set<int64_t> ranks;
+  for (const LaunchShape::Place& pe : p.launch()->pes) ranks.insert(pe.rank);
+  if (parts != static_cast<int64_t>(ranks.size()))
+    throw BadParam("parts: found " + std::to_string(parts) + ", expected 1 or one for each rank of the launch, " +
+                   std::to_string(ranks.size()));
 }
 
 }  // namespace kernbench::kernels

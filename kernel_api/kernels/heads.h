@@ -47,6 +47,12 @@ PlaceInRank place_in_rank(const tl::Context&);
 std::vector<ParamSpec> head_params();
 /// window: 0 or more.
 ParamSpec window_param();
+/// rotary: 0 or more.
+ParamSpec rotary_param();
+/// How many elements of a head are turned, its first ones: all of them where the parameter is 0.
+int64_t turned_of_head(const Params&);
+/// BadParam where these are no pairs, or more than a head has.
+void check_rotary(const Params&);
 /// sink [heads], optional: of each head a score beside those of its keys, which has no value (gpt-oss' attention
 /// sinks).
 TensorSpec sink_spec();
@@ -57,5 +63,7 @@ tl::Tensor sink_beside(tl::Context&, const tl::Args&, const Heads&, int64_t kv_h
 double sink_beside(const TensorMap& in, int64_t head, double top);
 /// BadParam where these do not divide each other.
 void check_heads(const Params&);
+/// BadParam where the launch has not as many ranks as there are parts, of several.
+void check_parts(const Params&);
 
 }  // namespace kernbench::kernels

@@ -1,6 +1,7 @@
 // Row-wise softmax. Rows that fit a block are one tl.softmax; wider ones take two passes over the row with a running
 // maximum and sum.
 #include <algorithm>
+#include <limits>
 
 #include <Eigen/Core>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
 constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+constexpr double kLowest = std::numeric_limits<float>::lowest();
 
 /// y = softmax(x) for rows wider than a block.
 void wide_rows(tl::Context& tl, const tl::Block& x, const tl::Block& y) {
@@ -21,7 +23,8 @@ void wide_rows(tl::Context& tl, const tl::Block& x, const tl::Block& y) {
   for (int64_t j = 0; j < cols; j += kColumns) {
     const auto part = tl.cast(tl.load(x.tile(0, j, rows, std::min(kColumns, cols - j))), DType::f32);
     const tl::Tensor part_top = tl.max(part, 1, true);
-    const tl::Tensor new_top = j == 0 ? part_top : tl.maximum(top, part_top);
+    // Finite, so that elements of -inf are nothing though a whole block has no others.
+    const tl::Tensor new_top = j == 0 ? tl.maximum(part_top, kLowest) : tl.maximum(top, part_top);
     const tl::Tensor part_sum = tl.sum(tl.exp(part - new_top), 1, true);
     sum = j == 0 ? part_sum : tl.fma(sum, tl.exp(top - new_top), part_sum);
     top = new_top;

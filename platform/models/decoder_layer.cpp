@@ -27,6 +27,11 @@ bool splits_heads(const LayerSizes& s, const Layout& layout, DType dtype, const 
   });
 }
 
+/// Whether gemm_2d has it behind its products: those that are one op.
+bool has_activation_of_its_own(const std::string& activation) {
+  return activation != "gelu_tanh";
+}
+
 constexpr int64_t kFewestRowsOfPe = 8;  // of a chunk: fewer, and gemm_2d takes as long for handing on the weights
 
 /// What ranges of keys come to, where there are several.
@@ -104,8 +109,8 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   const Layout heads = way.heads(columns_over(s.ranks));
   if (splits_heads(s, heads, dtype, places, grids)) {
     add("qkv", s.qkv_width(), way.rows(columns_over(s.ranks)));
-    add("cos_rows", s.head_dim / 2, way.rows());
-    add("sin_rows", s.head_dim / 2, way.rows());
+    add("cos_rows", s.turned() / 2, way.rows());
+    add("sin_rows", s.turned() / 2, way.rows());
   } else {
     add("qkv", s.qkv_width(), heads);
   }
@@ -113,9 +118,9 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   add_by_rows("o_product");
   add("x1", s.dim, stream);
   if (s.experts > 0) return all;
-  add("normed2", s.dim, stream);
-  add_chunks("normed2_operand", s.dim, way.operand());
-  add_chunks("gate", s.hidden, by_columns);
+  if (!s.one_norm) add("normed2", s.dim, stream);
+  if (!s.one_norm || chunks.size() > 1) add_chunks("normed2_operand", s.dim, way.operand());
+  if (s.gated) add_chunks("gate", s.hidden, by_columns);
   add_chunks("up", s.hidden, by_columns);
   add_by_rows("down_product");
   return all;
@@ -154,8 +159,14 @@ void DecoderLayer::elementwise(const char* op, const Tensor& x, const Tensor& y,
   h_.launch(on_, "elementwise", {{"op", op}}, {{"x", x}, {"y", y}, {"z", z}});
 }
 
-void DecoderLayer::norm(const Tensor& x, const Tensor& w, const Tensor& y) {
-  h_.launch(on_, "rmsnorm", {{"eps", s_.eps}}, {{"x", x}, {"w", w}, {"y", y}});
+void DecoderLayer::norm(const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& y) {
+  Tensors tensors = {{"x", x}, {"w", w}, {"y", y}};
+  if (b.places()) tensors["b"] = b;
+  h_.launch(on_, b.places() ? "layer_norm" : "rmsnorm", {{"eps", s_.eps}}, tensors);
+}
+
+void DecoderLayer::add_bias(const Tensor& x, const Tensor& b, const std::string& activation) {
+  if (b.places()) h_.launch(on_, "add_bias", {{"activation", activation}}, {{"x", x}, {"b", b}});
 }
 
 Tensor DecoderLayer::rows(const Tensor& t, const Chunk& c) const {
@@ -189,6 +200,7 @@ void DecoderLayer::head_norm(const Tensor& qkv, const LayerWeights& w) {
 void DecoderLayer::turned(const Tensor& qkv, const Tensor& cos, const Tensor& sin) {
   host::KernelParams params = heads();
   params.emplace_back("seq", s_.rows);
+  params.emplace_back("rotary", s_.rotary);
   h_.launch(on_, "rope", params,
             {{"x", qkv}, {"cos", laid_out(cos, "cos_rows")}, {"sin", laid_out(sin, "sin_rows")}, {"y", qkv}});
 }
@@ -198,9 +210,10 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   const host::Scope temporaries(h_);  // their memory goes back when the layer is enqueued and done
   part("qkv");
   const Tensor qkv = made("qkv"), normed = made("normed1");
-  norm(x, w.norm1, normed);
-  host::linear_2d(h_, laid_out(normed, "normed1_operand"), w.qkv, qkv);
-  if (w.bias.places()) h_.launch(on_, "add_bias", {}, {{"x", qkv}, {"b", w.bias}});
+  norm(x, w.norm1, w.norm1_bias, normed);
+  const Tensor operand = laid_out(normed, "normed1_operand");
+  host::linear_2d(h_, operand, w.qkv, qkv);
+  add_bias(qkv, w.bias);
   part("attention");
   head_norm(qkv, w);
   turned(qkv, cos, sin);
@@ -221,27 +234,31 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
     add_output(x, o.sum, w, x1);
     return experts(x1, y, w);
   }
-  const Tensor normed2 = made("normed2");
+  const Tensor normed2 = s_.one_norm ? normed : made("normed2");
   for (size_t c = 0; c < chunks_.size(); ++c) {
     const Chunk& chunk = chunks_[c];
     part("output");
     add_output(rows(x, chunk), rows(o.sum, chunk), w, rows(x1, chunk));
     part("mlp");
-    norm(rows(x1, chunk), w.norm2, rows(normed2, chunk));
+    if (!s_.one_norm) norm(rows(s_.parallel ? x : x1, chunk), w.norm2, w.norm2_bias, rows(normed2, chunk));
     const auto sum = [&](int64_t turn) {
       if (chunks_.size() == 1) return host::SumBeside{};
-      return c == 0 ? sum_of(o, chunks_.back(), turn, 3) : sum_of(down, chunks_.front(), turn, 3);
+      const int64_t turns = products_of_mlp();
+      return c == 0 ? sum_of(o, chunks_.back(), turn, turns) : sum_of(down, chunks_.front(), turn, turns);
     };
-    mlp(rows(normed2, chunk), w, rows(down.product, chunk), chunk, sum);
+    const Tensor of_mlp =
+        s_.one_norm && chunks_.size() == 1 ? operand : laid_out(rows(normed2, chunk), chunk.name("normed2_operand"));
+    mlp(of_mlp, w, rows(down.product, chunk), chunk, sum);
   }
   add_up(sum_of(down, chunks_.back()));
   part("mlp");
   elementwise("add", x1, down.sum, y);
+  add_bias(y, w.mlp.down_bias);
 }
 
 void DecoderLayer::add_output(const Tensor& x, const Tensor& product, const LayerWeights& w, const Tensor& x1) {
   elementwise("add", x, product, x1);
-  if (w.o_bias.places()) h_.launch(on_, "add_bias", {}, {{"x", x1}, {"b", w.o_bias}});
+  add_bias(x1, w.o_bias);
 }
 
 void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sinks) {
@@ -257,16 +274,32 @@ void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sink
 
 void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
                        const std::function<host::SumBeside(int64_t)>& sum) {
-  const Tensor n = laid_out(x, chunk.name("normed2_operand"));
-  const Tensor gate = made(chunk.name("gate")), up = made(chunk.name("up"));
-  const bool fused = s_.activation != "gelu_tanh";  // gemm_2d has the activations that are one op
-  host::linear_2d(h_, n, w.mlp.gate, gate, fused ? s_.activation.c_str() : "none", sum(0));
-  host::linear_2d(h_, n, w.mlp.up, up, "none", sum(1));
-  if (fused)
-    elementwise("mul", gate, up, gate);
+  const MlpWeights& of = w.mlp;
+  const Tensor gate = s_.gated ? made(chunk.name("gate")) : Tensor(), up = made(chunk.name("up"));
+  if (!s_.gated) {
+    activated(x, of.up, of.up_bias, up, sum(0));
+    host::linear_2d(h_, up, of.down, y, "none", sum(1));
+    return;
+  }
+  const bool by_glu = !has_activation_of_its_own(s_.activation) && !of.gate_bias.places();
+  if (by_glu)
+    host::linear_2d(h_, x, of.gate, gate, "none", sum(0));
   else
+    activated(x, of.gate, of.gate_bias, gate, sum(0));
+  host::linear_2d(h_, x, of.up, up, "none", sum(1));
+  add_bias(up, of.up_bias);
+  if (by_glu)
     h_.launch(on_, "glu", {{"activation", s_.activation}}, {{"x", gate}, {"y", up}, {"z", gate}});
-  host::linear_2d(h_, gate, w.mlp.down, y, "none", sum(2));
+  else
+    elementwise("mul", gate, up, gate);
+  host::linear_2d(h_, gate, of.down, y, "none", sum(2));
+}
+
+void DecoderLayer::activated(const Tensor& x, const host::Weights& w, const Tensor& bias, const Tensor& y,
+                             const host::SumBeside& sum) {
+  const bool biased = bias.places() != nullptr;
+  host::linear_2d(h_, x, w, y, biased ? "none" : s_.activation, sum);
+  add_bias(y, bias, s_.activation);
 }
 
 void DecoderLayer::experts(const Tensor& x, const Tensor& y, const LayerWeights& w) {
@@ -278,9 +311,14 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   const host::Scope temporaries(h_);
   part("qkv");
   const Tensor product = made("qkv");
-  Tensors of_qkv = {{"x", x}, {"norm", w.norm1}, {"y", product}};
-  if (w.bias.places()) of_qkv["bias"] = w.bias;
-  linear(of_qkv, w.qkv);
+  // What there is of these beside a product.
+  const auto with = [](Tensors tensors, const Tensors& optional) {
+    for (const auto& [name, t] : optional) {
+      if (t.places()) tensors[name] = t;
+    }
+    return tensors;
+  };
+  linear(with({{"x", x}, {"norm", w.norm1}, {"y", product}}, {{"norm_bias", w.norm1_bias}, {"bias", w.bias}}), w.qkv);
   part("attention");
   const Tensor qkv = laid_out(product, "qkv_heads");
   head_norm(qkv, w);
@@ -288,18 +326,24 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   attend_to_cache(qkv, o, {{"cos", cos}, {"sin", sin}}, cache, w.sinks);
   part("output");
   const Tensor x1 = made("x1");
-  Tensors of_o = {{"x", o}, {"residual", x}, {"y", x1}};
-  if (w.o_bias.places()) of_o["bias"] = w.o_bias;
-  linear(of_o, w.o);
+  linear(with({{"x", o}, {"residual", x}, {"y", x1}}, {{"bias", w.o_bias}}), w.o);
   if (s_.experts > 0) return experts(x1, y, w);
   part("mlp");
   const Tensor hidden = made("hidden");
-  linear({{"x", x1}, {"norm", w.norm2}, {"y", hidden}}, w.mlp.gate, s_.activation.c_str(), w.mlp.up);
-  linear({{"x", hidden}, {"residual", x1}, {"y", y}}, w.mlp.down);
+  const Tensors of_mlp =
+      with({{"x", s_.parallel ? x : x1}, {"norm", w.norm2}, {"y", hidden}}, {{"norm_bias", w.norm2_bias}});
+  const char* activation = s_.activation.c_str();
+  if (s_.gated)
+    linear(with(of_mlp, {{"bias", w.mlp.gate_bias}, {"up_bias", w.mlp.up_bias}}), w.mlp.gate, activation, w.mlp.up);
+  else
+    linear(with(of_mlp, {{"bias", w.mlp.up_bias}}), w.mlp.up, activation);
+  linear(with({{"x", hidden}, {"residual", x1}, {"y", y}}, {{"bias", w.mlp.down_bias}}), w.mlp.down);
 }
 
 void DecoderLayer::linear(Tensors tensors, const host::Weights& w, const char* activation, const host::Weights& up) {
-  host::linear_of_few_rows(h_, on_, std::move(tensors), w, {{"activation", activation}, {"eps", s_.eps}}, up);
+  const char* norm = tensors.count("norm_bias") > 0 ? "layer" : "rms";
+  host::linear_of_few_rows(h_, on_, std::move(tensors), w,
+                           {{"activation", activation}, {"norm", norm}, {"eps", s_.eps}}, up);
 }
 
 void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensors& turns, const Cache& cache,
@@ -313,6 +357,7 @@ void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Ten
   of_cache.emplace_back("keys", cache.k.shape()[1]);
   of_cache.emplace_back("context", cache.context);
   of_cache.emplace_back("window", s_.window);
+  of_cache.emplace_back("rotary", s_.rotary);
   if (cache.k.dtype() != h_.dtype()) of_cache.emplace_back("cache", std::string(name_of(cache.k.dtype())));
   Tensors tensors = turns;
   tensors.insert({{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}});

@@ -20,6 +20,10 @@ struct LayerSizes {
   double activation_limit = 7;  ///< of swiglu_oai, which layers with experts alone have
   int64_t window = 0;
   bool qk_norm = false;   ///< heads of q and k are normed
+  int64_t rotary = 0;     ///< elements of a head that are turned, its first ones; 0: all
+  bool gated = true;      ///< the MLP: activation(gate · x) ⊙ up · x; else activation(up · x)
+  bool parallel = false;  ///< the MLP works on x, not on x and attention
+  bool one_norm = false;  ///< its norm is attention's, of the same rows
   int64_t sequences = 0;  ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
   int64_t splits = 1;     ///< ranges that a sequence's keys are cut into
   int64_t ranks = 1;
@@ -27,6 +31,7 @@ struct LayerSizes {
   int64_t groups = 1;                  ///< of ranks, that share out the experts
   bool weights_of_chosen = true;       ///< of experts: the softmax is of the chosen ones' logits, not of all
   int64_t prompt() const { return rows - sequences; }
+  int64_t turned() const { return rotary > 0 ? rotary : head_dim; }  ///< of a head
   int64_t width() const { return heads * head_dim; }
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
@@ -39,15 +44,16 @@ inline host::LayoutLevel rows_over(int64_t ranks, int64_t unit = 1) {
   return ranks > 1 ? host::shard(0, unit) : host::replicate();
 }
 
-/// down · (activation(gate · x) ⊙ up · x).
+/// down · (activation(gate · x) ⊙ up · x), or without a gate.
 struct MlpWeights {
   host::Weights gate, up, down;
-  host::Tensor gate_bias = {}, up_bias = {}, down_bias = {};  ///< of an expert, all or none
+  host::Tensor gate_bias = {}, up_bias = {}, down_bias = {};  ///< of each matrix, or of none
 };
 
 /// Without places where the layer has none. Columns of qkv stand as kernels/heads.h says, of one part a rank.
 struct LayerWeights {
   host::Tensor norm1, norm2;
+  host::Tensor norm1_bias, norm2_bias;  ///< of layer norms; without: rmsnorm
   host::Weights qkv, o;
   MlpWeights mlp;
   host::Tensor bias;    ///< of qkv
@@ -136,7 +142,7 @@ class DecoderLayer {
   host::Tensor made(const std::string& name);
   /// x as the temporary of that name lies; x itself where there is none.
   host::Tensor laid_out(const host::Tensor& x, const std::string& name);
-  void norm(const host::Tensor& x, const host::Tensor& w, const host::Tensor& y);
+  void norm(const host::Tensor& x, const host::Tensor& w, const host::Tensor& b, const host::Tensor& y);
   /// A product of which each rank has a summand, and their sum; with one rank the same tensor.
   struct Summed {
     host::Tensor product, sum;
@@ -150,9 +156,16 @@ class DecoderLayer {
   void attend(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& sinks);
   /// x1 = x + the product with o, and its bias.
   void add_output(const host::Tensor& x, const host::Tensor& product, const LayerWeights&, const host::Tensor& x1);
-  /// y = the MLP of a chunk's normed rows; sum(0), sum(1) and sum(2) go beside its products.
+  /// Launches of an MLP's products.
+  int64_t products_of_mlp() const { return s_.gated ? 3 : 2; }
+  /// y = the MLP of a chunk's normed rows, laid out as an operand, without the bias of down; sum(0) and so on go beside
+  /// its products.
   void mlp(const host::Tensor& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
            const std::function<host::SumBeside(int64_t)>& sum);
+  /// y = activation(x · w + bias) of a prefill.
+  void activated(const host::Tensor& x, const host::Weights& w, const host::Tensor& bias, const host::Tensor& y,
+                 const host::SumBeside&);
+  void add_bias(const host::Tensor& x, const host::Tensor& b, const std::string& activation = "none");
   /// A decode's products, by decode_linear.
   void linear(Tensors, const host::Weights& w, const char* activation = "none", const host::Weights& up = {});
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);

@@ -27,7 +27,7 @@ void settle_attention_bias(const ModelFile& f, bool fallback, ModelSpec* m) {
 void settle_llama(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
   settle_attention_bias(f, false, m);
-  if (f.flag("mlp_bias", false)) m->not_yet.push_back("mlp_bias");
+  m->mlp_bias = f.flag("mlp_bias", false);
 }
 
 /// Which a file may say that there is none.
@@ -87,6 +87,38 @@ void settle_qwen3_moe(const ModelFile& f, ModelSpec* m) {
   if (!f.list("mlp_only_layers").empty()) m->not_yet.push_back("mlp_only_layers, layers without experts");
 }
 
+void settle_starcoder2(const ModelFile& f, ModelSpec* m) {
+  m->tied = f.flag("tie_word_embeddings", true);
+  m->window = window_of(f, 0);
+  m->qkv_bias = m->o_bias = m->mlp_bias = f.flag("use_bias", true);
+  if (!m->mlp_bias) m->not_yet.push_back("use_bias: false, an MLP without biases");
+}
+
+void settle_qk_layernorm(const ModelFile& f, ModelSpec* m) {
+  if (f.flag("qk_layernorm", false)) m->not_yet.push_back("qk_layernorm");
+}
+
+void settle_stablelm(const ModelFile& f, ModelSpec* m) {
+  m->tied = f.flag("tie_word_embeddings", false);
+  m->qkv_bias = f.flag("use_qkv_bias", false);
+  m->parallel = m->one_norm = f.flag("use_parallel_residual", false);
+  settle_qk_layernorm(f, m);
+}
+
+void settle_phi(const ModelFile& f, ModelSpec* m) {
+  m->tied = f.flag("tie_word_embeddings", false);
+  m->qkv_bias = m->o_bias = m->mlp_bias = m->head_bias = true;
+  m->parallel = m->one_norm = true;
+  settle_qk_layernorm(f, m);
+}
+
+void settle_gpt_neox(const ModelFile& f, ModelSpec* m) {
+  m->tied = f.flag("tie_word_embeddings", false);
+  settle_attention_bias(f, true, m);
+  m->mlp_bias = true;
+  m->parallel = f.flag("use_parallel_residual", true);
+}
+
 RopeScaling gpt_oss_scaling() {
   RopeScaling s;
   s.kind = RopeScaling::Kind::yarn;
@@ -143,7 +175,7 @@ const std::vector<Family>& families() {
        {"head_dim"},
        {"attention_bias"},
        settle_gemma,
-       {10000, 1e-6, 8192, 16}},
+       {10000, 1e-6, 8192, 16, 0, {}, "gelu_pytorch_tanh"}},
       {"mixtral",
        "as mistral, experts instead of one MLP",
        {"num_local_experts", "num_experts_per_tok"},
@@ -163,6 +195,38 @@ const std::vector<Family>& families() {
        {"attention_bias", "sliding_window", "layer_types", "swiglu_limit"},
        settle_gpt_oss,
        {150000, 1e-5, 131072, 8, 64, gpt_oss_scaling()}},
+      {"starcoder2",
+       "layer norms, an MLP without a gate, biases, a sliding window",
+       {},
+       {"sliding_window", "use_bias"},
+       settle_starcoder2,
+       {10000, 1e-5, 4096, 2, 0, {}, "gelu_pytorch_tanh"},
+       {true, false},
+       {"norm_epsilon"}},
+      {"stablelm",
+       "layer norms, a part of each head is turned",
+       {},
+       {"use_qkv_bias", "use_parallel_residual", "qk_layernorm"},
+       settle_stablelm,
+       {10000, 1e-5, 4096, 32, 0, {}, "silu", 0.25},
+       {true, true},
+       {"layer_norm_eps", "rope_theta", "partial_rotary_factor"}},
+      {"phi",
+       "attention and an MLP without a gate side by side behind one layer norm, biases, the head's among them",
+       {},
+       {"qk_layernorm"},
+       settle_phi,
+       {10000, 1e-5, 2048, 0, 0, {}, "gelu_new", 0.5},
+       {true, false},
+       {"layer_norm_eps", "rope_theta", "partial_rotary_factor"}},
+      {"gpt_neox",
+       "attention and an MLP without a gate side by side, each behind a layer norm, biases",
+       {},
+       {"attention_bias", "use_parallel_residual"},
+       settle_gpt_neox,
+       {10000, 1e-5, 2048, 0, 0, {}, "gelu", 0.25},
+       {true, false},
+       {"layer_norm_eps", "rotary_emb_base", "rotary_pct"}},
   };
   return all;
 }
@@ -180,18 +244,9 @@ const std::vector<std::string_view>& common_required() {
 }
 
 const std::vector<std::string_view>& common_optional() {
-  static const std::vector<std::string_view> all = {"num_key_value_heads",
-                                                    "head_dim",
-                                                    "rms_norm_eps",
-                                                    "rope_theta",
-                                                    "rope_scaling",
-                                                    "rope_parameters",
-                                                    "max_position_embeddings",
-                                                    "hidden_act",
-                                                    "hidden_activation",
-                                                    "torch_dtype",
-                                                    "dtype",
-                                                    "tie_word_embeddings"};
+  static const std::vector<std::string_view> all = {
+      "num_key_value_heads", "head_dim",          "rope_scaling", "rope_parameters", "max_position_embeddings",
+      "hidden_act",          "hidden_activation", "torch_dtype",  "dtype",           "tie_word_embeddings"};
   return all;
 }
 

@@ -18,6 +18,20 @@ struct FamilyDefaults {
   int64_t kv_heads = 0;  ///< 0: as many as heads of q
   int64_t head_dim = 0;  ///< 0: hidden_size over the heads
   RopeScaling rope_scaling = {};
+  std::string_view activation = "silu";  ///< as hidden_act says it
+  double rotary = 1;                     ///< share of a head that is turned
+};
+
+/// What some families' files call by names of their own.
+struct FamilyWords {
+  std::string_view eps = "rms_norm_eps", rope_theta = "rope_theta";
+  std::string_view rotary = {};  ///< share of a head that is turned; none: all of it is
+};
+
+/// What all models of the family are made of, where it is not llama's.
+struct FamilyParts {
+  bool layer_norm = false;  ///< mean and variance, with a bias, in place of rmsnorm
+  bool gated = true;        ///< the MLP
 };
 
 struct Family {
@@ -27,6 +41,8 @@ struct Family {
   std::vector<std::string_view> optional;        ///< beside those that all families may have
   void (*settle)(const ModelFile&, ModelSpec*);  ///< sets what these say, and what all models of the family are
   FamilyDefaults defaults = {};
+  FamilyParts parts = {};
+  FamilyWords words = {};
 };
 
 const std::vector<Family>& families();

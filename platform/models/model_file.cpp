@@ -105,22 +105,35 @@ void refuse_unread(const ModelFile& f, const Family& family) {
   std::set<std::string, std::less<>> known;
   for (const auto* names : {&common_required(), &common_optional(), &family.required, &family.optional})
     known.insert(names->begin(), names->end());
+  for (const std::string_view word : {family.words.eps, family.words.rope_theta, family.words.rotary}) {
+    if (!word.empty()) known.emplace(word);
+  }
   const std::vector<std::string> words(known.begin(), known.end());
   for (const auto& [name, field] : f.fields()) {
     if (known.count(name.substr(0, name.find('.'))) == 0)
-      throw InputError(fmt::format("{}:{}: {}: nobody reads this of model_type {}{}", f.name(), field.line, name,
-                                   family.name, did_you_mean(name, words)));
+      throw InputError(fmt::format("{}:{}: {}: nobody reads this of model_type {}{} legal: {}", f.name(), field.line,
+                                   name, family.name, did_you_mean(name, words), fmt::join(words, ", ")));
   }
 }
 
 /// How positions are stretched: rope_scaling, or rope_parameters, which has rope_theta too (transformers 5).
 class RopeFields {
  public:
-  explicit RopeFields(const ModelFile& f)
-      : f_(f), before_(f.has("rope_parameters") ? "rope_parameters." : "rope_scaling.") {}
+  RopeFields(const ModelFile& f, const FamilyWords& words)
+      : f_(f), words_(words), before_(f.has("rope_parameters") ? "rope_parameters." : "rope_scaling.") {}
 
   double theta(double fallback) const {
-    return has("rope_theta") ? number("rope_theta") : f_.number("rope_theta", fallback);
+    return has("rope_theta") ? number("rope_theta") : f_.number(words_.rope_theta, fallback);
+  }
+  /// Elements of a head that are turned.
+  int64_t rotary(int64_t head_dim, double fallback) const {
+    if (words_.rotary.empty()) return head_dim;
+    const std::string field =
+        has("partial_rotary_factor") ? before_ + "partial_rotary_factor" : std::string(words_.rotary);
+    const auto turned = static_cast<int64_t>(static_cast<double>(head_dim) * f_.number(field, fallback));
+    if (turned < 2 || turned > head_dim || turned % 2 != 0)
+      f_.refuse(field, fmt::format("a share of a head's {} elements that is an even number of them", head_dim));
+    return turned;
   }
   /// `positions`: the most that the model was made for; `fallback`: of a file that says nothing.
   RopeScaling scaling(int64_t positions, double theta, const RopeScaling& fallback) const {
@@ -155,7 +168,8 @@ class RopeFields {
   }
   RopeScaling yarn(RopeScaling s, int64_t positions, double theta) const {
     s.kind = RopeScaling::Kind::yarn;
-    if (theta <= 1) f_.refuse(has("rope_theta") ? before_ + "rope_theta" : "rope_theta", "more than 1 beside yarn");
+    if (theta <= 1)
+      f_.refuse(has("rope_theta") ? before_ + "rope_theta" : std::string(words_.rope_theta), "more than 1 beside yarn");
     s.original_positions = f_.whole(before_ + "original_max_position_embeddings", positions);
     s.beta_fast = number("beta_fast", s.beta_fast);
     s.beta_slow = number("beta_slow", s.beta_slow);
@@ -172,12 +186,13 @@ class RopeFields {
   }
 
   const ModelFile& f_;
+  const FamilyWords& words_;
   const std::string before_;
 };
 
-std::string activation_of(const ModelFile& f, std::string_view family) {
+std::string activation_of(const ModelFile& f, std::string_view fallback) {
   const std::string key = f.has("hidden_activation") ? "hidden_activation" : "hidden_act";
-  const std::string name = f.text(key, family == "gemma" ? "gelu_pytorch_tanh" : "silu");
+  const std::string name = f.text(key, std::string(fallback));
   if (name == "silu" || name == "swish") return "silu";
   if (name == "gelu") return "gelu";
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return "gelu_tanh";
@@ -212,11 +227,14 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   if (m.head_dim % 2 != 0 || m.head_dim > 512) f.refuse("head_dim", "an even number, at most 512");
   m.hidden = f.whole("intermediate_size");
   m.positions = f.whole("max_position_embeddings", otherwise.positions);
-  m.eps = f.number("rms_norm_eps", otherwise.eps);
-  const RopeFields rope(f);
+  m.eps = f.number(family.words.eps, otherwise.eps);
+  const RopeFields rope(f, family.words);
+  m.rotary = rope.rotary(m.head_dim, otherwise.rotary);
   m.rope_theta = rope.theta(otherwise.rope_theta);
   m.rope_scaling = rope.scaling(m.positions, m.rope_theta, otherwise.rope_scaling);
-  m.activation = activation_of(f, family.name);
+  m.activation = activation_of(f, otherwise.activation);
+  m.layer_norm = family.parts.layer_norm;
+  m.gated = family.parts.gated;
   m.dtype = dtype_of(f);
   family.settle(f, &m);
   if (m.experts_per_token > m.experts)

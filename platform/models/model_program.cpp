@@ -38,7 +38,7 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
   return HostTensor::from(DType::i32, shape, all);
 }
 
-/// cos or sin [rows, head_dim / 2] of a phase's positions in a step.
+/// cos or sin [rows, rotary / 2] of a phase's positions in a step.
 HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
   const std::vector<double> frequencies = rope_frequencies(m);
@@ -134,7 +134,11 @@ class ModelProgram::Run {
     const auto of = [&](const char* name) { return input(layer + name); };
     LayerWeights w;
     w.norm1 = of("norm1");
-    w.norm2 = of("norm2");
+    w.norm2 = of(model_.one_norm ? "norm1" : "norm2");
+    if (model_.layer_norm) {
+      w.norm1_bias = of("norm1_bias");
+      w.norm2_bias = of(model_.one_norm ? "norm1_bias" : "norm2_bias");
+    }
     w.qkv = matrix(layer + "qkv", model_.dim);
     w.o = matrix(layer + "o", model_.width());
     if (model_.experts == 0) {
@@ -155,10 +159,11 @@ class ModelProgram::Run {
   }
 
   MlpWeights mlp(const std::string& before) const {
-    MlpWeights w{matrix(before + "gate", model_.dim), matrix(before + "up", model_.dim),
-                 matrix(before + "down", model_.hidden)};
-    if (model_.expert_bias) {
-      w.gate_bias = input(before + "gate_bias");
+    MlpWeights w{{}, matrix(before + "up", model_.dim), matrix(before + "down", model_.hidden)};
+    const bool biased = model_.experts > 0 ? model_.expert_bias : model_.mlp_bias;
+    if (model_.gated) w.gate = matrix(before + "gate", model_.dim);
+    if (model_.gated && biased) w.gate_bias = input(before + "gate_bias");
+    if (biased) {
       w.up_bias = input(before + "up_bias");
       w.down_bias = input(before + "down_bias");
     }
@@ -236,9 +241,12 @@ class ModelProgram::Run {
     const Tensor logits = output(of_step("logits"));
     const Way way = program_.one_row();
     const host::Weights w = matrix("head", model_.dim);
-    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks),
-                             {{"x", h_.redistribute(last, way.stream())}, {"norm", input("norm")}, {"y", logits}}, w,
-                             {{"eps", model_.eps}});
+    std::map<std::string, Tensor> tensors = {
+        {"x", h_.redistribute(last, way.stream())}, {"norm", input("norm")}, {"y", logits}};
+    if (model_.layer_norm) tensors["norm_bias"] = input("norm_bias");
+    if (model_.head_bias) tensors["bias"] = input("head_bias");
+    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks), tensors, w,
+                             {{"norm", model_.layer_norm ? "layer" : "rms"}, {"eps", model_.eps}});
     mark("head", "argmax");
     h_.launch(host::streams_of(h_, way.ranks), "argmax_of_columns", {},
               {{"x", logits}, {"y", output(of_step("next"))}});
@@ -300,6 +308,10 @@ LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
   s.activation_limit = model_.activation_limit;
   s.window = model_.window_of(layer);
   s.qk_norm = model_.qk_norm;
+  s.rotary = model_.rotary;
+  s.gated = model_.gated;
+  s.parallel = model_.parallel;
+  s.one_norm = model_.one_norm;
   s.sequences = p.batch;
   s.splits = ranges(p).splits;
   s.ranks = plan_.ranks;
@@ -367,7 +379,7 @@ void ModelProgram::add_phase(size_t phase) {
 
 void ModelProgram::add_positions(size_t phase) {
   const Phase& p = plan_.phases[phase];
-  const Dims shape{p.rows(), model_.head_dim / 2};
+  const Dims shape{p.rows(), model_.rotary / 2};
   for (int64_t stage = 0; stage < plan_.stages; ++stage) {
     const int64_t layer = plan_.first_layer(stage);
     for (int64_t step = 0; step < p.steps; ++step) {
@@ -400,7 +412,11 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   const auto matrix = [&](const char* name, int64_t k, int64_t n, bool over_rows) {
     add_matrix(of_layer, before + name, plan_.weights, k, n, way, over_rows);
   };
-  vector("norm1", model_.dim);
+  const auto norm = [&](const char* name, const char* bias) {
+    vector(name, model_.dim);
+    if (model_.layer_norm) vector(bias, model_.dim);
+  };
+  norm("norm1", "norm1_bias");
   matrix("qkv", model_.dim, model_.qkv_width(), false);
   if (model_.qkv_bias) vector("qkv_bias", model_.qkv_width());
   if (model_.qk_norm) {
@@ -410,19 +426,28 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   matrix("o", model_.width(), model_.dim, true);
   if (model_.o_bias) vector("o_bias", model_.dim);
   if (model_.sinks) vector("sinks", model_.heads);
-  vector("norm2", model_.dim);
+  if (!model_.one_norm) norm("norm2", "norm2_bias");
   if (model_.experts > 0) {
     add_experts(of_layer, before);
   } else {
     add_mlp(of_layer, before, way);
+    if (model_.mlp_bias) add_mlp_biases(of_layer, before, way.ranks);
   }
   if (p.has_sequences()) add_cache(phase, layer);
 }
 
 void ModelProgram::add_mlp(const ModelTensor& like, const std::string& before, const Way& way) {
-  add_matrix(like, before + "gate", plan_.weights, model_.dim, model_.hidden, way, false);
+  if (model_.gated) add_matrix(like, before + "gate", plan_.weights, model_.dim, model_.hidden, way, false);
   add_matrix(like, before + "up", plan_.weights, model_.dim, model_.hidden, way, false);
   add_matrix(like, before + "down", plan_.weights, model_.hidden, model_.dim, way, true);
+}
+
+void ModelProgram::add_mlp_biases(const ModelTensor& like, const std::string& before,
+                                  const std::vector<uint32_t>& ranks) {
+  const Layout copies = Layout().on(ranks);
+  if (model_.gated) add(like, before + "gate_bias", {model_.hidden}, copies);
+  add(like, before + "up_bias", {model_.hidden}, copies);
+  add(like, before + "down_bias", {model_.dim}, copies);
 }
 
 void ModelProgram::add_cache(size_t phase, int64_t layer) {
@@ -470,9 +495,7 @@ void ModelProgram::add_experts(const ModelTensor& like, const std::string& befor
     for (int64_t e = g.first; e < g.first + g.count; ++e) {
       const std::string name = expert_name(before, e);
       add_mlp(like, name, way_of_experts(way, g.ranks));
-      if (!model_.expert_bias) continue;
-      for (const char* bias : {"gate_bias", "up_bias"}) add(like, name + bias, {model_.hidden}, Layout().on(g.ranks));
-      add(like, name + "down_bias", {model_.dim}, Layout().on(g.ranks));
+      if (model_.expert_bias) add_mlp_biases(like, name, g.ranks);
     }
   }
   for (int64_t step = 0; step < p.steps && !plan_.routed; ++step) {
@@ -511,6 +534,8 @@ void ModelProgram::add_ends(size_t phase) {
   embedding.tensor.init = Init::weights([dim = model_.dim](const Params&) { return dim; });
   add(embedding, "embedding", table, first.rows());
   add(weights, "norm", {model_.dim}, Layout().on(last.ranks));
+  if (model_.layer_norm) add(weights, "norm_bias", {model_.dim}, Layout().on(last.ranks));
+  if (model_.head_bias) add(weights, "head_bias", {model_.vocab}, Layout().on(last.ranks));
   ModelTensor head = embedding;
   if (model_.tied) {
     ProgramTensor of = embedding.tensor;

@@ -100,6 +100,7 @@ class ModelProgram {
   void add_cache(size_t phase, int64_t layer);
   void add_positions(size_t phase);
   void add_mlp(const ModelTensor& like, const std::string& before, const Way&);
+  void add_mlp_biases(const ModelTensor& like, const std::string& before, const std::vector<uint32_t>& ranks);
   void add_experts(const ModelTensor& like, const std::string& before);
 
   const ModelSpec model_;

@@ -20,7 +20,7 @@ double stretched(double frequency, const RopeScaling& s) {
 /// The same by the number of the pair (YaRN, Peng et al. 2023, as Hugging Face's models have it).
 double by_pairs(double frequency, int64_t pair, const ModelSpec& m) {
   const RopeScaling& s = m.rope_scaling;
-  const auto dim = static_cast<double>(m.head_dim);
+  const auto dim = static_cast<double>(m.rotary);
   const auto pair_of = [&](double turns) {  // that makes so many in the original positions
     return dim * std::log(static_cast<double>(s.original_positions) / (turns * 2 * kPi)) / (2 * std::log(m.rope_theta));
   };
@@ -58,9 +58,8 @@ double yarn_amplitude(double factor, double by) {
 
 std::vector<double> rope_frequencies(const ModelSpec& m) {
   std::vector<double> all;
-  for (int64_t i = 0; i < m.head_dim / 2; ++i)
-    all.push_back(
-        scaled(std::pow(m.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim)), i, m));
+  for (int64_t i = 0; i < m.rotary / 2; ++i)
+    all.push_back(scaled(std::pow(m.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.rotary)), i, m));
   return all;
 }
 

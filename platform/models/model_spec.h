@@ -28,15 +28,20 @@ double yarn_amplitude(double factor, double by = 1);
 struct ModelSpec {
   std::string file, family;  ///< as given; the model_type
   int64_t vocab = 0, dim = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t rotary = 0;     ///< elements of a head that are turned, its first ones
   int64_t hidden = 0;     ///< width of the MLP, or of one expert
   int64_t positions = 0;  ///< the most that it was made for
   double eps = 1e-6, rope_theta = 10000;
   RopeScaling rope_scaling;
-  std::string activation = "silu";  ///< of the gate: silu, gelu (exact), gelu_tanh or swiglu_oai
+  bool layer_norm = false;          ///< norms take the mean away and have a bias; else rmsnorm
+  bool gated = true;                ///< the MLP has a gate
+  bool parallel = false;            ///< the MLP works on what attention does, not on what that comes to
+  bool one_norm = false;            ///< of both, where they are parallel
+  std::string activation = "silu";  ///< of the gate, or the MLP: silu, gelu (exact), gelu_tanh or swiglu_oai
   double activation_limit = 7;      ///< of swiglu_oai
   int64_t window = 0;               ///< keys that a query sees, itself among them; 0: all
   std::vector<bool> windowed;       ///< by layer: where the window holds; empty: in all
-  bool qkv_bias = false, o_bias = false;
+  bool qkv_bias = false, o_bias = false, mlp_bias = false, head_bias = false;
   bool sinks = false;             ///< each head has a score beside those of its keys, that has no value
   bool qk_norm = false;           ///< heads of q and k are normed before they are turned
   bool scaled_embedding = false;  ///< by the square root of dim
@@ -55,7 +60,7 @@ struct ModelSpec {
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
-/// How fast each pair of a head turns, radians a position: head_dim / 2 of them.
+/// How fast each pair of a head turns, radians a position: rotary / 2 of them.
 std::vector<double> rope_frequencies(const ModelSpec&);
 
 }  // namespace kernbench::models

@@ -62,6 +62,18 @@ void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, doubl
   for (int64_t i = 0; i < n; ++i) m->at(row, col + i) *= scale * w[static_cast<size_t>(i)];
 }
 
+/// A whole row less its mean, over the root of its variance, times w, and b.
+void layer_norm(Matrix* m, int64_t row, const Vector& w, const Vector& b, double eps) {
+  double mean = 0, variance = 0;
+  for (int64_t i = 0; i < m->cols; ++i) mean += m->at(row, i) / static_cast<double>(m->cols);
+  for (int64_t i = 0; i < m->cols; ++i) variance += (m->at(row, i) - mean) * (m->at(row, i) - mean);
+  const double deviation = std::sqrt(variance / static_cast<double>(m->cols) + eps);
+  for (int64_t i = 0; i < m->cols; ++i) {
+    const auto at = static_cast<size_t>(i);
+    m->at(row, i) = (m->at(row, i) - mean) / deviation * w[at] + b[at];
+  }
+}
+
 bool contains(const std::vector<int32_t>& all, int32_t one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
@@ -161,8 +173,7 @@ class Reference {
 
   void layer(int64_t l, Matrix* x) {
     const std::string before = "layers." + std::to_string(l) + ".";
-    Matrix n = *x;
-    for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm1"), m_.eps);
+    const Matrix n = normed(*x, before + "norm1");
     Matrix qkv = times(n, of_layer(before + "qkv"));
     if (m_.qkv_bias) add_bias(before + "qkv_bias", &qkv);
     turn(before, &qkv);
@@ -173,12 +184,24 @@ class Reference {
     if (phase().has_sequences()) attend_to_caches(before, qkv, &heads);
     Matrix o = times(heads, of_layer(before + "o"));
     if (m_.o_bias) add_bias(before + "o_bias", &o);
+    const Matrix beside = *x;
     for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += o.values[i];
 
-    n = *x;
-    for (int64_t r = 0; r < n.rows; ++r) norm(&n, r, 0, m_.dim, vector(before + "norm2"), m_.eps);
-    const Matrix y = m_.experts > 0 ? of_experts(l, before, n) : mlp(before, n);
+    const Matrix of_mlp = normed(m_.parallel ? beside : *x, before + (m_.one_norm ? "norm1" : "norm2"));
+    const Matrix y = m_.experts > 0 ? of_experts(l, before, of_mlp) : mlp(before, of_mlp);
     for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += y.values[i];
+  }
+
+  /// Every row, by the norm of that name.
+  Matrix normed(Matrix x, const std::string& name) const {
+    const Vector w = vector(name), b = m_.layer_norm ? vector(name + "_bias") : Vector();
+    for (int64_t r = 0; r < x.rows; ++r) {
+      if (m_.layer_norm)
+        layer_norm(&x, r, w, b, m_.eps);
+      else
+        norm(&x, r, 0, x.cols, w, m_.eps);
+    }
+    return x;
   }
 
   void add_bias(const std::string& name, Matrix* to) const {
@@ -195,15 +218,20 @@ class Reference {
   }
 
   Matrix mlp(const std::string& before, const Matrix& x) const {
-    Matrix gate = times(x, of_layer(before + "gate")), up = times(x, of_layer(before + "up"));
-    if (m_.expert_bias) {
-      add_bias(before + "gate_bias", &gate);
-      add_bias(before + "up_bias", &up);
+    const bool biased = m_.experts > 0 ? m_.expert_bias : m_.mlp_bias;
+    const auto linear = [&](const Matrix& to, const std::string& name) {
+      Matrix y = times(to, of_layer(before + name));
+      if (biased) add_bias(before + name + "_bias", &y);
+      return y;
+    };
+    Matrix hidden = linear(x, "up");
+    if (m_.gated) {
+      const Matrix gate = linear(x, "gate");
+      for (size_t i = 0; i < gate.values.size(); ++i) hidden.values[i] = gated(gate.values[i], hidden.values[i]);
+    } else {
+      for (double& v : hidden.values) v = activated(m_.activation, v);
     }
-    for (size_t i = 0; i < gate.values.size(); ++i) gate.values[i] = gated(gate.values[i], up.values[i]);
-    Matrix y = times(gate, of_layer(before + "down"));
-    if (m_.expert_bias) add_bias(before + "down_bias", &y);
-    return y;
+    return linear(hidden, "down");
   }
 
   Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) const {
@@ -283,7 +311,7 @@ class Reference {
   void turn(const std::string& before, Matrix* qkv) const {
     const auto table = [&](const char* name) { return matrix(program_.positions_of(0, of_step(name))); };
     const Matrix cos = table("cos"), sin = table("sin");
-    const int64_t half = m_.head_dim / 2;
+    const int64_t half = m_.rotary / 2;
     for (int64_t head = 0; head < m_.heads + m_.kv_heads; ++head) {
       const bool is_q = head < m_.heads;
       const int64_t col = is_q ? q_col(head) : k_col(head - m_.heads);
@@ -389,8 +417,8 @@ class Reference {
   void head(const Matrix& x) {
     Matrix last(phase().logits(), m_.dim);
     std::copy(x.values.end() - static_cast<int64_t>(last.values.size()), x.values.end(), last.values.begin());
-    for (int64_t r = 0; r < last.rows; ++r) norm(&last, r, 0, m_.dim, vector("norm"), m_.eps);
-    const Matrix logits = times(last, weights("head", program_.head_type()));
+    Matrix logits = times(normed(last, "norm"), weights("head", program_.head_type()));
+    if (m_.head_bias) add_bias("head_bias", &logits);
     tell(of_step("logits"), logits, roundings());
     tell_next(logits);
   }

@@ -39,7 +39,7 @@ Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, int64_t la
   const double cached = number(p.batch) * keys_seen(window, p.context + (p.steps - 1) / 2, 1),
                keys = keys_seen(window, 0, p.tokens) + cached;
   Work w;
-  w.bytes = size * number(2 * m.dim);
+  w.bytes = size * number((m.one_norm ? 1 : 2) * (m.layer_norm ? 2 : 1) * m.dim);
   /// `of_row` such matrices meet a row, `there` some row.
   const auto add = [&](DType type, int64_t k, int64_t n, double of_row = 1, double there = 1) {
     w.macs += number(p.rows()) * of_row * number(k) * number(n);
@@ -49,11 +49,13 @@ Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, int64_t la
   add(plan.weights, m.width(), m.dim);
   if (m.experts > 0) add(plan.dtype, m.dim, m.experts);
   const double of_row = m.experts > 0 ? number(m.experts_per_token) : 1, there = m.experts > 0 ? chosen : 1;
-  add(plan.weights, m.dim, m.hidden, 2 * of_row, 2 * there);
+  const double into_hidden = m.gated ? 2 : 1;
+  add(plan.weights, m.dim, m.hidden, into_hidden * of_row, into_hidden * there);
   add(plan.weights, m.hidden, m.dim, of_row, there);
   w.macs += 2 * keys * number(m.width());
   if (m.qkv_bias) w.bytes += size * number(m.qkv_width());
   if (m.o_bias) w.bytes += size * number(m.dim);
+  if (m.mlp_bias) w.bytes += size * (into_hidden * number(m.hidden) + number(m.dim));
   if (m.sinks) w.bytes += size * number(m.heads);
   if (m.expert_bias) w.bytes += size * (number(m.experts) + chosen * number(2 * m.hidden + m.dim));
   if (!p.has_sequences()) return w;

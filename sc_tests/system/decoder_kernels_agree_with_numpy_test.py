@@ -83,6 +83,21 @@ class Kernels(KernelCli):
             wanted[:, :4] = (turned if pairing == "halves" else turned.swapaxes(2, 3)).reshape(seq, 4, dim)
             self.close(y, wanted.reshape(seq, -1))
 
+    def test_rope_of_the_first_elements_of_heads(self):
+        for pairing in ("halves", "neighbours"):
+            for dim, rotary in ((6, 2), (6, 6), (7, 4), (512, 128)):
+                seq, heads, kv, half = 13, 3, 1, rotary // 2
+                x, angle = self.values(seq, 5 * dim), self.values(seq, half) * 3
+                y, = self.run_kernel("rope", ["y"], {"x": x, "cos": np.cos(angle), "sin": np.sin(angle)}, seq=seq, heads=heads,
+                                     kv_heads=kv, dim=dim, pairing=pairing, rotary=rotary)
+                wanted = x.astype(np.float64).reshape(seq, 5, dim)
+                low = slice(0, half) if pairing == "halves" else slice(0, rotary, 2)
+                high = slice(half, rotary) if pairing == "halves" else slice(1, rotary, 2)
+                a, b = wanted[:, :4, low].copy(), wanted[:, :4, high].copy()
+                c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+                wanted[:, :4, low], wanted[:, :4, high] = a * c - b * s, b * c + a * s
+                self.close(y, wanted.reshape(seq, -1))
+
     def decode(self, batch, kv, group, dim, context, splits, keys, window=0, sinks=None):
         heads = kv * group
         qkv = self.values(batch, (heads + 2 * kv) * dim)
@@ -121,15 +136,21 @@ class Kernels(KernelCli):
             self.decode(2, 2, 3, 6, 20, splits, 24 // splits, window, np.array([-1e4, -2, 0, 0.5, 3, 1e4], np.float32))
 
     def test_decode_turns_q_and_k_and_gives_o(self):
-        batch, heads, kv, dim, context = 3, 4, 2, 6, 5
-        qkv, angle = self.values(batch, 8 * dim), self.values(batch, dim // 2) * 3
+        """All of a head, or its first elements."""
+        for dim, rotary in ((6, 0), (6, 2), (7, 4)):
+            with self.subTest(dim=dim, rotary=rotary):
+                self.decode_turns(dim, rotary)
+
+    def decode_turns(self, dim, rotary):
+        batch, heads, kv, context, half = 3, 4, 2, 5, (rotary or dim) // 2
+        qkv, angle = self.values(batch, 8 * dim), self.values(batch, half) * 3
         c, s = np.cos(angle), np.sin(angle)
         k, v = self.values(batch * kv, 9, dim), self.values(batch * kv, 9, dim)
         o, cached = self.run_kernel("flash_decode", ["o", "k"], {"qkv": qkv, "k": k, "v": v, "cos": c, "sin": s}, batch=batch,
-                                    heads=heads, kv_heads=kv, dim=dim, context=context, splits=1, keys=9)
+                                    heads=heads, kv_heads=kv, dim=dim, context=context, splits=1, keys=9, rotary=rotary)
         x = qkv.astype(np.float64).reshape(batch, 8, dim)
-        a, b = x[:, :6, :3].copy(), x[:, :6, 3:].copy()
-        x[:, :6] = np.concatenate([a * c[:, None] - b * s[:, None], b * c[:, None] + a * s[:, None]], 2)
+        a, b = x[:, :6, :half].copy(), x[:, :6, half:2 * half].copy()
+        x[:, :6, :2 * half] = np.concatenate([a * c[:, None] - b * s[:, None], b * c[:, None] + a * s[:, None]], 2)
         k, v = (t.reshape(batch, kv, 9, dim)[:, :, :context + 1].astype(np.float64) for t in (k, v))
         k[:, :, context], v[:, :, context] = x[:, 4:6], x[:, 6:]
         self.close(cached.reshape(batch, kv, 9, dim)[:, :, context], x[:, 4:6])
@@ -175,6 +196,34 @@ class Kernels(KernelCli):
                     wanted = wanted * (x @ f["up"] + f.get("up_bias", 0) if "up" in f else 1) + f.get("residual", 0)
                     self.close(y, wanted, 1e-4)
 
+    def test_linear_of_rows_with_a_layer_norm(self):
+        """One cube and several, some without columns, unlike means in them; with its bias and without."""
+        for system, m, n, k, mean in (("small.yaml", 1, 1, 1, 3), ("small.yaml", 13, 70, 48, 0), ("six_sip_torus.yaml", 3, 7, 2, 1e3),
+                                      ("six_sip_torus.yaml", 21, 33, 129, 1e4), ("default.yaml", 5, 40, 130, -1e4)):
+            for extras in (("norm",), ("norm", "norm_bias"), ("norm", "norm_bias", "up", "residual")):
+                with self.subTest(system=system, m=m, n=n, k=k, extras=extras):
+                    given = {"x": (self.values(m, k) + mean).astype(np.float32), "w": self.values(k, n), "up": self.values(k, n),
+                             "norm": self.values(k), "norm_bias": self.values(k), "residual": self.values(m, n)}
+                    given["x"][:, :k // 2] *= np.float32(0.5)
+                    given = {name: t for name, t in given.items() if name in ("x", "w", *extras)}
+                    y, = self.run_kernel("decode_linear", ["y"], given, system=system, m=m, n=n, k=k, norm="layer", rows=8)
+                    f = {name: t.astype(np.float64) for name, t in given.items()}
+                    x = self.layer_norm(given["x"], f["norm"], f.get("norm_bias", 0))
+                    wanted = x @ f["w"] * (x @ f["up"] if "up" in f else 1) + f.get("residual", 0)
+                    self.close(y, wanted, 2e-4)
+        x, w = (self.values(3, 40) + 1000).astype(np.float16), self.values(40, 9).astype(np.float16)
+        norm = self.values(40).astype(np.float16)
+        y, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "norm": norm}, m=3, n=9, k=40, norm="layer", dtype="f16")
+        self.close(y.astype(np.float64), self.layer_norm(x, norm.astype(np.float64)) @ w.astype(np.float64), 1e-2)
+
+    def test_norms_that_lack_something_are_told(self):
+        np.save(self.path("v.npy"), self.values(512))
+        for options, saying in ((["--param", "norm=layer"], "norm=layer: lacks the tensor norm"),
+                                (["--tensor", f"norm={self.path('v.npy')}", "--param", "norm=none"], "norm is beside norm=rms or norm=layer"),
+                                (["--tensor", f"norm_bias={self.path('v.npy')}"], "norm_bias is beside norm=layer")):
+            self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", *options, saying=[saying], status=1)
+        self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", "norm=batch", saying=["'batch'"], lines=1)
+
     def test_gated(self):
         x, y = 4 * self.values(5, 33), self.values(5, 33)
         z, = self.run_kernel("glu", ["z"], {"x": x, "y": y}, rows=5, cols=33, activation="gelu_tanh")
@@ -208,6 +257,55 @@ class Kernels(KernelCli):
         wanted[:, :4] *= scale[:, :4] * q_norm
         wanted[:, 4:6] *= scale[:, 4:6] * k_norm
         self.close(y, wanted.reshape(seq, -1))
+
+    def layer_norm(self, x, w, b=0, eps=1e-5):
+        x = x.astype(np.float64)
+        return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + eps) * w + b
+
+    def test_layer_norm(self):
+        """More rows than PEs and fewer, one column, several blocks of columns, means that squares would drown in."""
+        for rows, cols, mean, more in ((37, 75, 0, {}), (1, 300, 0, {"eps": 0.5}), (3, 1, 7, {}), (9, 4096, 1e4, {}), (9, 4097, -1e4, {}),
+                                       (2, 10001, 1e4, {"bias": "false"}), (1, 1, 1e4, {"bias": "false"}), (2, 5, 1e6, {})):
+            with self.subTest(rows=rows, cols=cols, mean=mean, more=more):
+                x, w, b = (self.values(rows, cols) + mean).astype(np.float32), self.values(cols), self.values(cols)
+                y, = self.run_kernel("layer_norm", ["y"], {"x": x, "w": w, "b": b}, rows=rows, cols=cols, **more)
+                self.close(y, self.layer_norm(x, w, 0 if "bias" in more else b, more.get("eps", 1e-5)))
+
+    def test_layer_norm_of_unlike_blocks_and_of_like_elements(self):
+        """A block far from the first, one value among others that are 0, and rows of one value, of whose mean f32 keeps less
+        than eps has."""
+        x = self.values(4, 9000)
+        x[0, 4096:8192] += 1e4
+        x[1] = 0
+        x[1, 8999] = 3e3
+        x[2:] = np.array([[1e6 / 3], [0]])
+        w, b = self.values(9000), self.values(9000)
+        for of in (x, np.ascontiguousarray(x[:, 4096 - 7:4096 + 9])):
+            cols = of.shape[1]
+            y, = self.run_kernel("layer_norm", ["y"], {"x": of, "w": w[:cols], "b": b[:cols]}, rows=4, cols=cols, eps=1e-12)
+            self.close(y, self.layer_norm(of, w[:cols], b[:cols], 1e-12))
+
+    def test_layer_norm_sums_in_f32(self):
+        """16-bit elements whose squares f16 does not have; the tensors as numpy has them are f16."""
+        x, w, b = (400 * self.values(9, 700) + 1000).astype(np.float16), self.values(700).astype(np.float16), self.values(700).astype(np.float16)
+        y, = self.run_kernel("layer_norm", ["y"], {"x": x, "w": w, "b": b}, rows=9, cols=700, dtype="f16")
+        self.close(y.astype(np.float64), self.layer_norm(x, w.astype(np.float64), b.astype(np.float64)), 2e-3)
+        for rows, cols in ((21, 101), (1, 9001)):
+            self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "layer_norm", "--verify", "--param", "dtype=bf16", "--param",
+                          f"rows={rows}", "--param", f"cols={cols}")
+
+    def test_softmax_of_rows_that_begin_with_nothing(self):
+        """Blocks of -inf alone, before others and behind; rows as wide as a block and wider; one finite element, the least there is."""
+        for cols in (4096, 4097, 9000):
+            x = 3 * self.values(5, cols)
+            x[0, :4096] = -np.inf
+            x[0, -1] = 2
+            x[1, :-1] = -np.inf
+            x[2, 5:] = -np.inf
+            x[3] = -np.inf
+            x[3, -1] = np.finfo(np.float32).min
+            y, = self.run_kernel("softmax", ["y"], {"x": x}, rows=5, cols=cols)
+            self.close(y, softmax(x.astype(np.float64)), 2e-6)
 
     def test_small_ones(self):
         x, b = self.values(11, 37), self.values(37)
@@ -252,6 +350,10 @@ class Kernels(KernelCli):
         refuses("flash_decode", "less than splits times keys, 128", "context=128")
         refuses("flash_decode", "a divisor of heads, 4", "kv_heads=3")
         refuses("head_norm", "a divisor of kv_heads, 2", "parts=3")
+        refuses("gqa_attention", "parts: found 2, expected 1 or one for each rank of the launch, 1", "parts=2")
+        refuses("flash_combine", "parts: found 2, expected 1 or one for each rank of the launch, 1", "parts=2")
+        refuses("rope", "rotary: found 3, expected an even number, at most dim, 32", "rotary=3")
+        refuses("flash_decode", "rotary: found 34, expected an even number, at most dim, 32", "rotary=34")
         refuses("decode_linear", "'tanh'", "activation=tanh")
         refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
         refuses("gemm_2d", "less than turns, 2", "turn=2", "turns=2")

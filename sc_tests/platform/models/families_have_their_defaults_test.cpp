@@ -26,7 +26,11 @@ TEST(Families, have_their_defaults) {
                             {"qwen3", 1e4, 1e-6, 32768, 32, 128, 0},
                             {"mixtral", 1e6, 1e-5, 131072, 8, 64, 0},
                             {"qwen3_moe", 1e4, 1e-6, 32768, 4, 64, 0},
-                            {"gpt_oss", 150000, 1e-5, 131072, 8, 64, 128}}) {
+                            {"gpt_oss", 150000, 1e-5, 131072, 8, 64, 128},
+                            {"starcoder2", 1e4, 1e-5, 4096, 2, 64, 0},
+                            {"stablelm", 1e4, 1e-5, 4096, 32, 64, 0},
+                            {"phi", 1e4, 1e-5, 2048, 64, 64, 0},
+                            {"gpt_neox", 1e4, 1e-5, 2048, 64, 64, 0}}) {
     const models::ModelSpec m = model(d.type);
     EXPECT_EQ(m.rope_theta, d.theta) << d.type;
     EXPECT_EQ(m.eps, d.eps) << d.type;
@@ -37,6 +41,15 @@ TEST(Families, have_their_defaults) {
     EXPECT_EQ(m.rope_scaling.kind == models::RopeScaling::Kind::yarn, d.type == std::string("gpt_oss")) << d.type;
   }
   EXPECT_EQ(model("gemma", R"(, "head_dim": 256)").kv_heads, 16);
+}
+
+TEST(Families, turn_their_share_of_a_head) {
+  EXPECT_EQ(model("llama").rotary, 64);
+  EXPECT_EQ(model("starcoder2").rotary, 64);
+  EXPECT_EQ(model("stablelm").rotary, 16);
+  EXPECT_EQ(model("phi").rotary, 32);
+  EXPECT_EQ(model("gpt_neox").rotary, 16);
+  EXPECT_EQ(model("phi", R"(, "rope_parameters": {"rope_theta": 10000.0, "partial_rotary_factor": 0.375})").rotary, 24);
 }
 
 TEST(Families, tell_null_from_what_is_not_there) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Models whose weights and caches have types of their own, and steps of a prompt and sequences together: every family
 against f64, over ranks and stages; scales of 0, groups that do not divide; what capacity and shares count."""
+import itertools
 import json
 import os
 
@@ -32,7 +33,7 @@ class NarrowTypes(models.ModelsCli):
                         self.assertLess(t["max_abs_err"], 2e-3, t)
 
     def test_caches_of_every_family(self):
-        for family, kv in zip(models.FAMILIES, ("f8", "i8", "f8", "i8", "i8")):
+        for family, kv in zip(models.FAMILIES, itertools.cycle(("f8", "i8"))):
             with self.subTest(family=family, kv=kv):
                 r = self.verifies(family, *PHASES, "--kv", kv)
                 self.assertEqual({t["dtype"] for t in r["verify"]["tensors"] if t["name"].endswith(".k")}, {{"f8": "f8e4m3"}.get(kv, kv)})

@@ -17,7 +17,16 @@ FAMILIES = {
     "qwen2": {"hidden_act": "silu", "use_sliding_window": False, "tie_word_embeddings": True},
     "qwen3": {"hidden_act": "silu", "head_dim": 16, "attention_bias": False},
     "gemma": {"hidden_activation": None, "hidden_act": "gelu_pytorch_tanh", "head_dim": 20},
+    "starcoder2": {"hidden_act": "gelu_pytorch_tanh", "norm_epsilon": 1e-5, "sliding_window": 7, "use_bias": True},
+    "stablelm": {"hidden_act": "silu", "layer_norm_eps": 1e-5, "use_qkv_bias": True, "use_parallel_residual": False,
+                 "partial_rotary_factor": 0.5, "qk_layernorm": False},
+    "phi": {"hidden_act": "gelu_new", "layer_norm_eps": 1e-5, "partial_rotary_factor": 0.5, "num_key_value_heads": None},
+    "gpt_neox": {"hidden_act": "gelu", "layer_norm_eps": 1e-5, "rotary_pct": 0.25, "rotary_emb_base": 10000, "hidden_size": 64,
+                 "use_parallel_residual": True, "num_key_value_heads": None},
 }
+# With layer norms; what of theirs a file may say otherwise.
+LAYER_NORMS = {"starcoder2": {"sliding_window": None}, "stablelm": {"use_parallel_residual": True, "use_qkv_bias": False},
+               "phi": {"partial_rotary_factor": 1.0}, "gpt_neox": {"use_parallel_residual": False, "attention_bias": False}}
 PHASES = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=8")
 
 
@@ -53,6 +62,54 @@ class Models(ModelsCli):
                                       "phase1.layers.1.k"}, names)
                 for t in r["verify"]["tensors"]:
                     self.assertLess(t["max_abs_err"], 2e-3, t)
+
+    def test_layer_norms_over_ranks_and_stages(self):
+        """And in narrower types, in halves of a prompt, in a step of both, and with what files may say otherwise."""
+        steps = ("--phase", "prefill:9", "--phase", "decode:batch=2,context=130,steps=8", "--phase", "mixed:prefill=3,batch=2,context=9")
+        for family, otherwise in LAYER_NORMS.items():
+            for options in (("--tp", 2), ("--pp", 2), ("--tp", 2, "--dtype", "f16"), ("--dtype", "bf16"), ("--dtype", "f16", "--weights", "i4")):
+                with self.subTest(family=family, options=options):
+                    r = self.report(self.config(family), *steps, "--verify", "--pes", "leaders", *options, system=SIX)
+                    self.assertTrue(r["verify"]["passed"], r["verify"])
+            with self.subTest(family=family, otherwise=otherwise):
+                r = self.report(self.config(family, **otherwise), *PHASES, "--verify")
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                r = self.report(self.config(family, **otherwise), "--phase", "prefill:255", "--layers", 1, "--verify", "--tp", 2, "--pes",
+                                "leaders", "--check-races", system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                self.assertEqual(r["phases"][0]["sums_beside"], 0.5)
+
+    def test_launches_of_a_layer_are_what_its_family_has(self):
+        def kernels(family, phase, **more):
+            r = self.report(self.config(family, **more), "--phase", phase, "--layers", 1)
+            return {k["kernel"]: k["launches"] for k in r["phases"][0]["layers"][1]["kernels"]}
+        prompt = {family: kernels(family, "prefill:9") for family in FAMILIES}
+        self.assertEqual({f: (k.get("rmsnorm", 0), k.get("layer_norm", 0), k["gemm_2d"]) for f, k in prompt.items()},
+                         {**{f: (2, 0, 5) for f in FAMILIES}, "starcoder2": (0, 2, 4), "stablelm": (0, 2, 5), "phi": (0, 1, 4), "gpt_neox": (0, 2, 4)})
+        self.assertEqual({f: k.get("add_bias", 0) for f, k in prompt.items()},
+                         {"llama": 0, "mistral": 0, "qwen2": 1, "qwen3": 0, "gemma": 0, "starcoder2": 4, "stablelm": 1, "phi": 4, "gpt_neox": 4})
+        for family in LAYER_NORMS:
+            self.assertEqual(kernels(family, "decode:batch=3,context=13"), {"decode_linear": 4, "flash_decode": 1}, family)
+
+    def test_work_and_weights_of_an_mlp_without_a_gate(self):
+        """MACs and bytes by hand: 21 tokens, causal, one layer and one row of logits."""
+        r = self.report(self.config("phi"), "--phase", "prefill:21", "--layers", 1)
+        dim, hidden, vocab, rows = 48, 70, 101, 21
+        macs = rows * (dim * (3 * dim + dim) + 2 * dim * hidden) + 2 * rows * (rows + 1) // 2 * dim + dim * vocab
+        p = r["phases"][0]
+        self.assertAlmostEqual(p["mfu"], 2 * macs / (p["time_ns"] * 8 * 2 * 4096 * 0.5), places=9)
+        matrices = dim * 3 * dim + dim * dim + 2 * dim * hidden + 2 * dim * vocab
+        copies = 2 * dim + 3 * dim + dim + hidden + dim + 2 * dim + vocab  # norm and biases of the layer, and of the head
+        weights = next(x["bytes"] for x in r["capacity"]["hbm"]["rows"] if x["what"] == "weights")
+        self.assertEqual(weights, 4 * (matrices + 8 * copies))
+
+    def test_biases_of_a_gated_mlp(self):
+        """llama's mlp_bias: of both activations that a prompt's products have behind them and of one that they have not."""
+        for act in ("silu", "gelu_new"):
+            for options, system in (((), SMALL), (("--tp", 2, "--pes", "leaders"), SIX)):
+                with self.subTest(act=act, options=options):
+                    r = self.report(self.config("llama", mlp_bias=True, hidden_act=act), *PHASES, "--verify", *options, system=system)
+                    self.assertTrue(r["verify"]["passed"], r["verify"])
 
     def test_in_less_tcm_rings_and_panels_take_less(self):
         """Their defaults alone are more than there is."""
@@ -159,11 +216,15 @@ class Models(ModelsCli):
             self.assertAlmostEqual(one["phases"][0]["time_ns"] / every["time_ns"], 1, delta=0.01)
 
     def test_yaml_has_the_same_words(self):
-        words = {"model_type": "llama", **SIZES}
-        yaml = self.text("".join(f"{k}: {json.dumps(v)}\n" for k, v in words.items()))
-        a = self.report(yaml, "--phase", "prefill:8")
-        b = self.report(self.config("llama"), "--phase", "prefill:8")
-        self.assertEqual(a["phases"], b["phases"])
+        for family, lacks in (("llama", ()), ("starcoder2", ("rms_norm_eps",)), ("stablelm", ("rms_norm_eps",)), ("phi", ("rms_norm_eps",)),
+                              ("gpt_neox", ("rms_norm_eps", "rope_theta"))):
+            with self.subTest(family=family):
+                words = {"model_type": family, **SIZES, **FAMILIES[family]}
+                words = {k: v for k, v in words.items() if k not in lacks}
+                yaml = self.text("".join(f"{k}: {json.dumps(v)}\n" for k, v in words.items()))
+                a = self.report(yaml, "--phase", "prefill:8")
+                b = self.report(self.config(family), "--phase", "prefill:8")
+                self.assertEqual(a["phases"], b["phases"])
 
     def test_the_report_adds_up(self):
         r = self.report(self.config("llama"), *PHASES)
@@ -209,7 +270,9 @@ class Models(ModelsCli):
                 ("qwen3", {}, "decode:batch=3,context=200", ()), ("llama", {}, "decode:batch=1,context=200", ()),
                 ("qwen2", split_heads, "decode:batch=9,context=0", ()), ("mistral", {}, "prefill:9", ("--tp", 2)),
                 ("gemma", {}, "prefill:255", ("--tp", 2)),
-                ("qwen3", {}, "decode:batch=1,context=200", ("--tp", 2))):
+                ("qwen3", {}, "decode:batch=1,context=200", ("--tp", 2)),
+                ("starcoder2", {}, "prefill:9", ("--tp", 2)), ("stablelm", split_heads, "prefill:21", ()), ("phi", {}, "prefill:21", ()),
+                ("phi", {}, "prefill:255", ("--tp", 2)), ("gpt_neox", {}, "decode:batch=3,context=200", ())):
             with self.subTest(family=family, more=more, phase=phase, options=options):
                 machine = {"system": SIX} if options else {}
                 leaders = ("--pes", "leaders") if options else ()
@@ -251,7 +314,9 @@ class Models(ModelsCli):
         self.assertEqual(*of_stage)
 
     def test_what_cannot_be_run_yet_is_told(self):
-        self.refuses("model", self.config("llama", mlp_bias=True), "--topology", SMALL, saying=["not yet: mlp_bias"], lines=1)
+        for family, more, saying in (("stablelm", {"qk_layernorm": True}, "qk_layernorm"), ("phi", {"qk_layernorm": True}, "qk_layernorm"),
+                                     ("starcoder2", {"use_bias": False}, "use_bias: false")):
+            self.refuses("model", self.config(family, **more), "--topology", SMALL, saying=["not yet: " + saying], lines=1)
 
     def test_biases_and_windows_in_some_layers(self):
         """Each changes the logits, and is the reference's."""
@@ -325,6 +390,16 @@ class Models(ModelsCli):
             (self.config("llama", "layers.json", num_hidden_layers=1 << 20), ["num_hidden_layers: found '1048576', expected at most"]),
             (self.config("qwen2", "few.json", use_sliding_window=True, layer_types=["full_attention"]), ["one for each of num_hidden_layers, 2"]),
             (self.config("qwen2", "type.json", use_sliding_window=True, layer_types=["full_attention", "none"]), ["not 'none'"]),
+            (self.config("stablelm", "third.json", partial_rotary_factor=0.25), ["partial_rotary_factor: found '0.25', expected a share of a head's 12"]),
+            (self.config("stablelm", "more.json", partial_rotary_factor=1.25), ["partial_rotary_factor: found '1.25'", "an even number"]),
+            (self.config("stablelm", "none.json", partial_rotary_factor=0), ["partial_rotary_factor: found '0', expected a number above 0"]),
+            (self.config("phi", "five.json", rope_parameters={"rope_theta": 1e4, "partial_rotary_factor": 0.1}),
+             ["rope_parameters.partial_rotary_factor: found '0.1'"]),
+            (self.config("gpt_neox", "pct.json", rotary_pct="all"), ["rotary_pct: found 'all'"]),
+            (self.config("gpt_neox", "flag.json", use_parallel_residual=1), ["use_parallel_residual: found '1', expected true or false"]),
+            (self.config("starcoder2", "eps.json", norm_epsilon=-1), ["norm_epsilon: found '-1'"]),
+            (self.text("model_type: starcoder2\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items()), "eps.yaml"),
+             ["eps.yaml:9: rms_norm_eps: nobody reads this of model_type starcoder2; legal: ", "norm_epsilon"]),
             (self.text("model_type: llama\nhidden_sise: 8\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items())),
              ["model.yaml:2: hidden_sise", "did you mean"]),
         ]

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""One layer of families with layer norms beside NumPy, which makes its own cos and sin: what a model's reference takes from the
+run, as the run takes it from the file."""
+import json
+import math
+import os
+
+import models_run_and_verify_test as models
+from kernel_cli import cli_support, np
+
+# dim, heads, heads of k, width of the MLP
+CASES = {
+    "starcoder2": (48, 4, 2, 70),
+    "stablelm": (48, 4, 2, 70),
+    "phi": (48, 4, 4, 70),
+    "gpt_neox": (64, 4, 4, 70),
+    "gpt_neox one after the other": (64, 4, 4, 70),
+    "stablelm side by side": (48, 4, 2, 70),
+}
+MORE = {"gpt_neox one after the other": {"use_parallel_residual": False, "attention_bias": False},
+        "stablelm side by side": {"use_parallel_residual": True, "use_qkv_bias": False}}
+SHARE = {"stablelm": 0.5, "phi": 0.5, "gpt_neox": 0.25, "starcoder2": 1}
+ROWS, THETA, WINDOW = 19, 500.0, 7
+
+
+def gelu(x):
+    return 0.5 * x * (1 + np.vectorize(math.erf)(x / np.sqrt(2)))
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def layer_norm(x, w, b):
+    return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * w + b
+
+
+def turned(x, share):
+    """x [rows, heads, dim]: the first elements of a head in halves, by the row's number."""
+    rows, _, dim = x.shape
+    n = int(dim * share)
+    angle = np.arange(rows)[:, None] / THETA ** (np.arange(0, n, 2) / n)
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    a, b = x[..., :n // 2], x[..., n // 2:n]
+    return np.concatenate([a * c - b * s, b * c + a * s, x[..., n:]], 2)
+
+
+def attention(x, w, heads, kv, share, window):
+    dim = w["o"].shape[0] // heads
+    qkv = (x @ w["qkv"] + w.get("qkv_bias", 0)).reshape(len(x), heads + 2 * kv, dim)
+    q, k, v = turned(qkv[:, :heads], share), turned(qkv[:, heads:heads + kv], share), qkv[:, heads + kv:]
+    i, j = np.indices((len(x), len(x)))
+    seen = (j <= i) & (i - j < (window or len(x)))
+    out = np.zeros_like(q)
+    for h in range(heads):
+        of = h // (heads // kv)
+        score = np.where(seen, q[:, h] @ k[:, of].T / np.sqrt(dim), -np.inf)
+        e = np.exp(score - score.max(1, keepdims=True))
+        out[:, h] = e / e.sum(1, keepdims=True) @ v[:, of]
+    return out.reshape(len(x), -1) @ w["o"] + w.get("o_bias", 0)
+
+
+def layer(family, one_norm, parallel, x, w, heads, kv):
+    act = {"starcoder2": gelu_tanh, "phi": gelu_tanh, "gpt_neox": gelu, "stablelm": silu}[family]
+    normed = layer_norm(x, w["norm1"], w["norm1_bias"])
+    middle = x + attention(normed, w, heads, kv, SHARE[family], WINDOW if family == "starcoder2" else 0)
+    if not one_norm:
+        normed = layer_norm(x if parallel else middle, w["norm2"], w["norm2_bias"])
+    hidden = normed @ w["up"] + w.get("up_bias", 0)
+    hidden = act(normed @ w["gate"]) * hidden if "gate" in w else act(hidden)
+    return middle + hidden @ w["down"] + w.get("down_bias", 0)
+
+
+class Layers(models.ModelsCli):
+    def test_one_layer(self):
+        random = np.random.default_rng(5)
+        for name, (dim, heads, kv, width) in CASES.items():
+            family = name.split()[0]
+            parallel = family in ("phi", "gpt_neox") and "after" not in name or "side" in name
+            one_norm = parallel and family != "gpt_neox"
+            qkv = (heads + 2 * kv) * (dim // heads)
+            shapes = {"norm1": dim, "norm1_bias": dim, "qkv": (dim, qkv), "o": (dim, dim), "up": (dim, width), "down": (width, dim)}
+            if not one_norm:
+                shapes.update({"norm2": dim, "norm2_bias": dim})
+            if family == "stablelm":
+                shapes["gate"] = (dim, width)
+            else:
+                shapes.update({"up_bias": width, "down_bias": dim})
+            if name in ("starcoder2", "stablelm", "phi", "gpt_neox"):
+                shapes["qkv_bias"] = qkv
+            if name in ("starcoder2", "phi", "gpt_neox"):
+                shapes["o_bias"] = dim
+            w = {n: random.uniform(-1, 1, s).astype(np.float32) / np.float32(4) for n, s in shapes.items()}
+            x = (random.uniform(-1, 1, (ROWS, dim)) + 3).astype(np.float32)
+            options = []
+            for tensor, value in {"x": x, **{f"layers.0.{n}": v for n, v in w.items()}}.items():
+                path = os.path.join(self.folder.name, tensor + ".npy")
+                np.save(path, value)
+                options += ["--tensor", f"{tensor}={path}"]
+            config = self.config(family, **{"rope_theta": THETA, "rotary_emb_base": THETA, **MORE.get(name, {})})
+            out = os.path.join(self.folder.name, "y.npy")
+            with self.subTest(name):
+                r = json.loads(self.succeeds("model", config, "--topology", models.SMALL, "--phase", f"prefill:{ROWS}", "--verify-layer", 0,
+                                             "--format", "json", "--dump", f"y={out}", *options))
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+                wanted = layer(family, one_norm, parallel, x.astype(np.float64), {n: v.astype(np.float64) for n, v in w.items()}, heads, kv)
+                np.testing.assert_allclose(np.load(out), wanted, rtol=2e-4, atol=2e-4)
+
+
+if __name__ == "__main__":
+    cli_support.main()
