@@ -3,13 +3,17 @@
 // it, so that all of the cache is read from the PE's own HBM. The PE that has the range of the new position appends
 // what qkv has for it. A cache in a type of its own is multiplied as it lies; the token sees itself as the cache has it
 // from then on. What the ranges come to is put together by flash_combine; keys in one range give o at once.
+// A cache in pages lies anywhere: a table names the pages of each sequence in a pool, and a PE gathers those of its
+// ranges, token by token, so that of a page it reads what it needs.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/flash.h"
 #include "kernbench/kernel_api/kernels/heads.h"
+#include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/shards.h"
 #include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -36,40 +40,84 @@ double inverse(double scale) {
 struct Units {
   Heads heads;
   int64_t batch, first, splits, keys, context, window;
+  int64_t page, pages;  ///< tokens of a page, 0: the cache has none; pages of the pool
   explicit Units(const Params& p)
       : heads(p),
         batch(p.integer("batch")),
         first(p.integer("first")),
         splits(p.integer("splits")),
-        keys(p.values().count("keys") > 0 ? p.integer("keys") : 0),
-        context(p.values().count("context") > 0 ? p.integer("context") : 0),
-        window(p.values().count("window") > 0 ? p.integer("window") : 0) {}
+        keys(of(p, "keys")),
+        context(of(p, "context")),
+        window(of(p, "window")),
+        page(of(p, "page")),
+        pages(of(p, "pages")) {
+    if (page > 0 && pages == 0) pages = batch * blocks();
+  }
+  /// Of flash_combine, which does not have them, 0.
+  static int64_t of(const Params& p, const char* name) { return p.values().count(name) > 0 ? p.integer(name) : 0; }
 
   int64_t of_part() const { return batch * heads.kv_of_part; }
   int64_t count() const { return heads.parts * of_part(); }
   int64_t sequence(int64_t unit) const { return unit % of_part() / heads.kv_of_part; }
   int64_t row(int64_t unit) const { return first + sequence(unit); }  ///< of qkv and o
   int64_t head(int64_t unit) const { return unit / of_part() * heads.kv_of_part + unit % heads.kv_of_part; }
-  int64_t columns() const { return heads.group * (heads.dim + 2); }  ///< of part
+  int64_t columns() const { return heads.group * (heads.dim + 2); }          ///< of part
+  int64_t rows() const { return count() * splits; }                          ///< of part
+  int64_t blocks() const { return tl::Context::cdiv(splits * keys, page); }  ///< pages of a sequence
+  /// Rows of a pool are pages of a head, head by head. A page's first token, of all in the pool.
+  int64_t token_in_pool(int64_t unit, int64_t number) const { return (head(unit) * pages + number) * page; }
+  Dims shape_of_cache() const {
+    return page > 0 ? Dims{heads.kv * pages, page, heads.dim} : Dims{rows(), keys, heads.dim};
+  }
   /// The first position that the new token sees.
   int64_t first_seen() const { return window > 0 ? std::max<int64_t>(0, context + 1 - window) : 0; }
 };
 
-/// The ranges of the cache that a PE has.
+/// Which of the rows of part a PE makes: those whose keys it has. Of a cache in pages, which lie anywhere among those
+/// of their head, an equal share of its rank's, head by head as the pool has them, so that pages come from nearby.
+class RowsOfPe {
+ public:
+  RowsOfPe(tl::Context& tl, const tl::Args& args, const Units& units) : units_(units) {
+    if (units.page == 0) {
+      all_ = range_of(args["k"], 0);
+      return;
+    }
+    const int64_t of_rank = units.rows() / units.heads.parts;
+    const PlaceInRank me = place_in_rank(tl);
+    const int64_t share = tl::Context::cdiv(of_rank, me.pes), first = std::min(of_rank, me.pe * share);
+    const int64_t before = units.heads.first_head(tl, "flash_decode") * units.batch * units.splits;
+    all_ = {before + first, std::min(of_rank - first, share)};
+  }
+  int64_t count() const { return all_.count; }
+  int64_t operator[](int64_t i) const {
+    const int64_t at = all_.first + i;
+    if (units_.page == 0) return at;
+    const int64_t of_head = units_.batch * units_.splits, head = at / of_head, kv = units_.heads.kv_of_part;
+    const int64_t unit = head / kv * units_.of_part() + at % of_head / units_.splits * kv + head % kv;
+    return unit * units_.splits + at % units_.splits;
+  }
+
+ private:
+  const Units& units_;
+  Range all_;
+};
+
+/// The ranges of the cache that a PE attends to.
 class Decode {
  public:
-  Decode(tl::Context& tl, const tl::Args& args)
+  Decode(tl::Context& tl, const tl::Args& args, const Units& units, const RowsOfPe& rows)
       : tl_(tl),
         args_(args),
-        units_(args.params()),
-        k_(args["k"]),
-        v_(args["v"]),
+        units_(units),
+        rows_(rows),
+        k_(units_.page > 0 ? args.whole("k") : args["k"]),
+        v_(units_.page > 0 ? args.whole("v") : args["v"]),
         qkv_(tl, args, "flash_decode", "qkv"),
         qkv_type_(args.dtype()) {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("sink") && !args.has("o")) throw KernelFault("flash_decode: sink is beside o, or flash_combine's");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
-    if (args.has("part")) part_ = args["part"];
+    if (args.has("part")) part_.emplace(tl, args, "flash_decode", "part");
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
     if (args.has("k_scale") != args.has("v_scale"))
       throw KernelFault("flash_decode: k_scale and v_scale: both or none");
@@ -78,16 +126,19 @@ class Decode {
       k_scale_ = of_k.to_vector<float>();
       v_scale_ = of_v.to_vector<float>();
     }
+    if (args.has("table") && units_.page == 0) throw KernelFault("flash_decode: table is of a cache in pages: page");
+    const tl::View& of_part = args.has("part") ? args["part"] : k_;
     if (k_.shape != v_.shape || k_.offset != v_.offset ||
-        (part_ &&
-         (part_->shape[0] != k_.shape[0] || part_->offset[0] != k_.offset[0] || part_->shape[1] != units_.columns())))
+        (args.has("part") &&
+         (of_part.whole[1] != units_.columns() || (units_.page == 0 && range_of(of_part, 0) != range_of(k_, 0)))))
       throw KernelFault("flash_decode: the PE's parts of k, v and part are not alike");
+    ask_for_pages(0);
   }
   void row(int64_t i) {
-    const int64_t unit = (k_.offset[0] + i) / units_.splits, split = (k_.offset[0] + i) % units_.splits;
+    const int64_t unit = unit_of(i);
     const Heads& h = units_.heads;
     const int64_t sequence = units_.sequence(unit), head = units_.head(unit);
-    const int64_t begin = split * units_.keys, end = begin + units_.keys;
+    const int64_t begin = begin_of(i), end = begin + units_.keys;
     const bool appends = begin <= units_.context && units_.context < end;
     // All is asked for before anything is waited for: the cache follows behind without a pause.
     const int64_t wide = h.group * h.dim;
@@ -96,7 +147,8 @@ class Decode {
     const tl::Tensor now = qkv_.gather(units_.row(unit), columns);
     std::vector<tl::Tensor> turns;
     for (const tl::View& t : turns_) turns.push_back(tl_.load_async(t.block().rows(sequence - t.offset[0], 1)));
-    CachedBlocks cached_blocks(*this, i, begin, std::max(begin, units_.first_seen()), std::min(end, units_.context));
+    take_pages(i);
+    CachedBlocks cached_blocks(*this, i, std::max(begin, units_.first_seen()), std::min(end, units_.context));
     Queries q;
     q.rows = h.group;
     q.q = turned(now.slice(1, 0, wide).reshape({h.group, h.dim}), turns);
@@ -106,8 +158,8 @@ class Decode {
     if (appends) {
       const tl::Tensor key = as_cached(turned(now.slice(1, wide, h.dim), turns), k_scale),
                        value = as_cached(now.slice(1, wide + h.dim, h.dim), v_scale);
-      tl_.store_async(cached(k_, i, units_.context - begin, 1), key);
-      tl_.store_async(cached(v_, i, units_.context - begin, 1), value);
+      tl_.store_async(cached(k_, i, units_.context, 1), key);
+      tl_.store_async(cached(v_, i, units_.context, 1), value);
       running.add(key, value, units_.context, k_scale);
     }
     if (part_) store(running, i, v_scale);
@@ -141,21 +193,59 @@ class Decode {
     if (!is_float(k_.dtype())) v = tl_.clamp(tl_.round(v), -kMostI8, kMostI8);
     return tl_.cast(v, k_.dtype());
   }
-  /// Of row i, `count` keys from the local one on.
+  int64_t unit_of(int64_t i) const { return rows_[i] / units_.splits; }
+  int64_t begin_of(int64_t i) const { return rows_[i] % units_.splits * units_.keys; }
+  /// Of row i, `count` keys from that position of the sequence on, which lie one behind the other.
   tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
-    return (t.ptr + (i * units_.keys + first) * units_.heads.dim).block({count, units_.heads.dim});
+    const int64_t token = units_.page > 0 ? token_in_pool(i, first) : i * units_.keys + first - begin_of(i);
+    return (t.ptr + token * units_.heads.dim).block({count, units_.heads.dim});
+  }
+
+  /// The pages that row i sees or appends to; none where it sees nothing.
+  Range pages_of(int64_t i) const {
+    const int64_t begin = begin_of(i), first = std::max(begin, units_.first_seen()),
+                  end = std::min(begin + units_.keys, units_.context + 1);
+    if (first >= end) return {};
+    return {first / units_.page, tl::Context::cdiv(end, units_.page) - first / units_.page};
+  }
+  /// A row ahead, so that nothing waits for its table.
+  void ask_for_pages(int64_t i) {
+    if (!args_.has("table") || i == rows_.count() || pages_of(i).empty()) return;
+    const tl::View& table = args_["table"];
+    const int64_t row = units_.sequence(unit_of(i)) - table.offset[0];
+    table_ = tl_.load_async(table.ptr + row * units_.blocks() + pages_of(i).first, {pages_of(i).count});
+  }
+  /// Where the keys of row i are, and the next row's table asked for. Without a table pages follow each other.
+  void take_pages(int64_t i) {
+    if (units_.page == 0) return;
+    const Range pages = pages_of(i);
+    const int64_t sequence = units_.sequence(unit_of(i));
+    first_page_ = pages.first;
+    if (pages.empty() || args_.has("table")) {
+      pages_ = pages.empty() ? std::vector<int64_t>() : table_.to_vector<int64_t>();
+    } else {
+      pages_.resize(static_cast<size_t>(pages.count));
+      std::iota(pages_.begin(), pages_.end(), sequence * units_.blocks() + pages.first);
+    }
+    for (size_t n = 0; n < pages_.size(); ++n) {
+      if (pages_[n] < 0 || pages_[n] >= units_.pages)
+        throw KernelFault("flash_decode: page " + std::to_string(first_page_ + static_cast<int64_t>(n)) +
+                          " of sequence " + std::to_string(sequence) + " is number " + std::to_string(pages_[n]) +
+                          " of a pool of " + std::to_string(units_.pages));
+    }
+    ask_for_pages(i + 1);
+  }
+  /// Of the pool's part that the rank has.
+  int64_t token_in_pool(int64_t i, int64_t position) const {
+    const int64_t number = pages_[static_cast<size_t>(position / units_.page - first_page_)];
+    return units_.token_in_pool(unit_of(i), number) + position % units_.page - k_.offset[0] * units_.page;
   }
 
   /// Keys and values of row i from `first` to `end`, some blocks ahead of their turn.
   class CachedBlocks {
    public:
-    CachedBlocks(const Decode& of, int64_t i, int64_t begin, int64_t first, int64_t end)
-        : of_(of),
-          i_(i),
-          begin_(begin),
-          first_(first),
-          end_(end),
-          step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
+    CachedBlocks(const Decode& of, int64_t i, int64_t first, int64_t end)
+        : of_(of), i_(i), first_(first), end_(end), step_(std::max<int64_t>(1, kBlock / of.units_.heads.dim)) {
       for (size_t n = 0; n < kAhead; ++n) ask();
     }
     void add_to(FlashAttention& running, double k_scale) {
@@ -174,13 +264,24 @@ class Decode {
       const int64_t from = first_ + static_cast<int64_t>(blocks_.size()) * step_;
       if (from >= end_) return;
       const int64_t count = std::min(step_, end_ - from);
+      if (of_.units_.page > 0) return gather(from, count);
       const auto load = [&](const tl::View& t) {
-        return tl::Tensor(of_.tl_.load_async(of_.cached(t, i_, from - begin_, count)));
+        return tl::Tensor(of_.tl_.load_async(of_.cached(t, i_, from, count)));
       };
       blocks_.push_back({load(of_.k_), load(of_.v_)});
     }
+    void gather(int64_t from, int64_t count) {
+      std::vector<int64_t> tokens;
+      for (int64_t j = from; j < from + count; ++j) tokens.push_back(of_.token_in_pool(i_, j));
+      const int64_t dim = of_.units_.heads.dim;
+      const tl::Loaded index = of_.tl_.tensor(tokens, {count}, DType::i64);
+      const auto of = [&](const tl::View& pool) {
+        return of_.tl_.gather_async(pool.ptr, index, {}, 0, dim).reshape({count, dim});
+      };
+      blocks_.push_back({of(of_.k_), of(of_.v_)});
+    }
     const Decode& of_;
-    const int64_t i_, begin_, first_, end_, step_;
+    const int64_t i_, first_, end_, step_;
     std::vector<Block> blocks_;
   };
 
@@ -191,25 +292,31 @@ class Decode {
                                : tl_.cat({tl_.zeros({group, dim}, DType::f32),
                                           tl_.full({group, 1}, kUnseen, DType::f32), tl_.zeros({group, 1}, DType::f32)},
                                          1);
-    tl_.store_async(part_->block().rows(i, 1), row.reshape({1, units_.columns()}));
+    part_->store(rows_[i], 0, row.reshape({1, units_.columns()}));
   }
 
   tl::Context& tl_;
   const tl::Args& args_;
-  const Units units_;
-  const tl::View &k_, &v_;
+  const Units& units_;
+  const RowsOfPe& rows_;
+  const tl::View k_, v_;  ///< the PE's part; of pages, the pool
   const Shards qkv_;
   const DType qkv_type_;
   std::optional<Shards> o_;               ///< of keys in one range,
-  std::optional<tl::View> part_;          ///< or what each range comes to
+  std::optional<Shards> part_;            ///< or what each range comes to
   std::vector<tl::View> turns_;           ///< cos and sin, or none
   std::vector<float> k_scale_, v_scale_;  ///< by head; none: 1
+  tl::Loaded table_;                      ///< of the next row: the numbers of its pages
+  std::vector<int64_t> pages_;            ///< these of the row at hand,
+  int64_t first_page_ = 0;                ///< and the first of them in its sequence
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
-  if (args["k"].empty()) return;
-  Decode decode(tl, args);
-  for (int64_t i = 0; i < args["k"].shape[0]; ++i) decode.row(i);
+  const Units units(args.params());
+  const RowsOfPe rows(tl, args, units);
+  if (rows.count() == 0) return;
+  Decode decode(tl, args, units, rows);
+  for (int64_t i = 0; i < rows.count(); ++i) decode.row(i);
 }
 
 /// What the ranges of a unit come to.
@@ -286,16 +393,20 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
     round_to(cache, &x, 1);
     return x;
   };
-  Floats part(static_cast<size_t>(units.count() * units.splits * units.columns())), scale(part.size());
+  Floats part(static_cast<size_t>(units.rows() * units.columns())), scale(part.size());
   const auto of_qkv = [&](int64_t sequence, int64_t col) {
     return qkv[static_cast<size_t>((units.first + sequence) * h.width() + col)];
   };
-  for (int64_t row = 0; row < units.count() * units.splits; ++row) {
+  const std::vector<int32_t> table = in.count("table") > 0 ? in.at("table").ints() : std::vector<int32_t>();
+  for (int64_t row = 0; row < units.rows(); ++row) {
     const int64_t unit = row / units.splits, begin = row % units.splits * units.keys, end = begin + units.keys;
     const int64_t sequence = units.sequence(unit), head = units.head(unit);
     const float k_scale = scale_of("k_scale", head), v_scale = scale_of("v_scale", head);
     const auto cached = [&](int64_t position) {
-      return static_cast<size_t>((row * units.keys + position - begin) * h.dim);
+      if (units.page == 0) return static_cast<size_t>((row * units.keys + position - begin) * h.dim);
+      const int64_t block = sequence * units.blocks() + position / units.page;
+      const int64_t number = table.empty() ? block : table[static_cast<size_t>(block)];
+      return static_cast<size_t>((units.token_in_pool(unit, number) + position % units.page) * h.dim);
     };
     if (begin <= units.context && units.context < end) {
       for (int64_t d = 0; d < h.dim; ++d) {
@@ -332,7 +443,7 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
       for (int64_t d = 0; d < h.dim; ++d) scale[at + static_cast<size_t>(d)] *= static_cast<float>(rounding);
     }
   }
-  const HostTensor of_ranges = HostTensor::from(DType::f32, {units.count() * units.splits, units.columns()}, part);
+  const HostTensor of_ranges = HostTensor::from(DType::f32, {units.rows(), units.columns()}, part);
   TensorMap with_sink = {{"part", of_ranges}};
   if (in.count("sink") > 0) with_sink["sink"] = in.at("sink");
   return {{"k", {HostTensor::from(cache, in.at("k").shape, k), {}}},
@@ -375,7 +486,7 @@ TensorSpec part_spec(TensorSpec::Role role) {
   t.role = role;
   t.shape = [](const Params& p) {
     const Units u(p);
-    return Dims{u.count() * u.splits, u.columns()};
+    return Dims{u.rows(), u.columns()};
   };
   return t;
 }
@@ -395,21 +506,23 @@ KernelSpec decode_spec() {
   KernelSpec s;
   s.name = "flash_decode";
   s.help = "one token a sequence: its k and v into the cache, and what each range of cached keys comes to";
-  ParamSpec context = ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next");
-  context.min = 0;
-  s.params =
-      params_of({ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"), context,
-                 window_param(), rotary_param(),
-                 ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
+  const auto or_none = [](ParamSpec p) {
+    p.min = 0;
+    return p;
+  };
+  s.params = params_of(
+      {ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"),
+       or_none(ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next")),
+       window_param(), rotary_param(),
+       or_none(ParamSpec::size("page", 0, "tokens of a page of the cache, where it has some")),
+       or_none(ParamSpec::size("pages", 0, "of the pool that they lie in; 0: as many as the sequences have room for")),
+       ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
   TensorSpec qkv = input("qkv", {}, Placement::single);
   qkv.shape = [](const Params& p) { return Dims{p.integer("first") + p.integer("batch"), Heads(p).width()}; };
   const auto cache = [](const char* name) {
     TensorSpec t = output(name, {}, Placement::rows, cache_dtype);
     t.role = TensorSpec::Role::in_out;
-    t.shape = [](const Params& p) {
-      const Units u(p);
-      return Dims{u.count() * u.splits, u.keys, u.heads.dim};
-    };
+    t.shape = [](const Params& p) { return Units(p).shape_of_cache(); };
     return t;
   };
   const auto optional = [](TensorSpec t, std::function<Dims(const Params&)> shape) {
@@ -424,11 +537,18 @@ KernelSpec decode_spec() {
     t.optional = true;
     return t;
   };
+  TensorSpec table = input("table", {}, Placement::replicate);  // without it a sequence's pages follow each other
+  table.dtype = [](const Params&) { return DType::i32; };
+  const auto shape_of_table = [](const Params& p) {
+    const Units u(p);
+    return Dims{u.batch, u.page > 0 ? u.blocks() : 1};
+  };
   TensorSpec part = part_spec(TensorSpec::Role::out);
   part.unless = "o";
   s.tensors = {qkv,
                cache("k"),
                cache("v"),
+               optional(table, shape_of_table),
                optional(input("cos", {}, Placement::replicate), turns),
                optional(input("sin", {}, Placement::replicate), turns),
                scale("k_scale"),
@@ -443,6 +563,8 @@ KernelSpec decode_spec() {
       throw BadParam("context: found " + std::to_string(p->integer("context")) +
                      ", expected less than splits times keys, " +
                      std::to_string(p->integer("splits") * p->integer("keys")));
+    if (p->integer("pages") > 0 && p->integer("page") == 0)
+      throw BadParam("pages: found " + std::to_string(p->integer("pages")) + ", expected page beside it");
   };
   s.function = flash_decode;
   s.reference = decode_reference;
