@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 
@@ -366,6 +367,36 @@ void set_work(Insight& r, const topology::Graph& system, const Usage& usage, con
   }
 }
 
+void set_capacity(Insight& r, Platform& platform) {
+  const topology::Graph& system = platform.graph();
+  const auto add = [&](uint32_t node, const char* space, const FirstFitAllocator& a) {
+    if (a.high_water() > 0) r.capacity.push_back({system.nodes[node].id, space, a.high_water(), a.capacity()});
+  };
+  for (const auto& [memory, allocator] : platform.hosts().allocators().hbm())
+    add(system.memories[memory].node, "hbm", allocator);
+  for (size_t p = 0; p < platform.pes().count(); ++p) {
+    const auto tcm = system.pes[p].blocks.find("pe_tcm");
+    if (tcm != system.pes[p].blocks.end() && platform.pes().pe(p).tcm)
+      add(tcm->second, "tcm", platform.pes().pe(p).tcm->allocator());
+  }
+  std::stable_sort(r.capacity.begin(), r.capacity.end(),
+                   [](const auto& a, const auto& b) { return a.share() > b.share(); });
+}
+
+/// What is nearly full, a sentence for each space.
+void tell_capacity(Insight& r) {
+  for (const char* space : {"hbm", "tcm"}) {
+    const auto in_space = [&](const Insight::Capacity& c) { return c.near() && c.space == space; };
+    const auto fullest = std::find_if(r.capacity.begin(), r.capacity.end(), in_space);
+    if (fullest == r.capacity.end()) continue;
+    const auto others = std::count_if(r.capacity.begin(), r.capacity.end(), in_space) - 1;
+    r.verdict.push_back(fmt::format("{} is nearly full: {} of {} bytes at {}, {}{}.",
+                                    fullest->space == "hbm" ? "HBM" : "TCM", grouped(fullest->most),
+                                    grouped(fullest->bytes), fullest->memory, percent(fullest->share()),
+                                    others > 0 ? fmt::format("; above 90 % at {} more", others) : ""));
+  }
+}
+
 /// "sip0.cube0.hbm_ctrl.pe3": the one on which most of a class's blame lies, where that is most of it.
 std::string where_most(const Insight& r, Resource resource) {
   const double all = r.by_resource[static_cast<size_t>(resource)];
@@ -472,6 +503,8 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
     r.issue_ns_most = std::max(r.issue_ns_most, recorder_.issue_ns(p));
   }
   if (r.sim_ns > 0) set_verdict(r);
+  set_capacity(r, platform_);
+  tell_capacity(r);
   return made;
 }
 

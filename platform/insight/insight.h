@@ -129,6 +129,15 @@ struct Insight {
     double gini = 0;  ///< 0: all the same; towards 1: one has all
   };
   std::vector<Work> work;
+  /// How full a memory was at most: HBM of what the host allocated there (tensors, rings), a PE's TCM of that and of
+  /// its kernels' buffers, without the part that is reserved for tiles. Since the platform was built.
+  struct Capacity {
+    std::string memory, space;  ///< node; "hbm" or "tcm"
+    uint64_t most = 0, bytes = 0;
+    double share() const { return static_cast<double>(most) / static_cast<double>(bytes); }
+    bool near() const { return share() > 0.9; }  ///< little more fits
+  };
+  std::vector<Capacity> capacity;               ///< of which anything was used, the fullest first
   double issue_ns_mean = 0, issue_ns_most = 0;  ///< of a PE, what its kernel's commands cost in pe_cpu
 };
 std::string_view name_of(Insight::Bound);

@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
 
 namespace kernbench::insight {
@@ -61,6 +62,18 @@ void write_shares(std::ostream& out, const char* title, const std::vector<Insigh
   out << "\n" << t.text();
 }
 
+/// The fullest of each space.
+void write_capacity(std::ostream& out, const std::vector<Insight::Capacity>& all) {
+  const char* title = "  full         ";
+  for (const auto& [space, name] : {std::pair("hbm", "HBM"), {"tcm", "TCM"}}) {
+    const auto fullest = std::find_if(all.begin(), all.end(), [s = space](const auto& c) { return c.space == s; });
+    if (fullest == all.end()) continue;
+    fmt::print(out, "{}{} at most {} %: {} of {} bytes at {}\n", title, name, percentage(fullest->share()),
+               grouped(fullest->most), grouped(fullest->bytes), fullest->memory);
+    title = "               ";
+  }
+}
+
 void write_rows(std::ostream& out, const char* title, const std::vector<Insight::Row>& rows, const char* share) {
   if (rows.empty()) return;
   TextTable t(1, 2);
@@ -101,6 +114,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
                r.pes.first_ns, r.pes.first, r.pes.median_ns, r.pes.median, r.pes.last_ns, r.pes.last, r.pes.near_last);
     fmt::print(out, "  issue        {:.3f} ns a PE in pe_cpu, most {:.3f} ns\n", r.issue_ns_mean, r.issue_ns_most);
   }
+  write_capacity(out, r.capacity);
   write_path_table(out, r);
   write_shares(out, "source lines on it", r.by_line, r.sim_ns);
   if (r.by_rank.size() > 2) write_shares(out, "ranks on it", r.by_rank, r.sim_ns);  // and what is of none
@@ -183,6 +197,12 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
   for (const Insight::Work& x : r.work) {
     w.open('{').field("of", x.of).field("all", x.all).field("without", x.idle).field("least", x.least);
     w.field("median", x.median).field("most", x.most).field("gini", x.gini).close('}');
+  }
+  w.close(']');
+  w.key("capacity").open('[');
+  for (const Insight::Capacity& c : r.capacity) {
+    w.open('{').field("memory", c.memory).field("space", c.space).field("most_bytes", c.most).field("bytes", c.bytes);
+    w.field("share", c.share()).field("near", c.near()).close('}');
   }
   w.close(']');
   w.key("issue").open('{').field("mean_ns", r.issue_ns_mean).field("most_ns", r.issue_ns_most).close('}');

@@ -31,6 +31,8 @@ class DeviceAllocators {
   /// (256 bytes in memories under 1 MiB). OutOfDeviceMemory.
   uint64_t allocate_hbm(size_t pe, uint64_t nbytes);
   void free_hbm(size_t pe, uint64_t address);
+  /// Of each HBM that was asked for any, by its index in the graph's memories: as it is now.
+  const std::map<size_t, FirstFitAllocator>& hbm() const { return hbm_; }
   /// In the PE's TCM, beside what kernels have there: addresses are local to the PE. OutOfDeviceMemory.
   uint64_t allocate_tcm(size_t pe, uint64_t nbytes);
   void free_tcm(size_t pe, uint64_t address);

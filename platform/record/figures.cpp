@@ -43,6 +43,15 @@ Value bytes_of(const RunReport& r) {
   return whole(sum);
 }
 
+/// How full the fullest HBM (0) or TCM (1) was at most, per cent; nothing where nobody used any.
+template <int Tcm>
+Value fullest_pct(const RunReport& r) {
+  if (!r.insight) return {};
+  const auto& all = r.insight->capacity;
+  const auto it = std::find_if(all.begin(), all.end(), [](const auto& c) { return c.space == (Tcm ? "tcm" : "hbm"); });
+  return it == all.end() ? Value() : Value(100 * it->share());
+}
+
 template <double Insight::*Which, int Factor = 1>
 Value of_insight(const RunReport& r) {
   return r.insight ? Value(Factor * ((*r.insight).*Which)) : Value();
@@ -136,6 +145,9 @@ const std::vector<Figure>& figures() {
       {"math_busy_pct", "per cent of the time of the math engines", of_insight<&Insight::math_busy, 100>,
        Figure::kExplained},
       {"hbm_peak_pct", "per cent of the HBM peak", of_insight<&Insight::hbm_peak, 100>, Figure::kExplained},
+      {"hbm_full_pct", "of the HBM that was fullest, per cent of its bytes at most", fullest_pct<0>,
+       Figure::kExplained},
+      {"tcm_full_pct", "of the TCM that was fullest, likewise", fullest_pct<1>, Figure::kExplained},
       {"link_peak_pct", "of the busiest link, per cent of its peak",
        [](R r) {
          if (!r.insight) return Value();
