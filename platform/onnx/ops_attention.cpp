@@ -51,9 +51,6 @@ struct Heads {
   }
 };
 
-bool is_microsofts(const Op& op) {
-  return op.node->domain == kMicrosoft;
-}
 bool is_grouped(const Op& op) {
   return op.node->op == "GroupQueryAttention";
 }

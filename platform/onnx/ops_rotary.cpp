@@ -10,10 +10,6 @@ namespace {
 using tl::Tensor;
 using Places = std::vector<int64_t>;
 
-bool is_microsofts(const Op& op) {
-  return op.node->domain == kMicrosoft;
-}
-
 /// Of x as [batch, heads, sequence, head] or [batch, sequence, heads · head].
 struct Rotary {
   explicit Rotary(const Op& op)
@@ -144,10 +140,10 @@ void run_rotated_halves(Pe& pe) {
   }
 }
 
-const char* const kGathered = "MATH on each PE's part; partners, cosines and sines are gathered";
+const char* const kByPartners = "MATH on each PE's part; partners, cosines and sines are gathered";
 const RegisterOps registered_rotary{{
-    {"RotaryEmbedding", 23, shape_rotary, run_rotary, kGathered, true},
-    {"RotaryEmbedding", 1, shape_rotary, run_rotary, kGathered, true, false, kNewest, kMicrosoft},
+    {"RotaryEmbedding", 23, shape_rotary, run_rotary, kByPartners, true},
+    {"RotaryEmbedding", 1, shape_rotary, run_rotary, kByPartners, true, false, kNewest, kMicrosoft},
 }};
 
 OpRow leading(OpRow row) {
