@@ -369,8 +369,7 @@ class Attending {
     tl::Context& tl = pe_.tl;
     if (s_.softcap != 0) scores = tl.tanh(scores * (1 / s_.softcap)) * s_.softcap;
     if (keys.mask.valid()) {
-      const bool words = pe_.op.in(s_.mask).type == Type::boolean;
-      scores = words ? tl.where(keys.mask, scores, kernels::kMaskedScore) : scores + pe_.widened(keys.mask);
+      scores = pe_.op.in(s_.mask).type == Type::boolean ? chosen(keys.mask, scores) : scores + pe_.widened(keys.mask);
     }
     const auto first = static_cast<double>(keys.first), last = first + static_cast<double>(scores.dim(1));
     if (s_.padding != kNone) {
@@ -387,15 +386,23 @@ class Attending {
     }
     return scores;
   }
+  /// Those that a mask of booleans shows, or, of a pattern, does not hide.
+  Tensor chosen(const Tensor& mask, const Tensor& scores) {
+    if (!pe_.op.stands_for) return pe_.tl.where(mask, scores, kernels::kMaskedScore);
+    const double hidden = pe_.op.real("hidden_score", 0);
+    return pe_.op.integer("mask_hides", 0) != 0 ? pe_.tl.where(mask, hidden, scores)
+                                                : pe_.tl.where(mask, scores, hidden);
+  }
   /// By a key_padding_mask of lengths.
   int64_t length(int64_t batch) {
     if (lengths_.empty()) lengths_ = pe_.ints(s_.padding);
     return of(lengths_, batch);
   }
 
-  /// With a score of its own beside the keys', whose value is 0.
+  /// With a score of its own beside the keys', whose value is 0; of a pattern perhaps 0 where nothing is seen.
   Tensor result(const kernels::FlashAttention& a, int64_t head) {
     tl::Context& tl = pe_.tl;
+    if (pe_.op.stands_for && pe_.op.given("nothing_is_zero")) return tl.where(tl.gt(a.sum(), 0), a.result(), 0.0);
     if (s_.sink == kNone && !s_.smooth) return a.result();
     const Tensor sink = s_.sink == kNone ? tl.zeros({1, 1}, DType::f32)
                                          : pe_.widened(tl.load(pe_.in(s_.sink) + head, {1})).reshape({1, 1});
