@@ -151,6 +151,11 @@ class Op {
   }
 };
 
+/// One of onnxruntime's own.
+inline bool is_microsofts(const Op& op) {
+  return op.node->domain == kMicrosoft;
+}
+
 /// numpy's rule. Refusal.
 Shape broadcast(const std::vector<Shape>&);
 

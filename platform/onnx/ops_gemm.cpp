@@ -1,108 +1,13 @@
 // Products of matrices and convolutions, as tiles on pe_gemm.
 #include <algorithm>
 
-#include "kernbench/platform/onnx/elementwise.h"
+#include "kernbench/platform/onnx/tiles.h"
 #include "kernbench/platform/onnx/window.h"
 
 namespace kernbench::onnx {
 namespace {
 
 using tl::Tensor;
-
-constexpr int64_t kTileK = 128;
-constexpr int64_t kEdge = 32, kMostEdge = 256;  // of a tile: a multiple of kEdge, or all there is
-
-struct TileSize {
-  int64_t rows = kEdge, columns = kEdge;
-};
-
-/// What a tile has in TCM at most, of elements of 4 bytes: sums and what is made of them; two steps' pieces of the
-/// operands, and those that they are made of.
-int64_t bytes_of_tile(int64_t rows, int64_t columns) {
-  constexpr int64_t kElement = 4, kSums = 4, kPieces = 3;
-  return kElement * (kSums * rows * columns + kPieces * kTileK * (rows + columns));
-}
-
-/// Of the tiles that fit TCM and that PEs take in turns those that are done first, by what a PE with most of them has:
-/// its products, and the rows and columns that it loads, of which one takes the time of kLoaded products. The smallest
-/// where none fits.
-TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes, int64_t tcm_bytes) {
-  constexpr int64_t kLoaded = 64;
-  TileSize best;
-  double least = 0;
-  for (int64_t r = kEdge; r <= kMostEdge && r < m + kEdge; r += kEdge) {
-    for (int64_t c = kEdge; c <= kMostEdge && c < n + kEdge; c += kEdge) {
-      const int64_t rows = std::min(r, m), columns = std::min(c, n);
-      const int64_t tiles = batches * tl::Context::cdiv(m, rows) * tl::Context::cdiv(n, columns);
-      const double cost = static_cast<double>(tl::Context::cdiv(tiles, pes)) *
-                          static_cast<double>(rows * columns + kLoaded * (rows + columns));
-      if (least > 0 && (cost >= least || bytes_of_tile(rows, columns) > tcm_bytes)) continue;
-      least = cost;
-      best = {rows, columns};
-    }
-  }
-  return best;
-}
-
-/// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
-template <class F>
-void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
-  const TileSize tile = tile_size(batches, m, n, pe.tl.size(), pe.tcm_bytes());
-  const int64_t of_m = tl::Context::cdiv(m, tile.rows), of_n = tl::Context::cdiv(n, tile.columns);
-  for (int64_t t = pe.tl.index(); t < batches * of_m * of_n; t += pe.tl.size()) {
-    const int64_t i = t / of_n % of_m * tile.rows, j = t % of_n * tile.columns;
-    f(t / of_n / of_m, i, std::min(tile.rows, m - i), j, std::min(tile.columns, n - j));
-  }
-}
-
-/// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32. The next step's
-/// loads run beside a step's product. Each PE begins somewhere else, so that not all of them read the same memory.
-template <class A, class B>
-Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
-  const int64_t steps = tl::Context::cdiv(k, kTileK), begin = pe.tl.index() * steps / pe.tl.size();
-  const auto first = [&](int64_t step) { return (begin + step) % steps * kTileK; };
-  const auto count = [&](int64_t step) { return std::min(kTileK, k - first(step)); };
-  Tensor sum, next_a = a(first(0), count(0)), next_b = b(first(0), count(0));
-  for (int64_t s = 0; s < steps; ++s) {
-    const Tensor own_a = next_a, own_b = next_b;
-    if (s + 1 < steps) {
-      next_a = a(first(s + 1), count(s + 1));
-      next_b = b(first(s + 1), count(s + 1));
-    }
-    sum = sum.valid() ? pe.tl.dot(own_a, own_b, sum) : pe.tl.dot(own_a, own_b);
-  }
-  return sum;
-}
-
-/// A row-major matrix somewhere in an input, perhaps seen transposed.
-struct Matrix {
-  size_t input;
-  int64_t first, rows, columns;  ///< as they lie
-  bool transposed = false;
-  Tensor tile(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
-    if (transposed) return stored(pe, c, nc, r, nr).transpose();
-    return stored(pe, r, nr, c, nc);
-  }
-
- private:
-  Tensor stored(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
-    return pe.tl.load_async((pe.in(input) + first + r * columns + c).block({nr, nc}, columns));
-  }
-};
-
-/// A tile of the output's matrix that begins at `first`.
-void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, const Tensor& tile) {
-  pe.put(Tile{first + r * columns + c, tile.dim(0), tile.dim(1), columns}, tile);
-}
-
-/// A row whose kernel gives its output by put_tile alone.
-OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
-            const char* how, bool reads_values = false) {
-  OpRow row{name, since, shape, run, how, reads_values};
-  row.leads = true;
-  row.macs = macs;
-  return row;
-}
 
 // ---- MatMul and its kin
 

@@ -170,39 +170,124 @@ class Finder {
   /// [batch, rows, heads, columns] as [batch, rows, heads · columns].
   const Value* by_rows(const Value& v) { return another_shape(v, {v.shape[0], v.shape[1], v.shape[2] * v.shape[3]}); }
 
+  /// What is added to scores, or says which are met.
+  struct Masked {
+    const Value* mask = nullptr;
+    std::map<std::string, Attribute> attributes;
+  };
+
   void find_attention(const Op& last) {
-    const Op* softmax = through_casts(last, 0);
-    if (!is(softmax, "Softmax") || !read_once(*softmax) || softmax->rank() != 4 || last.rank(1) != 4) return;
-    if (softmax->axis_attribute("axis", softmax->opset >= 13 ? -1 : 1) != 3) return;
+    Masked m;
+    const Op* softmax = softmax_of(last, &m);
+    if (!is(softmax, "Softmax") || (softmax->rank() != 4 && softmax->rank() != 3) || last.rank(1) != softmax->rank())
+      return;
+    if (softmax->axis_attribute("axis", softmax->opset >= 13 ? -1 : 1) != softmax->rank() - 1) return;
     group_.push_back(softmax);
     const Op* at = through_casts(*softmax, 0);
-    const Value* mask = nullptr;
     if (is(at, "Add") && read_once(*at)) {
       const size_t scores = at->shape(0) == at->out().shape && maker_of_input(*at, 0) ? 0 : 1;
-      mask = &at->in(1 - scores);
+      m.mask = &at->in(1 - scores);
       group_.push_back(at);
       at = through_casts(*at, scores);
+    } else if (is(at, "Where") && read_once(*at)) {
+      at = scores_of_choice(*at, &m);
     }
     double scale = 1;
     if ((is(at, "Mul") || is(at, "Div")) && read_once(*at)) {
-      const bool first = is(at, "Mul") && number_of(at->in(0)).has_value();
-      const auto by = number_of(at->in(first ? 0 : 1));
-      if (!by || *by == 0) return;
-      scale = is(at, "Mul") ? *by : 1 / *by;
+      const size_t scores = scaled_input(*at, &scale);
+      if (scale == 0) return;
       group_.push_back(at);
-      at = through_casts(*at, first ? 1 : 0);
+      at = through_casts(*at, scores);
     }
-    if (!is(at, "MatMul") || !read_once(*at) || at->rank(0) != 4 || at->rank(1) != 4) return;
+    if (!is(at, "MatMul") || !read_once(*at) || at->rank(0) != softmax->rank() || at->rank(1) != softmax->rank() ||
+        at->out().shape != softmax->shape())
+      return;
     group_.push_back(at);
-    replace_attention(last, *at, mask, scale);
+    replace_attention(last, *at, std::move(m), scale);
   }
 
-  void replace_attention(const Op& last, const Op& scores, const Value* mask, double scale) {
-    const Op* turned = maker_of_input(scores, 1);
+  /// The softmax whose weights `last` has, perhaps with 0 for weights of NaN, of queries that see nothing.
+  const Op* softmax_of(const Op& last, Masked* m) {
+    const Op* made = through_casts(last, 0);
+    if (!is(made, "Where")) return made && read_once(*made) ? made : nullptr;
+    const Op *none = maker_of_input(*made, 0), *softmax = maker_of_input(*made, 2);
+    if (!read_once(*made) || !is(none, "IsNaN") || !read_once(*none) || number_of(made->in(1)) != 0.0 || !softmax ||
+        maker_of_input(*none, 0) != softmax || made->in(2).shape != made->out().shape ||
+        !is_read_by(softmax->out(), {made, none}))
+      return nullptr;
+    group_.insert(group_.end(), {made, none});
+    m->attributes["nothing_is_zero"] = integer(1);
+    return softmax;
+  }
+
+  /// By which number a product or quotient scales its input; 0: by none. Which input that is.
+  static size_t scaled_input(const Op& op, double* scale) {
+    const bool first = is(&op, "Mul") && number_of(op.in(0)).has_value();
+    const double by = number_of(op.in(first ? 0 : 1)).value_or(0);
+    *scale *= by == 0 ? 0 : is(&op, "Mul") ? by : 1 / by;
+    return first ? 1 : 0;
+  }
+
+  /// The scores that a Where takes, a number where they are not met.
+  const Op* scores_of_choice(const Op& choice, Masked* m) {
+    const bool hides = number_of(choice.in(1)).has_value();  // where the condition holds
+    const auto number = number_of(choice.in(hides ? 1 : 2));
+    const size_t scores = hides ? 2 : 1;
+    if (!number || choice.in(scores).shape != choice.out().shape) return nullptr;
+    m->mask = &choice.in(0);
+    m->attributes["hidden_score"] = real(*number);
+    m->attributes["mask_hides"] = integer(hides ? 1 : 0);
+    group_.push_back(&choice);
+    return through_casts(choice, scores);
+  }
+
+  /// Whether a mask hides from each query the keys behind it and no others, as the kernel does by itself.
+  static bool is_causal(const Masked& m, const Shape& scores) {
+    constexpr double kHidden = -1e9;
+    const Shape& s = m.mask->shape;
+    const int64_t n = scores.back();
+    if (!m.mask->constant || s.size() < 2 || m.mask->elements() != n * n || s.back() != n ||
+        scores[scores.size() - 2] != n)
+      return false;
+    const bool words = m.mask->type == Type::boolean;
+    const auto hidden = m.attributes.find("hidden_score"), hides = m.attributes.find("mask_hides");
+    if (words && (hidden == m.attributes.end() || hidden->second.f > kHidden)) return false;
+    const std::vector<double> all = m.mask->constant->reals();
+    for (int64_t i = 0; i < n * n; ++i) {
+      const bool behind = i % n > i / n;
+      const double x = all[static_cast<size_t>(i)];
+      if (words ? (x != 0) != (behind == (hides->second.i != 0)) : behind ? !(x <= kHidden) : x != 0) return false;
+    }
+    return true;
+  }
+
+  /// What a value is a multiple of, which is read for nothing else.
+  const Value* unscaled(const Value& v, double* scale) {
+    const Op* by = maker(v);
+    if ((!is(by, "Mul") && !is(by, "Div")) || !read_once(*by)) return &v;
+    double own = 1;
+    const Value& x = by->in(scaled_input(*by, &own));
+    if (own == 0 || x.shape != v.shape) return &v;
+    *scale *= own;
+    group_.push_back(by);
+    return &x;
+  }
+
+  /// Of three dimensions with one head in each batch.
+  const Value* of_four(const Value& v) {
+    return v.shape.size() != 3 ? &v : another_shape(v, {v.shape[0], 1, v.shape[1], v.shape[2]});
+  }
+
+  void replace_attention(const Op& last, const Op& scores, Masked m, double scale) {
+    const bool flat = scores.rank() == 3;  // batches and heads are one dimension
+    const Value* right = unscaled(scores.in(1), &scale);
+    const Op* turned = maker(*right);
     int64_t heads = 0, kv_heads = 0, v_heads = 0;
-    const Value *q = heads_of(scores.in(0), &heads), *v = heads_of(last.in(1), &v_heads), *k = nullptr;
-    if (is_transposition(turned, {0, 1, 3, 2})) {
-      k = heads_of(turned->in(0), &kv_heads);
+    const Value *q = heads_of(*of_four(*unscaled(scores.in(0), &scale)), &heads),
+                *v = heads_of(*of_four(last.in(1)), &v_heads);
+    const Value* k = nullptr;
+    if (is_transposition(turned, flat ? Shape{0, 2, 1} : Shape{0, 1, 3, 2})) {
+      k = heads_of(*of_four(*unscaled(turned->in(0), &scale)), &kv_heads);
     } else if (is_transposition(turned, {0, 2, 3, 1})) {
       k = by_rows(turned->in(0));
       kv_heads = turned->shape()[2];
@@ -210,13 +295,21 @@ class Finder {
       return;
     }
     group_.push_back(turned);
-    const int64_t batch = scores.out().shape[0], dim = scores.shape(0)[3], width = last.out().shape[3];
+    const int64_t batch = scores.out().shape[0], dim = scores.shape(0).back(), width = last.out().shape.back();
     const auto is_of = [&](const Value& x) { return x.type == q->type && x.shape[0] == batch; };
-    if (kv_heads != v_heads || kv_heads == 0 || heads % kv_heads != 0 || heads != scores.out().shape[1] || !is_of(*k) ||
-        !is_of(*v) || !is_of(*q) || last.out().type != q->type || std::max(dim, width) > kPiece || scale == 0)
+    if (kv_heads != v_heads || kv_heads == 0 || heads % kv_heads != 0 || heads != (flat ? 1 : scores.out().shape[1]) ||
+        !is_of(*k) || !is_of(*v) || !is_of(*q) || last.out().type != q->type || std::max(dim, width) > kPiece ||
+        scale == 0)
       return;
-    std::map<std::string, Attribute> attributes{
-        {"q_num_heads", integer(heads)}, {"kv_num_heads", integer(kv_heads)}, {"scale", real(scale)}};
+    std::map<std::string, Attribute> attributes = std::move(m.attributes);
+    if (m.mask && is_causal({m.mask, attributes}, scores.out().shape)) {
+      m.mask = nullptr;
+      attributes["is_causal"] = integer(1);
+    }
+    if (m.mask && flat && m.mask->shape.size() == 3) m.mask = of_four(*m.mask);
+    attributes["q_num_heads"] = integer(heads);
+    attributes["kv_num_heads"] = integer(kv_heads);
+    attributes["scale"] = real(scale);
     // The way back to [batch, rows, heads, columns].
     const Op* end = &last;
     if (const Op* back = only_reader(last.out());
@@ -226,7 +319,7 @@ class Finder {
       attributes["output_by_rows"] = integer(1);
     }
     bool known = false;
-    replace(*end, "Attention", find_row("", "Attention", kNewest, &known), {q, k, v, mask}, std::move(attributes),
+    replace(*end, "Attention", find_row("", "Attention", kNewest, &known), {q, k, v, m.mask}, std::move(attributes),
             "an attention, whose scores are met block by block");
   }
 

@@ -7,7 +7,7 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/platform/onnx/control_flow.h"
+#include "kernbench/platform/onnx/composites.h"
 #include "kernbench/platform/onnx/host_machine.h"
 #include "kernbench/platform/onnx/patterns.h"
 #include "kernbench/platform/onnx/pe.h"
@@ -196,7 +196,7 @@ class Planner {
   }
 
   void add_node(const Node& n) {
-    if (is_control_flow(n)) return write_out(n);
+    if (is_control_flow(n) || is_composite(n)) return write_out(n);
     if (n.op == "Constant" && n.domain.empty() && n.outputs.size() == 1) return add_constant(n);
     bool known = false;
     const OpRow* row = find_row(n.domain, n.op, opset_, &known);
@@ -225,7 +225,7 @@ class Planner {
     return true;
   }
 
-  /// The nodes that an If, Loop or Scan comes to.
+  /// The nodes that an If, Loop, Scan or composite comes to.
   void write_out(const Node& n) {
     if (is_behind_refused(n)) return;
     Unrolling u;
@@ -248,7 +248,7 @@ class Planner {
     };
     u.is_refused = [this](const std::string& name) { return unknown_.count(name) > 0; };
     try {
-      unroll(n, opset_, u);
+      is_composite(n) ? write_out_composite(n, opset_, u) : unroll(n, opset_, u);
     } catch (const Refusal& r) {
       refuse(n, r.what());
     } catch (const std::out_of_range&) {

@@ -31,7 +31,7 @@ def tensor(array, name=""):
 
 
 def attribute(name, value):
-    """An int, float, str, list of ints or of str, numpy array (a tensor) or bytes (a graph)."""
+    """An int, float, str, list of ints, of floats or of str, numpy array (a tensor) or bytes (a graph)."""
     head = field(1, name)
     if isinstance(value, bool | int):
         return head + field(3, int(value)) + field(20, 2)
@@ -45,6 +45,8 @@ def attribute(name, value):
         return head + field(6, value) + field(20, 5)
     if len(value) > 0 and isinstance(value[0], str):
         return head + b"".join(field(9, v) for v in value) + field(20, 8)
+    if len(value) > 0 and isinstance(value[0], float):
+        return head + b"".join(varint(7 << 3 | 5) + struct.pack("<f", v) for v in value) + field(20, 6)
     return head + b"".join(field(8, int(v)) for v in value) + field(20, 7)
 
 

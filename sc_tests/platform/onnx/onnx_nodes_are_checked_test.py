@@ -192,8 +192,7 @@ class Nodes(OnnxCli):
                 ([x, x, x, f4(6, 5)], "do not broadcast", {}),
                 ([x, x, x, f4(2, 4, 5, 5)], "its mask is of shape [2, 4, 5, 5], expected that of scores, [1, 4, 5, 5]", {}),
                 ([x, x, x, i4(5, 5)], "its mask is of int32", {}),
-                ([x, x, x], "a softcap and a mask", {"softcap": 1.0, "is_causal": 1}),
-                ([x, x, x, None, x, x], "it has a cache", {})):
+                ([x, x, x], "a softcap and a mask", {"softcap": 1.0, "is_causal": 1})):
             self.refused("Attention", inputs, said, opset=23, **attributes)
 
     def test_attention_of_onnxruntime(self):
@@ -206,8 +205,12 @@ class Nodes(OnnxCli):
         weights /= weights.sum(-1, keepdims=True)
         found = self.result_of_node("MultiHeadAttention", [q, k, v, None, None, bias], num_heads=3, **ms)
         np.testing.assert_allclose(found, np.einsum("bhqk,bkhd->bqhd", weights, v.reshape(2, 70, 3, 4)).reshape(2, 5, 12), atol=1e-5)
-        for inputs, said in (([q, k, v, f4(36)], "a bias"), ([q, k, v, None, i4(2)], "key_padding_mask"),
-                             ([q, k, v, None, None, None, f4(2, 3, 1, 4)], "a cache"), ([f4(2, 3, 5, 4)] * 3, "expected 3 dimensions")):
+        for inputs, said in (([q, k, v, f4(35)], "input 3 is of shape [35], expected [36]"),
+                             ([q, k, v, None, i4(3)], "key_padding_mask is of shape [3]"),
+                             ([q, k, v, None, None, None, f4(2, 3, 1, 4)], "input 7 is missing"),
+                             ([q, k, v, None, None, None, None, f4(2, 3, 1, 4)], "past values without keys"),
+                             ([q, k, v, None, None, None, None, None, i4(1)], "past_sequence_length"),
+                             ([q, k], "keys or values alone"), ([f4(2, 3, 5, 4)] * 3, "expected 3 dimensions")):
             self.refuses_model(self.one_node("MultiHeadAttention", inputs, num_heads=3, **ms),
                                saying=("node 'n' (com.microsoft.MultiHeadAttention): ", said))
 
@@ -283,6 +286,28 @@ class Nodes(OnnxCli):
                 ([x, f4(9, 2), f4(9, 2), i8(3)], "input 3 is of shape [3], expected [1, 3]", {}),
                 ([f4(3, 4), table, table], "rank 2", {})):
             self.refused("RotaryEmbedding", inputs, said, opset=23, **attributes)
+
+    def test_rotary_embedding_of_onnxruntime(self):
+        """Its places are its second input, or the first one alone; heads of three dimensions follow from the tables."""
+        rng = np.random.default_rng(9)
+        x, angles = rng.uniform(-1, 1, (2, 5, 3, 8)).astype("f4"), rng.uniform(-3, 3, (9, 4))
+        tables = [np.cos(angles).astype("f4"), np.sin(angles).astype("f4")]
+        for ids, words in ((np.array([3]), {}), (rng.integers(0, 9, (2, 5)), {"interleaved": 1}), (np.array([4]), {"num_heads": 3})):
+            at = ids if ids.ndim == 2 else np.broadcast_to(ids + np.arange(5), (2, 5))
+            cos, sin = (t[at][:, :, None].astype("f8") for t in tables)
+            pairs = (slice(0, 8, 2), slice(1, 8, 2)) if words.get("interleaved") else (slice(0, 4), slice(4, 8))
+            expected, (a, b) = x.astype("f8"), (x[..., p] for p in pairs)
+            expected[..., pairs[0]], expected[..., pairs[1]] = a * cos - b * sin, b * cos + a * sin
+            for rank in (3, 4):
+                with self.subTest(ids=ids.ndim, rank=rank, **words):
+                    given, wanted = (t.reshape(2, 5, 24) if rank == 3 else t.swapaxes(1, 2) for t in (x, expected))
+                    found = self.result_of_node("RotaryEmbedding", [given, ids, *tables], domain="com.microsoft", **words)
+                    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+        for inputs, said, words in (([f4(1, 5, 24), i8(2), *tables], "input 1 is of shape [2], expected [1, 5]", {}),
+                                    ([f4(1, 5, 25), i8(1), *tables], "num_heads of 3 for 25 columns", {}),
+                                    ([f4(1, 5, 24), None, *tables], "input 1 is missing", {}),
+                                    ([f4(1, 5, 24), i8(1), *tables], "it scales", {"scale": 2.0})):
+            self.refuses_model(self.one_node("RotaryEmbedding", inputs, domain="com.microsoft", **words), saying=(said,))
 
     def test_numbers_are_one_element(self):
         for count in (0, 2):

@@ -262,6 +262,87 @@ class Patterns(OnnxCli):
             self.assertEqual(np.isnan(found).any(), hidden == -np.inf)
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
+    def test_masks_by_choice(self):
+        """GPT-2's Where, masked_fill, what SDPA is exported as: a scale on both sides, weights of NaN that are 0."""
+        rng = np.random.default_rng(9)
+        q, k, v = (rng.uniform(-2, 2, (2, 3, n, 8)).astype("f4") for n in (70, 70, 70))
+        seen = rng.random((2, 1, 70, 70)) < 0.6
+        seen[..., 0] = True
+        seen[0, 0, 5] = False
+        scores, causal = q @ k.swapaxes(2, 3) / np.sqrt(8), np.tri(70, dtype=bool)[None, None]
+
+        def product(e):
+            return e("Div", e("MatMul", "q", e("Transpose", "k", perm=[0, 1, 3, 2])), e.number(np.sqrt(8)))
+
+        def attended(e, scores):
+            e("MatMul", e("Softmax", scores, axis=-1), "v", name="y")
+
+        def shown(hidden, mask="seen"):
+            return lambda e: attended(e, e("Where", e.constant(causal) if mask == "causal" else mask, product(e), e.number(hidden)))
+
+        def filled(e):
+            attended(e, e("Where", "hides", e.number(-np.inf), product(e)))
+
+        def safe(e):
+            w = e("Softmax", e("Where", "seen", product(e), e.number(-np.inf)), axis=-1)
+            e("MatMul", e("Where", e("IsNaN", w), e.number(0), w), "v", name="y")
+
+        def on_both_sides(e):
+            root = 8 ** -0.25
+            s = e("MatMul", e("Mul", "q", e.number(root)), e("Mul", e("Transpose", "k", perm=[0, 1, 3, 2]), e.number(root)))
+            attended(e, e("Add", s, e("Where", "seen", e.number(0), e.number(-1e4))))
+
+        def by_trilu(e):
+            ones = e("ConstantOfShape", e.list(70, 70), value=np.float32([LOWEST]))
+            attended(e, e("Add", product(e), e("Trilu", ones, e.constant(np.int64(1)), upper=1)))
+
+        def number_of_each(e):  # what is hidden is no number
+            attended(e, e("Where", "seen", product(e), "other"))
+
+        def wider(e):  # a mask that makes scores of its batches
+            s = e("MatMul", "q1", e("Transpose", "k1", perm=[0, 1, 3, 2]))
+            e("MatMul", e("Softmax", e("Add", s, "mask"), axis=-1), "v", name="y")
+
+        some = np.where(seen, scores, -1e4)
+        with np.errstate(invalid="ignore"):
+            infinite = softmax(np.where(seen, scores, -np.inf).astype("f4"))
+        mask = rng.uniform(-2, 2, (2, 3, 70, 70)).astype("f4")
+        times = {}
+        for make, also, found, expected in (
+                (shown(-1e4), {"seen": seen}, True, softmax(some) @ v),
+                (shown(-np.inf), {"seen": seen}, True, infinite @ v),
+                (filled, {"hides": ~seen}, True, infinite @ v), (safe, {"seen": seen}, True, np.nan_to_num(infinite) @ v),
+                (shown(-np.inf, "causal"), {}, True, softmax(np.where(causal, scores, -np.inf)) @ v),
+                (shown(-1e4, "causal"), {}, True, softmax(np.where(causal, scores, -1e4)) @ v),
+                (on_both_sides, {"seen": seen}, True, softmax((scores + np.where(seen, 0, -1e4)).astype("f4")) @ v),
+                (by_trilu, {}, True, softmax(np.where(causal, scores, -np.inf)) @ v),
+                (number_of_each, {"seen": seen, "other": mask}, False, softmax(np.where(seen, scores, mask)) @ v),
+                (wider, {"q1": q[:1, :1], "k1": k[:1, :1], "mask": mask}, False, softmax(q[:1, :1] @ k[:1, :1].swapaxes(2, 3) + mask) @ v)):
+            with self.subTest(make.__qualname__, also=list(also)):
+                m, given = self.small(make, {**({"v": v} if make is wider else {"q": q, "k": k, "v": v}), **also})
+                report = self.report(m, *given)
+                self.assertEqual("Attention" in self.ops(report), found)
+                times[make] = report["sim_ns"]
+                np.testing.assert_allclose(self.result(m, "y", *given), expected, rtol=1e-4, atol=1e-5)
+                if not np.isnan(expected).any():
+                    self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *given, "--verify"))
+        self.assertLess(times[by_trilu], times[on_both_sides])  # keys that no query sees are left out
+
+    def test_heads_and_batches_in_one_dimension(self):
+        rng = np.random.default_rng(10)
+        q, k, v = (rng.uniform(-2, 2, (6, n, 8)).astype("f4") for n in (5, 70, 70))
+        for shape in (None, (6, 5, 70), (1, 5, 70), (5, 70), (6, 1, 70)):
+            with self.subTest(shape=shape):
+                mask = rng.uniform(-2, 2, shape or ()).astype("f4")
+
+                def make(e):
+                    s = e("MatMul", e("Mul", "q", e.number(0.25)), e("Transpose", "k", perm=[0, 2, 1]))
+                    e("MatMul", e("Softmax", e("Add", s, "mask") if shape else s, axis=-1), "v", name="y")
+                m, given = self.small(make, {"q": q, "k": k, "v": v, **({"mask": mask} if shape else {})})
+                self.assertEqual(self.ops(self.report(m, *given)), ["Attention"])
+                np.testing.assert_allclose(self.result(m, "y", *given), softmax(q @ k.swapaxes(1, 2) / 4 + mask) @ v, rtol=1e-4, atol=1e-5)
+                self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *given, "--verify"))
+
     def test_norms(self):
         rng = np.random.default_rng(4)
         x, w, b = rng.uniform(-2, 2, (3, 4, 50)).astype("f4"), rng.uniform(-1, 1, 50).astype("f4"), rng.uniform(-1, 1, 50).astype("f4")

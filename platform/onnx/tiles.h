@@ -1,0 +1,78 @@
+// Tiles of products on pe_gemm, which PEs take in turns.
+#pragma once
+
+#include <algorithm>
+
+#include "kernbench/platform/onnx/pe.h"
+
+namespace kernbench::onnx {
+
+constexpr int64_t kTileK = 128;
+constexpr int64_t kEdge = 32, kMostEdge = 256;  // of a tile: a multiple of kEdge, or all there is
+
+struct TileSize {
+  int64_t rows = kEdge, columns = kEdge;
+};
+
+/// Of the tiles that fit TCM and that PEs take in turns those that are done first, by what a PE with most of them has:
+/// its products, and the rows and columns that it loads. The smallest where none fits.
+TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes, int64_t tcm_bytes);
+
+/// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
+template <class F>
+void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
+  const TileSize tile = tile_size(batches, m, n, pe.tl.size(), pe.tcm_bytes());
+  const int64_t of_m = tl::Context::cdiv(m, tile.rows), of_n = tl::Context::cdiv(n, tile.columns);
+  for (int64_t t = pe.tl.index(); t < batches * of_m * of_n; t += pe.tl.size()) {
+    const int64_t i = t / of_n % of_m * tile.rows, j = t % of_n * tile.columns;
+    f(t / of_n / of_m, i, std::min(tile.rows, m - i), j, std::min(tile.columns, n - j));
+  }
+}
+
+/// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32. The next step's
+/// loads run beside a step's product. Each PE begins somewhere else, so that not all of them read the same memory.
+template <class A, class B>
+tl::Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
+  const int64_t steps = tl::Context::cdiv(k, kTileK), begin = pe.tl.index() * steps / pe.tl.size();
+  const auto first = [&](int64_t step) { return (begin + step) % steps * kTileK; };
+  const auto count = [&](int64_t step) { return std::min(kTileK, k - first(step)); };
+  tl::Tensor sum, next_a = a(first(0), count(0)), next_b = b(first(0), count(0));
+  for (int64_t s = 0; s < steps; ++s) {
+    const tl::Tensor own_a = next_a, own_b = next_b;
+    if (s + 1 < steps) {
+      next_a = a(first(s + 1), count(s + 1));
+      next_b = b(first(s + 1), count(s + 1));
+    }
+    sum = sum.valid() ? pe.tl.dot(own_a, own_b, sum) : pe.tl.dot(own_a, own_b);
+  }
+  return sum;
+}
+
+/// A row-major matrix somewhere in an input, perhaps seen transposed.
+struct Matrix {
+  size_t input;
+  int64_t first, rows, columns;  ///< as they lie
+  bool transposed = false;
+  int64_t pitch = 0;  ///< from a row to the next; 0: columns
+  tl::Tensor tile(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
+    if (transposed) return stored(pe, c, nc, r, nr).transpose();
+    return stored(pe, r, nr, c, nc);
+  }
+
+ private:
+  tl::Tensor stored(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
+    const int64_t apart = pitch == 0 ? columns : pitch;
+    return pe.tl.load_async((pe.in(input) + first + r * apart + c).block({nr, nc}, apart));
+  }
+};
+
+/// A tile of the output's matrix that begins at `first`.
+inline void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, const tl::Tensor& tile) {
+  pe.put(Tile{first + r * columns + c, tile.dim(0), tile.dim(1), columns}, tile);
+}
+
+/// A row whose kernel gives its output by put_tile alone.
+OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
+            const char* how, bool reads_values = false);
+
+}  // namespace kernbench::onnx
