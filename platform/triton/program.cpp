@@ -148,9 +148,6 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       if ((op.info->does == Does::descriptor_load || op.info->does == Does::descriptor_store) &&
           type(op.operands[0]).kind != Type::Kind::descriptor)
         refuse("is not supported for descriptors that are raw pointers");
-      if (op.info->does == Does::bitcast && type(op.results[0]).tensor &&
-          type(op.results[0]).kind == Type::Kind::number && type(op.results[0]).element != type(op.operands[0]).element)
-        refuse("is not supported for blocks: the engines do not see a value's bits");
       for (const auto* values : {&op.operands, &op.results}) {
         for (const ValueId v : *values) {
           const Type& t = type(v);
