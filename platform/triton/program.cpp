@@ -143,6 +143,13 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       if (op.info->does == Does::not_run) refuse("is not supported");
       if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr)
         refuse(std::string("is not supported: the engines have no op '") + op.info->tl + "'");
+      if (op.info->does == Does::extern_call) {
+        const Attribute* symbol = op.attribute("symbol");
+        const char* name = library_op(symbol ? symbol->text : "");
+        const MathOp* called = name ? find_math_op(name) : nullptr;
+        if (!called || called->arity != static_cast<int>(op.operands.size()))
+          refuse("is not supported: the engines have no op for " + (symbol ? symbol->text : "it"));
+      }
       if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
         refuse("is not supported for more than two dimensions");
       if ((op.info->does == Does::descriptor_load || op.info->does == Does::descriptor_store) &&

@@ -1,5 +1,6 @@
 """Do single operations of Triton's IR give what numpy says, at their edges too: NaN, both zeros, infinities, of loaded
 blocks, of what was computed, of numbers, and of what is known before the run?"""
+import math
 import unittest
 
 import numpy as np
@@ -159,6 +160,80 @@ class Bits(unittest.TestCase):
             rows(["%s = tt.load %x : !tt.ptr<f32>", "%b = tt.bitcast %s : f32 -> i32", "%zero = arith.constant 0 : i32",
                   "%on = arith.cmpi slt, %b, %zero : i32", "scf.if %on {", "tt.store %y, %b : !tt.ptr<i32>", "}"],
                  {"x": np.array([x], np.float32), "y": np.zeros(1, np.int32)}, {"y": np.array([min(0, np.float32(x).view(np.int32))], np.int32)})
+
+
+class Memory(unittest.TestCase):
+    """What is read beyond a tensor, and where masks say nothing is."""
+
+    def test_a_number_is_loaded_where_a_number_says_so(self):
+        """The mask is an argument, was loaded, or is known to Phase 2 alone."""
+        x, y = np.array([7], np.float32), np.zeros(1, np.float32)
+        load = ["%o = arith.constant 5.0 : f32", "%v = tt.load %x, %t, %o : !tt.ptr<f32>", "tt.store %y, %v : !tt.ptr<f32>"]
+        for on in (0, 1):
+            right = {"y": np.array([7 if on else 5], np.float32)}
+            integer = ["%z = arith.constant 0 : i32", "%t = arith.cmpi ne, %c, %z : i32"]
+            rows([*integer, *load], {"c": on, "x": x, "y": y}, right)
+            rows(["%c = tt.load %k : !tt.ptr<i32>", *integer, *load], {"k": np.array([on], np.int32), "x": x, "y": y}, right)
+            rows(["%c = tt.load %k : !tt.ptr<f32>", "%z = arith.constant 0.0 : f32", "%t = arith.cmpf one, %c, %z : f32", *load],
+                 {"k": np.array([on], np.float32), "x": x, "y": y}, right)
+
+    def padded(self, x, first, padding, make, element):
+        """Elements from `first` on, by a block pointer or a descriptor of fewer than the tile has."""
+        y = np.zeros(64, x.dtype)
+        lines = [f"%n32 = arith.constant {x.size} : i32", f"%n64 = arith.constant {x.size} : i64", "%one = arith.constant 1 : i64",
+                 f"%first = arith.constant {first} : i32", *make]
+        at = np.arange(64) + first
+        inside = (at >= 0) & (at < x.size)
+        rows([*lines, store("y", "v", y)], {"x": x, "y": y},
+             {"y": np.where(inside, x[np.where(inside, at, 0)], np.array(padding).astype(x.dtype))}, elements={"x": element, "y": element})
+
+    def test_tiles_beyond_the_tensor_are_nan_where_that_is_asked_for(self):
+        for element, dtype in (("f32", np.float32), ("f16", np.float16)):
+            x, block = np.arange(1, 51).astype(dtype), f"tensor<64x{element}>"
+            for first in (0, 20, -14, 60):
+                for padding, number in ((1, 0), (2, NAN)):
+                    self.padded(x, first, number, [
+                        f"%b = tt.make_tensor_ptr %x, [%n64], [%one], [%first] {{order = array<i32: 0>}} : <{block}>",
+                        f"%v = tt.load %b {{boundaryCheck = array<i32: 0>, padding = {padding} : i32}} : !tt.ptr<{block}>"], element)
+                    self.padded(x, first, number, [
+                        f"%b = tt.make_tensor_descriptor %x, [%n32], [%one] {{padding = {padding} : i32}} : <{element}>, <{block}>",
+                        f"%v = tt.descriptor_load %b[%first] : !tt.tensordesc<{block}> -> {block}"], element)
+
+    def test_descriptors_of_integers_with_a_sign_or_none(self):
+        for element, dtype in (("i8", np.int8), ("i32", np.int32)):
+            x = np.arange(-25, 25).astype(dtype)
+            for sign in ("", "s", "u"):
+                self.padded(x, 20, 0, [f"%b = tt.make_tensor_descriptor %x, [%n32], [%one] : <{element}>, <tensor<64x{sign}{element}>>",
+                                       f"%v = tt.descriptor_load %b[%first] : !tt.tensordesc<tensor<64x{sign}{element}>> -> tensor<64x{element}>"],
+                            element)
+
+
+class Library(unittest.TestCase):
+    FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v),
+                 "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+                 "rint": np.rint, "erf": np.vectorize(math.erf), "fmax": np.fmax, "fmin": np.fmin, "fmod": np.fmod,
+                 "fma": lambda a, b, c: a * b + c}
+
+    def call(self, symbol, operands, x, y):
+        t, types = "tensor<64xf32>", ", ".join(["tensor<64xf32>"] * len(operands))
+        return ([f'%v = tt.extern_elementwise {", ".join(operands)} {{libname = "", libpath = "", pure = true, symbol = "{symbol}"}} : ({types}) -> {t}',
+                 store("y", "v", y)], {"a": x, "b": x[::-1].copy(), "y": y})
+
+    def test_functions_that_the_engines_have(self):
+        x, y = np.random.default_rng(5).uniform(0.1, 3, 64).astype(np.float32), np.zeros(64, np.float32)
+        for name, right in self.FUNCTIONS.items():
+            count = {"fma": 3, "fmax": 2, "fmin": 2, "fmod": 2}.get(name, 1)
+            for symbol in (f"__nv_{name}f", f"__ocml_{name}_f32"):
+                body, arguments = self.call(symbol, ["%a_v", "%b_v", "%a_v"][:count], x, y)
+                wide = [v.astype(np.float64) for v in (x, x[::-1], x)][:count]
+                rows(body, arguments, {"y": right(*wide).astype(np.float32)})
+
+    def test_others_are_refused_before_the_run(self):
+        y = np.zeros(64, np.float32)
+        for symbol, count in (("__nv_lgammaf", 1), ("__nv_expf", 2), ("__nv_", 1), ("__nv_f", 1), ("__ocml__f32", 1), ("__ocml_exp", 1), ("exp", 1), ("", 1)):
+            body, arguments = self.call(symbol, ["%a_v", "%b_v"][:count], y, y)
+            with self.assertRaisesRegex(AssertionError, "tt.extern_elementwise is not supported: the engines have no op for"):
+                rows(body, arguments, {})
 
 
 if __name__ == "__main__":
