@@ -91,6 +91,7 @@ TensorRef Tensor::ref() const {
   r.addr += static_cast<uint64_t>(offset_) * size_of(dtype_);
   r.shape = shape_;
   r.strides = strides_;
+  r.dtype = dtype_;  // another than the buffer's where its bits are taken for that
   return r;
 }
 

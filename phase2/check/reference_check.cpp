@@ -71,6 +71,8 @@ double apply_floats(const std::string& op, const std::vector<double>& x) {
   if (op == "div") return a / b;
   if (op == "maximum") return greater(a, b);
   if (op == "minimum") return smaller(a, b);
+  if (op == "maxnum") return std::fmax(a, b);
+  if (op == "minnum") return std::fmin(a, b);
   if (op == "lt") return a < b;
   if (op == "le") return a <= b;
   if (op == "gt") return a > b;
@@ -80,6 +82,7 @@ double apply_floats(const std::string& op, const std::vector<double>& x) {
   if (op == "where") return a != 0 ? b : c;
   if (op == "fma") return a * b + c;
   if (op == "clamp") return smaller(greater(a, b), c);
+  if (op == "clampnum") return std::fmin(std::fmax(a, b), c);
   throw EvalError("no reference for '" + op + "'");
 }
 
@@ -114,9 +117,9 @@ int64_t apply_integers(const std::string& op, const std::vector<int64_t>& x, int
   if (op == "fma") return cut(ua * ub + uc, bits);
   if (op == "div") return b == 0 ? 0 : b == -1 ? cut(0 - ua, bits) : a / b;
   if (op == "mod") return b == 0 ? a : b == -1 ? 0 : a % b;
-  if (op == "maximum") return std::max(a, b);
-  if (op == "minimum") return std::min(a, b);
-  if (op == "clamp") return std::min(std::max(a, b), c);
+  if (op == "maximum" || op == "maxnum") return std::max(a, b);
+  if (op == "minimum" || op == "minnum") return std::min(a, b);
+  if (op == "clamp" || op == "clampnum") return std::min(std::max(a, b), c);
   if (op == "bitwise_not") return ~a;
   if (op == "bitwise_and") return a & b;
   if (op == "bitwise_or") return a | b;

@@ -47,6 +47,8 @@ struct Arithmetic {
   float (*sum)(const float* a, size_t n);
   float (*max)(const float* a, size_t n);
   float (*min)(const float* a, size_t n);
+  float (*maxnum)(const float* a, size_t n);
+  float (*minnum)(const float* a, size_t n);
 
   /// C[m, n] = A[m, k] · B[k, n], or C += A · B, at most kProductRows x kProductCols, rows of C `ldc` elements apart:
   /// floats in f32, integers in i32 modulo 2^32. Bits depend on m, n, k and the values alone. `work` holds

@@ -299,6 +299,7 @@ class AlongAxis : public Evaluation {
     const bool of_nothing = op_ == "sum" || op_ == "prod" || op_ == "xor_sum";
     if (view_.length == 0 && made > 0 && !of_nothing) throw EvalError(d.op + " of no elements");
     compute_ = softmax_ || is_float(in.dtype) ? Compute::f32 : is_wide_integer(in.dtype) ? Compute::i64 : Compute::i32;
+    if (op_ == "reduce" && compute_ == Compute::f32 && view_.inner == 1) extreme_ = extreme_of(d.argument);
     // The whole operand in the type that is computed in, contiguous: each element is read once, so this is cheap.
     in_type(compute_, [&](auto t) { values_ = dense_values<decltype(t)>(arithmetic_, in, op_, &storage_); });
     rows_per_part_ = std::max<int64_t>(1, kPartElements / std::max<int64_t>(1, view_.length * view_.inner));
@@ -315,6 +316,9 @@ class AlongAxis : public Evaluation {
         softmax(o);
       } else if (own_order) {
         reduce_floats(o);
+      } else if (extreme_) {
+        const float v = extreme_(row<float>(o), static_cast<size_t>(view_.length));
+        arithmetic_.from_f32(&v, dtype_, out_at(o), 1);
       } else {
         in_type(compute_, [&](auto t) { first_ ? arg<decltype(t)>(o) : combine<decltype(t)>(o); });
       }
@@ -327,6 +331,11 @@ class AlongAxis : public Evaluation {
     return static_cast<const T*>(values_) + o * view_.length * view_.inner;
   }
   uint8_t* out_at(int64_t element) const { return out_ + element * static_cast<int64_t>(size_of(dtype_)); }
+
+  /// Of a row by a combiner that chooses, so that any order will do; null: it is another.
+  float (*extreme_of(const std::string& combiner) const)(const float*, size_t) {
+    return combiner == "a b maxnum" ? arithmetic_.maxnum : combiner == "a b minnum" ? arithmetic_.minnum : nullptr;
+  }
 
   void reduce_floats(int64_t o) {
     const float* a = row<float>(o);
@@ -418,6 +427,7 @@ class AlongAxis : public Evaluation {
   int64_t rows_per_part_ = 1;
   bool softmax_ = false, scan_ = false, reverse_ = false, first_ = false;
   std::vector<Combiner> combiner_;  ///< one, or none
+  float (*extreme_)(const float*, size_t) = nullptr;
   Compute compute_ = Compute::f32;
   Bytes storage_;
   const void* values_ = nullptr;

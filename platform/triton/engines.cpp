@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernbench/kernel_api/assembly.h"
 #include "kernbench/kernel_api/host_tensor.h"
+#include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench::triton {
@@ -51,8 +53,9 @@ double absorbed(const std::string& op, const std::vector<double>& x, const std::
   if (op == "div" && !anything[0] && x[0] == 0) return 0;
   if (op == "sub" && !anything[0] && x[0] == -kInf) return -kInf;
   if (op == "add" && ((!anything[0] && x[0] == -kInf) || (!anything[1] && x[1] == -kInf))) return -kInf;
-  if (op == "minimum" && ((!anything[0] && x[0] == -kInf) || (!anything[1] && x[1] == -kInf))) return -kInf;
-  if (op == "maximum" && ((!anything[0] && x[0] == kInf) || (!anything[1] && x[1] == kInf))) return kInf;
+  const bool low = op == "minimum" || op == "minnum", high = op == "maximum" || op == "maxnum";
+  if (low && ((!anything[0] && x[0] == -kInf) || (!anything[1] && x[1] == -kInf))) return -kInf;
+  if (high && ((!anything[0] && x[0] == kInf) || (!anything[1] && x[1] == kInf))) return kInf;
   return std::nan("");
 }
 
@@ -77,6 +80,42 @@ double rounded(double v, Element e) {
   return f;
 }
 
+namespace {
+
+/// Of a number that the type holds.
+uint64_t bits_held(const Value& v, Element e) {
+  if (!is_float(e)) return static_cast<uint64_t>(v.n);
+  if (e == Element::f64) {
+    uint64_t bits;
+    std::memcpy(&bits, &v.d, sizeof bits);
+    return bits;
+  }
+  uint8_t bytes[8] = {};
+  store_scalar(v.d, dtype_of(e), bytes);
+  uint64_t bits;
+  std::memcpy(&bits, bytes, sizeof bits);
+  return bits;
+}
+
+/// A view of the same bytes as another type of as many.
+struct Retyped : private tl::Tensor {
+  Retyped(const tl::Tensor& t, DType to) : tl::Tensor(t) { dtype_ = to; }
+  tl::Tensor tensor() const { return *this; }
+};
+
+}  // namespace
+
+Value with_bits_of(const Value& number, Element from, Element to) {
+  const uint64_t bits = bits_held(number, from);
+  if (!is_float(to)) return Value::of(wrapped(static_cast<int64_t>(bits), to));
+  if (to == Element::f64) {
+    double d;
+    std::memcpy(&d, &bits, sizeof d);
+    return Value::of_real(d);
+  }
+  return Value::of_real(load_scalar(&bits, dtype_of(to)));
+}
+
 bool apply_real(const std::string& op, const std::vector<double>& x, double* out) {
   const double a = x[0];
   const double b = x.size() > 1 ? x[1] : 0;
@@ -92,6 +131,10 @@ bool apply_real(const std::string& op, const std::vector<double>& x, double* out
     *out = std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
   else if (op == "minimum")
     *out = std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
+  else if (op == "maxnum")
+    *out = std::fmax(a, b);
+  else if (op == "minnum")
+    *out = std::fmin(a, b);
   else if (op == "neg")
     *out = -a;
   else if (op == "abs")
@@ -123,7 +166,9 @@ bool apply_real(const std::string& op, const std::vector<double>& x, double* out
   else if (op == "fma")
     *out = a * b + x[2];
   else if (op == "clamp")
-    *out = std::min(std::max(a, b), x[2]);
+    *out = std::isnan(a) || std::isnan(b) || std::isnan(x[2]) ? std::nan("") : std::min(std::max(a, b), x[2]);
+  else if (op == "clampnum")
+    *out = std::fmin(std::fmax(a, b), x[2]);
   else
     return false;
   return true;
@@ -473,6 +518,23 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
   return out;
 }
 
+DataPtr Engines::reinterpret(const DataPtr& d, Element to) {
+  Element from = Element::unknown;
+  for (const Element e : {Element::i8, Element::i16, Element::i32, Element::i64, Element::f8e4m3, Element::f8e5m2,
+                          Element::bf16, Element::f16, Element::f32}) {
+    if (dtype_of(e) == d->part.dtype()) from = e;
+  }
+  Value around = Value::of_real(d->fill);
+  if (!is_float(from)) around = Value::of(static_cast<int64_t>(d->fill));
+  around = with_bits_of(around, from, to);
+  const bool immediate = is_float(to) || is_immediate(around.n);
+  const DataPtr whole_or_box = immediate ? d : whole(d);
+  auto out = std::make_shared<Data>(*whole_or_box);
+  out->part = Retyped(whole_or_box->part, dtype_of(to)).tensor();
+  out->fill = is_float(to) ? around.d : static_cast<double>(around.n);
+  return out;
+}
+
 DataPtr Engines::truncate(const DataPtr& d, const Type& from, const Type& to) {
   const auto run = [&](const char* op, const Value& x, int64_t by) {
     return math(op, {x, Value::of(by)}, {from, from}, from);
@@ -564,7 +626,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
 
 DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {
   DataPtr x = d;
-  const double nothing = op == "sum" ? 0 : op == "max" ? -kInf : kInf;
+  const double nothing = op == "sum" ? 0 : op == "max" || op == "maxnum" ? -kInf : kInf;
   if (!x->whole(axis) && x->fill != nothing) {
     Dims first = x->first, count = x->count;
     first[axis] = 0;
@@ -584,6 +646,10 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
   const auto run = [&](const tl::Tensor& t) {
     if (op == "sum") return tl_.sum(t, axis, false, where_.file, where_.line);
     if (op == "max") return tl_.max(t, axis, false, where_.file, where_.line);
+    if (op == "maxnum" || op == "minnum") {
+      const auto combine = [&](const tl::Expr& a, const tl::Expr& b) { return tl::Expr::op(op.c_str(), {a, b}); };
+      return tl_.reduce(t, axis, combine, false, where_.file, where_.line);
+    }
     return tl_.min(t, axis, false, where_.file, where_.line);
   };
   const bool alone = part.shape()[axis] == 1;

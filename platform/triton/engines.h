@@ -34,6 +34,8 @@ class Engines {
   DataPtr cast(const DataPtr&, Element to);
   /// Integers' low bits, as the type has them.
   DataPtr truncate(const DataPtr&, const Type& from, const Type& to);
+  /// The same bits as another type of as many.
+  DataPtr reinterpret(const DataPtr&, Element to);
   /// Integers of up to 32 bits by their bits, without sign, in a type that is twice as wide or more: `wide`.
   DataPtr without_sign(const DataPtr&, const Type& from, Type* wide);
   /// Before another engine than GEMM takes it: what GEMM makes must be there.
@@ -42,7 +44,7 @@ class Engines {
   }
   /// A · B + C; shapes [m, k], [k, n].
   Value dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td);
-  /// sum, max or min along an axis.
+  /// sum, max, min, maxnum or minnum along an axis.
   DataPtr reduce(const std::string& op, const DataPtr&, int axis, const Type& result);
   /// The tensor with all its elements there.
   DataPtr whole(const DataPtr&);
@@ -151,5 +153,7 @@ bool is_immediate(int64_t);
 int64_t saturated(double, Element);
 /// A number as the type holds it.
 double rounded(double, Element);
+/// A number by its bits as another type of as many: integers and floats.
+Value with_bits_of(const Value& number, Element from, Element to);
 
 }  // namespace kernbench::triton

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <set>
@@ -709,6 +708,12 @@ class Run {
     return 0;
   }
 
+  /// Of block pointers and descriptors of floats: PAD_NAN.
+  bool pads_with_nan(const Operation& op) const {
+    const Attribute* padding = op.attribute("padding");
+    return padding && padding->integer == 2 && is_float(type(op.results[0]).element);
+  }
+
   void load(const Operation& op) {
     const Type& result = type(op.results[0]);
     const Value& p = in(op, 0);
@@ -723,8 +728,7 @@ class Run {
       std::vector<bool> checked(p.tile->shape.size(), false);
       for (const int64_t axis : boundary ? boundary->integers : std::vector<int64_t>{})
         checked[static_cast<size_t>(axis)] = true;
-      const Attribute* padding = op.attribute("padding");
-      if (padding && padding->integer == 2) other = std::nan("");
+      if (pads_with_nan(op)) other = std::nan("");
       out = engines_.load(p.tile->base, Engines::tile_offsets(*p.tile, result.shape),
                           Engines::tile_mask(*p.tile, result.shape, checked), other, result);
       return;
@@ -733,11 +737,7 @@ class Run {
       out = op.operands.size() > 2 ? in(op, 2) : nothing(result);
       return;
     }
-    if (!result.tensor) {
-      out = engines_.load(p.ptr, Known::of(Element::i64, {}, 0), nullptr, other, result);
-      return;
-    }
-    out = engines_.load(p.ptr, p.known, mask, other, result);
+    out = engines_.load(p.ptr, result.tensor ? p.known : Known::of(Element::i64, {}, 0), mask, other, result);
     const Type truth = result.with(Type::Kind::number, Element::i1);
     if (pending) {
       const Value elsewhere = op.operands.size() > 2 ? laned(in(op, 2), result) : nothing(result);
@@ -832,6 +832,7 @@ class Run {
       tile->offsets.push_back(lists == 3 ? integer(op, 1 + 2 * rank + i) : 0);
       scalar_work();
     }
+    if (op.info->does == Does::make_descriptor && pads_with_nan(op)) tile->around = std::nan("");
     Value v;
     v.kind = VK::tile;
     v.tile = tile;
@@ -864,7 +865,7 @@ class Run {
     t.shape = shape;
     if (loads) {
       flush();
-      Value v = engines_.load(tile.base, offsets, mask, 0, t);
+      Value v = engines_.load(tile.base, offsets, mask, tile.around, t);
       if (wanted != shape && v.is(VK::data)) v = Value::of(engines_.reshape(v.data, wanted));
       if (wanted != shape && v.is(VK::known)) v = Value::of(KnownPtr(Known::of(t.element, wanted, v.known->base)));
       value(op.results[0]) = v;
@@ -888,8 +889,8 @@ class Run {
       const std::set<ValueId> used(only.operands.begin(), only.operands.end());
       if (used != std::set<ValueId>(b.arguments.begin(), b.arguments.end())) return {};
       static const std::map<std::string, std::string> names = {
-          {"arith.addf", "sum"},  {"arith.addi", "sum"},     {"arith.maximumf", "max"}, {"arith.maxnumf", "max"},
-          {"arith.maxsi", "max"}, {"arith.minimumf", "min"}, {"arith.minnumf", "min"},  {"arith.minsi", "min"}};
+          {"arith.addf", "sum"},  {"arith.addi", "sum"},     {"arith.maximumf", "max"},   {"arith.maxnumf", "maxnum"},
+          {"arith.maxsi", "max"}, {"arith.minimumf", "min"}, {"arith.minnumf", "minnum"}, {"arith.minsi", "min"}};
       const auto it = names.find(only.name);
       return it == names.end() ? "" : it->second;
     }
@@ -1071,38 +1072,43 @@ class Run {
 
   void bitcast(const Operation& op) {
     const Value& v = in(op, 0);
-    const Type& to = type(op.results[0]);
+    const Type to = lanes_type(op.results[0]);
     Value& out = value(op.results[0]);
     if (to.kind == Type::Kind::pointer) {
       out = v;
       out.ptr = v.ptr.cast(dtype_of(to.element));
       return;
     }
-    const Type& from = type(op.operands[0]);
-    if (is_float(from.element) == is_float(to.element) && from.element == to.element) {
+    const Type from = lanes_type(op.operands[0]);
+    if (from.element == to.element) {
       out = v;
       return;
     }
-    if (v.is(VK::integer) && to.element == Element::f32) {
-      const auto bits = static_cast<uint32_t>(v.n);
-      float f;
-      std::memcpy(&f, &bits, sizeof f);
-      out = Value::of_real(f);
+    if (v.is(VK::integer) || v.is(VK::real) || v.is(VK::uniform)) {
+      scalar_work();
+      out = with_bits_of(v, from.element, to.element);
+      if (v.is(VK::uniform)) out = blocked(out, to);
       return;
     }
-    fault(op, "of data: the engines do not see a value's bits");
+    if (v.is(VK::known) && v.known->uniform()) {
+      index_work();
+      out = blocked(with_bits_of(Value::of(v.known->base), from.element, to.element), to);
+      return;
+    }
+    out = Value::of(engines_.reinterpret(lanes(v, from), to.element));
+  }
+  /// A block of a number.
+  static Value blocked(const Value& number, const Type& t) {
+    if (!is_float(t.element)) return Value::of(KnownPtr(Known::of(t.element, t.shape, number.n)));
+    Value v = number;
+    v.kind = VK::uniform;
+    return v;
   }
 
-  void extern_call(const Operation& op) {
-    static const std::map<std::string, std::string> names = {
-        {"__nv_expf", "exp"},   {"__nv_fast_expf", "exp"}, {"__nv_exp2f", "exp2"},   {"__nv_logf", "log"},
-        {"__nv_log2f", "log2"}, {"__nv_sqrtf", "sqrt"},    {"__nv_rsqrtf", "rsqrt"}, {"__nv_tanhf", "tanh"},
-        {"__nv_erff", "erf"},   {"__nv_fabsf", "abs"},     {"__nv_floorf", "floor"}, {"__nv_ceilf", "ceil"},
-        {"__nv_fmaf", "fma"},   {"__nv_fmaxf", "maximum"}, {"__nv_fminf", "minimum"}};
-    const Attribute* symbol = op.attribute("symbol");
-    const auto it = names.find(symbol ? symbol->text : "");
-    if (it == names.end()) fault(op, "the library function " + (symbol ? symbol->text : "") + " is not known");
-    real_op(op, it->second);
+  /// Of tt.clampf: propagateNan, which is none or all.
+  static bool passes_nan_on(const Operation& op) {
+    const Attribute* all = op.attribute("propagateNan");
+    return all && (all->text == "all" || all->integer != 0);
   }
 
   void real_op(const Operation& op, const std::string& name) {
@@ -1217,7 +1223,7 @@ class Run {
       case Does::integer:
         return integer_op(op);
       case Does::real:
-        return real_op(op, op.info->tl);
+        return real_op(op, op.name == "tt.clampf" && !passes_nan_on(op) ? "clampnum" : op.info->tl);
       case Does::compare:
         return compare_op(op);
       case Does::select:
@@ -1338,7 +1344,7 @@ class Run {
       case Does::descriptor_store:
         return descriptor(op);
       case Does::extern_call:
-        return extern_call(op);
+        return real_op(op, library_op(op.attribute("symbol")->text));
       case Does::assume:
         return promise(op, "what the compiler was told does not hold");
       case Does::assertion:

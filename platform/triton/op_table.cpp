@@ -41,8 +41,8 @@ constexpr OpInfo kOps[] = {
     {"arith.negf", T::alike, D::real, 1, 1, "neg"},
     {"arith.maximumf", T::alike, D::real, 2, 2, "maximum"},
     {"arith.minimumf", T::alike, D::real, 2, 2, "minimum"},
-    {"arith.maxnumf", T::alike, D::real, 2, 2, "maximum"},
-    {"arith.minnumf", T::alike, D::real, 2, 2, "minimum"},
+    {"arith.maxnumf", T::alike, D::real, 2, 2, "maxnum"},
+    {"arith.minnumf", T::alike, D::real, 2, 2, "minnum"},
     {"arith.remf", T::alike, D::real, 2, 2, "mod"},
     {"math.exp", T::alike, D::real, 1, 1, "exp"},
     {"math.exp2", T::alike, D::real, 1, 1, "exp2"},
@@ -157,6 +157,29 @@ const OpInfo* find_op(const std::string& name) {
   }();
   const auto it = by_name.find(name);
   return it == by_name.end() ? nullptr : it->second;
+}
+
+const char* library_op(const std::string& symbol) {
+  static const std::map<std::string, const char*> ops = {
+      {"exp", "exp"},      {"fast_exp", "exp"},    {"exp2", "exp2"},       {"log", "log"},     {"fast_log", "log"},
+      {"log2", "log2"},    {"fast_log2", "log2"},  {"sqrt", "sqrt"},       {"rsqrt", "rsqrt"}, {"sin", "sin"},
+      {"fast_sin", "sin"}, {"cos", "cos"},         {"fast_cos", "cos"},    {"tanh", "tanh"},   {"fast_tanh", "tanh"},
+      {"erf", "erf"},      {"fabs", "abs"},        {"floor", "floor"},     {"ceil", "ceil"},   {"trunc", "trunc"},
+      {"rint", "round"},   {"nearbyint", "round"}, {"fma", "fma"},         {"fmax", "maxnum"}, {"fmin", "minnum"},
+      {"fmod", "mod"},     {"fdivide", "div"},     {"fast_fdivide", "div"}};
+  const auto find = [](const std::string& name) {
+    const auto it = ops.find(name);
+    return it == ops.end() ? nullptr : it->second;
+  };
+  const auto starts = [&](const std::string& with) { return symbol.compare(0, with.size(), with) == 0; };
+  if (starts("__ocml_")) {
+    const size_t type = symbol.rfind("_f");
+    return type > 6 && type != std::string::npos ? find(symbol.substr(7, type - 7)) : nullptr;
+  }
+  if (!starts("__nv_")) return nullptr;
+  const std::string name = symbol.substr(5);
+  if (const char* op = find(name)) return op;  // of f64
+  return !name.empty() && name.back() == 'f' ? find(name.substr(0, name.size() - 1)) : nullptr;
 }
 
 }  // namespace kernbench::triton

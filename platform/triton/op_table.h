@@ -86,5 +86,7 @@ struct OpInfo {
 
 /// Null where there is none of that name.
 const OpInfo* find_op(const std::string& name);
+/// tl's op that a function of libdevice (__nv_expf) or of ocml (__ocml_exp_f32) is; null: none.
+const char* library_op(const std::string& symbol);
 
 }  // namespace kernbench::triton

@@ -143,14 +143,18 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       if (op.info->does == Does::not_run) refuse("is not supported");
       if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr)
         refuse(std::string("is not supported: the engines have no op '") + op.info->tl + "'");
+      if (op.info->does == Does::extern_call) {
+        const Attribute* symbol = op.attribute("symbol");
+        const char* name = library_op(symbol ? symbol->text : "");
+        const MathOp* called = name ? find_math_op(name) : nullptr;
+        if (!called || called->arity != static_cast<int>(op.operands.size()))
+          refuse("is not supported: the engines have no op for " + (symbol ? symbol->text : "it"));
+      }
       if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
         refuse("is not supported for more than two dimensions");
       if ((op.info->does == Does::descriptor_load || op.info->does == Does::descriptor_store) &&
           type(op.operands[0]).kind != Type::Kind::descriptor)
         refuse("is not supported for descriptors that are raw pointers");
-      if (op.info->does == Does::bitcast && type(op.results[0]).tensor &&
-          type(op.results[0]).kind == Type::Kind::number && type(op.results[0]).element != type(op.operands[0]).element)
-        refuse("is not supported for blocks: the engines do not see a value's bits");
       for (const auto* values : {&op.operands, &op.results}) {
         for (const ValueId v : *values) {
           const Type& t = type(v);

@@ -812,7 +812,9 @@ class Reader {
 
   Type descriptor_type() {
     s_.require("<");
+    in_descriptor_ = true;
     Type t = s_.peek() >= '0' && s_.peek() <= '9' ? shaped() : type();
+    in_descriptor_ = false;
     if (s_.take(",")) refuse_rest("an encoding");
     s_.require(">");
     if (!t.known()) return t;
@@ -903,7 +905,9 @@ class Reader {
       s_.require(">");
       return t;
     }
-    const auto it = elements().find(name);
+    // A descriptor's integers have a sign or none, si8 or ui8; what is read by it has not.
+    const bool sign = in_descriptor_ && name.size() > 2 && (name[0] == 's' || name[0] == 'u') && name[1] == 'i';
+    const auto it = elements().find(sign ? name.substr(1) : name);
     if (it != elements().end()) return {Type::Kind::number, it->second};
     if (s_.here('<')) s_.skip_brackets();
     refuse("type " + name);
@@ -1262,6 +1266,7 @@ class Reader {
     std::vector<bool> defined;
   };
 
+  bool in_descriptor_ = false;
   Scanner s_;
   std::shared_ptr<Module> module_ = std::make_shared<Module>();
   Function* f_ = nullptr;

@@ -99,6 +99,7 @@ struct Data {
 struct Tile {
   tl::Ptr base;
   std::vector<int64_t> shape, strides, offsets;
+  double around = 0;  ///< what a descriptor gives beyond the tensor
 };
 
 struct Value {

@@ -198,7 +198,10 @@ inline double plain_float(const std::string& op, const std::vector<double>& x) {
   if (op == "div") return a / b;
   if (op == "maximum") return greater(a, b);
   if (op == "minimum") return smaller(a, b);
+  if (op == "maxnum") return std::isnan(a) ? b : std::isnan(b) || a > b ? a : b;
+  if (op == "minnum") return std::isnan(a) ? b : std::isnan(b) || a < b ? a : b;
   if (op == "clamp") return smaller(greater(a, b), c);
+  if (op == "clampnum") return std::fmin(std::fmax(a, b), c);
   if (op == "fma") return a * b + c;
   if (op == "lt") return a < b;
   if (op == "le") return a <= b;

@@ -24,6 +24,11 @@ PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, cons
   for (const auto& [listed, cycles] : parameters.cycles) {
     if (const MathOp* op = find_math_op(listed)) cycles_[index_of(*op)] = cycles;
   }
+  // One comparator does both, however it takes a NaN.
+  for (const auto& [op, like] : {std::pair("maxnum", "maximum"), {"minnum", "minimum"}, {"clampnum", "clamp"}}) {
+    std::optional<double>& own = cycles_[index_of(*find_math_op(op))];
+    if (!own) own = cycles_[index_of(*find_math_op(like))];
+  }
 }
 
 std::vector<std::string> names_of_math_ops() {

@@ -121,7 +121,7 @@ class Ops(unittest.TestCase):
 
         ops = {
             "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-            "maximum": np.maximum, "minimum": np.minimum, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+            "maximum": np.maximum, "minimum": np.minimum, "maxnum": np.maximum, "minnum": np.minimum, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
             "bitwise_xor": np.bitwise_xor,
             "shift_left": np.left_shift, "shift_right": np.right_shift,
             "div": lambda a, b: wrap(quotient(a, b), a.dtype),
@@ -166,11 +166,12 @@ class Ops(unittest.TestCase):
                 got = self.run_op("where", [(of, c), (dtype, a), (dtype, b)], dtype, shape)
                 self.equal(got, np.where(c != 0, a, b), f"where {of} {dtype}")
             low, high = self.values(dtype, shape), self.values(dtype, shape)
-            got = self.run_op("clamp", [(dtype, a), (dtype, low), (dtype, high)], dtype, shape)
-            right = np.minimum(np.maximum(a, low), high)
-            if dtype in FLOATS:
-                right, got = right + 0.0, got + 0.0  # which of two zeros it is follows the order of the operands
-            self.equal(got.astype(TYPES[dtype]), right.astype(TYPES[dtype]), f"clamp {dtype}")
+            for op, least, most in (("clamp", np.minimum, np.maximum), ("clampnum", np.fmin, np.fmax)):
+                got = self.run_op(op, [(dtype, a), (dtype, low), (dtype, high)], dtype, shape)
+                right = least(most(a, low), high)
+                if dtype in FLOATS:
+                    right, got = right + 0.0, got + 0.0  # which of two zeros it is follows the order of the operands
+                self.equal(got.astype(TYPES[dtype]), right.astype(TYPES[dtype]), f"{op} {dtype}")
 
     def test_ops_of_one_element_nothing_and_broadcasts(self):
         for dtype in TYPES:
@@ -252,13 +253,13 @@ class Ops(unittest.TestCase):
 
     def test_float_ops_on_edges(self):
         binary = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "maximum": np.maximum,
-                  "minimum": np.minimum}
+                  "minimum": np.minimum, "maxnum": np.fmax, "minnum": np.fmin}
         for dtype in FLOATS:
             edges = np.array(EDGES, np.float64).astype(TYPES[dtype])
             a, b = (x.ravel() for x in np.meshgrid(edges, edges))
             for op, right in binary.items():
                 got, want = self.run_op(op, [(dtype, a), (dtype, b)], dtype, a.shape), right(a, b)
-                if op in ("maximum", "minimum"):
+                if op in ("maximum", "minimum", "maxnum", "minnum"):
                     got, want = got + TYPES[dtype](0), want + TYPES[dtype](0)  # of two zeros the second is given
                 self.equal(got, want, f"{op} {dtype}")
             for op, right in (("abs", np.abs), ("neg", np.negative), ("copy", np.array)):

@@ -8,42 +8,9 @@ import tempfile
 import unittest
 
 import numpy as np
+from ttir_cli import CLI, TEXTS, Kernel
 
-CLI = os.environ["KERNBENCH_CLI"]
-TOPOLOGY = os.path.join(os.environ["KERNBENCH_TOPOLOGIES"], "small.yaml")
-TEXTS = os.path.join(os.environ["KERNBENCH_TEST_DATA"], "triton")
 RANDOM = np.random.default_rng(38)
-
-
-class Kernel:
-    """One run: arrays are tensors, the rest are numbers; expected ones are verified."""
-
-    def __init__(self, text, grid, arguments, expected, *options):
-        self.folder = tempfile.TemporaryDirectory()
-        self.command = [CLI, "run", "--topology", TOPOLOGY, "--ttir", text if os.path.sep in text else os.path.join(TEXTS, text),
-                        "--grid", grid, "--format", "json", *options]
-        for name, value in arguments.items():
-            if isinstance(value, np.ndarray):
-                self.command += ["--tensor", f"{name}={self.save(name, value)}"]
-            else:
-                self.command += ["--param", f"{name}={value}"]
-        for name, value in expected.items():
-            self.command += ["--expected", f"{name}={self.save('expected_' + name, value)}"]
-
-    def save(self, name, value):
-        path = os.path.join(self.folder.name, name + ".npy")
-        np.save(path, value)
-        return path
-
-    def run(self):
-        return subprocess.run(self.command, capture_output=True, text=True)
-
-    def verified(self):
-        done = self.run()
-        assert done.returncode == 0, done.stderr + done.stdout[-2000:]
-        report = json.loads(done.stdout)
-        assert report["verify"]["passed"]
-        return report
 
 
 def floats(*shape, dtype=np.float32):

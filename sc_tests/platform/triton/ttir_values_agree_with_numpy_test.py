@@ -1,0 +1,240 @@
+"""Do single operations of Triton's IR give what numpy says, at their edges too: NaN, both zeros, infinities, of loaded
+blocks, of what was computed, of numbers, and of what is known before the run?"""
+import math
+import unittest
+
+import numpy as np
+from ttir_cli import ELEMENTS, number, rows
+
+NAN, INF = np.nan, np.inf
+EDGES = np.array([NAN, -INF, INF, 0.0, -0.0, 1.0, -2.5, 3e38], np.float32)
+
+
+def store(name, value, x):
+    return f"tt.store %{name}_at, %{value} : tensor<{x.size}x!tt.ptr<{ELEMENTS[str(x.dtype)]}>>"
+
+
+class Extremes(unittest.TestCase):
+    """maxnumf, minnumf and clampf without propagation take a NaN as missing; maximumf, minimumf and clampf = all pass it on."""
+
+    OPS = {"maxnumf": np.fmax, "minnumf": np.fmin, "maximumf": np.maximum, "minimumf": np.minimum}
+
+    def pairs(self):
+        return tuple(v.ravel().astype(np.float32) for v in np.meshgrid(EDGES, EDGES))
+
+    def test_of_blocks(self):
+        for dtype in (np.float32, np.float16):
+            with np.errstate(over="ignore"):
+                a, b = (v.astype(dtype) for v in self.pairs())
+            t = f"tensor<{a.size}x{ELEMENTS[str(a.dtype)]}>"
+            for op, right in self.OPS.items():
+                y = np.zeros_like(a)
+                rows([f"%m = arith.{op} %a_v, %b_v : {t}", store("y", "m", y)], {"a": a, "b": b, "y": y}, {"y": right(a, b)})
+
+    def test_of_blocks_and_numbers(self):
+        """One operand known: a constant, or what a mask leaves around a box."""
+        t = f"tensor<{EDGES.size}xf32>"
+        y = np.zeros_like(EDGES)
+        for op, right in self.OPS.items():
+            for text, known in (("0x7FC00000", NAN), ("1.5", 1.5), ("0xFF800000", -INF)):
+                rows([f"%c = arith.constant dense<{text}> : {t}", f"%m = arith.{op} %x_v, %c : {t}", store("y", "m", y)],
+                     {"x": EDGES, "y": y}, {"y": right(EDGES, np.float32(known))})
+                rows([f"%other = arith.constant dense<{text}> : {t}", f"%two = arith.constant dense<2.0> : {t}",
+                      f"%three = arith.constant dense<3> : tensor<8xi32>", "%on = arith.cmpi slt, %r8, %three : tensor<8xi32>",
+                      f"%part = tt.load %x_at, %on, %other : tensor<8x!tt.ptr<f32>>", f"%m = arith.{op} %part, %two : {t}",
+                      store("y", "m", y)], {"x": EDGES, "y": y},
+                     {"y": right(np.where(np.arange(8) < 3, EDGES, np.float32(known)), np.float32(2))})
+
+    def test_of_numbers(self):
+        y = np.zeros(1, np.float32)
+        for op, right in self.OPS.items():
+            for a, b in ((NAN, 2.0), (2.0, NAN), (NAN, NAN), (1.0, 2.0)):
+                rows([f"%a = arith.constant {number(a)}", f"%b = arith.constant {number(b)}", f"%m = arith.{op} %a, %b : f32",
+                      "tt.store %y, %m : !tt.ptr<f32>"], {"y": y}, {"y": np.array([right(a, b)], np.float32)})
+
+    def reduced(self, x, op):
+        """All of it, its rows, its columns, and running along both."""
+        m, n = x.shape
+        e = ELEMENTS[str(x.dtype)]
+        region = [f"^bb0(%p: {e}, %q: {e}):", f"%s = arith.{op} %p, %q : {e}"]
+        row, col, flat, block = np.zeros(m, x.dtype), np.zeros(n, x.dtype), x.ravel(), f"tensor<{m}x{n}x{e}>"
+        lines = [f"%block = tt.reshape %x_v : tensor<{m * n}x{e}> -> {block}"]
+        for name, axis in (("row", 1), ("col", 0)):
+            size = (m, n)[1 - axis]
+            lines += [f'%{name}_m = "tt.reduce"(%block) <{{axis = {axis} : i32}}> ({{', *region, f"tt.reduce.return %s : {e}",
+                      f"}}) : ({block}) -> tensor<{size}x{e}>", f"tt.store %{name}_at, %{name}_m : tensor<{size}x!tt.ptr<{e}>>"]
+        lines += ['%run = "tt.scan"(%block) <{axis = 1 : i32, reverse = false}> ({', *region, f"tt.scan.return %s : {e}",
+                  f"}}) : ({block}) -> {block}", f"%line = tt.reshape %run : {block} -> tensor<{m * n}x{e}>",
+                  f"tt.store %along_at, %line : tensor<{m * n}x!tt.ptr<{e}>>"]
+        right = self.OPS[op]
+        with np.errstate(invalid="ignore"):
+            rows(lines, {"x": flat, "row": row, "col": col, "along": np.zeros_like(flat)},
+                 {"row": right.reduce(x, axis=1), "col": right.reduce(x, axis=0), "along": right.accumulate(x, axis=1).ravel()})
+
+    def test_reductions_and_scans(self):
+        random = np.random.default_rng(7)
+        for shape, dtype in (((1, 2), np.float32), ((8, 64), np.float32), ((4, 1024), np.float16), ((2, 2), np.float32)):
+            x = random.uniform(-1, 1, shape).astype(dtype)
+            x[random.random(shape) < 0.3] = NAN
+            x[0] = NAN  # a row of nothing else
+            if shape[0] > 1:
+                x[1] = random.uniform(-1, 1, shape[1])
+            for op in self.OPS:
+                self.reduced(x, op)
+
+    def test_clamps(self):
+        x = np.resize(np.array([NAN, -3, 3, 0.5, INF, -INF], np.float32), 64)
+        t, y = "tensor<64xf32>", np.zeros(64, np.float32)
+        for how, right in (("none", np.fmin(np.fmax(x, -1), 1)), ("all", np.clip(x, -1, 1))):
+            for spelled in (f"%c = tt.clampf %x_v, %low, %high, propagateNan = {how} : {t}",
+                            f'%c = "tt.clampf"(%x_v, %low, %high) <{{propagateNan = {65535 if how == "all" else 0} : i32}}> : ({t}, {t}, {t}) -> {t}'):
+                rows([f"%low = arith.constant dense<-1.0> : {t}", f"%high = arith.constant dense<1.0> : {t}", spelled, store("y", "c", y)],
+                     {"x": x, "y": y}, {"y": right})
+        for n in (NAN, 7.0, -7.0, 0.25):
+            rows([f"%a = arith.constant {number(n)}", "%low = arith.constant -1.0 : f32", "%high = arith.constant 1.0 : f32",
+                  "%c = tt.clampf %a, %low, %high, propagateNan = none : f32", "tt.store %y, %c : !tt.ptr<f32>"],
+                 {"y": np.zeros(1, np.float32)}, {"y": np.array([np.fmin(np.fmax(n, -1), 1)], np.float32)})
+
+    def test_a_reduction_takes_no_longer_than_one_that_passes_nan_on(self):
+        x, y, t = np.ones(1024, np.float32), np.zeros(1, np.float32), "tensor<1024xf32>"
+        times = [rows(['%m = "tt.reduce"(%x_v) <{axis = 0 : i32}> ({', "^bb0(%p: f32, %q: f32):", f"%s = arith.{op} %p, %q : f32",
+                       "tt.reduce.return %s : f32", f"}}) : ({t}) -> f32", "tt.store %y, %m : !tt.ptr<f32>"],
+                      {"x": x, "y": y}, {"y": y + 1})["sim_ns"] for op in self.OPS]
+        self.assertEqual(len(set(times)), 1)
+
+
+class Bits(unittest.TestCase):
+    """tt.bitcast and arith.bitcast, of what was loaded, computed, masked, transposed, known, and of numbers."""
+
+    PAIRS = (("f32", "i32"), ("f16", "i16"), ("i32", "f32"), ("i16", "f16"))
+
+    def values(self, element, n):
+        x = np.resize(np.random.default_rng(3).integers(-2**31, 2**31, 64).astype(np.int64), n)
+        bits = {"f32": np.int32, "i32": np.int32, "f16": np.int16, "i16": np.int16}[element]
+        x = x.astype(bits)
+        x = np.where(np.isnan(x.view({4: np.float32, 2: np.float16}[x.itemsize])), 0x3C00, x).astype(bits)  # a NaN's bits are not moved by all
+        return x.view({"f32": np.float32, "f16": np.float16}.get(element, bits))
+
+    def test_of_loaded_and_of_computed_blocks(self):
+        for op in ("tt", "arith"):
+            for a, b in self.PAIRS:
+                for n in (1, 64, 1024):
+                    x = self.values(a, n)
+                    to = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i16": np.int16}[b]
+                    ta, tb = f"tensor<{n}x{a}>", f"tensor<{n}x{b}>"
+                    y = np.zeros(n, to)
+                    cast = f"%c = {op}.bitcast %v : {ta} to {tb}" if op == "arith" else f"%c = tt.bitcast %v : {ta} -> {tb}"
+                    rows([cast.replace("%v", "%x_v"), store("y", "c", y)], {"x": x, "y": y}, {"y": x.view(to)})
+                    negative = "%v = arith.negf %x_v : " + ta if a[0] == "f" else f"%v = arith.xori %x_v, %x_v : {ta}"
+                    rows([negative, cast, store("y", "c", y)], {"x": x, "y": y}, {"y": (-x if a[0] == "f" else x ^ x).view(to)})
+
+    def test_there_and_back(self):
+        """The absolute value by the bits; of a part that a mask leaves, and of a transposed block."""
+        x = self.values("f32", 64)
+        y, t, i, block = np.zeros(64, np.float32), "tensor<64xf32>", "tensor<64xi32>", "tensor<8x8x{}>"
+        rows([f"%low = arith.constant dense<2147483647> : {i}", f"%n = arith.constant dense<37> : {i}", f"%on = arith.cmpi slt, %r64, %n : {i}",
+              f"%o = arith.constant dense<-1.5> : {t}", "%p = tt.load %x_at, %on, %o : tensor<64x!tt.ptr<f32>>", f"%b = tt.bitcast %p : {t} -> {i}",
+              f"%m = arith.andi %b, %low : {i}", f"%a = tt.bitcast %m : {i} -> {t}", store("y", "a", y)], {"x": x, "y": y},
+             {"y": np.abs(np.where(np.arange(64) < 37, x, np.float32(-1.5)))})
+        f, g = block.format("f32"), block.format("i32")
+        rows([f"%s = tt.reshape %x_v : {t} -> {f}", f"%u = tt.trans %s {{order = array<i32: 1, 0>}} : {f} -> {f}", f"%b = tt.bitcast %u : {f} -> {g}",
+              f"%l = tt.reshape %b : {g} -> {i}", f"%a = tt.bitcast %l : {i} -> {t}", store("y", "a", y)], {"x": x, "y": y},
+             {"y": x.reshape(8, 8).T.ravel()})
+
+    def test_of_what_is_known(self):
+        y, z = np.zeros(8, np.float32), np.zeros(8, np.int32)
+        rows(["%ones = arith.constant dense<1065353216> : tensor<8xi32>", "%m = arith.muli %ones, %r8 : tensor<8xi32>",
+              "%a = tt.bitcast %m : tensor<8xi32> -> tensor<8xf32>", "%b = tt.bitcast %ones : tensor<8xi32> -> tensor<8xf32>",
+              "%c = arith.constant dense<-0.0> : tensor<8xf32>", "%d = tt.bitcast %c : tensor<8xf32> -> tensor<8xi32>",
+              "%e = arith.addf %a, %b : tensor<8xf32>", store("y", "e", y), store("z", "d", z)], {"y": y, "z": z},
+             {"y": (np.arange(8) * 1065353216).astype(np.int32).view(np.float32) + np.float32(1), "z": np.full(8, -2**31, np.int32)})
+
+    def test_of_numbers(self):
+        for a, b, x, right in (("f32", "i32", -1.5, np.float32(-1.5).view(np.int32)), ("f16", "i16", 0.1, np.float16(0.1).view(np.int16))):
+            for op, arrow in (("tt", "->"), ("arith", "to")):
+                y = np.zeros(1, right.dtype)
+                rows([f"%x = arith.constant {number(x, a)}", f"%b = {op}.bitcast %x : {a} {arrow} {b}", f"%c = {op}.bitcast %b : {b} {arrow} {a}",
+                      f"%d = {op}.bitcast %c : {a} {arrow} {b}", f"tt.store %y, %d : !tt.ptr<{b}>"], {"y": y}, {"y": np.array([right])})
+        # One that was loaded decides.
+        for x in (-1.0, -0.0, 2.0):
+            rows(["%s = tt.load %x : !tt.ptr<f32>", "%b = tt.bitcast %s : f32 -> i32", "%zero = arith.constant 0 : i32",
+                  "%on = arith.cmpi slt, %b, %zero : i32", "scf.if %on {", "tt.store %y, %b : !tt.ptr<i32>", "}"],
+                 {"x": np.array([x], np.float32), "y": np.zeros(1, np.int32)}, {"y": np.array([min(0, np.float32(x).view(np.int32))], np.int32)})
+
+
+class Memory(unittest.TestCase):
+    """What is read beyond a tensor, and where masks say nothing is."""
+
+    def test_a_number_is_loaded_where_a_number_says_so(self):
+        """The mask is an argument, was loaded, or is known to Phase 2 alone."""
+        x, y = np.array([7], np.float32), np.zeros(1, np.float32)
+        load = ["%o = arith.constant 5.0 : f32", "%v = tt.load %x, %t, %o : !tt.ptr<f32>", "tt.store %y, %v : !tt.ptr<f32>"]
+        for on in (0, 1):
+            right = {"y": np.array([7 if on else 5], np.float32)}
+            integer = ["%z = arith.constant 0 : i32", "%t = arith.cmpi ne, %c, %z : i32"]
+            rows([*integer, *load], {"c": on, "x": x, "y": y}, right)
+            rows(["%c = tt.load %k : !tt.ptr<i32>", *integer, *load], {"k": np.array([on], np.int32), "x": x, "y": y}, right)
+            rows(["%c = tt.load %k : !tt.ptr<f32>", "%z = arith.constant 0.0 : f32", "%t = arith.cmpf one, %c, %z : f32", *load],
+                 {"k": np.array([on], np.float32), "x": x, "y": y}, right)
+
+    def padded(self, x, first, padding, make, element):
+        """Elements from `first` on, by a block pointer or a descriptor of fewer than the tile has."""
+        y = np.zeros(64, x.dtype)
+        lines = [f"%n32 = arith.constant {x.size} : i32", f"%n64 = arith.constant {x.size} : i64", "%one = arith.constant 1 : i64",
+                 f"%first = arith.constant {first} : i32", *make]
+        at = np.arange(64) + first
+        inside = (at >= 0) & (at < x.size)
+        rows([*lines, store("y", "v", y)], {"x": x, "y": y},
+             {"y": np.where(inside, x[np.where(inside, at, 0)], np.array(padding).astype(x.dtype))}, elements={"x": element, "y": element})
+
+    def test_tiles_beyond_the_tensor_are_nan_where_that_is_asked_for(self):
+        for element, dtype in (("f32", np.float32), ("f16", np.float16)):
+            x, block = np.arange(1, 51).astype(dtype), f"tensor<64x{element}>"
+            for first in (0, 20, -14, 60):
+                for padding, number in ((1, 0), (2, NAN)):
+                    self.padded(x, first, number, [
+                        f"%b = tt.make_tensor_ptr %x, [%n64], [%one], [%first] {{order = array<i32: 0>}} : <{block}>",
+                        f"%v = tt.load %b {{boundaryCheck = array<i32: 0>, padding = {padding} : i32}} : !tt.ptr<{block}>"], element)
+                    self.padded(x, first, number, [
+                        f"%b = tt.make_tensor_descriptor %x, [%n32], [%one] {{padding = {padding} : i32}} : <{element}>, <{block}>",
+                        f"%v = tt.descriptor_load %b[%first] : !tt.tensordesc<{block}> -> {block}"], element)
+
+    def test_descriptors_of_integers_with_a_sign_or_none(self):
+        for element, dtype in (("i8", np.int8), ("i32", np.int32)):
+            x = np.arange(-25, 25).astype(dtype)
+            for sign in ("", "s", "u"):
+                self.padded(x, 20, 0, [f"%b = tt.make_tensor_descriptor %x, [%n32], [%one] : <{element}>, <tensor<64x{sign}{element}>>",
+                                       f"%v = tt.descriptor_load %b[%first] : !tt.tensordesc<tensor<64x{sign}{element}>> -> tensor<64x{element}>"],
+                            element)
+
+
+class Library(unittest.TestCase):
+    FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v),
+                 "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+                 "rint": np.rint, "erf": np.vectorize(math.erf), "fmax": np.fmax, "fmin": np.fmin, "fmod": np.fmod,
+                 "fma": lambda a, b, c: a * b + c}
+
+    def call(self, symbol, operands, x, y):
+        t, types = "tensor<64xf32>", ", ".join(["tensor<64xf32>"] * len(operands))
+        return ([f'%v = tt.extern_elementwise {", ".join(operands)} {{libname = "", libpath = "", pure = true, symbol = "{symbol}"}} : ({types}) -> {t}',
+                 store("y", "v", y)], {"a": x, "b": x[::-1].copy(), "y": y})
+
+    def test_functions_that_the_engines_have(self):
+        x, y = np.random.default_rng(5).uniform(0.1, 3, 64).astype(np.float32), np.zeros(64, np.float32)
+        for name, right in self.FUNCTIONS.items():
+            count = {"fma": 3, "fmax": 2, "fmin": 2, "fmod": 2}.get(name, 1)
+            for symbol in (f"__nv_{name}f", f"__ocml_{name}_f32"):
+                body, arguments = self.call(symbol, ["%a_v", "%b_v", "%a_v"][:count], x, y)
+                wide = [v.astype(np.float64) for v in (x, x[::-1], x)][:count]
+                rows(body, arguments, {"y": right(*wide).astype(np.float32)})
+
+    def test_others_are_refused_before_the_run(self):
+        y = np.zeros(64, np.float32)
+        for symbol, count in (("__nv_lgammaf", 1), ("__nv_expf", 2), ("__nv_", 1), ("__nv_f", 1), ("__ocml__f32", 1), ("__ocml_exp", 1), ("exp", 1), ("", 1)):
+            body, arguments = self.call(symbol, ["%a_v", "%b_v"][:count], y, y)
+            with self.assertRaisesRegex(AssertionError, "tt.extern_elementwise is not supported: the engines have no op for"):
+                rows(body, arguments, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
