@@ -445,7 +445,9 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
   }
   const HostTensor of_ranges = HostTensor::from(DType::f32, {units.rows(), units.columns()}, part);
   TensorMap with_sink = {{"part", of_ranges}};
-  if (in.count("sink") > 0) with_sink["sink"] = in.at("sink");
+  for (const char* name : {"sink", "o"}) {
+    if (in.count(name) > 0) with_sink[name] = in.at(name);
+  }
   return {{"k", {HostTensor::from(cache, in.at("k").shape, k), {}}},
           {"v", {HostTensor::from(cache, in.at("v").shape, v), {}}},
           {"part", {of_ranges, scale}},
@@ -457,6 +459,7 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
   const Heads& h = units.heads;
   const Floats part = in.at("part").floats();
   Floats o(static_cast<size_t>((units.first + units.batch) * h.heads * h.dim));
+  if (in.count("o") > 0) o = in.at("o").floats();  // rows before those of the sequences
   for (int64_t unit = 0; unit < units.count(); ++unit) {
     for (int64_t g = 0; g < h.group; ++g) {
       const auto at = [&](int64_t split, int64_t d) {
@@ -479,6 +482,14 @@ std::map<std::string, Expected> combine_reference(const Params& p, const TensorM
 
 Dims shape_of_o(const Params& p) {
   return {p.integer("first") + p.integer("batch"), p.integer("heads") * p.integer("dim")};
+}
+
+/// Rows before those of the sequences stay as they were.
+TensorSpec o_spec() {
+  TensorSpec t = output("o", {}, Placement::single);
+  t.role = TensorSpec::Role::in_out;
+  t.shape = shape_of_o;
+  return t;
 }
 
 TensorSpec part_spec(TensorSpec::Role role) {
@@ -555,7 +566,7 @@ KernelSpec decode_spec() {
                scale("v_scale"),
                sink_spec(),
                part,
-               optional(output("o", {}, Placement::single), shape_of_o)};
+               optional(o_spec(), shape_of_o)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     check_heads(*p);
     check_rotary(*p);
@@ -594,9 +605,7 @@ KernelSpec combine_spec() {
   s.name = "flash_combine";
   s.help = "o of each sequence from what flash_decode has made of the ranges of its keys";
   s.params = params_of({});
-  TensorSpec o = output("o", {}, Placement::single);
-  o.shape = shape_of_o;
-  s.tensors = {with_each_rank(part_spec(TensorSpec::Role::in), 0), sink_spec(), with_each_rank(o, 1)};
+  s.tensors = {with_each_rank(part_spec(TensorSpec::Role::in), 0), sink_spec(), with_each_rank(o_spec(), 1)};
   // Of a run of this kernel alone; a sum of 0 would be no attention.
   s.tensors[0].fill = [](const Params& p, uint64_t seed) {
     TensorSpec t = input("part", {}, Placement::rows);

@@ -1,4 +1,4 @@
-// The kernels that networks are made of: fused GEMM, softmax, rmsnorm, attention, mlp, in every float type.
+// The kernels that networks are made of: fused GEMM, softmax, norms, attention, mlp, in every float type.
 #include <gtest/gtest.h>
 
 #include "kernel_harness.h"
@@ -42,6 +42,17 @@ TEST(RmsNorm, agrees_with_the_reference_for_narrow_and_wide_rows) {
     expect_verified("rmsnorm", {{"rows", "37"}, {"cols", "75"}, {"dtype", t}}, on(4));
     expect_verified("rmsnorm", {{"rows", "9"}, {"cols", "10001"}, {"dtype", t}}, on(2));
     expect_verified("rmsnorm", {{"rows", "3"}, {"cols", "1"}, {"eps", "0.5"}, {"dtype", t}}, on(8));
+  }
+}
+
+TEST(LayerNorm, agrees_with_the_reference_for_narrow_and_wide_rows) {
+  for (const char* t : kFloats) {
+    for (const char* bias : {"true", "false"}) {
+      expect_verified("layer_norm", {{"rows", "37"}, {"cols", "75"}, {"bias", bias}, {"dtype", t}}, on(4));
+      expect_verified("layer_norm", {{"rows", "9"}, {"cols", "10001"}, {"bias", bias}, {"dtype", t}}, on(2));
+      expect_verified("layer_norm", {{"rows", "3"}, {"cols", "1"}, {"eps", "0.5"}, {"bias", bias}, {"dtype", t}},
+                      on(8));
+    }
   }
 }
 
@@ -105,6 +116,7 @@ TEST(Kernels, fit_in_a_tcm_of_one_megabyte_whatever_the_shape) {
   expect_verified("gather", {{"n", "2"}, {"rows", "2"}, {"cols", "100000"}}, on(1, 1, tcm));
   expect_verified("softmax", {{"rows", "20"}, {"cols", "50000"}}, on(1, 1, tcm));
   expect_verified("rmsnorm", {{"rows", "20"}, {"cols", "50000"}}, on(1, 1, tcm));
+  expect_verified("layer_norm", {{"rows", "20"}, {"cols", "50000"}}, on(1, 1, tcm));
   expect_verified("attention", {{"heads", "1"}, {"seq", "200"}, {"dim", "128"}}, on(1, 1, tcm));
   expect_verified("attention", {{"heads", "1"}, {"seq", "3"}, {"dim", "8192"}}, on(1, 1, tcm));
   expect_verified("mlp", {{"tokens", "4"}, {"dim", "3"}, {"hidden", "65536"}}, on(1, 1, tcm));

@@ -157,6 +157,25 @@ class Kernels(KernelCli):
         weights = softmax(np.einsum("bhgd,bhkd->bhgk", x[:, :4].reshape(batch, kv, 2, dim), k) / np.sqrt(dim))
         self.close(o, np.einsum("bhgk,bhkd->bhgd", weights, v).reshape(batch, -1))
 
+    def test_rows_before_the_sequences_stay(self):
+        """Those of a prompt, in o: by flash_combine and by flash_decode, on one rank and on several."""
+        for first, batch, splits, system in ((0, 3, 2, "small.yaml"), (1, 1, 1, "small.yaml"), (9, 3, 4, "small.yaml"), (5, 2, 2, "six_sip_torus.yaml")):
+            sizes = dict(batch=batch, first=first, heads=4, kv_heads=2, dim=6, splits=splits)
+            part, o = self.values(batch * 2 * splits, 2 * 8), self.values(first + batch, 24)
+            ranges = part.reshape(batch, 2, splits, 2, 8)
+            ranges[..., 7] = np.abs(ranges[..., 7]) + 1
+            found, = self.run_kernel("flash_combine", ["o"], {"part": part, "o": o}, system=system, **sizes)
+            wide = ranges.astype(np.float64)
+            share = np.exp(wide[..., 6:7] - wide[..., 6:7].max(2, keepdims=True))
+            wanted = (wide[..., :6] * share).sum(2) / (wide[..., 7:] * share).sum(2)
+            np.testing.assert_array_equal(found[:first], o[:first])
+            self.close(found[first:], wanted.reshape(batch, 24))
+            self.succeeds("run", "--topology", topology(system), "--kernel", "flash_combine", "--verify", "--param", f"first={first}")
+        qkv, k, v, o = self.values(7, 48), self.values(6, 9, 6), self.values(6, 9, 6), self.values(7, 24)
+        found, = self.run_kernel("flash_decode", ["o"], {"qkv": qkv, "k": k, "v": v, "o": o}, batch=3, first=4, heads=4, kv_heads=2, dim=6,
+                                 splits=1, keys=9, context=5)
+        np.testing.assert_array_equal(found[:4], o[:4])
+
     def test_decode_stores_ranges_or_o(self):
         """What the ranges come to is written where nobody has o of it, or where it is named."""
         def written(splits, *dumps):
