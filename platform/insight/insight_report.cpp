@@ -62,12 +62,12 @@ void write_shares(std::ostream& out, const char* title, const std::vector<Insigh
   out << "\n" << t.text();
 }
 
-/// The fullest of each space.
+/// The fullest of each space, where more than a hundredth is taken.
 void write_capacity(std::ostream& out, const std::vector<Insight::Capacity>& all) {
   const char* title = "  full         ";
   for (const auto& [space, name] : {std::pair("hbm", "HBM"), {"tcm", "TCM"}}) {
     const auto fullest = std::find_if(all.begin(), all.end(), [s = space](const auto& c) { return c.space == s; });
-    if (fullest == all.end()) continue;
+    if (fullest == all.end() || fullest->share() < 0.01) continue;
     fmt::print(out, "{}{} at most {} %: {} of {} bytes at {}\n", title, name, percentage(fullest->share()),
                grouped(fullest->most), grouped(fullest->bytes), fullest->memory);
     title = "               ";
