@@ -221,6 +221,15 @@ class Run {
   /// Of blocks that only their elements say: by the op from its operands, when they are needed.
   Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
              const Combine& f) {
+    return open(op, result, std::move(operands), std::move(types), [f](const std::vector<Known::Values>& x, size_t i) {
+      int64_t n = 0;
+      f((*x.front())[i], (*x.back())[i], &n);  // 0 of a division by 0, or a shift by too much: a mask may leave it out
+      return n;
+    });
+  }
+  using OfElements = std::function<int64_t(const std::vector<Known::Values>& operands, size_t i)>;
+  Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
+             const OfElements& f) {
     auto k = Known::of(result.element, result.shape, 0);
     k->form = Known::Form::open;
     k->op = &op;
@@ -233,12 +242,10 @@ class Run {
     const auto n = static_cast<size_t>(result.shape.elements());
     k->source = std::make_shared<Known::Elements>();
     k->source->compute = [this, operands = std::move(operands), types = std::move(types), f, n] {
-      const auto a = elements(operands[0], types[0]);
-      const auto b = operands.size() > 1 ? elements(operands[1], types[1]) : a;
+      std::vector<Known::Values> all;
+      for (size_t i = 0; i < operands.size(); ++i) all.push_back(elements(operands[i], types[i]));
       auto out = std::make_shared<std::vector<int64_t>>(n);
-      for (size_t i = 0; i < n; ++i) {
-        f((*a)[i], (*b)[i], &(*out)[i]);  // 0 of a division by 0, or a shift by too much: a mask may leave it out
-      }
+      for (size_t i = 0; i < n; ++i) (*out)[i] = f(all, i);
       return out;
     };
     return Value::of(KnownPtr(k));
@@ -355,6 +362,8 @@ class Run {
         return compare(op, operands, types, result);
       case Does::convert:
         return Value::of(converted(op, laned(operands[0], types[0]), types[0], result));
+      case Does::select:
+        return select(operands, types[0], result);
       default:
         return view(op, laned(operands[0], types[0]));
     }
@@ -1140,15 +1149,36 @@ class Run {
       return;
     }
     const Type condition = lanes_type(op.operands[0]);
-    if (!is_float(result.element) && result.kind == Type::Kind::number && c.is(VK::known) && known(a, result) &&
-        known(b, result)) {
-      // Where each is chosen: as a sum of what one dimension says, else by the elements.
+    if (result.kind == Type::Kind::pointer) {
+      out = select_pointers(op, c, a, b, condition, result);
+      return;
+    }
+    if (!is_float(result.element)) {
+      out = select_known(op, c, a, b, condition, result);
+      if (!out.is(VK::none)) return;
+    }
+    flush();
+    out = select({c, a, b}, condition, result);
+  }
+
+  /// By an engine.
+  Value select(const std::vector<Value>& operands, const Type& condition, const Type& result) {
+    const Value& c = operands[0];
+    const Value on = c.is(VK::known) && c.known->form == Known::Form::open ? laned(c, condition) : c;
+    Value out = engines_.select(on, laned(operands[1], result), laned(operands[2], result), condition, result);
+    if (out.is(VK::data) && out.data->part.dtype() != dtype_of(result.element) && fits_memory(result.element))
+      out = Value::of(engines_.cast(out.data, result.element));
+    return out;
+  }
+
+  /// Of blocks of integers that pe_cpu knows or can read: as a sum of what one dimension says, else by their elements;
+  /// none where only Phase 2 knows them.
+  Value select_known(const Operation& op, const Value& c, const Value& a, const Value& b, const Type& condition,
+                     const Type& result) {
+    const KnownPtr k = known(c, condition), x = known(a, result), y = known(b, result);
+    if (k && x && y) {
       index_work();
-      const KnownPtr k = c.known, x = known(a, result), y = known(b, result);
-      if (k->uniform()) {
-        out = k->base ? a : b;
-        return;
-      }
+      if (k->uniform()) return k->base ? a : b;
       const uint32_t bits = k->depends_on() | x->depends_on() | y->depends_on();
       if (k->form != Known::Form::open && x->form != Known::Form::open && y->form != Known::Form::open &&
           (bits & (bits - 1)) == 0) {
@@ -1163,16 +1193,38 @@ class Run {
           *n = k->at(index) ? x->at(index) : y->at(index);
           return true;
         };
-        out = Value::of(KnownPtr(combine("select", result.element, *place, *place, f, &bad)));
-        return;
+        return Value::of(KnownPtr(combine("select", result.element, *place, *place, f, &bad)));
       }
     }
-    if (c.is(VK::data) && a.is(VK::pointer)) fault(op, "of pointers, by data");
-    flush();
-    out = engines_.select(c.is(VK::known) && c.known->form == Known::Form::open ? laned(c, condition) : c,
-                          laned(a, result), laned(b, result), condition, result);
-    if (out.is(VK::data) && out.data->part.dtype() != dtype_of(result.element) && fits_memory(result.element))
-      out = Value::of(engines_.cast(out.data, result.element));
+    if (lanes_ || !result.tensor || !condition.tensor || is_pending(c) || is_pending(a) || is_pending(b)) return {};
+    return open(op, result, {c, a, b}, {condition, result, result},
+                OfElements([](const std::vector<Known::Values>& v, size_t i) { return (*v[(*v[0])[i] ? 1 : 2])[i]; }));
+  }
+
+  /// As offsets to the first's base.
+  Value select_pointers(const Operation& op, const Value& c, const Value& a, const Value& b, const Type& condition,
+                        const Type& result) {
+    if (!a.is(VK::pointers) || !b.is(VK::pointers)) fault(op, "of pointers, by data");
+    const Type offsets = result.with(Type::Kind::number, Element::i64);
+    const auto size = static_cast<int64_t>(size_of(dtype_of(result.element)));
+    const auto apart = static_cast<int64_t>(b.ptr.addr - a.ptr.addr);
+    if (apart % size != 0) fault(op, "of pointers that lie no whole elements apart");
+    const Combine sum = [](int64_t i, int64_t by, int64_t* n) {
+      *n = i + by;
+      return true;
+    };
+    bool bad = false;
+    const auto away = Known::of(Element::i64, result.shape, apart / size);
+    const KnownPtr moved = apart == 0 ? b.known : combine("arith.addi", Element::i64, *b.known, *away, sum, &bad);
+    const Value other =
+        moved ? Value::of(moved)
+              : open(op, offsets, {Value::of(b.known), Value::of(KnownPtr(away))}, {offsets, offsets}, sum);
+    const Value chosen = select_known(op, c, Value::of(a.known), other, condition, offsets);
+    if (chosen.is(VK::none)) fault(op, "of pointers, by what only Phase 2 knows");
+    Value out = a;
+    if (apart != 0) out.ptr = a.ptr.unbounded();  // it leads to either tensor
+    out.known = chosen.known;
+    return out;
   }
 
   void print(const Operation& op) {

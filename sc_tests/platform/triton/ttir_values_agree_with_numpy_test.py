@@ -236,5 +236,56 @@ class Library(unittest.TestCase):
                 rows(body, arguments, {})
 
 
+class Choices(unittest.TestCase):
+    """arith.select of integers that pe_cpu knows or can read, and of pointers: good for addresses and masks."""
+
+    N = 64
+    ROW, TRUTHS, POINTERS = "tensor<64xi32>", "tensor<64xi1>", "tensor<64x!tt.ptr<f32>>"
+
+    def gathered(self, lines, arguments, index):
+        """x at the index that the lines choose."""
+        x, y = np.random.default_rng(6).uniform(-1, 1, self.N).astype(np.float32), np.zeros(self.N, np.float32)
+        rows([f"%z = arith.constant dense<0> : {self.ROW}", f"%half = arith.constant dense<32> : {self.ROW}", *lines,
+              f"%p = tt.addptr %x_p, %s : {self.POINTERS}, {self.ROW}", f"%v = tt.load %p : {self.POINTERS}", store("y", "v", y)],
+             {**arguments, "x": x, "y": y}, {"y": x[index]})
+
+    def test_integers_are_good_for_addresses(self):
+        at = np.arange(self.N)
+        k = np.random.default_rng(7).integers(0, self.N, self.N).astype(np.int32)
+        low = f"%c = arith.cmpi slt, %r64, %half : {self.ROW}"
+        loaded = f"%c = arith.cmpi sgt, %k_v, %half : {self.ROW}"
+        chosen = f"%s = arith.select %c, %{{}}, %{{}} : {self.TRUTHS}, {self.ROW}"
+        self.gathered([loaded, chosen.format("r64", "z")], {"k": k}, np.where(k > 32, at, 0))
+        self.gathered([loaded, chosen.format("z", "k_v")], {"k": k}, np.where(k > 32, 0, k))
+        self.gathered([low, chosen.format("k_v", "z")], {"k": k}, np.where(at < 32, k, 0))
+        # What is computed of a choice, and a choice of choices.
+        self.gathered([low, chosen.format("k_v", "z").replace("%s", "%t"), loaded.replace("%c", "%d"),
+                       f"%u = arith.select %d, %t, %r64 : {self.TRUTHS}, {self.ROW}", f"%w = arith.addi %u, %half : {self.ROW}",
+                       f"%n = arith.constant dense<64> : {self.ROW}", f"%s = arith.remsi %w, %n : {self.ROW}"], {"k": k},
+                      (np.where(k > 32, np.where(at < 32, k, 0), at) + 32) % 64)
+
+    def test_pointers(self):
+        x, y = np.random.default_rng(8).uniform(-1, 1, self.N).astype(np.float32), np.zeros(self.N, np.float32)
+        w, at, k = x * 2, np.arange(self.N), np.random.default_rng(9).integers(0, 2, self.N).astype(np.int32)
+        load = [f"%v = tt.load %s : {self.POINTERS}", store("y", "v", y)]
+        choose = f"%s = arith.select %c, %x_at, %{{}} : {self.TRUTHS}, {self.POINTERS}"
+        for make, on in ((f"%c = arith.cmpi slt, %r64, %half : {self.ROW}", at < 32), (f"%c = arith.cmpi ne, %k_v, %zero : {self.ROW}", k != 0)):
+            lines = [f"%half = arith.constant dense<32> : {self.ROW}", f"%zero = arith.constant dense<0> : {self.ROW}", make]
+            rows([*lines, choose.format("w_at"), *load], {"x": x, "w": w, "k": k, "y": y}, {"y": np.where(on, x, w)})
+            rows([*lines, choose.format("x_p"), *load], {"x": x, "k": k, "y": y}, {"y": np.where(on, x, x[0])})
+        for on in (0, 1):
+            lines = ["%zero = arith.constant 0 : i32", "%c = arith.cmpi ne, %f, %zero : i32", "%q = arith.select %c, %x, %w : !tt.ptr<f32>",
+                     f"%p = tt.splat %q : !tt.ptr<f32> -> {self.POINTERS}", f"%s = tt.addptr %p, %r64 : {self.POINTERS}, {self.ROW}"]
+            rows([*lines, *load], {"f": on, "x": x, "w": w, "y": y}, {"y": x if on else w})
+            rows(["%f = tt.load %k : !tt.ptr<i32>", *lines, *load], {"k": np.array([on], np.int32), "x": x, "w": w, "y": y}, {"y": x if on else w})
+
+    def test_truths(self):
+        k, x, y = np.random.default_rng(10).integers(-50, 50, 64).astype(np.int32), np.ones(64, np.float32), np.zeros(64, np.float32)
+        rows([f"%z = arith.constant dense<0> : {self.ROW}", f"%seven = arith.constant dense<7> : {self.ROW}", f"%c = arith.cmpi sgt, %k_v, %z : {self.ROW}",
+              f"%all = arith.constant dense<true> : {self.TRUTHS}", f"%d = arith.cmpi slt, %k_v, %seven : {self.ROW}",
+              f"%s = arith.select %c, %d, %all : {self.TRUTHS}, {self.TRUTHS}", f"%v = tt.load %x_at, %s : {self.POINTERS}", store("y", "v", y)],
+             {"k": k, "x": x, "y": y}, {"y": np.where(np.where(k > 0, k < 7, True), x, 0).astype(np.float32)})
+
+
 if __name__ == "__main__":
     unittest.main()
