@@ -81,6 +81,7 @@ class Run {
     if (v.is(VK::integer)) return v.n;
     if (v.is(VK::data)) {
       flush();
+      if (v.data->said) return (*said(*v.data))[0];
       return v.data->part.loaded().item<int64_t>(engines_.where().file, engines_.where().line);
     }
     fault(op, "an integer that is not known here");
@@ -204,9 +205,15 @@ class Run {
       return k->elements();
     }
     flush();
+    if (v.data->said) return said(*v.data);
     auto values = std::make_shared<std::vector<int64_t>>();
     *values = engines_.read(v.data);
     return values;
+  }
+  /// Computed once; what it is made of goes then.
+  static Known::Values said(const Data& d) {
+    if (!d.said->all) d.said->all = std::exchange(d.said->compute, nullptr)();
+    return d.said->all;
   }
   /// Of an open one its elements alone, which keeps no data alive.
   static KnownPtr only_elements(const KnownPtr& k) {
@@ -364,6 +371,8 @@ class Run {
         return Value::of(converted(op, laned(operands[0], types[0]), types[0], result));
       case Does::select:
         return select(operands, types[0], result);
+      case Does::ptr_to_int:
+        fault(op, "of addresses that follow no rule, as data");
       default:
         return view(op, laned(operands[0], types[0]));
     }
@@ -401,7 +410,29 @@ class Run {
                                                       : Value::of(holds);
       return;
     }
-    value(op.results[0]) = on_engine(op, {a, b});
+    value(op.results[0]) = sayable(on_engine(op, {a, b}), a, b, predicate);
+  }
+
+  /// What an engine makes of a comparison of floats, as pe_cpu says it where both were loaded or are known: a branch or
+  /// an atomic's mask may ask for it. Of few elements, since the operands stay in TCM as long.
+  Value sayable(Value made, const Value& a, const Value& b, const std::string& predicate) {
+    constexpr int64_t kMost = 1024;
+    const auto open = [](const Value& v) {
+      return v.is(VK::real) || v.is(VK::uniform) || (v.is(VK::data) && v.data->readable);
+    };
+    if (lanes_ || !made.is(VK::data) || made.data->shape.elements() > kMost || !open(a) || !open(b)) return made;
+    auto d = std::make_shared<Data>(*made.data);
+    d->said = std::make_shared<Known::Elements>();
+    d->said->compute = [this, a, b, predicate, n = static_cast<size_t>(d->shape.elements())] {
+      const auto reals = [&](const Value& v) {
+        return v.is(VK::data) ? engines_.read_reals(v.data) : std::vector<double>(n, v.d);
+      };
+      const std::vector<double> x = reals(a), y = reals(b);
+      auto all = std::make_shared<std::vector<int64_t>>(n);
+      for (size_t i = 0; i < n; ++i) (*all)[i] = apply_compare(predicate, x[i], y[i]);
+      return Known::Values(all);
+    };
+    return Value::of(DataPtr(d));
   }
 
   Value compare(const Operation& op, std::vector<Value> operands, const std::vector<Type>& types, const Type& result) {
@@ -674,6 +705,63 @@ class Run {
     };
     out = p;
     out.known = combine("arith.addi", Element::i64, *p.known, *wide, f, &bad);
+  }
+
+  void int_to_ptr(const Operation& op) {
+    const Type& to = type(op.results[0]);
+    Value& out = value(op.results[0]);
+    const auto pointer = [&](int64_t address) {
+      return tl::Ptr(Space::hbm, static_cast<uint64_t>(address), dtype_of(to.element));
+    };
+    if (!to.tensor) {
+      out = Value::of(pointer(integer(op, 0)));
+      return;
+    }
+    // Elements from the first one's address on.
+    index_work();
+    const auto all = elements(in(op, 0), type(op.operands[0]));
+    const auto size = static_cast<int64_t>(size_of(dtype_of(to.element)));
+    const int64_t first = (*all)[0];
+    std::vector<int64_t> offsets;
+    for (const int64_t address : *all) {
+      if ((address - first) % size != 0) fault(op, "addresses that lie no whole elements apart");
+      offsets.push_back((address - first) / size);
+    }
+    auto k = Known::of(Element::i64, to.shape, 0);
+    if (to.shape.rank() == 1) {
+      k->axes[0].values = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
+    } else {
+      k->form = Known::Form::open;
+      k->all = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
+    }
+    out = Value::of(pointer(first));
+    out.kind = VK::pointers;
+    out.known = k;
+  }
+  void ptr_to_int(const Operation& op) {
+    const Value& p = in(op, 0);
+    const auto address = static_cast<int64_t>(p.ptr.addr);
+    if (p.is(VK::pointer)) {
+      value(op.results[0]) = Value::of(address);
+      return;
+    }
+    index_work();
+    const Type& to = type(op.results[0]);
+    const auto each = [&](const char* name, const KnownPtr& a, int64_t by, const Combine& f) {
+      bool bad = false;
+      const auto b = Known::of(Element::i64, to.shape, by);
+      if (const auto k = combine(name, Element::i64, *a, *b, f, &bad)) return KnownPtr(k);
+      return open(op, to, {Value::of(a)}, {to}, [by, f](int64_t x, int64_t, int64_t* n) { return f(x, by, n); }).known;
+    };
+    const auto size = static_cast<int64_t>(size_of(dtype_of(type(op.operands[0]).element)));
+    const KnownPtr bytes = each("arith.muli", p.known, size, [](int64_t x, int64_t by, int64_t* n) {
+      *n = x * by;
+      return true;
+    });
+    value(op.results[0]) = Value::of(each("arith.addi", bytes, address, [](int64_t x, int64_t by, int64_t* n) {
+      *n = x + by;
+      return true;
+    }));
   }
 
   /// Whether only Phase 2 knows it.
@@ -954,10 +1042,22 @@ class Run {
       value(op.results[0]) = Value::of(engines_.reduce(single, lanes(in(op, 0), t), axis, type(op.results[0])));
       return;
     }
-    // Neighbours by neighbours, in their order.
+    reduce_in_pairs(op, axis);
+  }
+
+  /// Neighbours by neighbours, in their order.
+  void reduce_in_pairs(const Operation& op, int axis) {
     std::vector<tl::Tensor> x = dense_operands(op);
     const char* file = engines_.where().file;
     const int line = engines_.where().line;
+    if (x[0].rank() == kMaxRank) {  // pairs are a dimension more
+      Dims merged = {1, x[0].shape()[axis], 1};
+      for (int d = 0; d < kMaxRank; ++d) {
+        if (d != axis) merged[d < axis ? 0 : 2] *= x[0].shape()[d];
+      }
+      for (tl::Tensor& v : x) v = tl_.reshape(v, merged, file, line);
+      axis = 1;
+    }
     while (x[0].shape()[axis] > 1) {
       std::vector<tl::Tensor> a, b, rest;
       const int64_t n = x[0].shape()[axis];
@@ -971,7 +1071,6 @@ class Run {
           pairs.push_back(d == axis ? n / 2 : v.shape()[d]);
           if (d == axis) pairs.push_back(2);
         }
-        if (pairs.rank() > kMaxRank) fault(op, "more dimensions than " + std::to_string(kMaxRank));
         const tl::Tensor two = v.reshape(pairs, file, line);
         Dims half = v.shape();
         half[axis] = n / 2;
@@ -1355,14 +1454,10 @@ class Run {
       }
       case Does::addptr:
         return addptr(op);
-      case Does::int_to_ptr: {
-        const auto address = static_cast<uint64_t>(integer(op, 0));
-        value(op.results[0]) = Value::of(tl::Ptr(Space::hbm, address, dtype_of(type(op.results[0]).element)));
-        return;
-      }
+      case Does::int_to_ptr:
+        return int_to_ptr(op);
       case Does::ptr_to_int:
-        value(op.results[0]) = Value::of(static_cast<int64_t>(in(op, 0).ptr.addr));
-        return;
+        return ptr_to_int(op);
       case Does::load:
         return load(op);
       case Does::store:
