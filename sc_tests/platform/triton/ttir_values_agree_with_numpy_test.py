@@ -141,6 +141,23 @@ class Bits(unittest.TestCase):
               f"%l = tt.reshape %b : {g} -> {i}", f"%a = tt.bitcast %l : {i} -> {t}", store("y", "a", y)], {"x": x, "y": y},
              {"y": x.reshape(8, 8).T.ravel()})
 
+    def test_of_narrow_floats(self):
+        """Bytes as f8E4M3FN, halves as bf16, and what is rounded to bf16 by its bits."""
+        byte, y = np.arange(-64, 64, dtype=np.int8), np.zeros(128, np.float32)
+        code = byte.view(np.uint8).astype(int)
+        exponent, mantissa = code >> 3 & 15, code & 7
+        value = np.where(exponent == 0, mantissa / 512, (1 + mantissa / 8) * 2.0 ** (exponent - 7)) * np.where(code >> 7, -1, 1)
+        rows(["%f = tt.bitcast %b_v : tensor<128xi8> -> tensor<128xf8E4M3FN>", "%w = tt.fp_to_fp %f : tensor<128xf8E4M3FN> -> tensor<128xf32>",
+              store("y", "w", y)], {"b": byte, "y": y}, {"y": np.where(code & 127 == 127, NAN, value).astype(np.float32)})
+        x = self.values("f32", 128)
+        high = (x.view(np.uint32) >> 16).astype(np.uint16).view(np.int16)
+        rows(["%f = tt.bitcast %b_v : tensor<128xi16> -> tensor<128xbf16>", "%w = arith.extf %f : tensor<128xbf16> to tensor<128xf32>",
+              store("y", "w", y)], {"b": high, "y": y}, {"y": (x.view(np.uint32) & 0xFFFF0000).view(np.float32)})
+        wide = x.view(np.uint32).astype(np.uint64)
+        near = ((wide + 0x7FFF + (wide >> 16 & 1)) >> 16).astype(np.uint16).view(np.int16)
+        rows(["%h = arith.truncf %x_v : tensor<128xf32> to tensor<128xbf16>", "%b = tt.bitcast %h : tensor<128xbf16> -> tensor<128xi16>",
+              store("z", "b", near)], {"x": x, "z": np.zeros_like(near)}, {"z": near}, "--debug-verify")
+
     def test_of_what_is_known(self):
         y, z = np.zeros(8, np.float32), np.zeros(8, np.int32)
         rows(["%ones = arith.constant dense<1065353216> : tensor<8xi32>", "%m = arith.muli %ones, %r8 : tensor<8xi32>",
@@ -206,6 +223,19 @@ class Memory(unittest.TestCase):
                 self.padded(x, 20, 0, [f"%b = tt.make_tensor_descriptor %x, [%n32], [%one] : <{element}>, <tensor<64x{sign}{element}>>",
                                        f"%v = tt.descriptor_load %b[%first] : !tt.tensordesc<tensor<64x{sign}{element}>> -> tensor<64x{element}>"],
                             element)
+
+    def test_relaxed_atomics_of_one_place_are_done_in_order(self):
+        """Whether somebody uses what the first found, or nobody does."""
+        k, y = np.random.default_rng(14).integers(-99, 99, 64).astype(np.int32), np.zeros(64, np.int32)
+        row, types = "tensor<64xi32>", "(tensor<64x!tt.ptr<i32>>, tensor<64xi32>, tensor<64xi1>) -> tensor<64xi32>"
+        head = ["%on = arith.constant dense<true> : tensor<64xi1>", f"%seven = arith.constant dense<7> : {row}", f"%minus = arith.constant dense<-3> : {row}"]
+        do = lambda n, op, by: f"%o{n} = tt.atomic_rmw {op}, relaxed, gpu, %k_at, %{by}, %on : {types}"
+        for op, made in (("exch", -3), ("max", 7), ("add", 4), ("and", 7 & -3)):
+            for end in ([], [store("y", "o1", y)]):
+                rows([*head, do(0, "exch", "seven"), do(1, op, "minus"), *end], {"k": k, "y": y},
+                     {"k": np.full(64, made, np.int32), "y": np.full(64, 7, np.int32)} if end else {"k": np.full(64, made, np.int32)})
+        rows([*head, do(0, "max", "seven"), do(1, "min", "minus"), do(2, "max", "seven"), do(3, "and", "minus")], {"k": k},
+             {"k": np.full(64, 7 & -3, np.int32)})
 
 
 class Library(unittest.TestCase):
