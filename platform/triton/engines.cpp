@@ -342,13 +342,21 @@ tl::Tensor Engines::dense(const DataPtr& d) {
 }
 
 std::vector<int64_t> Engines::read(const DataPtr& d) {
-  const tl::Tensor part = d->part.broadcast_to(d->count, where_.file, where_.line);
-  const std::vector<int64_t> inside = part.loaded().to_vector<int64_t>();
+  return read_as<int64_t>(d, d->part.broadcast_to(d->count, where_.file, where_.line).loaded());
+}
+
+std::vector<double> Engines::read_reals(const DataPtr& d) {
+  return read_as<double>(d, d->part.broadcast_to(d->count, where_.file, where_.line).loaded());
+}
+
+template <class T>
+std::vector<T> Engines::read_as(const DataPtr& d, const tl::Loaded& box) {
+  const std::vector<T> inside = box.to_vector<T>();
   if (d->whole()) return inside;
-  std::vector<int64_t> all(static_cast<size_t>(d->shape.elements()), static_cast<int64_t>(d->fill));
+  std::vector<T> all(static_cast<size_t>(d->shape.elements()), static_cast<T>(d->fill));
   const Dims strides = TensorRef::row_major(d->shape);
   std::vector<int64_t> index(static_cast<size_t>(d->shape.rank()), 0);
-  for (const int64_t x : inside) {
+  for (const T x : inside) {
     int64_t at = 0;
     for (size_t i = 0; i < index.size(); ++i)
       at += (index[i] + d->first[static_cast<int>(i)]) * strides[static_cast<int>(i)];
@@ -493,6 +501,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
       }
       if (!inside) from = pad(from, low, high);
       auto d = std::make_shared<Data>(*from);
+      d->said = nullptr;
       for (int i = 0; i < k.shape.rank(); ++i) {
         if (d->part.shape()[i] > 1)
           d->part = d->part.slice(i, first[i] - from->first[i], count[i], where_.file, where_.line);
@@ -512,6 +521,7 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
   if (!is_float(to) && to != Element::i1) fill = static_cast<double>(saturated(fill, to));
   const DataPtr from = held(&fill, to) ? d : whole(d);
   auto out = std::make_shared<Data>(*from);
+  out->said = nullptr;
   if (from->part.dtype() != dtype_of(to)) out->part = tl_.cast(from->part, dtype_of(to), where_.file, where_.line);
   out->fill = fill;
   out->readable = d->readable && out->part.dtype() == d->part.dtype();
@@ -530,6 +540,7 @@ DataPtr Engines::reinterpret(const DataPtr& d, Element to) {
   const bool immediate = is_float(to) || is_immediate(around.n);
   const DataPtr whole_or_box = immediate ? d : whole(d);
   auto out = std::make_shared<Data>(*whole_or_box);
+  out->said = nullptr;
   out->part = Retyped(whole_or_box->part, dtype_of(to)).tensor();
   out->fill = is_float(to) ? around.d : static_cast<double>(around.n);
   return out;
@@ -692,6 +703,7 @@ DataPtr Engines::expand(const DataPtr& d, int axis, const Dims& shape) {
 
 DataPtr Engines::spread(const DataPtr& d, const Dims& shape) {
   auto out = std::make_shared<Data>(*d);
+  out->said = nullptr;
   out->shape = shape;
   for (int i = 0; i < shape.rank(); ++i) {
     if (d->shape[i] != shape[i]) out->count[i] = shape[i];
@@ -701,6 +713,7 @@ DataPtr Engines::spread(const DataPtr& d, const Dims& shape) {
 
 DataPtr Engines::permute(const DataPtr& d, const std::vector<int64_t>& order, const Dims& shape) {
   auto out = std::make_shared<Data>(*d);
+  out->said = nullptr;
   out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
   out->shape = shape;
   for (size_t i = 0; i < order.size(); ++i) {

@@ -88,8 +88,12 @@ class Engines {
 
   /// Its elements, which are integers, by reading what was loaded.
   std::vector<int64_t> read(const DataPtr&);
+  /// The same of floats.
+  std::vector<double> read_reals(const DataPtr&);
 
  private:
+  template <class T>
+  static std::vector<T> read_as(const DataPtr&, const tl::Loaded& box);
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
   tl::Tensor known(const Known&, const Dims& first, const Dims& count);

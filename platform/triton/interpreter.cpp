@@ -81,6 +81,7 @@ class Run {
     if (v.is(VK::integer)) return v.n;
     if (v.is(VK::data)) {
       flush();
+      if (v.data->said) return (*said(*v.data))[0];
       return v.data->part.loaded().item<int64_t>(engines_.where().file, engines_.where().line);
     }
     fault(op, "an integer that is not known here");
@@ -204,9 +205,15 @@ class Run {
       return k->elements();
     }
     flush();
+    if (v.data->said) return said(*v.data);
     auto values = std::make_shared<std::vector<int64_t>>();
     *values = engines_.read(v.data);
     return values;
+  }
+  /// Computed once; what it is made of goes then.
+  static Known::Values said(const Data& d) {
+    if (!d.said->all) d.said->all = std::exchange(d.said->compute, nullptr)();
+    return d.said->all;
   }
   /// Of an open one its elements alone, which keeps no data alive.
   static KnownPtr only_elements(const KnownPtr& k) {
@@ -221,6 +228,15 @@ class Run {
   /// Of blocks that only their elements say: by the op from its operands, when they are needed.
   Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
              const Combine& f) {
+    return open(op, result, std::move(operands), std::move(types), [f](const std::vector<Known::Values>& x, size_t i) {
+      int64_t n = 0;
+      f((*x.front())[i], (*x.back())[i], &n);  // 0 of a division by 0, or a shift by too much: a mask may leave it out
+      return n;
+    });
+  }
+  using OfElements = std::function<int64_t(const std::vector<Known::Values>& operands, size_t i)>;
+  Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
+             const OfElements& f) {
     auto k = Known::of(result.element, result.shape, 0);
     k->form = Known::Form::open;
     k->op = &op;
@@ -233,12 +249,10 @@ class Run {
     const auto n = static_cast<size_t>(result.shape.elements());
     k->source = std::make_shared<Known::Elements>();
     k->source->compute = [this, operands = std::move(operands), types = std::move(types), f, n] {
-      const auto a = elements(operands[0], types[0]);
-      const auto b = operands.size() > 1 ? elements(operands[1], types[1]) : a;
+      std::vector<Known::Values> all;
+      for (size_t i = 0; i < operands.size(); ++i) all.push_back(elements(operands[i], types[i]));
       auto out = std::make_shared<std::vector<int64_t>>(n);
-      for (size_t i = 0; i < n; ++i) {
-        f((*a)[i], (*b)[i], &(*out)[i]);  // 0 of a division by 0, or a shift by too much: a mask may leave it out
-      }
+      for (size_t i = 0; i < n; ++i) (*out)[i] = f(all, i);
       return out;
     };
     return Value::of(KnownPtr(k));
@@ -355,6 +369,10 @@ class Run {
         return compare(op, operands, types, result);
       case Does::convert:
         return Value::of(converted(op, laned(operands[0], types[0]), types[0], result));
+      case Does::select:
+        return select(operands, types[0], result);
+      case Does::ptr_to_int:
+        fault(op, "of addresses that follow no rule, as data");
       default:
         return view(op, laned(operands[0], types[0]));
     }
@@ -392,7 +410,29 @@ class Run {
                                                       : Value::of(holds);
       return;
     }
-    value(op.results[0]) = on_engine(op, {a, b});
+    value(op.results[0]) = sayable(on_engine(op, {a, b}), a, b, predicate);
+  }
+
+  /// What an engine makes of a comparison of floats, as pe_cpu says it where both were loaded or are known: a branch or
+  /// an atomic's mask may ask for it. Of few elements, since the operands stay in TCM as long.
+  Value sayable(Value made, const Value& a, const Value& b, const std::string& predicate) {
+    constexpr int64_t kMost = 1024;
+    const auto open = [](const Value& v) {
+      return v.is(VK::real) || v.is(VK::uniform) || (v.is(VK::data) && v.data->readable);
+    };
+    if (lanes_ || !made.is(VK::data) || made.data->shape.elements() > kMost || !open(a) || !open(b)) return made;
+    auto d = std::make_shared<Data>(*made.data);
+    d->said = std::make_shared<Known::Elements>();
+    d->said->compute = [this, a, b, predicate, n = static_cast<size_t>(d->shape.elements())] {
+      const auto reals = [&](const Value& v) {
+        return v.is(VK::data) ? engines_.read_reals(v.data) : std::vector<double>(n, v.d);
+      };
+      const std::vector<double> x = reals(a), y = reals(b);
+      auto all = std::make_shared<std::vector<int64_t>>(n);
+      for (size_t i = 0; i < n; ++i) (*all)[i] = apply_compare(predicate, x[i], y[i]);
+      return Known::Values(all);
+    };
+    return Value::of(DataPtr(d));
   }
 
   Value compare(const Operation& op, std::vector<Value> operands, const std::vector<Type>& types, const Type& result) {
@@ -665,6 +705,63 @@ class Run {
     };
     out = p;
     out.known = combine("arith.addi", Element::i64, *p.known, *wide, f, &bad);
+  }
+
+  void int_to_ptr(const Operation& op) {
+    const Type& to = type(op.results[0]);
+    Value& out = value(op.results[0]);
+    const auto pointer = [&](int64_t address) {
+      return tl::Ptr(Space::hbm, static_cast<uint64_t>(address), dtype_of(to.element));
+    };
+    if (!to.tensor) {
+      out = Value::of(pointer(integer(op, 0)));
+      return;
+    }
+    // Elements from the first one's address on.
+    index_work();
+    const auto all = elements(in(op, 0), type(op.operands[0]));
+    const auto size = static_cast<int64_t>(size_of(dtype_of(to.element)));
+    const int64_t first = (*all)[0];
+    std::vector<int64_t> offsets;
+    for (const int64_t address : *all) {
+      if ((address - first) % size != 0) fault(op, "addresses that lie no whole elements apart");
+      offsets.push_back((address - first) / size);
+    }
+    auto k = Known::of(Element::i64, to.shape, 0);
+    if (to.shape.rank() == 1) {
+      k->axes[0].values = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
+    } else {
+      k->form = Known::Form::open;
+      k->all = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
+    }
+    out = Value::of(pointer(first));
+    out.kind = VK::pointers;
+    out.known = k;
+  }
+  void ptr_to_int(const Operation& op) {
+    const Value& p = in(op, 0);
+    const auto address = static_cast<int64_t>(p.ptr.addr);
+    if (p.is(VK::pointer)) {
+      value(op.results[0]) = Value::of(address);
+      return;
+    }
+    index_work();
+    const Type& to = type(op.results[0]);
+    const auto each = [&](const char* name, const KnownPtr& a, int64_t by, const Combine& f) {
+      bool bad = false;
+      const auto b = Known::of(Element::i64, to.shape, by);
+      if (const auto k = combine(name, Element::i64, *a, *b, f, &bad)) return KnownPtr(k);
+      return open(op, to, {Value::of(a)}, {to}, [by, f](int64_t x, int64_t, int64_t* n) { return f(x, by, n); }).known;
+    };
+    const auto size = static_cast<int64_t>(size_of(dtype_of(type(op.operands[0]).element)));
+    const KnownPtr bytes = each("arith.muli", p.known, size, [](int64_t x, int64_t by, int64_t* n) {
+      *n = x * by;
+      return true;
+    });
+    value(op.results[0]) = Value::of(each("arith.addi", bytes, address, [](int64_t x, int64_t by, int64_t* n) {
+      *n = x + by;
+      return true;
+    }));
   }
 
   /// Whether only Phase 2 knows it.
@@ -945,10 +1042,22 @@ class Run {
       value(op.results[0]) = Value::of(engines_.reduce(single, lanes(in(op, 0), t), axis, type(op.results[0])));
       return;
     }
-    // Neighbours by neighbours, in their order.
+    reduce_in_pairs(op, axis);
+  }
+
+  /// Neighbours by neighbours, in their order.
+  void reduce_in_pairs(const Operation& op, int axis) {
     std::vector<tl::Tensor> x = dense_operands(op);
     const char* file = engines_.where().file;
     const int line = engines_.where().line;
+    if (x[0].rank() == kMaxRank) {  // pairs are a dimension more
+      Dims merged = {1, x[0].shape()[axis], 1};
+      for (int d = 0; d < kMaxRank; ++d) {
+        if (d != axis) merged[d < axis ? 0 : 2] *= x[0].shape()[d];
+      }
+      for (tl::Tensor& v : x) v = tl_.reshape(v, merged, file, line);
+      axis = 1;
+    }
     while (x[0].shape()[axis] > 1) {
       std::vector<tl::Tensor> a, b, rest;
       const int64_t n = x[0].shape()[axis];
@@ -962,7 +1071,6 @@ class Run {
           pairs.push_back(d == axis ? n / 2 : v.shape()[d]);
           if (d == axis) pairs.push_back(2);
         }
-        if (pairs.rank() > kMaxRank) fault(op, "more dimensions than " + std::to_string(kMaxRank));
         const tl::Tensor two = v.reshape(pairs, file, line);
         Dims half = v.shape();
         half[axis] = n / 2;
@@ -1140,15 +1248,36 @@ class Run {
       return;
     }
     const Type condition = lanes_type(op.operands[0]);
-    if (!is_float(result.element) && result.kind == Type::Kind::number && c.is(VK::known) && known(a, result) &&
-        known(b, result)) {
-      // Where each is chosen: as a sum of what one dimension says, else by the elements.
+    if (result.kind == Type::Kind::pointer) {
+      out = select_pointers(op, c, a, b, condition, result);
+      return;
+    }
+    if (!is_float(result.element)) {
+      out = select_known(op, c, a, b, condition, result);
+      if (!out.is(VK::none)) return;
+    }
+    flush();
+    out = select({c, a, b}, condition, result);
+  }
+
+  /// By an engine.
+  Value select(const std::vector<Value>& operands, const Type& condition, const Type& result) {
+    const Value& c = operands[0];
+    const Value on = c.is(VK::known) && c.known->form == Known::Form::open ? laned(c, condition) : c;
+    Value out = engines_.select(on, laned(operands[1], result), laned(operands[2], result), condition, result);
+    if (out.is(VK::data) && out.data->part.dtype() != dtype_of(result.element) && fits_memory(result.element))
+      out = Value::of(engines_.cast(out.data, result.element));
+    return out;
+  }
+
+  /// Of blocks of integers that pe_cpu knows or can read: as a sum of what one dimension says, else by their elements;
+  /// none where only Phase 2 knows them.
+  Value select_known(const Operation& op, const Value& c, const Value& a, const Value& b, const Type& condition,
+                     const Type& result) {
+    const KnownPtr k = known(c, condition), x = known(a, result), y = known(b, result);
+    if (k && x && y) {
       index_work();
-      const KnownPtr k = c.known, x = known(a, result), y = known(b, result);
-      if (k->uniform()) {
-        out = k->base ? a : b;
-        return;
-      }
+      if (k->uniform()) return k->base ? a : b;
       const uint32_t bits = k->depends_on() | x->depends_on() | y->depends_on();
       if (k->form != Known::Form::open && x->form != Known::Form::open && y->form != Known::Form::open &&
           (bits & (bits - 1)) == 0) {
@@ -1163,16 +1292,38 @@ class Run {
           *n = k->at(index) ? x->at(index) : y->at(index);
           return true;
         };
-        out = Value::of(KnownPtr(combine("select", result.element, *place, *place, f, &bad)));
-        return;
+        return Value::of(KnownPtr(combine("select", result.element, *place, *place, f, &bad)));
       }
     }
-    if (c.is(VK::data) && a.is(VK::pointer)) fault(op, "of pointers, by data");
-    flush();
-    out = engines_.select(c.is(VK::known) && c.known->form == Known::Form::open ? laned(c, condition) : c,
-                          laned(a, result), laned(b, result), condition, result);
-    if (out.is(VK::data) && out.data->part.dtype() != dtype_of(result.element) && fits_memory(result.element))
-      out = Value::of(engines_.cast(out.data, result.element));
+    if (lanes_ || !result.tensor || !condition.tensor || is_pending(c) || is_pending(a) || is_pending(b)) return {};
+    return open(op, result, {c, a, b}, {condition, result, result},
+                OfElements([](const std::vector<Known::Values>& v, size_t i) { return (*v[(*v[0])[i] ? 1 : 2])[i]; }));
+  }
+
+  /// As offsets to the first's base.
+  Value select_pointers(const Operation& op, const Value& c, const Value& a, const Value& b, const Type& condition,
+                        const Type& result) {
+    if (!a.is(VK::pointers) || !b.is(VK::pointers)) fault(op, "of pointers, by data");
+    const Type offsets = result.with(Type::Kind::number, Element::i64);
+    const auto size = static_cast<int64_t>(size_of(dtype_of(result.element)));
+    const auto apart = static_cast<int64_t>(b.ptr.addr - a.ptr.addr);
+    if (apart % size != 0) fault(op, "of pointers that lie no whole elements apart");
+    const Combine sum = [](int64_t i, int64_t by, int64_t* n) {
+      *n = i + by;
+      return true;
+    };
+    bool bad = false;
+    const auto away = Known::of(Element::i64, result.shape, apart / size);
+    const KnownPtr moved = apart == 0 ? b.known : combine("arith.addi", Element::i64, *b.known, *away, sum, &bad);
+    const Value other =
+        moved ? Value::of(moved)
+              : open(op, offsets, {Value::of(b.known), Value::of(KnownPtr(away))}, {offsets, offsets}, sum);
+    const Value chosen = select_known(op, c, Value::of(a.known), other, condition, offsets);
+    if (chosen.is(VK::none)) fault(op, "of pointers, by what only Phase 2 knows");
+    Value out = a;
+    if (apart != 0) out.ptr = a.ptr.unbounded();  // it leads to either tensor
+    out.known = chosen.known;
+    return out;
   }
 
   void print(const Operation& op) {
@@ -1303,14 +1454,10 @@ class Run {
       }
       case Does::addptr:
         return addptr(op);
-      case Does::int_to_ptr: {
-        const auto address = static_cast<uint64_t>(integer(op, 0));
-        value(op.results[0]) = Value::of(tl::Ptr(Space::hbm, address, dtype_of(type(op.results[0]).element)));
-        return;
-      }
+      case Does::int_to_ptr:
+        return int_to_ptr(op);
       case Does::ptr_to_int:
-        value(op.results[0]) = Value::of(static_cast<int64_t>(in(op, 0).ptr.addr));
-        return;
+        return ptr_to_int(op);
       case Does::load:
         return load(op);
       case Does::store:

@@ -87,7 +87,9 @@ struct Data {
   Dims first, count;  ///< the box
   double fill = 0;
   bool readable = false;  ///< its elements may be read: they were loaded
-  bool product = false;   ///< the GEMM engine makes it: other engines wait for it, and it waits for theirs
+  /// Of what an engine makes of loaded floats: how pe_cpu says its elements, where these are needed before Phase 2.
+  std::shared_ptr<Known::Elements> said;
+  bool product = false;  ///< the GEMM engine makes it: other engines wait for it, and it waits for theirs
 
   bool whole(int d) const { return first[d] == 0 && count[d] == shape[d]; }
   bool whole() const;
