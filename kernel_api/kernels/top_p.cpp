@@ -71,7 +71,9 @@ class Row {
     const double n = static_cast<double>(order_.size()), range = std::log(1 / std::max(weights_.back(), 1e-30));
     away_ = lost + sum * 0x1p-23 * (4 + std::sqrt(n) + range);
   }
-  size_t last(double p, double away) const { return first([&](double s) { return s >= p * sums_.back() + away; }); }
+  size_t last(double p, double away) const {
+    return first([&](double s) { return s >= p * sums_.back() + away; });
+  }
   /// By a nucleus up to `last`.
   size_t drawn(size_t last, double u, double away) const {
     return std::min(last, first([&](double s) { return s > u * sums_[last] + away; }));
@@ -105,7 +107,8 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
     any_token.push_back(low == high ? 0.0F : static_cast<float>(cols));
     const double prob = row.probability(which, last);
     probs.push_back(static_cast<float>(prob));
-    any_prob.push_back(static_cast<float>(std::max(row.probability(low, from) - prob, prob - row.probability(high, to))));
+    any_prob.push_back(
+        static_cast<float>(std::max(row.probability(low, from) - prob, prob - row.probability(high, to))));
   }
   return {{"token", {HostTensor::from(DType::i32, {rows}, tokens), {}, any_token}},
           {"prob", {HostTensor::from(DType::f32, {rows}, probs), {}, any_prob}}};
