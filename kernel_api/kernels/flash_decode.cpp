@@ -73,8 +73,18 @@ struct Units {
   int64_t first_seen() const { return window > 0 ? std::max<int64_t>(0, context + 1 - window) : 0; }
 };
 
+/// Whether each rank has a pool of its own, of all heads or of its part of them: not where a run of this kernel alone
+/// has one over the PEs of several.
+bool each_rank_has_a_pool(tl::Context& tl, const tl::Args& args, const Units& units) {
+  int64_t rows = 0;
+  for (uint32_t p = 0; p < args.shards(); ++p) {
+    if (tl.launch().pes[p].rank == tl.rank()) rows += range_of(args.shard("k", p), 0).count;
+  }
+  return rows * units.heads.parts == units.shape_of_cache()[0];
+}
+
 /// Which of the rows of part a PE makes: those whose keys it has. Of a cache in pages, which lie anywhere among those
-/// of their head, an equal share of its rank's, head by head as the pool has them, so that pages come from nearby.
+/// of their head, an equal share of what the pool is of, head by head as that has pages, so that they come from nearby.
 class RowsOfPe {
  public:
   RowsOfPe(tl::Context& tl, const tl::Args& args, const Units& units) : units_(units) {
@@ -82,11 +92,15 @@ class RowsOfPe {
       all_ = range_of(args["k"], 0);
       return;
     }
-    const int64_t of_rank = units.rows() / units.heads.parts;
-    const PlaceInRank me = place_in_rank(tl);
-    const int64_t share = tl::Context::cdiv(of_rank, me.pes), first = std::min(of_rank, me.pe * share);
-    const int64_t before = units.heads.first_head(tl, "flash_decode") * units.batch * units.splits;
-    all_ = {before + first, std::min(of_rank - first, share)};
+    int64_t rows = units.rows(), before = 0;
+    PlaceInRank me{tl.index(), tl.size()};
+    if (each_rank_has_a_pool(tl, args, units)) {
+      rows /= units.heads.parts;
+      before = units.heads.first_head(tl, "flash_decode") * units.batch * units.splits;
+      me = place_in_rank(tl);
+    }
+    const int64_t share = tl::Context::cdiv(rows, me.pes), first = std::min(rows, me.pe * share);
+    all_ = {before + first, std::min(rows - first, share)};
   }
   int64_t count() const { return all_.count; }
   int64_t operator[](int64_t i) const {
@@ -117,7 +131,7 @@ class Decode {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("sink") && !args.has("o")) throw KernelFault("flash_decode: sink is beside o, or flash_combine's");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
-    if (args.has("part")) part_.emplace(tl, args, "flash_decode", "part");
+    part_ = args.has("part");
     if (args.has("cos")) turns_ = {args["cos"], args["sin"]};
     if (args.has("k_scale") != args.has("v_scale"))
       throw KernelFault("flash_decode: k_scale and v_scale: both or none");
@@ -285,6 +299,20 @@ class Decode {
     std::vector<Block> blocks_;
   };
 
+  /// The PE's own part that has the row, or its rank's, or another's.
+  const tl::View& part_with(int64_t row) const {
+    const tl::View* found = nullptr;
+    const auto has = [row](const tl::View& v) {
+      return !v.empty() && v.offset[0] <= row && row < v.offset[0] + v.shape[0];
+    };
+    if (has(args_["part"])) return args_["part"];
+    for (uint32_t p = 0; p < args_.shards(); ++p) {
+      const bool mine = tl_.launch().pes[p].rank == tl_.rank();
+      if ((found == nullptr || mine) && has(args_.shard("part", p))) found = &args_.shard("part", p);
+    }
+    if (found == nullptr) throw KernelFault("flash_decode: no PE has row " + std::to_string(row) + " of part");
+    return *found;
+  }
   void store(const FlashAttention& running, int64_t i, double v_scale) {
     const int64_t group = units_.heads.group, dim = units_.heads.dim;
     const bool any = running.top().valid();
@@ -292,7 +320,8 @@ class Decode {
                                : tl_.cat({tl_.zeros({group, dim}, DType::f32),
                                           tl_.full({group, 1}, kUnseen, DType::f32), tl_.zeros({group, 1}, DType::f32)},
                                          1);
-    part_->store(rows_[i], 0, row.reshape({1, units_.columns()}));
+    const tl::View& to = part_with(rows_[i]);
+    tl_.store_async(to.block().rows(rows_[i] - to.offset[0], 1), row.reshape({1, units_.columns()}));
   }
 
   tl::Context& tl_;
@@ -303,7 +332,7 @@ class Decode {
   const Shards qkv_;
   const DType qkv_type_;
   std::optional<Shards> o_;               ///< of keys in one range,
-  std::optional<Shards> part_;            ///< or what each range comes to
+  bool part_ = false;                     ///< or what each range comes to
   std::vector<tl::View> turns_;           ///< cos and sin, or none
   std::vector<float> k_scale_, v_scale_;  ///< by head; none: 1
   tl::Loaded table_;                      ///< of the next row: the numbers of its pages

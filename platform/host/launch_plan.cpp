@@ -32,12 +32,16 @@ void check_names(const KernelSpec& kernel, const TensorPointers& tensors) {
   }
 }
 
-/// Sizes that stand in the shapes of the kernel's tensors, read off the tensors given.
-void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, Texts& given) {
+/// Sizes that stand in the shapes of the kernel's tensors, read off the tensors given; `optional`: also those that may
+/// be 0.
+void read_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, bool optional,
+                Texts& given) {
   Params marked = base;
   std::map<int64_t, std::string> marks;
   for (const ParamSpec& p : kernel.params) {
-    if (p.type != ParamType::integer || is_given(given, p.name) || marks.size() == std::size(kMarks)) continue;
+    if (p.type != ParamType::integer || (p.min < 1 && !optional) || is_given(given, p.name) ||
+        marks.size() == std::size(kMarks))
+      continue;
     const int64_t mark = kMarks[marks.size()];
     marks[mark] = p.name;
     marked.set(p.name, mark);
@@ -52,6 +56,24 @@ void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPoint
         given.emplace_back(mark->second, std::to_string(found[i]));
     }
   }
+}
+
+/// A size that is 0 says what else the shapes are (flash_decode's page): it stays so where they then are those found.
+void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, Texts& given) {
+  Texts plain = given;
+  read_sizes(kernel, base, tensors, false, plain);
+  bool fit = false;
+  try {
+    const Params params = parse_params("kernel " + kernel.name, kernel.params, plain);
+    fit = std::all_of(kernel.tensors.begin(), kernel.tensors.end(),
+                      [&](const TensorSpec& t) { return t.shape(params) == tensors.at(t.name)->shape(); });
+  } catch (const BadParam&) {
+    // Then what else there is to be read off may be what is missing.
+  }
+  if (fit)
+    given = std::move(plain);
+  else
+    read_sizes(kernel, base, tensors, true, given);
 }
 
 /// The first legal type with which all tensors have theirs.

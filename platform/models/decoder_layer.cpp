@@ -354,13 +354,18 @@ void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Ten
   params.emplace_back("splits", s_.splits);
   params.emplace_back("dtype", h_.dtype());
   host::KernelParams of_cache = params;
-  of_cache.emplace_back("keys", cache.k.shape()[1]);
+  of_cache.emplace_back("keys", cache.keys);
   of_cache.emplace_back("context", cache.context);
   of_cache.emplace_back("window", s_.window);
   of_cache.emplace_back("rotary", s_.rotary);
   if (cache.k.dtype() != h_.dtype()) of_cache.emplace_back("cache", std::string(name_of(cache.k.dtype())));
   Tensors tensors = turns;
   tensors.insert({{"qkv", qkv}, {"k", cache.k}, {"v", cache.v}});
+  if (cache.table.places()) {
+    of_cache.emplace_back("pages", cache.k.shape()[0] / s_.kv_heads);
+    of_cache.emplace_back("page", cache.k.shape()[1]);
+    tensors["table"] = cache.table;
+  }
   if (cache.k_scale.places()) tensors.insert({{"k_scale", cache.k_scale}, {"v_scale", cache.v_scale}});
   Tensors of_o = {{"o", o}};
   if (sinks.places()) of_o["sink"] = sinks;

@@ -93,6 +93,8 @@ struct Cache {
   host::Tensor k, v;
   int64_t context = 0;            ///< keys of each sequence that are there
   host::Tensor k_scale, v_scale;  ///< one a head, of a cache in i8
+  host::Tensor table;             ///< of a cache in pages, which k and v then are, a pool of them
+  int64_t keys = 0;               ///< room of a range of a sequence's keys
 };
 
 /// A tensor that a layer makes for itself, and has until its end.

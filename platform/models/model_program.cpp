@@ -216,7 +216,11 @@ class ModelProgram::Run {
     if (model_.experts > 0) layer.route_by(routing(l, before));
     Cache cache;
     if (phase().has_sequences()) {
-      cache = {output(before + "k"), output(before + "v"), phase().context + step_, {}, {}};
+      cache.k = output(before + "k");
+      cache.v = output(before + "v");
+      cache.context = phase().context + step_;
+      cache.keys = program_.ranges(phase()).keys;
+      if (phase().page > 0) cache.table = input(program_.positions_of(l, "table"));
       if (program_.plan_.kv == DType::i8) {
         cache.k_scale = input(before + "k_scale");
         cache.v_scale = input(before + "v_scale");
@@ -287,6 +291,11 @@ ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
   const int64_t most = std::max<int64_t>(1, keys / kFewestKeys);
   const int64_t splits = std::clamp<int64_t>(pes_ / units, 1, most), room = (keys + splits - 1) / splits;
   return {(keys + room - 1) / room, room};
+}
+
+Dims ModelProgram::pages(const Phase& p) const {
+  const Ranges r = ranges(p);
+  return {p.batch, (r.splits * r.keys + p.page - 1) / p.page};
 }
 
 int64_t ModelProgram::tokens_of_run() const {
@@ -373,6 +382,7 @@ void ModelProgram::add_phase(size_t phase) {
     }
   }
   add_positions(phase);
+  add_pages(phase);
   for (const SimulatedLayer& l : layers_) add_layer(phase, l.number);
   if (plan_.whole()) add_ends(phase);
 }
@@ -393,6 +403,25 @@ void ModelProgram::add_positions(size_t phase) {
         add(t, positions_of(layer, numbered(cosine ? "cos" : "sin", step, p.steps)), shape, way(p, layer).positions());
       }
     }
+  }
+}
+
+/// Every page of the pool is some sequence's, in the order that the seed says.
+void ModelProgram::add_pages(size_t phase) {
+  const Phase& p = plan_.phases[phase];
+  if (p.page == 0) return;
+  for (int64_t stage = 0; stage < plan_.stages; ++stage) {
+    const int64_t layer = plan_.first_layer(stage);
+    ModelTensor t;
+    t.use = Use::table;
+    t.phase = phase;
+    t.tensor.dtype = [](const Params&) { return DType::i32; };
+    t.tensor.fill = [shape = pages(p)](const Params&, uint64_t seed) {
+      HostTensor all = kernels::drawn_choices(1, shape.elements(), shape.elements(), seed_for(seed, "table"));
+      all.shape = shape;
+      return all;
+    };
+    add(t, positions_of(layer, "table"), pages(p), Layout().on(way(p, layer).ranks));
   }
 }
 
@@ -461,7 +490,8 @@ void ModelProgram::add_cache(size_t phase, int64_t layer) {
     t.layer = layer;
     t.phase = phase;
     ModelTensor scale = t;
-    const Dims shape{p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim};
+    const Dims shape = p.page > 0 ? Dims{model_.kv_heads * pages(p).elements(), p.page, model_.head_dim}
+                                  : Dims{p.batch * model_.kv_heads * r.splits, r.keys, model_.head_dim};
     t.tensor.role = TensorSpec::Role::in_out;
     t.tensor.dtype = [dtype = plan_.kv](const Params&) { return dtype; };
     if (plan_.kv == DType::i8)

@@ -64,7 +64,7 @@ class ModelProgram {
   const ProgramSpec& spec() const { return spec_; }
   /// What the tensor of a phase is called in the program.
   std::string name_of(size_t phase, const std::string& name) const;
-  /// What a stage calls its cos or sin: the ranks that have the layer.
+  /// What a stage calls its cos, sin or table: the ranks that have the layer.
   std::string positions_of(int64_t layer, const std::string& name) const;
   /// Files that a run takes values of tensors from, by name: what is made from these tensors is made from the files.
   void take_files(std::map<std::string, std::string> files) { files_ = std::move(files); }
@@ -79,6 +79,8 @@ class ModelProgram {
     int64_t splits = 1, keys = 0;
   };
   Ranges ranges(const Phase&) const;
+  /// Of the table of a phase whose cache is in pages: sequences and pages of each.
+  Dims pages(const Phase&) const;
   LayerSizes sizes(const Phase&, int64_t layer) const;
   /// How a layer's operands lie in a phase.
   Way way(const Phase& p, int64_t layer) const { return {p.has_prompt(), plan_.ranks_of(layer), unit()}; }
@@ -99,6 +101,7 @@ class ModelProgram {
   void add_layer(size_t phase, int64_t layer);
   void add_cache(size_t phase, int64_t layer);
   void add_positions(size_t phase);
+  void add_pages(size_t phase);
   void add_mlp(const ModelTensor& like, const std::string& before, const Way&);
   void add_mlp_biases(const ModelTensor& like, const std::string& before, const std::vector<uint32_t>& ranks);
   void add_experts(const ModelTensor& like, const std::string& before);

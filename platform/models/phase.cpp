@@ -13,7 +13,8 @@ namespace kernbench::models {
 namespace {
 
 constexpr int64_t kMostTokens = int64_t{1} << 24;  // tokens, sequences, steps
-constexpr const char* kLegal = "prefill:N, decode:batch=B,context=C[,steps=S] or mixed:prefill=N,batch=B,context=C";
+constexpr const char* kLegal =
+    "prefill:N, decode:batch=B,context=C[,steps=S][,page=T] or mixed:prefill=N,batch=B,context=C[,page=T]";
 constexpr int64_t kGroup = 128;  // weights of 4 bits along k that share a scale, as GPTQ and AWQ have them
 
 [[noreturn]] void refuse(const std::string& phase, const std::string& why) {
@@ -37,7 +38,8 @@ struct Word {
   bool given = false;
 };
 constexpr Word kBatch{"batch", &Phase::batch, 1}, kContext{"context", &Phase::context, 0},
-    kSteps{"steps", &Phase::steps, 1, false}, kPrefill{"prefill", &Phase::tokens, 1};
+    kSteps{"steps", &Phase::steps, 1, false}, kPage{"page", &Phase::page, 1, false},
+    kPrefill{"prefill", &Phase::tokens, 1};
 
 void read_words(const std::string& phase, const std::string& values, std::vector<Word> words, Phase* p) {
   for (size_t at = 0; at <= values.size();) {
@@ -72,9 +74,9 @@ Phase parse_phase(const std::string& text) {
   if (kind == "prefill") {
     p.tokens = count(text, values, 1);
   } else if (kind == "decode") {
-    read_words(text, values, {kBatch, kContext, kSteps}, &p);
+    read_words(text, values, {kBatch, kContext, kSteps, kPage}, &p);
   } else if (kind == "mixed") {
-    read_words(text, values, {kPrefill, kBatch, kContext}, &p);
+    read_words(text, values, {kPrefill, kBatch, kContext, kPage}, &p);
   } else {
     refuse(text, "no such phase");
   }

@@ -15,6 +15,7 @@ struct Phase {
   std::string text;                           ///< as given
   int64_t tokens = 0;                         ///< of the prompt; 0: none
   int64_t batch = 0, context = 0, steps = 1;  ///< of the sequences; batch 0: none
+  int64_t page = 0;                           ///< tokens of a page of their cache; 0: it has none
   bool has_prompt() const { return tokens > 0; }
   bool has_sequences() const { return batch > 0; }
   int64_t rows() const { return tokens + batch; }                    ///< of the residual stream, the prompt's first
@@ -22,7 +23,7 @@ struct Phase {
   int64_t position(int64_t row, int64_t step) const { return row < tokens ? row : context + step; }
 };
 
-/// prefill:N, decode:batch=B,context=C[,steps=S] or mixed:prefill=N,batch=B,context=C. InputError.
+/// prefill:N, decode:batch=B,context=C[,steps=S][,page=T] or mixed:prefill=N,batch=B,context=C[,page=T]. InputError.
 Phase parse_phase(const std::string&);
 
 struct Plan {

@@ -388,13 +388,25 @@ class Reference {
     Cache &k = caches_.at(before + "k"), &v = caches_.at(before + "v");
     const ModelProgram::Ranges r = program_.ranges(phase());
     const int64_t position = phase().context + step_;
-    const int64_t batch = phase().batch;
+    const int64_t batch = phase().batch, page = phase().page;
+    // In pages: of each head those of all sequences, where the table says.
+    const std::vector<int32_t> table =
+        page > 0 ? input(program_.positions_of(0, "table")).ints() : std::vector<int32_t>();
+    const auto pages = static_cast<int64_t>(table.size());
+    const auto block = [&](int64_t sequence, int64_t j) {
+      return static_cast<size_t>(sequence * (pages / batch) + j / page);
+    };
+    const auto dim = static_cast<size_t>(m_.head_dim);
     for (int64_t sequence = 0; sequence < batch; ++sequence) {
       const int64_t row = phase().tokens + sequence;
       for (int64_t head = 0; head < m_.kv_heads; ++head) {
         // Units stand rank by rank, sequence by sequence, head by head; keys of one follow each other over its ranges.
         const int64_t unit = (head / kv_heads() * batch + sequence) * kv_heads() + head % kv_heads();
-        const auto place = [&](int64_t j) { return static_cast<size_t>((unit * r.splits * r.keys + j) * m_.head_dim); };
+        const auto place = [&](int64_t j) {
+          if (!table.empty())
+            return static_cast<size_t>((head * pages + table[block(sequence, j)]) * page + j % page) * dim;
+          return static_cast<size_t>(unit * r.splits * r.keys + j) * dim;
+        };
         const auto at = [&](const Cache& cache, int64_t j) { return &cache.stored.values[place(j)]; };
         const double k_scale = cache_scale(before + "k", head), v_scale = cache_scale(before + "v", head);
         for (int64_t d = 0; d < m_.head_dim; ++d) {

@@ -261,9 +261,9 @@ Table model_table(const Table& run) {
               .file(File::input)
               .required(),
           Entry("phase", "PHASE",
-                "prefill:N, a prompt of N tokens, decode:batch=B,context=C[,steps=S], S tokens of each of B sequences "
-                "whose C keys are in the cache, or mixed:prefill=N,batch=B,context=C, both in one step; default "
-                "prefill:512 (repeatable)")
+                "prefill:N, a prompt of N tokens, decode:batch=B,context=C[,steps=S][,page=T], S tokens of each of B "
+                "sequences whose C keys are in the cache, in pages of T tokens or in one piece, or "
+                "mixed:prefill=N,batch=B,context=C[,page=T], both in one step; default prefill:512 (repeatable)")
               .often(Often::each),
           number("tp", "SIPs that share out every layer", 1024).initially("1"),
           number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),

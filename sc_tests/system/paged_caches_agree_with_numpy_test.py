@@ -23,7 +23,7 @@ class Paged(KernelCli):
         return self.values(*shape).astype(real)
 
     def decode(self, batch=2, kv=2, group=2, dim=6, context=13, splits=1, keys=16, page=4, table=None, pages=None, window=0,
-               dtype="f32", cache="dtype"):
+               dtype="f32", cache="dtype", system="small.yaml"):
         """`table`: of numbers below `pages`; none: all pages of all sequences somewhere in a pool that has three more."""
         heads, blocks = kv * group, -(-splits * keys // page)
         pages = pages or batch * blocks + 3
@@ -41,8 +41,8 @@ class Paged(KernelCli):
             inputs.update(k_scale=scales[0], v_scale=scales[1])
         sizes = dict(batch=batch, heads=heads, kv_heads=kv, dim=dim, splits=splits, dtype=dtype)
         out = "o" if splits == 1 else "part"
-        *found, o = self.run_kernel("flash_decode", ["k", "v", out], inputs, context=context, keys=keys, window=window, page=page,
-                                    pages=pages, cache=cache, **sizes)
+        *found, o = self.run_kernel("flash_decode", ["k", "v", out], inputs, system, context=context, keys=keys, window=window,
+                                    page=page, pages=pages, cache=cache, **sizes)
         if splits > 1:
             o, = self.run_kernel("flash_combine", ["o"], {"part": o}, **sizes)
         x = qkv.astype(np.float64).reshape(batch, heads + 2 * kv, dim)
@@ -73,6 +73,17 @@ class Paged(KernelCli):
                      dict(splits=4, keys=4, window=6, page=3), dict(dtype="f16", page=3), dict(dtype="f16", splits=2, keys=7, page=3)):
             with self.subTest(case=case):
                 self.decode(**case)
+
+    def test_over_several_ranks(self):
+        """Of fewer rows than PEs, and more; heads in parts, as many as ranks and not; results with whichever rank has them."""
+        for case in (dict(), dict(batch=65, splits=2, keys=7), dict(batch=70, kv=4, dim=2)):
+            with self.subTest(case=case):
+                self.decode(system="six_sip_torus.yaml", **case)
+        for params in ((), ("splits=3", "keys=33", "batch=20"), ("kv_heads=6", "heads=6", "parts=6"), ("parts=2", "batch=70"), ("kv_heads=6", "heads=6", "parts=6", "batch=64")):
+            with self.subTest(params=params):
+                options = [w for p in ("page=16", *params) for w in ("--param", p)]
+                out = self.succeeds("run", "--topology", topology("six_sip_torus.yaml"), "--kernel", "flash_decode", "--verify", "--check-races", *options)
+                self.assertIn("no races", out)
 
     def test_caches_in_types_of_their_own(self):
         for cache in ("i8", "f8e4m3"):

@@ -111,6 +111,33 @@ class Models(ModelsCli):
                     r = self.report(self.config("llama", mlp_bias=True, hidden_act=act), *PHASES, "--verify", *options, system=system)
                     self.assertTrue(r["verify"]["passed"], r["verify"])
 
+    def test_caches_in_pages(self):
+        """Steps that go on into a next page, pages of one token and longer than all that there is, ranges that end within
+        one; over ranks and stages; each page of the pool is one sequence's, and a file may say which."""
+        for phase, options, system in (("decode:batch=3,context=13,steps=8,page=4", (), SMALL), ("decode:page=100,batch=3,context=13", (), SMALL),
+                                       ("mixed:prefill=9,batch=3,context=13,page=1", (), SMALL), ("decode:batch=2,context=0,page=3", (), SMALL),
+                                       ("decode:batch=2,context=130,page=16", ("--kv", "i8"), SMALL),
+                                       ("decode:batch=5,context=70,steps=3,page=7", ("--tp", "2"), SIX),
+                                       ("decode:batch=1,context=200,steps=2,page=16", ("--tp", "2", "--pp", "2"), SIX)):
+            with self.subTest(phase=phase):
+                r = self.report(self.config("llama"), "--phase", phase, "--verify", *options, system=system)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+        table = os.path.join(self.folder.name, "table.npy")
+        phase = ("--phase", "decode:batch=1,context=13,page=4", "--verify")
+        def with_table(numbers):
+            header = "{'descr': '<i4', 'fortran_order': False, 'shape': (1, 4), }"
+            with open(table, "wb") as f:
+                f.write(b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + header.ljust(117).encode() + b"\n" +
+                        b"".join(n.to_bytes(4, "little", signed=True) for n in numbers))
+            return ("--tensor", f"table={table}")
+        r = self.report(self.config("llama"), *phase, *with_table((2, 0, 3, 1)))
+        self.assertTrue(r["verify"]["passed"], r["verify"])
+        for numbers, bad in (((2, 0, 4, 1), "page 2 of sequence 0 is number 4 of a pool of 4"), ((2, -1, 3, 1), "is number -1 of")):
+            self.refuses("model", self.config("llama"), "--topology", SMALL, *phase, *with_table(numbers), saying=[bad], status=1)
+        for words, why in (("decode:batch=1,context=3,page=0", "no whole number from 1"), ("decode:page=2,batch=1,context=3,page=2", "page stands twice"),
+                           ("prefill:9,page=2", "no whole number")):
+            self.refuses("model", self.config("llama"), "--topology", SMALL, "--phase", words, saying=[why], lines=1)
+
     def test_in_less_tcm_rings_and_panels_take_less(self):
         """Their defaults alone are more than there is."""
         for mb, has in ((4, 3 << 20), (1.5, 1 << 19)):
