@@ -189,14 +189,29 @@ std::optional<Cost> cost_of(const Account& a) {
               {low->hbm, value->hbm, high->hbm}};
 }
 
+double shoreline_mm(const Account& a, const Die& d) {
+  return a.bounds.shoreline_mm > 0 ? a.bounds.shoreline_mm : 4 * std::sqrt(mm2(d.area.value));
+}
+
 std::vector<std::string> out_of_bounds(const Account& a) {
   std::vector<std::string> told;
+  const auto name = [](const Die& d) { return d.name.empty() ? "The die" : d.name; };
+  const auto others = [](const Die& d) {
+    return d.count > 1 ? fmt::format("; so would {} other{}", d.count - 1, d.count > 2 ? "s" : "") : "";
+  };
   for (const Die& d : a.dies) {
     if (a.bounds.die_mm2 <= 0 || mm2(d.area.value) <= a.bounds.die_mm2) continue;
-    told.push_back(fmt::format(
-        "{} would be {:.4g} mm2 ({:.4g} to {:.4g}), over the {:.4g} of die_mm2{}.", d.name.empty() ? "The die" : d.name,
-        mm2(d.area.value), mm2(d.area.low), mm2(d.area.high), a.bounds.die_mm2,
-        d.count > 1 ? fmt::format("; so would {} other{}", d.count - 1, d.count > 2 ? "s" : "") : ""));
+    told.push_back(fmt::format("{} would be {:.4g} mm2 ({:.4g} to {:.4g}), over the {:.4g} of die_mm2{}.", name(d),
+                               mm2(d.area.value), mm2(d.area.low), mm2(d.area.high), a.bounds.die_mm2, others(d)));
+  }
+  for (const Die& d : a.dies) {
+    const double there = shoreline_mm(a, d);
+    if (mm(d.edge.value) <= there) continue;
+    told.push_back(
+        fmt::format("{} would need {:.4g} mm ({:.4g} to {:.4g}) of edge for its PHYs, over the {:.4g} {}{}.", name(d),
+                    mm(d.edge.value), mm(d.edge.low), mm(d.edge.high), there,
+                    a.bounds.shoreline_mm > 0 ? "of shoreline_mm" : fmt::format("around {:.4g} mm2", mm2(d.area.value)),
+                    others(d)));
   }
   const Headline h = headline(a);
   const auto packages = static_cast<double>(a.packages > 0 ? a.packages : 1);

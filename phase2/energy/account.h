@@ -32,12 +32,17 @@ struct Die {
   std::string name;  ///< of the first, "sip0.cube0"; empty: all of a flat system
   uint64_t count = 0;
   Band area;  ///< of one, 1e-9 µm²
+  Band edge;  ///< that its PHYs take, 1e-9 mm; 0: not known
 };
+inline double mm(Rontojoules edge) {
+  return static_cast<double>(edge) / 1e9;
+}
 
 /// What a machine must keep; 0: nothing is said.
 struct Bounds {
-  double tdp_w = 0;    ///< of a package
-  double die_mm2 = 0;  ///< that a reticle has room for
+  double tdp_w = 0;         ///< of a package
+  double die_mm2 = 0;       ///< that a reticle has room for
+  double shoreline_mm = 0;  ///< of a die's edge, for PHYs; 0: all around a square of its area
 };
 
 /// Counts of a run and the constants that they are multiplied by. A value.
@@ -102,6 +107,8 @@ struct Cost {
 };
 std::optional<Cost> cost_of(const Account&);
 
+/// What there is of a die's edge for PHYs, mm.
+double shoreline_mm(const Account&, const Die&);
 /// Sentences: which bounds the machine or its run does not keep.
 std::vector<std::string> out_of_bounds(const Account&);
 
@@ -113,6 +120,7 @@ struct Headline {
   double tflops_per_w = 0;
   double energy_delay_js = 0;
   std::optional<double> area_mm2, die_mm2, tflops_per_mm2, cost;  ///< where the table has constants of them
+  std::optional<double> shoreline_pct;  ///< of the die whose PHYs take most of its edge; likewise
 };
 Headline headline(const Account&);
 

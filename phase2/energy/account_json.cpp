@@ -51,9 +51,14 @@ Action action(const Json& j) {
 }
 
 Die die(const Json& j) {
-  if (!j.is_array() || j.size() != 5) throw JsonFault("found " + shown(j) + ", expected a list of five");
-  const auto area = [&](size_t at) { return parse_whole(json_value<std::string>(j[at])); };
-  return {json_value<std::string>(j[0]), json_value<uint64_t>(j[1]), {area(2), area(3), area(4)}};
+  // Five in logs before there were edges.
+  if (!j.is_array() || (j.size() != 5 && j.size() != 8))
+    throw JsonFault("found " + shown(j) + ", expected a list of eight");
+  const auto band = [&](size_t at) {
+    const auto whole = [&](size_t i) { return parse_whole(json_value<std::string>(j[i])); };
+    return at < j.size() ? Band{whole(at), whole(at + 1), whole(at + 2)} : Band();
+  };
+  return {json_value<std::string>(j[0]), json_value<uint64_t>(j[1]), band(2), band(5)};
 }
 
 std::vector<Action> actions(const Json& j) {
@@ -85,11 +90,14 @@ void write_account(JsonWriter& w, const Account& a) {
   w.key("dies").open('[');
   for (const Die& d : a.dies) {
     w.open('[').value(d.name).value(d.count);
-    for (const Rontojoules area : {d.area.low, d.area.value, d.area.high}) w.value(exact_text(area, 0));
+    for (const Band& band : {d.area, d.edge}) {
+      for (const Rontojoules end : {band.low, band.value, band.high}) w.value(exact_text(end, 0));
+    }
     w.close(']');
   }
   w.close(']').field("packages", a.packages).field("hbm_bytes", a.hbm_bytes).field("hbm_stacks", a.hbm_stacks);
-  w.field("tdp_w", a.bounds.tdp_w).field("die_mm2", a.bounds.die_mm2).close('}');
+  w.field("tdp_w", a.bounds.tdp_w).field("die_mm2", a.bounds.die_mm2);
+  w.field("shoreline_mm", a.bounds.shoreline_mm).close('}');
 }
 
 Account parse_account(std::string_view text) {
@@ -112,7 +120,8 @@ Account parse_account(std::string_view text) {
   a.packages = json_field_or<uint64_t>(j, "packages", 0);
   a.hbm_bytes = json_field_or<uint64_t>(j, "hbm_bytes", 0);
   a.hbm_stacks = json_field_or<uint64_t>(j, "hbm_stacks", 0);
-  a.bounds = {json_field_or<double>(j, "tdp_w", 0), json_field_or<double>(j, "die_mm2", 0)};
+  a.bounds = {json_field_or<double>(j, "tdp_w", 0), json_field_or<double>(j, "die_mm2", 0),
+              json_field_or<double>(j, "shoreline_mm", 0)};
   return a;
 }
 

@@ -119,8 +119,12 @@ void write_area(std::ostream& out, const Account& a, const Summary& s) {
   if (!without.empty()) fmt::print(out, "               without that of {}\n", joined(without));
   const char* first = "  dies         ";
   for (const Die& d : a.dies) {
-    fmt::print(out, "{}{}{}: {} mm2\n", first, d.count > 1 ? fmt::format("{} like ", d.count) : "",
+    fmt::print(out, "{}{}{}: {} mm2", first, d.count > 1 ? fmt::format("{} like ", d.count) : "",
                d.name.empty() ? "one" : d.name, band_text({mm2(d.area.low), mm2(d.area.value), mm2(d.area.high)}));
+    if (d.edge.value > 0)
+      fmt::print(out, ", PHYs on {} of {:.4g} mm of edge",
+                 band_text({mm(d.edge.low), mm(d.edge.value), mm(d.edge.high)}), shoreline_mm(a, d));
+    fmt::print(out, "\n");
     first = "               ";
   }
   if (a.hbm_stacks > 0)
@@ -196,8 +200,11 @@ void write_area(JsonWriter& w, const Account& a, const Summary& s) {
     w.close('}').close('}');
   }
   w.close(']').field("not_counted", s.no_area).key("dies").open('[');
-  for (const Die& d : a.dies)
-    write_band(w.open('{').field("die", d.name).field("count", d.count).key("mm2"), d.area, 15), w.close('}');
+  for (const Die& d : a.dies) {
+    write_band(w.open('{').field("die", d.name).field("count", d.count).key("mm2"), d.area, 15);
+    write_band(w.key("phy_edge_mm"), d.edge, 9);
+    w.field("shoreline_mm", shoreline_mm(a, d)).close('}');
+  }
   w.close(']').field("packages", a.packages).field("hbm_stacks", a.hbm_stacks).field("hbm_bytes", a.hbm_bytes);
   w.field("tflops_per_mm2", whole > 0 && time > 0 ? a.flops / time * 1e-12 / whole : 0);
   w.field("utilization_per_mm2", whole > 0 ? a.utilization / whole : 0).close('}');
@@ -216,10 +223,15 @@ Headline headline(const Account& a) {
              {},
              {},
              {},
+             {},
              {}};
   if (!s.by_area.empty()) {
     h.area_mm2 = mm2(s.area.value);
     for (const Die& die : a.dies) h.die_mm2 = std::max(h.die_mm2.value_or(0), mm2(die.area.value));
+    for (const Die& die : a.dies) {
+      if (die.edge.value > 0)
+        h.shoreline_pct = std::max(h.shoreline_pct.value_or(0), 100 * mm(die.edge.value) / shoreline_mm(a, die));
+    }
     if (*h.area_mm2 > 0 && a.fs > 0) h.tflops_per_mm2 = a.flops / seconds(a) * 1e-12 / *h.area_mm2;
   }
   if (const auto cost = cost_of(a)) h.cost = cost->total().value;

@@ -4,9 +4,9 @@ namespace kernbench::energy {
 namespace {
 
 constexpr std::string_view kQualityNames[] = {"primary", "secondary", "assumed", "computed"};
-constexpr std::string_view kUnitNames[] = {"pJ",      "pJ/bit",  "pJ/bit/mm",  "W",     "W/mm2", "um2",
-                                           "um2/bit", "mm2",     "mm2/(GB/s)", "GB/s",  "GB",    "mm",
-                                           "USD",     "USD/mm2", "USD/GB",     "1/cm2", "1"};
+constexpr std::string_view kUnitNames[] = {"pJ",      "pJ/bit", "pJ/bit/mm",  "W",         "W/mm2", "um2",
+                                           "um2/bit", "mm2",    "mm2/(GB/s)", "mm/(GB/s)", "GB/s",  "GB",
+                                           "mm",      "USD",    "USD/mm2",    "USD/GB",    "1/cm2", "1"};
 
 template <class Enum, size_t N>
 std::optional<Enum> parse(const std::string_view (&names)[N], std::string_view text) {

@@ -28,6 +28,7 @@ enum class Unit : uint8_t {
   um2_bit,    ///< area of a bit
   mm2,        ///< area of a block
   mm2_gbs,    ///< area of what moves 1 GB/s
+  mm_gbs,     ///< length of a die's edge of what moves 1 GB/s
   gbs,        ///< GB/s
   gb,         ///< 1e9 bytes
   mm,

@@ -28,6 +28,10 @@ double number_of(const AttrValue& v) {
   return 0;
 }
 
+bool same(const Band& a, const Band& b) {
+  return a.low == b.low && a.value == b.value && a.high == b.high;
+}
+
 uint64_t whole(double v) {
   return static_cast<uint64_t>(std::ceil(v - 1e-9));
 }
@@ -52,6 +56,7 @@ struct OnDie {
   Parts parts;
   double hbm_gbs = 0, ucie_gbs = 0, pcie_gbs = 0;
   uint64_t hbm_bytes = 0;
+  Band edge;  ///< as Die's
 };
 
 class Builder {
@@ -81,9 +86,9 @@ class Builder {
       if (area.value == 0) continue;
       packages.insert(topology::floorplan::sip_of(d.name));
       const auto alike = std::find_if(s.dies.begin(), s.dies.end(), [&](const Die& other) {
-        return other.area.low == area.low && other.area.value == area.value && other.area.high == area.high;
+        return same(other.area, area) && same(other.edge, d.edge);
       });
-      (alike == s.dies.end() ? s.dies.emplace_back(Die{d.name, 0, area}) : *alike).count += 1;
+      (alike == s.dies.end() ? s.dies.emplace_back(Die{d.name, 0, area, d.edge}) : *alike).count += 1;
     }
     s.area = all.list();
     s.packages = packages.size();
@@ -123,7 +128,8 @@ class Builder {
     };
     if (n.kind == "pe_tcm" || n.kind == "sram") {
       const bool tcm = n.kind == "pe_tcm";
-      die.parts.add(n.kind, "bits", "area.sram", 8 * (tcm ? built_.tcm_bytes(at) : memory_bytes(at)));
+      die.parts.add(n.kind, "bits", !tcm && table_.find("area.cache") ? "area.cache" : "area.sram",
+                    8 * (tcm ? built_.tcm_bytes(at) : memory_bytes(at)));
       if (table_.find("area.sram_port"))
         die.parts.add(n.kind, "port_bits", "area.sram_port",
                       whole(kBitsOfGbs * (tcm ? number("read_bw_gbs") + number("write_bw_gbs")
@@ -210,7 +216,17 @@ class Builder {
     if (gbs > 0) stacks = whole(d.hbm_gbs / gbs);
     if (gb > 0) stacks = std::max(stacks, whole(static_cast<double>(d.hbm_bytes) / 1e9 / gb));
     if (table_.find("area.hbm_phy") && stacks > 0) d.parts.add("hbm_ctrl", "stacks", "area.hbm_phy", stacks);
+    add_edge(d, "shoreline.ucie_phy", whole(d.ucie_gbs));
+    add_edge(d, "shoreline.pcie_phy", whole(d.pcie_gbs));
+    add_edge(d, "shoreline.hbm_phy", stacks);
     return stacks;
+  }
+
+  void add_edge(OnDie& d, const char* constant, uint64_t count) const {
+    const Constant* c = table_.find(constant);
+    if (!c) return;
+    const auto of = [&](int64_t each) { return product(Rontojoules{count}, Rontojoules{each}); };
+    d.edge += Band{of(c->low), of(c->value), of(c->high)};
   }
 
   uint64_t memory_bytes(uint32_t at) const {

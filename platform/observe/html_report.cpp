@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/platform.h"
@@ -240,6 +241,8 @@ std::string HtmlReport::data(const RunReport& r) const {
   for (const auto& [name, value] : r.params) w.field(name, value);
   w.close('}').field("notes", r.notes);
   insight::write_insight_json(w.key("insight"), *r.insight);
+  write_figures(w.key("figures"), r);
+  if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
   w.key("resource_titles").open('{');
   for (size_t i = 0; i < insight::kResources; ++i)
     w.field(std::string(insight::name_of(static_cast<insight::Resource>(i))),

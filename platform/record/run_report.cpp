@@ -358,6 +358,15 @@ void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
   w.field("transfer", r.timed_transfer ? "timed" : "instant");
 }
 
+void write_figures(JsonWriter& w, const RunReport& r) {
+  w.open('{');
+  for (const Figure& f : figures()) {
+    const FigureValue v = f.of(r);
+    if (!std::holds_alternative<std::monostate>(v)) w.field(f.name, v);
+  }
+  w.close('}');
+}
+
 void end_report(JsonWriter& w, const RunReport& r) {
   w.key("pes").open('[');
   for (const auto& p : r.pes) {
@@ -390,12 +399,7 @@ void end_report(JsonWriter& w, const RunReport& r) {
     for (const MemoryReport& m : r.memories) write_memory_json(w, m);
     w.close(']');
   }
-  w.key("figures").open('{');
-  for (const Figure& f : figures()) {
-    const FigureValue v = f.of(r);
-    if (!std::holds_alternative<std::monostate>(v)) w.field(f.name, v);
-  }
-  w.close('}');
+  write_figures(w.key("figures"), r);
   if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
   if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
   w.field("events", r.events).field("wall_s", r.wall_s);

@@ -39,6 +39,8 @@ void write_choice(JsonWriter&, const LaunchNotes&);
 /// The JSON of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
 void begin_report(JsonWriter&, const char* what, const RunReport&);
 void end_report(JsonWriter&, const RunReport&);
+/// An object: what the run has of figures.h.
+void write_figures(JsonWriter&, const RunReport&);
 void write_engine_json(JsonWriter&, const EngineReport&);
 /// An object of its parts.
 void write_account_json(JsonWriter&, const SegmentAccount&);

@@ -4,6 +4,7 @@ four constants give their four cells, and a few predictions what docs/silicon.md
 import importlib.machinery
 import importlib.util
 import os
+import re
 
 import cli_support
 
@@ -46,6 +47,47 @@ class Test(cli_support.Cli):
             errors = [abs(c.error) for c in some if holds(c)]
             self.assertGreater(len(errors), 10)
             self.assertLess(sorted(errors)[len(errors) // 2], 0.12, name)
+
+    def test_tables_are_the_nodes_and_what_has_a_source(self):
+        def constants(file):
+            with open(file, encoding="utf-8") as f:
+                text = f.read()
+            return {m[0]: [float(v) for v in m[1:]] for m in re.findall(
+                r"(?m)^ +(\w+): \{value: ([\d.]+), unit: [^,]+, quality: \w+, range: \[([\d.]+), ([\d.]+)\]", text)}
+
+        for chip in silicon.CHIPS.values():
+            with open(chip.table, encoding="utf-8") as file:
+                self.assertTrue(file.read() == chip.energy_table(), f"{chip.table}: scripts/silicon topologies")
+            for line in (line for lines in chip.own.values() for line in lines):
+                value, low, high = (float(v) for v in re.search(
+                    r"value: ([\d.]+).*range: \[([\d.]+), ([\d.]+)\]", line).groups())
+                self.assertTrue(value / 2.05 <= low <= value <= high <= 2.05 * value, line)
+                self.assertIn(" source: \"", line)
+                self.assertNotRegex(line, "TPUv4i|H100")  # of itself nothing
+            node, own = (constants(os.path.join(os.path.dirname(chip.table), n + ".yaml")) for n in (chip.node, chip.name))
+            self.assertEqual(own["hbm_phy"], node["hbm_phy"])
+            self.assertEqual(own["wafer"], node["wafer"])
+
+    def test_registers_by_hand(self):
+        # 16384 registers of 32 bits with four ports: the terms that count are those of depth.
+        self.assertAlmostEqual(silicon.register_file(16384, 32, 4), 23.55, 2)
+        self.assertAlmostEqual(silicon.V_CACHE, 41 / 64 / 8.388608, 6)
+
+    def test_area_and_power(self):
+        found = {name: silicon.energy_of(chip) for name, chip in silicon.CHIPS.items()}
+        errors = {(name, what): of / published - 1 for name, e in found.items() for what, of, published in (
+            ("area", e["area"]["mm2"]["value"], silicon.CHIPS[name].mm2),
+            ("power", e["average_w"]["value"], silicon.CHIPS[name].watts))}
+        for each, error in {("h100", "area"): -0.15, ("h100", "power"): -0.05, ("tpu_v4i", "power"): -0.20,
+                            ("tpu_v4i", "area"): -0.59}.items():
+            self.assertAlmostEqual(errors[each], error, delta=0.02, msg=each)
+        for e in found.values():
+            self.assertGreater(e["peak_share"], 0.9)
+            self.assertEqual(e["out_of_bounds"], [])
+        # Both have as much GEMM as is published, and GH100's five stacks.
+        self.assertEqual(found["h100"]["area"]["hbm_stacks"], 5)
+        self.assertAlmostEqual(65536 * 2 * 1.05 / 1e3, 138, delta=0.5)
+        self.assertAlmostEqual(8 * 33792 * 2 * 1.83 / 1e3, 989, delta=1)
 
 
 if __name__ == "__main__":

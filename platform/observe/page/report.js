@@ -1179,10 +1179,48 @@
       numeric('of GB/s', r => r.gbs_most, v => v ? number(v, 2) : '–')
     ]
   });
+  const digits = v => v === undefined || v === null ? '–' :
+      typeof v === 'number'                         ? String(+v.toPrecision(4)) :
+                                                      String(v);
+  // Of what has a band, three columns.
+  const band = (title, of) =>
+      [numeric(title, r => of(r).value, digits), numeric('low', r => of(r).low, digits),
+       numeric('high', r => of(r).high, digits)];
+  const area = (D.energy && D.energy.area) || {blocks: [], dies: []};
   const TABLES = {
     Links: use('share', I.links, 'Data'),
     Memories: use('share', I.memories, 'Data'),
     Channels: use('share', I.channels, 'Held'),
+    Capacity: {
+      rows: I.capacity,
+      columns: [
+        column('Memory', r => r.memory), column('Space', r => r.space), numeric('Full at most', r => r.share, percent),
+        numeric('Bytes', r => r.most_bytes, bytesText), numeric('of', r => r.bytes, bytesText)
+      ]
+    },
+    Figures:
+        {rows: Object.entries(D.figures), columns: [column('Metric', r => r[0]), column('Value', r => digits(r[1]))]},
+    Energy: {
+      rows: D.energy ? D.energy.by_constant : [],
+      columns: [
+        column('Constant', r => r.name), ...band('J', r => r.joules), numeric('Share', r => r.share, percent),
+        numeric('Count', r => r.count), column('Quality', r => r.quality), column('Source', r => r.source)
+      ]
+    },
+    Area: {
+      rows: area.blocks,
+      columns: [
+        column('Block', r => r.block.replace('*.', '')), ...band('mm²', r => r.mm2), numeric('Count', r => r.count),
+        column('of', r => r.of), column('Quality', r => r.constant.quality), column('Source', r => r.constant.source)
+      ]
+    },
+    Dies: {
+      rows: area.dies,
+      columns: [
+        column('Die', r => r.die || 'one'), numeric('Alike', r => r.count), ...band('mm²', r => r.mm2),
+        ...band('mm of edge for PHYs', r => r.phy_edge_mm), numeric('of mm', r => r.shoreline_mm, digits)
+      ]
+    },
     'Source lines': {
       rows: I.lines,
       columns: [

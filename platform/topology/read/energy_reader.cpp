@@ -96,7 +96,7 @@ void read_areas(energy::EnergyTable& table, YamlMap& section, const std::vector<
   std::vector<std::pair<std::string, Unit>> macs;
   for (const std::string& t : dtypes) macs.emplace_back(t, Unit::um2);
   read_group(table, map, "mac", macs, "area.mac");
-  read_into(table, map, "sram", "area.sram", Unit::um2_bit);
+  for (const char* each : {"sram", "cache"}) read_into(table, map, each, std::string("area.") + each, Unit::um2_bit);
   for (const char* each : {"lane", "sram_port", "crosspoint", "buffer"})
     read_into(table, map, each, std::string("area.") + each, Unit::um2);
   for (const char* phy : {"ucie_phy", "pcie_phy"})
@@ -113,6 +113,7 @@ void read_bounds(energy::EnergyTable& table, YamlMap& section) {
   if (!map.valid()) return;
   table.bounds.tdp_w = map.number("tdp_w", NumberRule::positive("W", energy::kMostOfUnit)).value_or(0);
   table.bounds.die_mm2 = map.number("die_mm2", NumberRule::positive("mm2", energy::kMostOfUnit)).value_or(0);
+  table.bounds.shoreline_mm = map.number("shoreline_mm", NumberRule::positive("mm", energy::kMostOfUnit)).value_or(0);
   map.finish();
 }
 
@@ -185,6 +186,8 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
               {"stack_gb", Unit::gb}});
   read_group(*table, section, "static", powers);
   read_areas(*table, section, dtypes, catalog.kinds().names());
+  read_group(*table, section, "shoreline",
+             {{"ucie_phy", Unit::mm_gbs}, {"pcie_phy", Unit::mm_gbs}, {"hbm_phy", Unit::mm}});
   read_group(*table, section, "cost",
              {{"wafer", Unit::usd},
               {"wafer_mm", Unit::mm},

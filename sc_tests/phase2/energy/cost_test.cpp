@@ -27,7 +27,7 @@ Account machine(int64_t die, uint64_t dies) {
                  exact("cost.hbm", Unit::usd_gb, 7),           exact("cost.package", Unit::usd_mm2, 0.5),
                  exact("cost.package_yield", Unit::none, 0.5), exact("cost.wafer", Unit::usd, 9346),
                  exact("cost.wafer_mm", Unit::mm, 300)};
-  a.dies = {{"sip0.cube0", dies, square_mm(die)}};
+  a.dies = {{"sip0.cube0", dies, square_mm(die), {}}};
   a.packages = 1;
   a.hbm_bytes = 16'000'000'000;
   return a;
@@ -89,9 +89,27 @@ TEST(Bounds, AreToldWhereTheyAreNotKept) {
   EXPECT_TRUE(out_of_bounds(a).empty());
 }
 
+TEST(Bounds, OfAnEdgeAreAllAroundUnlessTheySayLess) {
+  Account a = machine(400, 2);  // 80 mm around
+  const Rontojoules edge = Rontojoules{80} * 1'000'000'000;
+  a.dies[0].edge = {edge / 2, edge, 2 * edge};
+  EXPECT_NEAR(shoreline_mm(a, a.dies[0]), 80, 1e-9);
+  EXPECT_TRUE(out_of_bounds(a).empty());
+  a.bounds.shoreline_mm = 79;
+  ASSERT_EQ(out_of_bounds(a).size(), 1u);
+  EXPECT_EQ(
+      out_of_bounds(a)[0],
+      "sip0.cube0 would need 80 mm (40 to 160) of edge for its PHYs, over the 79 of shoreline_mm; so would 1 other.");
+  a.bounds.shoreline_mm = 0;
+  a.dies[0].edge.value += 1'000'000'000;
+  ASSERT_EQ(out_of_bounds(a).size(), 1u);
+  EXPECT_NE(out_of_bounds(a)[0].find("over the 80 around 400 mm2"), std::string::npos);
+}
+
 TEST(Bounds, AndDiesComeBackFromALog) {
   Account a = machine(800, 3);
-  a.bounds = {700, 858};
+  a.dies[0].edge = {1, 2, 3};
+  a.bounds = {700, 858, 90};
   a.hbm_stacks = 5;
   std::string text;
   JsonWriter w(text);
@@ -101,6 +119,8 @@ TEST(Bounds, AndDiesComeBackFromALog) {
   EXPECT_EQ(b.dies[0].count, 3u);
   EXPECT_EQ(b.dies[0].area.high, a.dies[0].area.high);
   EXPECT_EQ(b.bounds.tdp_w, 700);
+  EXPECT_EQ(b.bounds.shoreline_mm, 90);
+  EXPECT_EQ(b.dies[0].edge.high, 3);
   EXPECT_EQ(b.hbm_stacks, 5u);
   EXPECT_EQ(cost_of(b)->total().value, cost_of(a)->total().value);
   text.replace(text.find("\"dies\""), 6, "\"eggs\"");  // as in logs before there were any

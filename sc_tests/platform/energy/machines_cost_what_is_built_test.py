@@ -57,6 +57,53 @@ class Machines(cli_support.Cli):
         self.assertAlmostEqual(report["figures"]["tokens_per_j"] * report["figures"]["energy_j"], 64, places=6)
         self.assertNotIn("tokens_per_j", self.succeeds(*RUN, "--energy", "n7.yaml"))
 
+    def with_bounds(self, *lines):
+        """n7.yaml with these behind its last."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        table = os.path.join(folder.name, "mine.yaml")
+        with open(topology("energy/n7.yaml"), encoding="utf-8") as file, open(table, "w", encoding="utf-8") as mine:
+            mine.write(file.read() + "".join(f"  {line}\n" for line in lines))
+        return table
+
+    def edge(self, *more, table="n7.yaml", die="sip0.cube0"):
+        return next(d for d in self.energy(*more, table=table)["area"]["dies"] if d["die"] == die)
+
+    def test_edges_by_a_pencil(self):
+        with open(topology("small.yaml"), encoding="utf-8") as file:
+            ports = file.read().count("io_ucie: {distance_mm: 10.0, bw_gbs: 512.0}")
+        self.assertEqual(ports, 1)
+        # Four slices of 256 GB/s are three stacks of 460.8; UCIe leaves a cube at two of its ports at 512 GB/s.
+        cube, io = self.edge(), self.edge(die="sip0.io0")
+        ucie = (cube["phy_edge_mm"]["value"] - 3 * 10) / 0.00304
+        self.assertAlmostEqual(ucie % 512, 0, places=4)
+        self.assertAlmostEqual(cube["shoreline_mm"], 4 * cube["mm2"]["value"] ** 0.5, places=6)
+        self.assertAlmostEqual(io["phy_edge_mm"]["value"], 0.081 * 128 + 0.00304 * 1024, places=6)
+        twice = self.edge("--set", "edge:ucie.bw_gbs=1024")["phy_edge_mm"]["value"]
+        self.assertGreater(twice, cube["phy_edge_mm"]["value"])
+        more = self.edge("--set", "*.pseudo_channels=16")["phy_edge_mm"]["value"]  # twice the GB/s: five stacks
+        self.assertAlmostEqual(more - cube["phy_edge_mm"]["value"], 20, places=6)
+
+    def test_edges_are_bounded(self):
+        table = self.with_bounds("shoreline_mm: 25")
+        told = self.energy(table=table)["out_of_bounds"]
+        self.assertEqual(len(told), 1)
+        self.assertIn("of edge for its PHYs, over the 25 of shoreline_mm; so would 1 other.", told[0])
+        out = self.succeeds(*RUN, "--energy", table, "--explain")
+        self.assertEqual(out.count(told[0]), 2)  # in the report, and in the verdict
+        # Around the die itself: PEs with hardly any memory leave a small one.
+        told = self.energy("--set", "*.pe_tcm.size_mb=2", "--set", "*.pseudo_channels=32")["out_of_bounds"]
+        self.assertTrue(told and " around " in told[0], told)
+
+    def test_edges_are_metrics_and_stay_in_logs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "run.jsonl")
+            report = json.loads(self.succeeds(*RUN, "--energy", "n7.yaml", "--format", "json", "--oplog", log))
+            again = json.loads(self.succeeds("replay", "--oplog", log, "--format", "json"))
+        self.assertEqual(again["energy"]["area"]["dies"], report["energy"]["area"]["dies"])
+        shares = [100 * d["phy_edge_mm"]["value"] / d["shoreline_mm"] for d in report["energy"]["area"]["dies"]]
+        self.assertAlmostEqual(report["figures"]["shoreline_pct"], max(shares), places=6)
+
     def test_bounds_are_told(self):
         with tempfile.TemporaryDirectory() as folder, open(topology("energy/n7.yaml"), encoding="utf-8") as file:
             table = os.path.join(folder, "mine.yaml")

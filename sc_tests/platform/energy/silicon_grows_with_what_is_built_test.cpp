@@ -94,6 +94,19 @@ TEST(Silicon, CountsStacksByWhatIsMore) {
   EXPECT_EQ(count(large, "area.hbm_phy"), 5u);
 }
 
+TEST(Silicon, ASharedMemoryIsACacheWhereTheTableHasOne) {
+  const std::string yaml =
+      "nodes:\n- {id: p.pe_dma, kind: pe_dma}\n- {id: s, kind: sram}\nlinks:\n- {from: p.pe_dma, to: s, distance_mm: "
+      "1, "
+      "bw_gbs: 8}\nmemories:\n- {node: s, space: sram, base: 0, size: 4096}\n";
+  EXPECT_EQ(count(of(yaml), "area.sram"), 8u * 4096);
+  energy::EnergyTable t = table();
+  t.constants["area.cache"] = {"area.cache", Unit::um2_bit, 1, 2, 3, energy::Quality::assumed, "a test"};
+  EXPECT_EQ(count(of(yaml, t), "area.cache"), 8u * 4096);
+  EXPECT_EQ(count(of(yaml, t), "area.sram"), 0u);
+  EXPECT_EQ(count(of(kEngines, t), "area.sram"), 8000u);  // a TCM is none
+}
+
 TEST(Silicon, ABlockWithAnAreaOfItsOwnHasThat) {
   energy::EnergyTable t = table();
   t.constants["area.pe_gemm"] = {"area.pe_gemm", Unit::mm2, 1, 2, 3, energy::Quality::assumed, "a test"};

@@ -152,6 +152,16 @@ class Files(Reports):
                 for memory in data["insight"]["memories"]:
                     self.assertLess(abs(moved[memory["name"]] / memory["bytes"] - 1), 0.02, memory["name"])
 
+    def test_energy_and_figures_are_those_of_the_report(self):
+        run = ("--kernel", "gemm", "--topology", topology("small.yaml"))
+        for more in ((), ("--energy", "n7.yaml")):
+            out, page = self.report(*run, *more, "--explain", "--format", "json")
+            told, data = json.loads(out), json.loads(Elements(page).data)
+            self.assertEqual(data["figures"], told["figures"])
+            self.assertEqual(data.get("energy"), told.get("energy"))
+            self.assertEqual("energy" in data, bool(more))
+            self.assertEqual(data["insight"]["capacity"], told["insight"]["capacity"])
+
     def test_names_cannot_leave_their_place(self):
         system = os.path.join(self.folder, "</script><b>x.yaml")
         os.makedirs(os.path.dirname(system))
@@ -186,6 +196,21 @@ class InABrowser(Reports):
         text = self.browser.text("timeline-window")
         number, unit = re.search(r"\(([\d.,]+) (ns|µs|ms)\)", text).groups()
         return float(number.replace(",", "")) * {"ns": 1, "µs": 1e3, "ms": 1e6}[unit]
+
+    def test_tables_of_energy_area_and_dies(self):
+        b = self.browser
+        tabs = "[...document.querySelectorAll('#table-tabs button')]"
+        for more, there in (((), False), (("--energy", "n7.yaml"), True)):
+            self.opens("--kernel", "gemm", "--topology", topology("small.yaml"), *more)
+            names = b.value(tabs + ".map(e => e.textContent).join()").split(",")
+            for name in ("Energy", "Area", "Dies"):
+                self.assertEqual(name in names, there, name)
+            for name in {"Figures", "Capacity"} | ({"Energy", "Area", "Dies"} if there else set()):
+                b.value(f"{tabs}.find(e => e.textContent === '{name}').click()")
+                self.assertGreater(b.value("document.querySelectorAll('#table tbody tr').length"), 0, name)
+                self.assertNotIn("undefined", b.text("table"))
+                self.assertNotIn("NaN", b.text("table"))
+        self.assertEqual(b.complaints(), [])
 
     def test_works_by_mouse_and_keys(self):
         b = self.browser

@@ -171,6 +171,10 @@ TEST(EnergySection, RefusesWrongAreasPricesAndBounds) {
            {" {cost: {wafers: {value: 1}}}", "t.yaml:3: energy.cost.wafers: unknown key, did you mean 'wafer'?"},
            {" {static: {dye: {value: 1}}}", "t.yaml:3: energy.static.dye: unknown key, did you mean 'die'?"},
            {" {bounds: {tdp_w: 0}}", "t.yaml:3: energy.bounds.tdp_w: found '0'; legal: a number > 0"},
+           {" {bounds: {shoreline_mm: -1}}", "t.yaml:3: energy.bounds.shoreline_mm: found '-1'; legal: a number > 0"},
+           {" {shoreline: {hbm: {value: 1}}}", "t.yaml:3: energy.shoreline.hbm: unknown key"},
+           {" {shoreline: {ucie_phy: {value: 1, unit: mm, source: s, quality: assumed, range: [1, 1]}}}",
+            "t.yaml:3: energy.shoreline.ucie_phy.unit: found 'mm'; legal: mm/(GB/s)\n"},
            {" {bounds: {tdp: 1}}", "t.yaml:3: energy.bounds.tdp: unknown key, did you mean 'tdp_w'?"}}) {
     const std::string found = faults_of(std::string(energy) + "\n");
     EXPECT_EQ(found.substr(0, std::string(fault).size()), fault) << found;
