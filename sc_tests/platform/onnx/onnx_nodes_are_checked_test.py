@@ -318,6 +318,45 @@ class Nodes(OnnxCli):
             self.refused("Range", [i8(), i8(count), i8()], of)
             self.refused("OneHot", [i8(2), i8(count), i8(2)], of)
 
+    def test_scales_of_blocks(self):
+        rng = np.random.default_rng(13)
+        for shape, axis, block in (((4, 6), 1, 3), ((4, 6), 0, 2), ((128, 30), -2, 32), ((3, 1), 0, 3), ((2, 5, 6), 2, 1), ((2, 5, 6), 1, 5)):
+            of = list(shape)
+            of[axis] //= block
+            q, zero = rng.integers(0, 256, shape).astype("u1"), rng.integers(0, 256, of).astype("u1")
+            scale = rng.uniform(0.01, 0.1, of).astype("f4")
+            wide_scale, wide_zero = (np.repeat(t, block, axis) for t in (scale, zero))
+            with self.subTest(shape=shape, axis=axis):
+                words = {"axis": axis, "block_size": block, "opset": 21}
+                np.testing.assert_allclose(self.result_of_node("DequantizeLinear", [q, scale, zero], **words),
+                                           (q.astype("f8") - wide_zero) * wide_scale, rtol=1e-6)
+                x = rng.uniform(-3, 3, shape).astype("f4")
+                np.testing.assert_array_equal(self.result_of_node("QuantizeLinear", [x, scale, zero], **words),
+                                              np.clip(np.round(x / wide_scale) + wide_zero, 0, 255))
+        q = np.zeros((4, 6), "u1")
+        for inputs, said, block in (([q, f4(4, 2)], "block_size of 4 for 6 elements", 4), ([q, f4(4, 3)], "[4, 3], expected [4, 2]", 3),
+                                    ([q, f4(4, 2), np.zeros((4, 3), "u1")], "input 2 is of shape [4, 3]", 3), ([q, f4(4, 2)], "block_size of -3", -3)):
+            self.refused("DequantizeLinear", inputs, said, opset=21, block_size=block)
+
+    def test_the_greatest_of_booleans(self):
+        x = np.random.default_rng(14).random((2, 3, 40)) < 0.1
+        for op, f in (("ReduceMax", np.any), ("ReduceMin", np.all)):
+            for axes in ((1,), (0, 2), ()):
+                found = self.result_of_node(op, [x, np.array(axes, "i8")], opset=20, keepdims=0)
+                np.testing.assert_array_equal(found, f(x, axis=axes or None))
+            self.refused(op, [x, i8(1)], "expected numbers", opset=18)
+
+    def test_a_shape_does_not_ask_for_elements(self):
+        """What is known of a tensor that cannot be worked out, for its indices are those that are drawn."""
+        for op, shape in (("Shape", [2]), ("Size", [1])):
+            nodes = [onnx.node("Gather", ["table", "ids"], ["rows"], name="g"), onnx.node(op, ["rows"], ["dims"], name="s"),
+                     onnx.node("Reshape", ["dims", "as"], ["list"]), onnx.node("Reshape", ["x", "list"], ["y"], name="n")]
+            m = self.file(onnx.model(nodes, [("x", "float32", [6]), ("ids", "int64", [3])], [Y],
+                                     {"table": f4(1, 2), "as": np.array(shape)}))
+            x = np.arange(6, dtype="f4")
+            found = self.result(m, "y", "--tensor", f"x={self.array('x.npy', x)}", "--tensor", f"ids={self.array('i.npy', [9, 9, 9], 'i8')}")
+            np.testing.assert_array_equal(found, x.reshape(3, 2) if op == "Shape" else x)
+
     def test_recurrent_activations(self):
         inputs = [f4(2, 1, 3), f4(1, 16, 3), f4(1, 16, 4)]
         def rnn(*activations):
