@@ -357,6 +357,44 @@ class Nodes(OnnxCli):
             found = self.result(m, "y", "--tensor", f"x={self.array('x.npy', x)}", "--tensor", f"ids={self.array('i.npy', [9, 9, 9], 'i8')}")
             np.testing.assert_array_equal(found, x.reshape(3, 2) if op == "Shape" else x)
 
+    def test_boxes_that_cover_each_other(self):
+        """Against boxes met one by one; scores that are the same, none above the threshold, none asked for, corners the other way round."""
+        rng = np.random.default_rng(15)
+
+        def corners(b, middle):
+            b = b.astype("f8")
+            if middle:
+                x, y, w, h = b
+                return y - h / 2, x - w / 2, y + h / 2, x + w / 2
+            return min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])
+
+        def common(a, b):
+            inside = max(0, min(a[2], b[2]) - max(a[0], b[0])) * max(0, min(a[3], b[3]) - max(a[1], b[1]))
+            return inside / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - inside)
+        for batch, classes, n, most, part, threshold, middle in ((1, 1, 6, 3, 0.5, 0.0, 0), (2, 3, 40, 5, 0.3, 0.2, 0), (2, 2, 30, 1 << 40, 0.4, None, 1),
+                                                                 (1, 2, 9, 2, 0.5, 2.0, 0), (1, 2, 9, 0, 0.5, 0.0, 0), (1, 1, 1, 1, 1.0, 0.0, 0)):
+            with self.subTest(batch=batch, n=n, most=most):
+                boxes, scores = rng.uniform(0.1, 1, (batch, n, 4)).astype("f4"), (rng.integers(0, 9, (batch, classes, n)) / 8).astype("f4")
+                expected = []
+                for b in range(batch):
+                    for c in range(classes):
+                        kept = []
+                        for i in sorted(range(n), key=lambda i: (-scores[b, c, i], i)):
+                            box = corners(boxes[b, i], middle)
+                            if (threshold is None or scores[b, c, i] > threshold) and len(kept) < most and \
+                                    all(common(box, corners(boxes[b, k], middle)) <= part for k in kept):
+                                kept.append(i)
+                        expected += [(b, c, i) for i in kept]
+                inputs = [boxes, scores, np.array([most], "i8"), np.float32([part])] + ([] if threshold is None else [np.float32([threshold])])
+                found = self.result_of_node("NonMaxSuppression", inputs, center_point_box=middle)
+                np.testing.assert_array_equal(found, np.array(expected, "i8").reshape(-1, 3))
+        boxes, scores, three = f4(1, 6, 4), f4(1, 2, 6), i8(1)
+        for inputs, said in (([f4(1, 6, 5), scores, three], "found boxes [1, 6, 5]"), ([boxes, f4(1, 2, 5), three], "scores [1, 2, 5]"),
+                             ([boxes, scores, i8(2)], "expected one element"), ([boxes.astype("f2"), scores], "found float16")):
+            self.refused("NonMaxSuppression", inputs, said)
+        m = self.one_node("NonMaxSuppression", [boxes, scores, three, np.float32([0])])
+        self.refuses_model(m, "--tensor", f"i3={self.array('part.npy', [1.5])}", saying=("iou_threshold",))
+
     def test_recurrent_activations(self):
         inputs = [f4(2, 1, 3), f4(1, 16, 3), f4(1, 16, 4)]
         def rnn(*activations):
