@@ -70,10 +70,11 @@ struct AttentionSizes {
       v = Heads::of(op, 2, "kv_num_heads");
       mask = 3;
       past_k = 4;
+      added = op.stands_for ? 6 : kNone;
       causal = op.integer("is_causal", 0) != 0;
       softcap = op.real("softcap", 0);
     }
-    for (size_t* i : {&mask, &past_k, &bias, &padding, &sink}) {
+    for (size_t* i : {&mask, &added, &past_k, &bias, &padding, &sink}) {
       if (*i != kNone && !op.has(*i)) *i = kNone;
     }
     past = past_k == kNone || op.rank(past_k) != 4 ? 0 : op.shape(past_k)[2];
@@ -86,8 +87,9 @@ struct AttentionSizes {
   Shape present(const Heads& h) const { return {h.shape[0], h.heads(), total, h.columns()}; }
 
   Heads q, k, v;
-  size_t mask = kNone, past_k = kNone, bias = kNone, padding = kNone, sink = kNone;  ///< past values: past_k + 1
-  int64_t past = 0, total = 0, window = 0;                                           ///< rows; window 0: none
+  size_t mask = kNone, added = kNone;                                  ///< added: of a pattern, behind the mask
+  size_t past_k = kNone, bias = kNone, padding = kNone, sink = kNone;  ///< past values: past_k + 1
+  int64_t past = 0, total = 0, window = 0;                             ///< rows; window 0: none
   bool causal = false, turned = false, smooth = false;
   double scale = 1, softcap = 0;
 
@@ -269,7 +271,7 @@ void shape_attention(Op& op) {
 /// Keys from `first` on, with what belongs to them and one block of queries.
 struct KeyBlock {
   int64_t first;
-  Tensor keys, values, mask, padding;  ///< mask: [queries, keys] or what broadcasts to it, where there is one
+  Tensor keys, values, mask, added, padding;  ///< mask …: [queries, keys] or what broadcasts to it, where there is one
 };
 
 /// An attention on one PE.
@@ -283,6 +285,7 @@ class Attending {
     if (is_grouped(pe.op)) read_lengths();
     if (s_.turned) read_positions();
     if (s_.mask != kNone) mask_ = Strides::broadcast(pe.op.shape(s_.mask), s_.scores());
+    if (s_.added != kNone) added_ = Strides::broadcast(pe.op.shape(s_.added), s_.scores());
     if (s_.padding != kNone) padding_ = view_of_padding();
   }
 
@@ -347,11 +350,14 @@ class Attending {
     kernels::FlashAttention attention(pe_.tl, queries, s_.causal, s_.mask != kNone);
     const int64_t seen = s_.causal ? std::min(of(seen_, batch), begin + rows) : of(seen_, batch);
     const auto ask = [&](int64_t j) {
-      if (j >= seen) return KeyBlock{j, {}, {}, {}, {}};
+      if (j >= seen) return KeyBlock{j, {}, {}, {}, {}, {}};
       const int64_t columns = std::min(block_, seen - j);
       const Tile scores{(row + i) * s_.total + j, rows, columns, s_.total};
-      return KeyBlock{j, known(s_.k, batch, head / group, j, columns), known(s_.v, batch, head / group, j, columns),
+      return KeyBlock{j,
+                      known(s_.k, batch, head / group, j, columns),
+                      known(s_.v, batch, head / group, j, columns),
                       s_.mask != kNone ? pe_.pick(s_.mask, mask_, scores) : Tensor(),
+                      s_.added != kNone ? pe_.pick(s_.added, added_, scores) : Tensor(),
                       padding_.shape.empty() ? Tensor() : pe_.pick(s_.padding, padding_, scores)};
     };
     KeyBlock now = ask(s_.window > 0 ? std::max<int64_t>(0, begin + 1 - s_.window) : 0);
@@ -371,6 +377,7 @@ class Attending {
     if (keys.mask.valid()) {
       scores = pe_.op.in(s_.mask).type == Type::boolean ? chosen(keys.mask, scores) : scores + pe_.widened(keys.mask);
     }
+    if (keys.added.valid()) scores = scores + pe_.widened(keys.added);
     const auto first = static_cast<double>(keys.first), last = first + static_cast<double>(scores.dim(1));
     if (s_.padding != kNone) {
       const double hidden = pe_.op.real("mask_filter_value", -10000);
@@ -471,7 +478,7 @@ class Attending {
   Places past_, seen_;   ///< of each batch: rows of the past, and all keys
   Places positions_;     ///< of each batch and query, in the tables
   Places lengths_;       ///< of a key_padding_mask
-  Strides mask_, padding_;
+  Strides mask_, added_, padding_;
 };
 
 void run_attention(Pe& pe) {

@@ -91,7 +91,9 @@ const Reduction& reduction_row(const Op& op) {
 }
 
 void shape_reduction(Op& op) {
-  op.require_type(0, reduction_row(op).takes);
+  const Reduction& row = reduction_row(op);
+  const bool of_words = !row.wide && op.opset >= 20;  // the greatest or least of booleans
+  op.require_type(0, of_words ? Takes::any : row.takes);
   const Axes a = axes_of(op);
   Shape out;
   for (size_t d = 0; d < a.reduced.size(); ++d) {

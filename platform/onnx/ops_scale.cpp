@@ -15,8 +15,27 @@ int64_t quantized_axis(const Op& op) {
   return op.in(1).elements() == 1 ? 0 : op.axis(op.integer("axis", 1), op.rank());
 }
 
+/// Of blocks along the axis; 0: one for each element of it, or one for all.
+int64_t quantized_block(const Op& op) {
+  return op.integer("block_size", 0);
+}
+
+/// Blocks have a scale each.
+void check_blocks(const Op& op) {
+  const auto axis = static_cast<size_t>(op.axis(op.integer("axis", 1), op.rank()));
+  const int64_t block = quantized_block(op);
+  Shape expected = op.shape();
+  op.require(block > 0 && expected[axis] % block == 0,
+             "found block_size of " + std::to_string(block) + " for " + std::to_string(expected[axis]) + " elements");
+  expected[axis] /= block;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (op.has(i)) op.require_shape(i, expected);
+  }
+  op.require_type(1, Takes::floats);
+}
+
 void check_scales(const Op& op) {
-  op.require(op.integer("block_size", 0) == 0, "it quantizes by blocks; not yet");
+  if (quantized_block(op) != 0) return check_blocks(op);
   const int64_t n = op.in(1).elements();
   op.require(n == 1 || (op.rank(1) == 1 && n == op.shape()[static_cast<size_t>(quantized_axis(op))]),
              "found scales of shape " + to_string(op.shape(1)));
@@ -24,10 +43,21 @@ void check_scales(const Op& op) {
   if (op.has(2)) op.require(op.in(2).elements() == n, "found zero points of another shape than the scales");
 }
 
+/// Each element of it meets those of a block: the axis is seen as blocks and what is in them.
+Strides by_blocks(const Op& op, size_t input) {
+  Strides s = Strides::dense(op.shape(input));
+  const auto axis = op.axis(op.integer("axis", 1), op.rank());
+  s.shape.insert(s.shape.begin() + axis + 1, quantized_block(op));
+  s.strides.insert(s.strides.begin() + axis + 1, 0);
+  return s;
+}
+
 std::vector<Strides> scale_views(const Op& op) {
   std::vector<Strides> views{Strides::dense(op.shape())};
   for (size_t i = 1; i < op.inputs.size(); ++i)
-    views.push_back(op.has(i) ? along_axis(op.shape(i), op.shape(), quantized_axis(op)) : Strides());
+    views.push_back(!op.has(i)                 ? Strides()
+                    : quantized_block(op) != 0 ? by_blocks(op, i)
+                                               : along_axis(op.shape(i), op.shape(), quantized_axis(op)));
   return views;
 }
 

@@ -170,9 +170,9 @@ class Finder {
   /// [batch, rows, heads, columns] as [batch, rows, heads · columns].
   const Value* by_rows(const Value& v) { return another_shape(v, {v.shape[0], v.shape[1], v.shape[2] * v.shape[3]}); }
 
-  /// What is added to scores, or says which are met.
+  /// What is added to scores, or says which are met; `added`: behind that.
   struct Masked {
-    const Value* mask = nullptr;
+    const Value *mask = nullptr, *added = nullptr;
     std::map<std::string, Attribute> attributes;
   };
 
@@ -189,7 +189,9 @@ class Finder {
       m.mask = &at->in(1 - scores);
       group_.push_back(at);
       at = through_casts(*at, scores);
-    } else if (is(at, "Where") && read_once(*at)) {
+    }
+    if (is(at, "Where") && read_once(*at)) {
+      std::swap(m.mask, m.added);
       at = scores_of_choice(*at, &m);
     }
     double scale = 1;
@@ -302,11 +304,13 @@ class Finder {
         scale == 0)
       return;
     std::map<std::string, Attribute> attributes = std::move(m.attributes);
-    if (m.mask && is_causal({m.mask, attributes}, scores.out().shape)) {
+    if (m.mask && !m.added && is_causal({m.mask, nullptr, attributes}, scores.out().shape)) {
       m.mask = nullptr;
       attributes["is_causal"] = integer(1);
     }
-    if (m.mask && flat && m.mask->shape.size() == 3) m.mask = of_four(*m.mask);
+    for (const Value** mask : {&m.mask, &m.added}) {
+      if (*mask && flat) *mask = of_four(**mask);
+    }
     attributes["q_num_heads"] = integer(heads);
     attributes["kv_num_heads"] = integer(kv_heads);
     attributes["scale"] = real(scale);
@@ -319,8 +323,8 @@ class Finder {
       attributes["output_by_rows"] = integer(1);
     }
     bool known = false;
-    replace(*end, "Attention", find_row("", "Attention", kNewest, &known), {q, k, v, m.mask}, std::move(attributes),
-            "an attention, whose scores are met block by block");
+    replace(*end, "Attention", find_row("", "Attention", kNewest, &known), {q, k, v, m.mask, nullptr, nullptr, m.added},
+            std::move(attributes), "an attention, whose scores are met block by block");
   }
 
   // ---- x / √(mean of squares + ε) · weight, and the same of x less its mean, with a shift

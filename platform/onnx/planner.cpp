@@ -302,12 +302,17 @@ class Planner {
     }
     const bool constant =
         std::all_of(op.inputs.begin(), op.inputs.end(), [](const Value* v) { return !v || v->constant; }) ||
-        op.node->op == "Shape" || op.node->op == "Size";  // of shapes, which are known
+        is_of_shapes(op);
     if (constant && elements <= kMostFolded) {
       for (Value* v : op.outputs) {
         if (v) v->constant = value_of(*v);
       }
     }
+  }
+
+  /// Which are known, whatever its input's elements are.
+  static bool is_of_shapes(const Op& op) {
+    return op.node->domain.empty() && (op.node->op == "Shape" || op.node->op == "Size");
   }
 
   /// What a value is with these inputs. What it is made of comes before it, by a stack: graphs are as deep as they are
@@ -323,7 +328,7 @@ class Planner {
           next.known = drawn(next, plan_->seed);
         } else {
           for (Value* i : made->second->inputs) {
-            if (i && !i->constant && !i->known) pending.push_back(i);
+            if (i && !i->constant && !i->known && !is_of_shapes(*made->second)) pending.push_back(i);
           }
           if (pending.size() == before) make_known(*made->second);
         }
@@ -339,8 +344,9 @@ class Planner {
     for (const Value* o : op.outputs) elements += o ? o->elements() : 0;
     std::vector<std::shared_ptr<const TensorData>> inputs;
     for (const Value* i : op.inputs) {
-      inputs.push_back(!i ? nullptr : i->constant ? i->constant : i->known);
-      elements += i ? i->elements() : 0;
+      const bool read = i && !is_of_shapes(op);
+      inputs.push_back(!read ? nullptr : i->constant ? i->constant : i->known);
+      elements += read ? i->elements() : 0;
     }
     if (elements > 2 * kMostFolded)
       throw Refusal("a shape depends on values of " + std::to_string(elements) + " elements");

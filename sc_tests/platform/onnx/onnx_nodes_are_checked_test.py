@@ -318,6 +318,83 @@ class Nodes(OnnxCli):
             self.refused("Range", [i8(), i8(count), i8()], of)
             self.refused("OneHot", [i8(2), i8(count), i8(2)], of)
 
+    def test_scales_of_blocks(self):
+        rng = np.random.default_rng(13)
+        for shape, axis, block in (((4, 6), 1, 3), ((4, 6), 0, 2), ((128, 30), -2, 32), ((3, 1), 0, 3), ((2, 5, 6), 2, 1), ((2, 5, 6), 1, 5)):
+            of = list(shape)
+            of[axis] //= block
+            q, zero = rng.integers(0, 256, shape).astype("u1"), rng.integers(0, 256, of).astype("u1")
+            scale = rng.uniform(0.01, 0.1, of).astype("f4")
+            wide_scale, wide_zero = (np.repeat(t, block, axis) for t in (scale, zero))
+            with self.subTest(shape=shape, axis=axis):
+                words = {"axis": axis, "block_size": block, "opset": 21}
+                np.testing.assert_allclose(self.result_of_node("DequantizeLinear", [q, scale, zero], **words),
+                                           (q.astype("f8") - wide_zero) * wide_scale, rtol=1e-6)
+                x = rng.uniform(-3, 3, shape).astype("f4")
+                np.testing.assert_array_equal(self.result_of_node("QuantizeLinear", [x, scale, zero], **words),
+                                              np.clip(np.round(x / wide_scale) + wide_zero, 0, 255))
+        q = np.zeros((4, 6), "u1")
+        for inputs, said, block in (([q, f4(4, 2)], "block_size of 4 for 6 elements", 4), ([q, f4(4, 3)], "[4, 3], expected [4, 2]", 3),
+                                    ([q, f4(4, 2), np.zeros((4, 3), "u1")], "input 2 is of shape [4, 3]", 3), ([q, f4(4, 2)], "block_size of -3", -3)):
+            self.refused("DequantizeLinear", inputs, said, opset=21, block_size=block)
+
+    def test_the_greatest_of_booleans(self):
+        x = np.random.default_rng(14).random((2, 3, 40)) < 0.1
+        for op, f in (("ReduceMax", np.any), ("ReduceMin", np.all)):
+            for axes in ((1,), (0, 2), ()):
+                found = self.result_of_node(op, [x, np.array(axes, "i8")], opset=20, keepdims=0)
+                np.testing.assert_array_equal(found, f(x, axis=axes or None))
+            self.refused(op, [x, i8(1)], "expected numbers", opset=18)
+
+    def test_a_shape_does_not_ask_for_elements(self):
+        """What is known of a tensor that cannot be worked out, for its indices are those that are drawn."""
+        for op, shape in (("Shape", [2]), ("Size", [1])):
+            nodes = [onnx.node("Gather", ["table", "ids"], ["rows"], name="g"), onnx.node(op, ["rows"], ["dims"], name="s"),
+                     onnx.node("Reshape", ["dims", "as"], ["list"]), onnx.node("Reshape", ["x", "list"], ["y"], name="n")]
+            m = self.file(onnx.model(nodes, [("x", "float32", [6]), ("ids", "int64", [3])], [Y],
+                                     {"table": f4(1, 2), "as": np.array(shape)}))
+            x = np.arange(6, dtype="f4")
+            found = self.result(m, "y", "--tensor", f"x={self.array('x.npy', x)}", "--tensor", f"ids={self.array('i.npy', [9, 9, 9], 'i8')}")
+            np.testing.assert_array_equal(found, x.reshape(3, 2) if op == "Shape" else x)
+
+    def test_boxes_that_cover_each_other(self):
+        """Against boxes met one by one; scores that are the same, none above the threshold, none asked for, corners the other way round."""
+        rng = np.random.default_rng(15)
+
+        def corners(b, middle):
+            b = b.astype("f8")
+            if middle:
+                x, y, w, h = b
+                return y - h / 2, x - w / 2, y + h / 2, x + w / 2
+            return min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])
+
+        def common(a, b):
+            inside = max(0, min(a[2], b[2]) - max(a[0], b[0])) * max(0, min(a[3], b[3]) - max(a[1], b[1]))
+            return inside / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - inside)
+        for batch, classes, n, most, part, threshold, middle in ((1, 1, 6, 3, 0.5, 0.0, 0), (2, 3, 40, 5, 0.3, 0.2, 0), (2, 2, 30, 1 << 40, 0.4, None, 1),
+                                                                 (1, 2, 9, 2, 0.5, 2.0, 0), (1, 2, 9, 0, 0.5, 0.0, 0), (1, 1, 1, 1, 1.0, 0.0, 0)):
+            with self.subTest(batch=batch, n=n, most=most):
+                boxes, scores = rng.uniform(0.1, 1, (batch, n, 4)).astype("f4"), (rng.integers(0, 9, (batch, classes, n)) / 8).astype("f4")
+                expected = []
+                for b in range(batch):
+                    for c in range(classes):
+                        kept = []
+                        for i in sorted(range(n), key=lambda i: (-scores[b, c, i], i)):
+                            box = corners(boxes[b, i], middle)
+                            if (threshold is None or scores[b, c, i] > threshold) and len(kept) < most and \
+                                    all(common(box, corners(boxes[b, k], middle)) <= part for k in kept):
+                                kept.append(i)
+                        expected += [(b, c, i) for i in kept]
+                inputs = [boxes, scores, np.array([most], "i8"), np.float32([part])] + ([] if threshold is None else [np.float32([threshold])])
+                found = self.result_of_node("NonMaxSuppression", inputs, center_point_box=middle)
+                np.testing.assert_array_equal(found, np.array(expected, "i8").reshape(-1, 3))
+        boxes, scores, three = f4(1, 6, 4), f4(1, 2, 6), i8(1)
+        for inputs, said in (([f4(1, 6, 5), scores, three], "found boxes [1, 6, 5]"), ([boxes, f4(1, 2, 5), three], "scores [1, 2, 5]"),
+                             ([boxes, scores, i8(2)], "expected one element"), ([boxes.astype("f2"), scores], "found float16")):
+            self.refused("NonMaxSuppression", inputs, said)
+        m = self.one_node("NonMaxSuppression", [boxes, scores, three, np.float32([0])])
+        self.refuses_model(m, "--tensor", f"i3={self.array('part.npy', [1.5])}", saying=("iou_threshold",))
+
     def test_recurrent_activations(self):
         inputs = [f4(2, 1, 3), f4(1, 16, 3), f4(1, 16, 4)]
         def rnn(*activations):

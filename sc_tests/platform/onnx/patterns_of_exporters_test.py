@@ -283,6 +283,9 @@ class Patterns(OnnxCli):
         def filled(e):
             attended(e, e("Where", "hides", e.number(-np.inf), product(e)))
 
+        def both(e):  # as GPT-2 has it
+            attended(e, e("Add", e("Where", e.constant(causal), product(e), e.number(LOWEST)), "mask"))
+
         def safe(e):
             w = e("Softmax", e("Where", "seen", product(e), e.number(-np.inf)), axis=-1)
             e("MatMul", e("Where", e("IsNaN", w), e.number(0), w), "v", name="y")
@@ -307,12 +310,14 @@ class Patterns(OnnxCli):
         with np.errstate(invalid="ignore"):
             infinite = softmax(np.where(seen, scores, -np.inf).astype("f4"))
         mask = rng.uniform(-2, 2, (2, 3, 70, 70)).astype("f4")
+        hidden = np.where(rng.random((2, 1, 1, 70)) < 0.3, -1e4, 0).astype("f4")
         times = {}
         for make, also, found, expected in (
                 (shown(-1e4), {"seen": seen}, True, softmax(some) @ v),
                 (shown(-np.inf), {"seen": seen}, True, infinite @ v),
                 (filled, {"hides": ~seen}, True, infinite @ v), (safe, {"seen": seen}, True, np.nan_to_num(infinite) @ v),
                 (shown(-np.inf, "causal"), {}, True, softmax(np.where(causal, scores, -np.inf)) @ v),
+                (both, {"mask": hidden}, True, softmax((np.where(causal, scores, LOWEST) + hidden).astype("f4")) @ v),
                 (shown(-1e4, "causal"), {}, True, softmax(np.where(causal, scores, -1e4)) @ v),
                 (on_both_sides, {"seen": seen}, True, softmax((scores + np.where(seen, 0, -1e4)).astype("f4")) @ v),
                 (by_trilu, {}, True, softmax(np.where(causal, scores, -np.inf)) @ v),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random valid graphs, from the file to the outputs, against numpy in f64. Seeds are in the messages;
-KERNBENCH_RANDOM_GRAPHS=2000 for a campaign."""
+KERNBENCH_RANDOM_GRAPHS=2000 for a campaign, KERNBENCH_RANDOM_GRAPHS_FROM=10000 for other seeds."""
 import os
 import tempfile
 import unittest
@@ -11,6 +11,7 @@ import onnx_file as onnx
 from cli_support import Cli, main, topology
 
 GRAPHS = int(os.environ.get("KERNBENCH_RANDOM_GRAPHS", 40))
+FROM = int(os.environ.get("KERNBENCH_RANDOM_GRAPHS_FROM", 0))
 UNARY = {"Relu": lambda x: np.maximum(x, 0), "Neg": np.negative, "Abs": np.abs, "Tanh": np.tanh, "Sin": np.sin,
          "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Atan": np.arctan, "Softsign": lambda x: x / (1 + np.abs(x))}
 BINARY = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Max": np.maximum, "Min": np.minimum}
@@ -180,6 +181,176 @@ class Generator:
         index = self.random.integers(-x.shape[axis], x.shape[axis], 3)
         self.emit("Gather", [a, self.constant(index.astype("i8"))], np.take(x, index, axis), axis=axis)
 
+    def make_attention(self, a):
+        """Scores of x with itself, scaled before or behind, with a mask that is added, chosen by or there is none."""
+        x = self.values[a]
+        if x.ndim not in (3, 4) or x.shape[-2] > 300 or x.shape[-1] > 300:
+            return
+        scale, turn = np.float32(self.random.uniform(0.2, 1)), [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
+        left, turned = a, self.chained("Transpose", [a], x.swapaxes(-1, -2), perm=turn)
+        before = self.random.random() < 0.3
+        if before:
+            left = self.chained("Mul", [a, self.constant(scale)], scale * x)
+        s = self.values[left] @ x.swapaxes(-1, -2)
+        at = self.chained("MatMul", [left, turned], s)
+        if not before:
+            s = s * scale
+            at = self.chained("Mul", [self.constant(scale), at], s)
+        rows = x.shape[-2]
+        mask = np.tri(rows, dtype=bool) if self.random.random() < 0.4 else self.random.random((rows, rows)) < 0.7
+        kind, hidden = self.random.choice(["add", "where", "filled", "none"]), np.float32(self.random.choice([-1e9, -20]))
+        if kind == "add":
+            s = s + np.where(mask, 0, hidden)
+            at = self.chained("Add", [at, self.constant(np.where(mask, 0, hidden).astype("f4"))], s)
+        elif kind != "none":
+            s = np.where(mask, s, hidden)
+            parts = [mask, None, hidden] if kind == "where" else [~mask, hidden, None]
+            at = self.chained("Where", [at if p is None else self.constant(p) for p in parts], s)
+        e = np.exp(s - s.max(-1, keepdims=True))
+        w = e / e.sum(-1, keepdims=True)
+        self.emit("MatMul", [self.chained("Softmax", [at], w, axis=-1), a], w @ x)
+
+    def make_conv(self, a):
+        x = self.values[a]
+        if x.ndim != 4 or x[0].size > 4000:
+            return
+        kernel, stride = self.random.integers(1, 4, 2), [int(n) for n in self.random.integers(1, 3, 2)]
+        pads = self.random.integers(0, 2, (2, 2))
+        group = x.shape[1] if self.random.random() < 0.3 else 1
+        channels = group * int(self.random.integers(1, 4))
+        wide = np.pad(x, [(0, 0), (0, 0), *pads])
+        if any(n < k for n, k in zip(wide.shape[2:], kernel)):
+            return
+        w = (self.random.uniform(-1, 1, (channels, x.shape[1] // group, *kernel)) / kernel.prod() / x.shape[1]).astype("f4")
+        bias = self.random.uniform(-1, 1, channels).astype("f4")
+        windows = np.lib.stride_tricks.sliding_window_view(wide, tuple(kernel), (2, 3))[:, :, ::stride[0], ::stride[1]]
+        windows = windows.reshape(x.shape[0], group, -1, *windows.shape[2:])
+        y = np.einsum("ngcxykl,gockl->ngoxy", windows, w.astype("f8").reshape(group, -1, *w.shape[1:]))
+        y = y.reshape(x.shape[0], channels, *y.shape[3:])
+        pads = [int(p) for p in pads.T.reshape(-1)]
+        if self.random.random() < 0.5:
+            self.emit("Conv", [a, self.constant(w), self.constant(bias)], y + bias[:, None, None], group=group, pads=pads, strides=stride)
+        else:
+            self.emit("Conv", [a, self.constant(w)], y, group=group, pads=pads, strides=stride)
+
+    def make_pool(self, a):
+        x = self.values[a]
+        if x.ndim == 4 and min(x.shape[2:]) >= 2:
+            stride = [int(n) for n in self.random.integers(1, 3, 2)]
+            windows = np.lib.stride_tricks.sliding_window_view(x, (2, 2), (2, 3))[:, :, ::stride[0], ::stride[1]]
+            op = str(self.random.choice(["MaxPool", "AveragePool"]))
+            self.emit(op, [a], windows.max((4, 5)) if op == "MaxPool" else windows.mean((4, 5)), kernel_shape=[2, 2], strides=stride)
+
+    def make_batch_norm(self, a):
+        x = self.values[a]
+        if x.ndim >= 2:
+            c = [self.random.uniform(0.5, 1.5, x.shape[1]).astype("f4") for _ in range(4)]
+            scale, shift, mean, variance = (t.astype("f8").reshape(-1, *[1] * (x.ndim - 2)) for t in c)
+            self.emit("BatchNormalization", [a, *map(self.constant, c)], (x - mean) / np.sqrt(variance + 1e-5) * scale + shift)
+
+    def make_layer_norm(self, a):
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        if x[(0,) * axis].size > 60000:
+            return
+        off = x - x.mean(tuple(range(axis, x.ndim)), keepdims=True)
+        c = [self.random.uniform(-1, 1, x.shape[axis:]).astype("f4") for _ in range(2)]
+        norm = off / np.sqrt((off * off).mean(tuple(range(axis, x.ndim)), keepdims=True) + 0.1)
+        self.emit("LayerNormalization", [a, *map(self.constant, c)], norm * c[0] + c[1], axis=axis - x.ndim, epsilon=0.1)
+
+    def make_gemm(self, a):
+        x = self.values[a]
+        if x.ndim != 2:
+            return
+        ta, tb = (bool(n) for n in self.random.integers(0, 2, 2))
+        x = x.T if ta else x
+        w = (self.random.uniform(-1, 1, (x.shape[1], self.random.integers(1, 70))) / x.shape[1]).astype("f4")
+        c = self.random.uniform(-1, 1, self.random.choice([1, w.shape[1]])).astype("f4")
+        self.emit("Gemm", [a, self.constant(w.T if tb else w), self.constant(c)], 0.5 * (x @ w.astype("f8")) + 2 * c.astype("f8"),
+                  alpha=0.5, beta=2.0, transA=ta, transB=tb)
+
+    def make_split(self, a):
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        if x.shape[axis] > 1:
+            first = int(self.random.integers(1, x.shape[axis]))
+            y = f"s{len(self.nodes)}"
+            parts = np.split(x, [first], axis)
+            self.nodes.append(onnx.node("Split", [a, self.constant(np.array([first, x.shape[axis] - first]))], [y, y + "b"], name=y, axis=axis))
+            self.values[y], self.values[y + "b"] = parts
+
+    def make_expand(self, a):
+        x = self.values[a]
+        to = [int(self.random.integers(1, 4)) if d == 1 else d for d in x.shape]
+        if self.random.random() < 0.5:
+            to.insert(0, 2)
+        self.emit("Expand", [a, self.constant(np.array(to))], np.broadcast_to(x, to))
+
+    def make_tile(self, a):
+        x = self.values[a]
+        times = self.random.integers(1, 3, x.ndim)
+        self.emit("Tile", [a, self.constant(times)], np.tile(x, times))
+
+    def make_cumsum(self, a):
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        if x.shape[axis] <= 64:
+            self.emit("Div", [self.chained("CumSum", [a, self.constant(np.array(axis))], np.cumsum(x, axis)), self.constant(np.float32(8))],
+                      np.cumsum(x, axis) / 8)
+
+    def make_quantized(self, a):
+        """There and back; what lies near the middle of two steps is left alone, as rounding decides."""
+        x, scale, zero = self.values[a], np.float32(1 / 16), np.uint8(self.random.integers(60, 200))
+        steps = x * 16
+        if np.abs(steps - np.floor(steps) - 0.5).min() > 1e-3:
+            q = np.clip(np.round(steps) + zero, 0, 255)
+            name = f"q{len(self.nodes)}"
+            c = [self.constant(scale), self.constant(zero)]
+            self.nodes.append(onnx.node("QuantizeLinear", [a, *c], [name], name=name))
+            self.emit("DequantizeLinear", [name, *c], (q - zero) * scale)
+
+    def make_resize(self, a):
+        x = self.values[a]
+        if x.ndim == 4:
+            times = self.random.integers(1, 4, 2)
+            y = x.repeat(times[0], 2).repeat(times[1], 3)
+            self.emit("Resize", [a, "", self.constant(np.array([1, 1, *times], "f4"))], y, mode="nearest", nearest_mode="floor",
+                      coordinate_transformation_mode="asymmetric")
+
+    def make_trilu(self, a):
+        x, k, upper = self.values[a], int(self.random.integers(-2, 3)), bool(self.random.integers(0, 2))
+        if x.ndim >= 2:
+            self.emit("Trilu", [a, self.constant(np.int64(k))], np.triu(x, k) if upper else np.tril(x, k), upper=upper)
+
+    def make_gather_elements(self, a):
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        shape = [int(self.random.integers(1, 6)) if d == axis else n for d, n in enumerate(x.shape)]
+        index = self.random.integers(0, x.shape[axis], shape)
+        self.emit("GatherElements", [a, self.constant(index)], np.take_along_axis(x, index, axis), axis=axis)
+
+    def make_scatter(self, a):
+        x = self.values[a]
+        index = self.random.permutation(x.shape[0])[:self.random.integers(1, x.shape[0] + 1)][:50]
+        y, new = x.copy(), self.random.uniform(-1, 1, (len(index), *x.shape[1:])).astype("f4")
+        y[index] = new
+        self.emit("ScatterND", [a, self.constant(index[:, None]), self.constant(new)], y)
+
+    def make_einsum(self, a):
+        x = self.values[a]
+        if x.ndim >= 2 and x.shape[-1] <= 300:
+            w = (self.random.uniform(-1, 1, (x.shape[-1], 3)) / x.shape[-1]).astype("f4")
+            self.emit("Einsum", [a, self.constant(w)], x @ w.astype("f8"), equation="...i,ij->...j")
+
+    def make_order(self, a):
+        """The k greatest; what lies as near as rounding is left alone."""
+        x = self.values[a]
+        axis = int(self.random.integers(0, x.ndim))
+        ordered = -np.sort(-x, axis)
+        if x.shape[axis] > 1 and np.abs(np.diff(ordered, axis=axis)).min() > 1e-4:
+            k = int(self.random.integers(1, x.shape[axis] + 1))
+            self.emit("TopK", [a, self.constant(np.array([k]))], ordered.take(range(k), axis), axis=axis)
+
     def make_comparison(self, a):
         x = self.values[a]
         if np.abs(x - 0.125).min() > 1e-3:  # else rounding decides
@@ -191,7 +362,7 @@ class Generator:
 class RandomGraphs(Cli):
     def test_against_numpy(self):
         with tempfile.TemporaryDirectory() as folder:
-            for seed in range(GRAPHS):
+            for seed in range(FROM, FROM + GRAPHS):
                 self.one(seed, folder)
 
     def one(self, seed, folder):
