@@ -176,10 +176,11 @@ class Reference {
     const Matrix n = normed(*x, before + "norm1");
     Matrix qkv = times(n, of_layer(before + "qkv"));
     if (m_.qkv_bias) add_bias(before + "qkv_bias", &qkv);
-    turn(before, &qkv);
+    turn(l, before, &qkv);
     Matrix heads(qkv.rows, m_.width());
     window_ = m_.window_of(l);
     sinks_ = m_.sinks ? vector(before + "sinks") : Vector();
+    table_ = phase().page > 0 ? input(program_.positions_of(l, "table")).ints() : std::vector<int32_t>();
     attend_to_prompt(qkv, &heads);
     if (phase().has_sequences()) attend_to_caches(before, qkv, &heads);
     Matrix o = times(heads, of_layer(before + "o"));
@@ -308,8 +309,8 @@ class Reference {
   int64_t k_col(int64_t head) const { return share(head) + (q_heads() + head % kv_heads()) * m_.head_dim; }
   int64_t v_col(int64_t head) const { return k_col(head) + kv_heads() * m_.head_dim; }
 
-  void turn(const std::string& before, Matrix* qkv) const {
-    const auto table = [&](const char* name) { return matrix(program_.positions_of(0, of_step(name))); };
+  void turn(int64_t l, const std::string& before, Matrix* qkv) const {
+    const auto table = [&](const char* name) { return matrix(program_.positions_of(l, of_step(name))); };
     const Matrix cos = table("cos"), sin = table("sin");
     const int64_t half = m_.rotary / 2;
     for (int64_t head = 0; head < m_.heads + m_.kv_heads; ++head) {
@@ -390,9 +391,7 @@ class Reference {
     const int64_t position = phase().context + step_;
     const int64_t batch = phase().batch, page = phase().page;
     // In pages: of each head those of all sequences, where the table says.
-    const std::vector<int32_t> table =
-        page > 0 ? input(program_.positions_of(0, "table")).ints() : std::vector<int32_t>();
-    const auto pages = static_cast<int64_t>(table.size());
+    const auto pages = static_cast<int64_t>(table_.size());
     const auto block = [&](int64_t sequence, int64_t j) {
       return static_cast<size_t>(sequence * (pages / batch) + j / page);
     };
@@ -403,8 +402,8 @@ class Reference {
         // Units stand rank by rank, sequence by sequence, head by head; keys of one follow each other over its ranges.
         const int64_t unit = (head / kv_heads() * batch + sequence) * kv_heads() + head % kv_heads();
         const auto place = [&](int64_t j) {
-          if (!table.empty())
-            return static_cast<size_t>((head * pages + table[block(sequence, j)]) * page + j % page) * dim;
+          if (!table_.empty())
+            return static_cast<size_t>((head * pages + table_[block(sequence, j)]) * page + j % page) * dim;
           return static_cast<size_t>(unit * r.splits * r.keys + j) * dim;
         };
         const auto at = [&](const Cache& cache, int64_t j) { return &cache.stored.values[place(j)]; };
@@ -460,6 +459,7 @@ class Reference {
   int64_t step_ = 0;
   int64_t window_ = 0;  ///< of the layer, as are the sinks
   Vector sinks_;
+  std::vector<int32_t> table_;  ///< of the layer's cache in pages
 };
 
 }  // namespace

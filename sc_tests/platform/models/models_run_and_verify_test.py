@@ -132,6 +132,9 @@ class Models(ModelsCli):
             return ("--tensor", f"table={table}")
         r = self.report(self.config("llama"), *phase, *with_table((2, 0, 3, 1)))
         self.assertTrue(r["verify"]["passed"], r["verify"])
+        stages = with_table((3, 2, 1, 0))[1].replace("table=", "stage1.table=")  # of one stage alone
+        r = self.report(self.config("llama"), *phase, "--tensor", stages, "--pp", "2", "--pes", "leaders", system=SIX)
+        self.assertTrue(r["verify"]["passed"], r["verify"])
         for numbers, bad in (((2, 0, 4, 1), "page 2 of sequence 0 is number 4 of a pool of 4"), ((2, -1, 3, 1), "is number -1 of")):
             self.refuses("model", self.config("llama"), "--topology", SMALL, *phase, *with_table(numbers), saying=[bad], status=1)
         for words, why in (("decode:batch=1,context=3,page=0", "no whole number from 1"), ("decode:page=2,batch=1,context=3,page=2", "page stands twice"),
