@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "kernbench/phase2/text/text.h"
+
 namespace kernbench::onnx {
 namespace {
 
@@ -135,8 +137,12 @@ void activate(Composite& c, const std::string& x) {
   Attributes a;
   if (name == "LeakyRelu") a = {{"alpha", number(0, "activation_alpha")}};
   if (name == "HardSigmoid") a = {{"alpha", number(0, "activation_alpha")}, {"beta", number(1, "activation_beta")}};
-  if (name == "Clip") {  // which has no attributes from opset 11 on
+  if (name == "Clip") {
     c.require(numbers.size() == 2, "found " + std::to_string(numbers.size()) + " activation_params of Clip");
+    if (c.opset() < 11) {  // by inputs from then on
+      c.emit("Clip", {x}, {{"min", of_real(numbers[0])}, {"max", of_real(numbers[1])}}, c.out());
+      return;
+    }
     TensorData least{Type::float32, {}, Bytes(sizeof(float))}, most = least;
     std::copy_n(reinterpret_cast<const uint8_t*>(&numbers[0]), sizeof(float), least.bytes.data());
     std::copy_n(reinterpret_cast<const uint8_t*>(&numbers[1]), sizeof(float), most.bytes.data());
@@ -144,7 +150,8 @@ void activate(Composite& c, const std::string& x) {
     return;
   }
   static const std::vector<std::string> kLegal = {"Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid"};
-  c.require(std::find(kLegal.begin(), kLegal.end(), name) != kLegal.end(), "its activation " + name + " is not known");
+  c.require(std::find(kLegal.begin(), kLegal.end(), name) != kLegal.end(),
+            "its activation " + in_quotes(name) + " is not known");
   c.emit(name.c_str(), {x}, std::move(a), c.out());
 }
 
@@ -232,8 +239,9 @@ void embed_layer_norm(Composite& c) {
 
 // ---- Steps of quantized values
 
-/// y quantized as output 0.
-void quantize(Composite& c, const std::string& y, const std::string& scale, const std::string& zero) {
+/// y quantized as output 0, in the type of that input; without a zero point by 0.
+void quantize(Composite& c, const std::string& y, const std::string& scale, std::string zero, size_t like = 0) {
+  if (zero.empty()) zero = c.constant({c.value(like).type, {}, Bytes(1)});
   c.emit("QuantizeLinear", {y, scale, zero}, {}, c.out());
 }
 
@@ -276,7 +284,7 @@ void quantized_concat(Composite& c) {  // Y's scale and zero point, then those b
   c.require(c.node().inputs.size() % 3 == 2 && parts > 0, "found inputs that are no triples");
   std::vector<std::string> all;
   for (size_t p = 0; p < parts; ++p) all.push_back(dequantized(c, 2 + 3 * p));
-  quantize(c, c.emit("Concat", all, c.own({"axis"})), c.in(0), c.in(1));
+  quantize(c, c.emit("Concat", all, c.own({"axis"})), c.in(0), c.in(1), 2);
 }
 
 constexpr const char* kAdd = "Add";

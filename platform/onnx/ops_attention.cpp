@@ -347,7 +347,7 @@ class Attending {
     const Tensor q = fresh(s_.q, batch, head, i, rows);
     const bool exact = q.dtype() == DType::f32;  // then queries are scaled, once, instead of scores
     const kernels::Queries queries{exact ? q * s_.scale : q, begin, rows};
-    kernels::FlashAttention attention(pe_.tl, queries, s_.causal, s_.mask != kNone);
+    kernels::FlashAttention attention(pe_.tl, queries, s_.causal, s_.mask != kNone || s_.padding != kNone);
     const int64_t seen = s_.causal ? std::min(of(seen_, batch), begin + rows) : of(seen_, batch);
     const auto ask = [&](int64_t j) {
       if (j >= seen) return KeyBlock{j, {}, {}, {}, {}, {}};

@@ -67,7 +67,7 @@ void shape_rotary(Op& op) {
   const bool by_id = op.has(r.ids);
   if (by_id) {
     op.require_type(r.ids, Takes::indices);
-    if (!is_microsofts(op) || op.in(r.ids).elements() != 1) op.require_shape(r.ids, {s[0], r.sequence});
+    if (!is_microsofts(op) || op.shape(r.ids) != Shape{1}) op.require_shape(r.ids, {s[0], r.sequence});
     op.require(op.rank(r.cos) == 2, "found tables of shape " + to_string(op.shape(r.cos)));
   }
   for (const size_t i : {r.cos, r.sin}) {

@@ -248,7 +248,7 @@ class Finder {
     constexpr double kHidden = -1e9;
     const Shape& s = m.mask->shape;
     const int64_t n = scores.back();
-    if (!m.mask->constant || s.size() < 2 || m.mask->elements() != n * n || s.back() != n ||
+    if (!m.mask->constant || s.size() < 2 || m.mask->elements() != n * n || s.back() != n || s[s.size() - 2] != n ||
         scores[scores.size() - 2] != n)
       return false;
     const bool words = m.mask->type == Type::boolean;

@@ -167,6 +167,15 @@ class Cache(OnnxCli):
             with self.subTest(**words):
                 self.of_one_head_count(**words)
 
+    def test_the_first_keys_are_hidden(self):
+        """More of them than a block of keys has, and altogether."""
+        q = f4(1, 100, 8)
+        mask = (np.arange(100) >= 70).astype("i4")[None]
+        found, = self.outputs("MultiHeadAttention", [q, q, q, None, mask], 1, num_heads=2, mask_filter_value=-np.inf, **MS)
+        k = split(q, 2)
+        expected = joined(softmax(k @ k[:, :, 70:].swapaxes(2, 3) / 2) @ k[:, :, 70:])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
     def test_of_onnx(self):
         for rank, past, rows, width, mask, causal in ((4, 6, 5, 8, None, 0), (3, 6, 5, 4, None, 1), (4, 70, 1, 8, "f4", 0), (3, 3, 66, 8, bool, 1)):
             with self.subTest(rank=rank, past=past, rows=rows):

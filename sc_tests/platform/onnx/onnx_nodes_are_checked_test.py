@@ -304,6 +304,7 @@ class Nodes(OnnxCli):
                     found = self.result_of_node("RotaryEmbedding", [given, ids, *tables], domain="com.microsoft", **words)
                     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         for inputs, said, words in (([f4(1, 5, 24), i8(2), *tables], "input 1 is of shape [2], expected [1, 5]", {}),
+                                    ([f4(1, 5, 24), i8(1, 1), *tables], "input 1 is of shape [1, 1], expected [1, 5]", {}),
                                     ([f4(1, 5, 25), i8(1), *tables], "num_heads of 3 for 25 columns", {}),
                                     ([f4(1, 5, 24), None, *tables], "input 1 is missing", {}),
                                     ([f4(1, 5, 24), i8(1), *tables], "it scales", {"scale": 2.0})):

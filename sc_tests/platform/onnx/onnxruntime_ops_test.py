@@ -127,9 +127,18 @@ class OnnxruntimeOps(OnnxCli):
         a, b = f4(3, 4), f4(5, 4)
         y = 0.5 * (a.astype("f8") @ b.T)
         self.check("FusedGemm", [a, b], np.where(y < 0, y / 4, y), fused=1, transB=1, alpha=0.5, activation="LeakyRelu", activation_alpha=0.25)
-        self.refused("FusedConv", [x, w], "activation Rellu is not known", activation="Rellu")
+        self.refused("FusedConv", [x, w], "activation 'Rellu' is not known", activation="Rellu")
         self.refused("FusedConv", [x, w], "1 activation_params of Clip", activation="Clip", activation_params=[1.0])
         self.refused("FusedConv", [x, f4(6, 3, 3, 3)], "node 'n/Conv'")
+
+    def test_bounds_of_a_clip_of_an_older_opset(self):
+        x, w = f4(1, 1, 4, 4) * 9, np.ones((1, 1, 1, 1), "f4")
+        node = onnx.node("FusedConv", ["x", "w"], ["y"], name="n", activation="Clip", activation_params=[0.0, 6.0], **MS)
+        for opset in (10, 11):
+            m = self.file(onnx.model([node], [("x", "float32", x.shape), ("w", "float32", w.shape)], [("y", "float32", None)], opset=opset))
+            self.succeeds("model", m, "--topology", SMALL, "--tensor", f"x={self.array('x.npy', x, 'f4')}", "--tensor",
+                          f"w={self.array('w.npy', w, 'f4')}", "--dump", f"y={self.path('y.npy')}", "--verify")
+            np.testing.assert_array_equal(np.load(self.path("y.npy")), np.clip(x, 0, 6))
 
     def test_attention_with_its_projections(self):
         for sizes, heads, past, padding, causal, keep in (((12, 12, 12), 3, 0, False, 0, True), ((8, 8, 4), 2, 0, False, 0, False),
@@ -198,6 +207,12 @@ class OnnxruntimeOps(OnnxCli):
         self.check("QLinearGlobalAveragePool", [images, *of_a, *of_c], quantized(mean, 2), atol=1)
         pooled = real(images, 0).reshape(2, 3, 2, 2, 2, 2).mean((3, 5))
         self.check("QLinearAveragePool", [images, *of_a, *of_c], quantized(pooled, 2), atol=1, kernel_shape=[2, 2], strides=[2, 2])
+        # Without zero points the type is the operands'.
+        one, few = np.float32(1), np.array([[-5, -100, 7]], "i1")
+        self.check("QLinearAdd", [few, one, None, few, one, None, one], [[-10, -128, 14]], atol=0, fused=2)
+        self.check("QLinearAdd", [few.view("u1"), one, None, few.view("u1"), one, None, one], [[255, 255, 14]], atol=0, fused=2)
+        self.check("QLinearLeakyRelu", [few, one, None, one], [[-1, -25, 7]], atol=0, fused=2, alpha=0.25)
+        self.check("QLinearConcat", [one, None, few, one, np.int8(2)], few - 2, atol=0, axis=0)
         self.refused("QLinearConcat", [*of_c, a, *of_a, b], "no triples", axis=0)
         self.refused("QLinearGlobalAveragePool", [images, *of_a, *of_c], "channels are last", channels_last=1)
 

@@ -333,6 +333,15 @@ class Patterns(OnnxCli):
                     self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *given, "--verify"))
         self.assertLess(times[by_trilu], times[on_both_sides])  # keys that no query sees are left out
 
+    def test_a_mask_of_each_head_is_no_causal_one(self):
+        """Of four heads and keys, as many numbers as a causal mask has, and the same ones."""
+        rng = np.random.default_rng(5)
+        q, k, v = (rng.uniform(-2, 2, (2, 4, 4, 8)).astype("f4") for _ in range(3))
+        hidden = np.where(np.tri(4, dtype=bool), 0, LOWEST).astype("f4").reshape(4, 1, 4)
+        m, given = self.small(lambda e: e.attention("q", "k", "v", e.constant(hidden), 8, "y"), {"q": q, "k": k, "v": v})
+        self.succeeds("model", m, "--topology", SMALL, *given, "--dump", f"y={self.path('y.npy')}", "--verify")
+        np.testing.assert_allclose(np.load(self.path("y.npy")), softmax(q @ k.swapaxes(2, 3) / np.sqrt(8) + hidden) @ v, atol=1e-5)
+
     def test_heads_and_batches_in_one_dimension(self):
         rng = np.random.default_rng(10)
         q, k, v = (rng.uniform(-2, 2, (6, n, 8)).astype("f4") for n in (5, 70, 70))
