@@ -3,6 +3,7 @@
 // the nucleus'; u is given, so that a run is the same again. A row must fit a PE's TCM.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -40,7 +41,8 @@ void top_p(tl::Context& tl, const tl::Args& args) {
     const tl::Tensor order = tl.copy(tl.argsort(logits, 1, true).slice(1, 0, k));
     tl::Tensor weight = tl.cast(tl.gather(logits, order, 1), DType::f32);
     weight = weight - weight.slice(1, 0, 1);
-    if (temperature > 0 && temperature != 1) weight = weight * (1 / temperature);
+    if (temperature > 0 && temperature != 1)  // a factor of f32: beyond it, 0 would become a NaN
+      weight = weight * std::min<double>(1 / temperature, std::numeric_limits<float>::max());
     weight = tl.exp(weight);
     const tl::Tensor sums = tl.cumsum(weight, 1);
     const tl::Tensor last = count(tl, sums < sums.slice(1, k - 1, 1) * args.number("p"));
@@ -145,8 +147,8 @@ KernelSpec spec() {
                output("prob", {"rows"}, Placement::rows, f32)};
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
     if (p->integer("k") > p->integer("cols"))
-      throw BadParam("kernel top_p: k=" + std::to_string(p->integer("k")) +
-                     " is more than cols=" + std::to_string(p->integer("cols")));
+      throw BadParam("k: found " + std::to_string(p->integer("k")) + ", expected at most cols, " +
+                     std::to_string(p->integer("cols")));
   };
   s.function = top_p;
   s.reference = reference;

@@ -535,7 +535,8 @@ DataPtr Engines::reinterpret(const DataPtr& d, Element to) {
     if (dtype_of(e) == d->part.dtype()) from = e;
   }
   Value around = Value::of_real(d->fill);
-  if (!is_float(from)) around = Value::of(static_cast<int64_t>(d->fill));
+  // Nobody has said what is around, where that is no number.
+  if (!is_float(from)) around = Value::of(std::isnan(d->fill) ? 0 : static_cast<int64_t>(d->fill));
   around = with_bits_of(around, from, to);
   const bool immediate = is_float(to) || is_immediate(around.n);
   const DataPtr whole_or_box = immediate ? d : whole(d);

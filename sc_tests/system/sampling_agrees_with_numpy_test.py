@@ -44,7 +44,7 @@ class Sampling(KernelCli):
         for case in (dict(x=self.logits(19, 37)), dict(x=self.logits(3, 50257, 6)), dict(x=self.logits(1, 130000, 6), temperature=0.8),
                      dict(x=self.logits(5, 1)), dict(x=self.logits(40, 64), k=5), dict(x=self.logits(9, 64), k=64, p=0.5),
                      dict(x=self.logits(9, 64), k=1), dict(x=self.logits(9, 33), p=1.0), dict(x=self.logits(9, 33), temperature=2.5, k=7, p=1.0),
-                     dict(x=self.logits(70, 24), temperature=1e-3), dict(x=self.logits(7, 40).astype(np.float16), dtype="f16"),
+                     dict(x=self.logits(70, 24), temperature=1e-3), dict(x=self.logits(5, 9), temperature=1e-39), dict(x=self.logits(7, 40).astype(np.float16), dtype="f16"),
                      dict(x=self.logits(100, 12), system="six_sip_torus.yaml")):
             with self.subTest(shape=case["x"].shape, **{k: v for k, v in case.items() if k != "x"}):
                 self.draws(**case)
@@ -69,7 +69,7 @@ class Sampling(KernelCli):
         self.assertEqual(self.drawn(banned, [0, 0.49, 0.51, last], p=1), [1, 1, 4, 4])
 
     def test_bad_ones_are_one_line(self):
-        for word, saying in (("k=1025", "more than cols=1024"), ("k=-1", "k"), ("p=1.5", "p"), ("p=-0.1", "p"), ("temperature=-1", "temperature"),
+        for word, saying in (("k=1025", "k: found 1025, expected at most cols, 1024"), ("k=-1", "k"), ("p=1.5", "p"), ("p=-0.1", "p"), ("temperature=-1", "temperature"),
                              ("dtype=i32", "dtype"), ("cols=0", "cols")):
             self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "top_p", "--param", word, saying=[saying], lines=1)
 
