@@ -206,9 +206,11 @@ class Linear {
       throw KernelFault("decode_linear: scale and up_scale: w and up have both scales, or none");
     if (weights_.size() == 1 && args_.has("up_bias")) throw KernelFault("decode_linear: up_bias is beside up");
     const std::string& norm = args_.choice("norm");
-    if (norm == "none" && args_.has("norm")) throw KernelFault("decode_linear: norm is beside norm=rms or norm=layer");
-    if (norm == "layer" && !args_.has("norm")) throw KernelFault("decode_linear: norm=layer: lacks the tensor norm");
-    if (norm != "layer" && args_.has("norm_bias")) throw KernelFault("decode_linear: norm_bias is beside norm=layer");
+    if (norm == "none" && args_.has("norm"))
+      throw KernelFault("decode_linear: tensor norm: given with norm=none, expected norm=rms or norm=layer");
+    if (norm == "layer" && !args_.has("norm")) throw KernelFault("decode_linear: norm=layer: expected the tensor norm");
+    if (norm != "layer" && args_.has("norm_bias"))
+      throw KernelFault("decode_linear: tensor norm_bias: expected norm=layer");
     if (weights_.size() == 1 && args_.choice("activation") == kSwigluOai)
       throw KernelFault("decode_linear: swiglu_oai is of two products: w and up");
     const std::string lanes = "columns over the cubes of a rank and rows over the PEs of each";
@@ -617,12 +619,10 @@ Floats normed_rows(const Params& p, const TensorMap& in) {
   const Floats b = in.count("norm_bias") > 0 ? in.at("norm_bias").floats() : Floats(w.size());
   for (int64_t r = 0; r < m; ++r) {
     float* row = x.data() + r * k;
-    double mean = 0, squares = 0;
-    for (int64_t i = 0; i < k && layer; ++i) mean += double{row[i]} / static_cast<double>(k);
-    for (int64_t i = 0; i < k; ++i) squares += (row[i] - mean) * (row[i] - mean);
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(k) + p.number("eps"));
+    const RowNorm of = norm_of_row(row, k, layer, p.number("eps"));
     for (int64_t i = 0; i < k; ++i)
-      row[i] = static_cast<float>((row[i] - mean) * scale * w[static_cast<size_t>(i)] + b[static_cast<size_t>(i)]);
+      row[i] =
+          static_cast<float>((row[i] - of.mean) * of.scale * w[static_cast<size_t>(i)] + b[static_cast<size_t>(i)]);
   }
   return x;
 }

@@ -73,13 +73,9 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   const Floats b = p.flag("bias") ? in.at("b").floats() : Floats(cols);
   Floats y(x.size()), size(x.size());
   for (size_t at = 0; at < x.size(); at += cols) {
-    double mean = 0, variance = 0;
-    for (size_t c = 0; c < cols; ++c) mean += double{x[at + c]};
-    mean /= static_cast<double>(cols);
-    for (size_t c = 0; c < cols; ++c) variance += (x[at + c] - mean) * (x[at + c] - mean);
-    const double deviation = std::sqrt(variance / static_cast<double>(cols) + p.number("eps"));
+    const RowNorm row = norm_of_row(&x[at], p.integer("cols"), true, p.number("eps"));
     for (size_t c = 0; c < cols; ++c) {
-      const double scaled = (x[at + c] - mean) / deviation * w[c];
+      const double scaled = (x[at + c] - row.mean) * row.scale * w[c];
       y[at + c] = static_cast<float>(scaled + b[c]);
       size[at + c] = static_cast<float>(std::abs(scaled) + std::abs(b[c]));
     }

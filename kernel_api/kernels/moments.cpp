@@ -1,5 +1,7 @@
 #include "kernbench/kernel_api/kernels/moments.h"
 
+#include <cmath>
+
 namespace kernbench::kernels {
 
 Moments moments_of(tl::Context& tl, const tl::Tensor& x) {
@@ -35,6 +37,14 @@ tl::Tensor centred(const tl::Tensor& x, const tl::Tensor& moments) {
 
 tl::Tensor inverse_deviation(tl::Context& tl, const tl::Tensor& moments, int64_t n, double eps) {
   return tl.rsqrt(tl.fma(moments.slice(1, 2, 1), 1.0 / static_cast<double>(n), eps));
+}
+
+RowNorm norm_of_row(const float* row, int64_t n, bool centred, double eps) {
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < n && centred; ++i) sum += double{row[i]};
+  const double mean = sum / static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i) squares += (row[i] - mean) * (row[i] - mean);
+  return {mean, 1 / std::sqrt(squares / static_cast<double>(n) + eps)};
 }
 
 }  // namespace kernbench::kernels

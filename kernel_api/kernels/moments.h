@@ -25,4 +25,10 @@ tl::Tensor centred(const tl::Tensor& x, const tl::Tensor& moments);
 /// 1 / √(variance + eps), [rows, 1], of rows of n elements.
 tl::Tensor inverse_deviation(tl::Context&, const tl::Tensor& moments, int64_t n, double eps);
 
+/// For references, of a row of n, in f64: its mean, 0 where it is not `centred`, and 1 / √(Σ(x − mean)²/n + eps).
+struct RowNorm {
+  double mean, scale;
+};
+RowNorm norm_of_row(const float* row, int64_t n, bool centred, double eps);
+
 }  // namespace kernbench::kernels

@@ -32,6 +32,10 @@ const Constant* EnergyTable::find(const std::string& constant) const {
   return it == constants.end() ? nullptr : &it->second;
 }
 
+bool EnergyTable::knows_shoreline() const {
+  return find("shoreline.ucie_phy") && find("shoreline.pcie_phy") && find("shoreline.hbm_phy");
+}
+
 double EnergyTable::number(const std::string& constant) const {
   const Constant* c = find(constant);
   return c ? Constant::number(c->value) : 0;

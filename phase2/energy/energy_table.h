@@ -27,6 +27,8 @@ class EnergyTable {
   const Constant* find(const std::string& constant) const;
   /// By value; 0 where it has none.
   double number(const std::string& constant) const;
+  /// Whether it says what of a die's edge every kind of PHY takes.
+  bool knows_shoreline() const;
   /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight
   /// line in the square root of the size (a word line, and the way to a bank, are as long as the array is wide). Below
   /// the least point that one's; above the greatest along the line of the last two. Null where there are no points.

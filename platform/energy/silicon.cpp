@@ -216,17 +216,18 @@ class Builder {
     if (gbs > 0) stacks = whole(d.hbm_gbs / gbs);
     if (gb > 0) stacks = std::max(stacks, whole(static_cast<double>(d.hbm_bytes) / 1e9 / gb));
     if (table_.find("area.hbm_phy") && stacks > 0) d.parts.add("hbm_ctrl", "stacks", "area.hbm_phy", stacks);
-    add_edge(d, "shoreline.ucie_phy", whole(d.ucie_gbs));
-    add_edge(d, "shoreline.pcie_phy", whole(d.pcie_gbs));
-    add_edge(d, "shoreline.hbm_phy", stacks);
+    if (table_.knows_shoreline()) {
+      add_edge(d, "shoreline.ucie_phy", whole(d.ucie_gbs));
+      add_edge(d, "shoreline.pcie_phy", whole(d.pcie_gbs));
+      add_edge(d, "shoreline.hbm_phy", stacks);
+    }
     return stacks;
   }
 
   void add_edge(OnDie& d, const char* constant, uint64_t count) const {
-    const Constant* c = table_.find(constant);
-    if (!c) return;
+    const Constant& c = *table_.find(constant);
     const auto of = [&](int64_t each) { return product(Rontojoules{count}, Rontojoules{each}); };
-    d.edge += Band{of(c->low), of(c->value), of(c->high)};
+    d.edge += Band{of(c.low), of(c.value), of(c.high)};
   }
 
   uint64_t memory_bytes(uint32_t at) const {

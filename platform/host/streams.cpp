@@ -9,7 +9,7 @@ namespace {
 
 /// After all completions of the instant, so that what they set free begins in the order of enqueueing.
 Order behind_completions() {
-  return Order(Order::kEngines, (uint64_t{1} << 61) - 1, ~uint64_t{0});
+  return Order(Order::kEngines, Order::kLast, ~uint64_t{0});
 }
 
 /// " (my_program.cpp:12)"; empty where the program has not said it.

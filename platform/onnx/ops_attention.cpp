@@ -488,7 +488,9 @@ void run_attention(Pe& pe) {
 /// Of keys that are seen; a mask may hide more.
 double macs_of_attention(const Op& op) {
   const AttentionSizes s(op);
-  const int64_t queries = s.q.rows(), past = is_grouped(op) ? s.total - queries : s.past, keys = s.total - past;
+  // Of a cache with more room than keys only these.
+  const int64_t queries = s.q.rows(), total = is_grouped(op) ? op.value(6) : s.total,
+                past = is_grouped(op) ? std::max<int64_t>(0, total - queries) : s.past, keys = total - past;
   const int64_t full = s.causal ? std::min(queries, keys) : 0;
   const double seen = static_cast<double>(full) * static_cast<double>(full + 1) / 2 +
                       static_cast<double>(queries - full) * static_cast<double>(keys) +

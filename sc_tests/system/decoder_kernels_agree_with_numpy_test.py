@@ -237,9 +237,9 @@ class Kernels(KernelCli):
 
     def test_norms_that_lack_something_are_told(self):
         np.save(self.path("v.npy"), self.values(512))
-        for options, saying in ((["--param", "norm=layer"], "norm=layer: lacks the tensor norm"),
-                                (["--tensor", f"norm={self.path('v.npy')}", "--param", "norm=none"], "norm is beside norm=rms or norm=layer"),
-                                (["--tensor", f"norm_bias={self.path('v.npy')}"], "norm_bias is beside norm=layer")):
+        for options, saying in ((["--param", "norm=layer"], "norm=layer: expected the tensor norm"),
+                                (["--tensor", f"norm={self.path('v.npy')}", "--param", "norm=none"], "tensor norm: given with norm=none, expected norm=rms or norm=layer"),
+                                (["--tensor", f"norm_bias={self.path('v.npy')}"], "tensor norm_bias: expected norm=layer")):
             self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", *options, saying=[saying], status=1)
         self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "decode_linear", "--param", "norm=batch", saying=["'batch'"], lines=1)
 

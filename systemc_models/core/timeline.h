@@ -30,6 +30,8 @@ struct Order {
     kArrivals = 5,     ///< messages become ready at a link or arrive at a memory
     kArbitration = 6,  ///< a router of one's own, or a DRAM controller, chooses among what is ready
   };
+  /// A major behind all others of a phase.
+  static constexpr uint64_t kLast = (uint64_t{1} << 61) - 1;
   uint64_t major = 0;
   uint64_t minor = 0;
   Order() = default;

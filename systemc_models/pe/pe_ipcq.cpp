@@ -297,21 +297,13 @@ bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
   return true;
 }
 
-namespace {
-
-/// Behind all else of an instant: an empty message that arrives then is visible then too.
-Order choice_order(const Pe& pe) {
-  constexpr uint64_t kBehindAllNodes = (uint64_t{1} << 61) - 1;
-  return Order(Order::kArbitration, kBehindAllNodes, pe.order);
-}
-
-}  // namespace
-
-/// When all that becomes visible at this instant is.
+/// When all that becomes visible at this instant is, behind all else of it: an empty message that arrives then is
+/// visible then.
 void PeIpcq::choose_soon() {
   if (choice_due_) return;
   choice_due_ = true;
-  timeline().at(timeline().now_ns(), choice_order(*pe_), call<&PeIpcq::choose>(*this));
+  timeline().at(timeline().now_ns(), Order(Order::kArbitration, Order::kLast, pe_->order),
+                call<&PeIpcq::choose>(*this));
 }
 
 /// The first port with a message, in cyclic order behind the one that was taken last.

@@ -114,6 +114,9 @@ void read_bounds(energy::EnergyTable& table, YamlMap& section) {
   table.bounds.tdp_w = map.number("tdp_w", NumberRule::positive("W", energy::kMostOfUnit)).value_or(0);
   table.bounds.die_mm2 = map.number("die_mm2", NumberRule::positive("mm2", energy::kMostOfUnit)).value_or(0);
   table.bounds.shoreline_mm = map.number("shoreline_mm", NumberRule::positive("mm", energy::kMostOfUnit)).value_or(0);
+  if (table.bounds.shoreline_mm > 0 && !table.knows_shoreline())
+    map.faults().add(map.line_of_key("shoreline_mm"), map.field("shoreline_mm"),
+                     "expected shoreline.ucie_phy, .pcie_phy and .hbm_phy beside it: what PHYs take of an edge");
   map.finish();
 }
 

@@ -172,6 +172,8 @@ TEST(EnergySection, RefusesWrongAreasPricesAndBounds) {
            {" {static: {dye: {value: 1}}}", "t.yaml:3: energy.static.dye: unknown key, did you mean 'die'?"},
            {" {bounds: {tdp_w: 0}}", "t.yaml:3: energy.bounds.tdp_w: found '0'; legal: a number > 0"},
            {" {bounds: {shoreline_mm: -1}}", "t.yaml:3: energy.bounds.shoreline_mm: found '-1'; legal: a number > 0"},
+           {" {bounds: {shoreline_mm: 25}}",
+            "t.yaml:3: energy.bounds.shoreline_mm: expected shoreline.ucie_phy, .pcie_phy and .hbm_phy beside it"},
            {" {shoreline: {hbm: {value: 1}}}", "t.yaml:3: energy.shoreline.hbm: unknown key"},
            {" {shoreline: {ucie_phy: {value: 1, unit: mm, source: s, quality: assumed, range: [1, 1]}}}",
             "t.yaml:3: energy.shoreline.ucie_phy.unit: found 'mm'; legal: mm/(GB/s)\n"},
