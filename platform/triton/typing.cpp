@@ -29,17 +29,23 @@ void name_words(Operation& op) {
   if (op.info->does == Does::program_id || op.info->does == Does::num_programs) name("axis", {"x", "y", "z"});
 }
 
+/// What is wrong with how many operands an op has; empty: nothing.
+std::string fault_of_count(const Operation& op) {
+  const auto n = static_cast<int>(op.operands.size());
+  const OpInfo& info = *op.info;
+  if (n >= info.least && (info.most < 0 || n <= info.most)) return {};
+  return "found " + std::to_string(n) + " operands, expected " + std::to_string(info.least) +
+         (info.most < 0            ? " or more"
+          : info.most > info.least ? " to " + std::to_string(info.most)
+                                   : "");
+}
+
 class Settling {
  public:
   Settling(Operation& o, const Told& t, const std::vector<Type>& operands) : op(o), told(t), in(operands) {}
 
   std::vector<Type> results() {
-    const int n = static_cast<int>(in.size());
-    if (n < op.info->least || (op.info->most >= 0 && n > op.info->most))
-      return fault("found " + std::to_string(n) + " operands, expected " + std::to_string(op.info->least) +
-                   (op.info->most < 0                ? " or more"
-                    : op.info->most > op.info->least ? " to " + std::to_string(op.info->most)
-                                                     : ""));
+    if (const std::string wrong = fault_of_count(op); !wrong.empty()) return fault(wrong);
     name_words(op);
     for (const Type& t : in) any_unknown |= !t.known();
     for (const Type& t : told.before) any_unknown |= !t.known();
@@ -503,6 +509,8 @@ class Structure {
         const bool last = i + 1 == b.operations.size();
         if (ends != last && m_.unknown.empty())
           return told(op, ends ? "found before the end of its block" : "found at the end of its block");
+        // Ops with regions, terminators and branches are settled by nobody else.
+        if (const std::string wrong = fault_of_count(op); !wrong.empty()) return told(op, wrong);
         if (ends) terminator(op, r, parent, number);
         operation(op);
         if (!fault_.empty()) return;
@@ -513,7 +521,7 @@ class Structure {
   void terminator(const Operation& op, const Region& r, const Operation* parent, size_t number) {
     if (op.info->does == Does::branch) {
       if (op.successors.size() != (op.name == "cf.cond_br" ? 2 : 1)) return told(op, "found other successors");
-      if (op.name == "cf.cond_br" && f_.types[op.operands.at(0)].known() &&
+      if (op.name == "cf.cond_br" && f_.types[op.operands[0]].known() &&
           f_.types[op.operands[0]] != Type{Type::Kind::number, Element::i1})
         return told(op, "found a condition of " + f_.types[op.operands[0]].to_string());
       for (const Successor& to : op.successors) {
@@ -586,7 +594,7 @@ class Structure {
           return;
         }
         if (op.regions.size() == 1 && !op.results.empty()) return told(op, "found results without else");
-        if (f_.types[op.operands.at(0)].known() && f_.types[op.operands[0]] != Type{Type::Kind::number, Element::i1})
+        if (f_.types[op.operands[0]].known() && f_.types[op.operands[0]] != Type{Type::Kind::number, Element::i1})
           return told(op, "found a condition of " + f_.types[op.operands[0]].to_string());
         break;
       case Does::while_loop: {
