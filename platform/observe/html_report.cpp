@@ -8,7 +8,9 @@
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/varint.h"
 #include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/record/html_page.h"
 #include "kernbench/platform/tools/host_phases.h"
@@ -20,7 +22,7 @@
 namespace kernbench {
 
 namespace page {
-extern const std::string_view html, js, plot_css, plot_js, plot_license;
+extern const std::string_view html, js, retimer, plot_css, plot_js, plot_license;
 }
 
 namespace {
@@ -40,13 +42,8 @@ std::string base64(const std::string& bytes) {
   return out;
 }
 
-/// Seven bits a byte, the lowest first.
-void append_number(std::string& out, uint64_t v) {
-  for (; v >= 128; v >>= 7) out += static_cast<char>(v | 128);
-  out += static_cast<char>(v);
-}
 void append_signed(std::string& out, int64_t v) {
-  append_number(out, static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
+  append_varint(out, static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
 }
 
 int64_t to_ps(double ns) {
@@ -62,10 +59,10 @@ void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices
   for (const TimelineRecorder::Slice& s : slices) {
     const int64_t from = to_ps(s.from), to = to_ps(s.to);
     append_signed(out, from - end);
-    append_number(out, static_cast<uint64_t>(to - from));
+    append_varint(out, static_cast<uint64_t>(to - from));
     end = to;
-    append_number(out, static_cast<uint64_t>(s.kind) + (s.op != op ? 8 : 0) + (s.tile >= 0 ? 16 : 0));
-    if (s.op != op) append_number(out, s.op);
+    append_varint(out, static_cast<uint64_t>(s.kind) + (s.op != op ? 8 : 0) + (s.tile >= 0 ? 16 : 0));
+    if (s.op != op) append_varint(out, s.op);
     op = s.op;
     if (s.tile < 0) continue;
     append_signed(out, s.tile - tile);
@@ -247,7 +244,12 @@ std::string HtmlReport::data(const RunReport& r) const {
   for (size_t i = 0; i < insight::kResources; ++i)
     w.field(std::string(insight::name_of(static_cast<insight::Resource>(i))),
             insight::title_of(static_cast<insight::Resource>(i)));
-  w.close('}').key("engines").open('[');
+  w.close('}').key("scaled_parts").open('[');
+  for (const insight::ScaledPart& p : insight::scaled_parts()) {
+    if (insight::resource_of(p.name)) w.value(p.name);
+  }
+  w.close(']').field("causes", base64(causes_)).field("most_causes", kMostCauses);
+  w.key("engines").open('[');
   for (const EngineReport& e : r.engines) write_engine_json(w, e);
   w.close(']').key("pes").open('[');
   for (const topology::Pe& pe : system.pes) w.value(pe.id);
@@ -286,6 +288,7 @@ void HtmlReport::write(const RunReport& r) {
   write_page(page::html,
              {{"title", title},
               {"js", page::js},
+              {"retimer", causes_.empty() ? std::string_view() : page::retimer},
               {"own_css", page::plot_css},
               {"plot_js", page::plot_js},
               {"plot_license", page::plot_license},
