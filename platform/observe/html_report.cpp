@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -15,8 +14,7 @@
 #include "kernbench/platform/record/html_page.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/topology/graph/naming.h"
-#include "kernbench/platform/topology/view/diagram.h"
+#include "kernbench/platform/topology/view/plan_json.h"
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
@@ -114,10 +112,6 @@ class Words {
   std::vector<std::string> list_;
 };
 
-double rounded_mm(double mm) {
-  return std::round(mm * 1e3) / 1e3;
-}
-
 void write_system(JsonWriter& w, const topology::Graph& system) {
   Words kinds;
   w.key("nodes").open('[');
@@ -133,49 +127,6 @@ void write_system(JsonWriter& w, const topology::Graph& system) {
     w.value(system.effective_bw(static_cast<uint32_t>(e))).close(']');
   }
   w.close(']').field("edge_kinds", edge_kinds.list());
-}
-
-void write_plan(JsonWriter& w, const std::string& id, const topology::Diagram& d) {
-  w.open('{').field("id", id).field("title", d.title).field("subtitle", d.subtitle).key("boxes").open('[');
-  for (const topology::Box& b : d.boxes) {
-    w.open('[')
-        .value(b.id)
-        .value(b.kind)
-        .value(b.title)
-        .value(rounded_mm(b.centre.x_mm))
-        .value(rounded_mm(b.centre.y_mm));
-    w.value(rounded_mm(b.w)).value(rounded_mm(b.h)).value(b.container ? 1 : 0).close(']');
-  }
-  w.close(']').key("wires").open('[');
-  for (const topology::Wire& wire : d.wires) {
-    w.open('[').value(wire.from).value(wire.to);
-    for (const topology::Position& p : wire.bends) w.value(rounded_mm(p.x_mm)).value(rounded_mm(p.y_mm));
-    w.close(']');
-  }
-  w.close(']').close('}');
-}
-
-/// The tray, its SIPs and their cubes; a flat system as a whole.
-void write_plans(JsonWriter& w, const topology::Graph& system) {
-  w.key("plans").open('[');
-  if (topology::default_view(system) == topology::View::flat) {
-    write_plan(w, "", topology::draw_flat(system));
-  } else {
-    write_plan(w, "", topology::draw_tray(system));
-    std::set<std::pair<int, int>> parts;  // SIP and cube
-    for (const topology::Node& n : system.nodes) {
-      const topology::naming::Owner o = topology::naming::owner_of(n.id);
-      if (o.sip >= 0 && parts.insert({o.sip, -1}).second) {
-        const std::string id = topology::naming::sip(static_cast<uint32_t>(o.sip));
-        write_plan(w, id, topology::draw_sip(system, id));
-      }
-      if (o.cube >= 0 && parts.insert({o.sip, o.cube}).second) {
-        const std::string id = topology::naming::cube(static_cast<uint32_t>(o.sip), static_cast<uint32_t>(o.cube));
-        write_plan(w, id, topology::draw_cube(system, id));
-      }
-    }
-  }
-  w.close(']');
 }
 
 void write_bins(JsonWriter& w, const TimelineRecorder& r, size_t edges, double sim_ns) {
@@ -255,7 +206,7 @@ std::string HtmlReport::data(const RunReport& r) const {
   for (const topology::Pe& pe : system.pes) w.value(pe.id);
   w.close(']');
   write_system(w, system);
-  write_plans(w, system);
+  topology::write_plans(w.key("plans"), system);
   write_bins(w, recorder_, system.edges.size(), r.end_ns);
   write_slices(w, recorder_);
   w.close('}');

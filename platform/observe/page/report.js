@@ -302,8 +302,8 @@
       where.dataset.ns = now.ns;
       where.dataset.about = now.about;
       const change = now.ns / END - 1;
-      where.textContent =
-          `${mark}${time(now.ns)}, ${time(END)} ${change < 0 ? '−' : '+'} ${percent(Math.abs(change))}.` + verdict(now);
+      const from = now.ns === END ? 'as it was' : `${time(END)} ${change < 0 ? '−' : '+'} ${percent(Math.abs(change))}`;
+      where.textContent = `${mark}${time(now.ns)}, ${from}.` + verdict(now);
       const changed = Object.entries(faster).filter(([, f]) => f !== 1).map(([name, f]) => `${name}=${f}`);
       $('what-if-options').textContent = changed.map(c => `--scale ${c}`).join(' ') || '(nothing is changed)';
       where.dataset.predict = changed.join(',');
