@@ -140,7 +140,8 @@ std::vector<Type> Parser::settle_generic(Operation& op, const Told& all) {
   switch (op.info->typing) {
     case Typing::alike:
     case Typing::compare:
-      if (!all.before.empty()) t.before = {all.before.front()};
+      if (all.before.empty()) break;
+      t.before = {all.before.front()};
       if (op.info->typing == Typing::alike && !all.after.empty() && all.after.front() != all.before.front())
         fail_at(op, "found a result of " + all.after.front().to_string());
       break;

@@ -53,6 +53,8 @@ class Structure {
         const bool last = i + 1 == b.operations.size();
         if (ends != last && m_.unknown.empty())
           return told(op, ends ? "found before the end of its block" : "found at the end of its block");
+        // Ops with regions, terminators and branches are settled by nobody else.
+        if (const std::string wrong = fault_of_count(op); !wrong.empty()) return told(op, wrong);
         if (ends) terminator(op, r, parent, number);
         operation(op);
         if (!fault_.empty()) return;
@@ -63,7 +65,7 @@ class Structure {
   void terminator(const Operation& op, const Region& r, const Operation* parent, size_t number) {
     if (op.info->does == Does::branch) {
       if (op.successors.size() != (op.name == "cf.cond_br" ? 2 : 1)) return told(op, "found other successors");
-      if (op.name == "cf.cond_br" && f_.types[op.operands.at(0)].known() &&
+      if (op.name == "cf.cond_br" && f_.types[op.operands[0]].known() &&
           f_.types[op.operands[0]] != Type{Type::Kind::number, Element::i1})
         return told(op, "found a condition of " + f_.types[op.operands[0]].to_string());
       for (const Successor& to : op.successors) {
@@ -136,7 +138,7 @@ class Structure {
           return;
         }
         if (op.regions.size() == 1 && !op.results.empty()) return told(op, "found results without else");
-        if (f_.types[op.operands.at(0)].known() && f_.types[op.operands[0]] != Type{Type::Kind::number, Element::i1})
+        if (f_.types[op.operands[0]].known() && f_.types[op.operands[0]] != Type{Type::Kind::number, Element::i1})
           return told(op, "found a condition of " + f_.types[op.operands[0]].to_string());
         break;
       case Does::while_loop: {

@@ -33,12 +33,7 @@ class Settling {
   Settling(Operation& o, const Told& t, const std::vector<Type>& operands) : op(o), told(t), in(operands) {}
 
   std::vector<Type> results() {
-    const int n = static_cast<int>(in.size());
-    if (n < op.info->least || (op.info->most >= 0 && n > op.info->most))
-      return fault("found " + std::to_string(n) + " operands, expected " + std::to_string(op.info->least) +
-                   (op.info->most < 0                ? " or more"
-                    : op.info->most > op.info->least ? " to " + std::to_string(op.info->most)
-                                                     : ""));
+    if (const std::string wrong = fault_of_count(op); !wrong.empty()) return fault(wrong);
     name_words(op);
     for (const Type& t : in) any_unknown |= !t.known();
     for (const Type& t : told.before) any_unknown |= !t.known();
@@ -457,6 +452,16 @@ class Settling {
 };
 
 }  // namespace
+
+std::string fault_of_count(const Operation& op) {
+  const auto n = static_cast<int>(op.operands.size());
+  const OpInfo& info = *op.info;
+  if (n >= info.least && (info.most < 0 || n <= info.most)) return {};
+  return "found " + std::to_string(n) + " operands, expected " + std::to_string(info.least) +
+         (info.most < 0            ? " or more"
+          : info.most > info.least ? " to " + std::to_string(info.most)
+                                   : "");
+}
 
 std::vector<Type> settle_types(Operation& op, const Told& told, const std::vector<Type>& operands, std::string* fault) {
   Settling settling(op, told, operands);

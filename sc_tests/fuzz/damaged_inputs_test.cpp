@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
 
@@ -64,6 +65,55 @@ TEST_P(DamagedInputs, AreReadOrRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs, ::testing::ValuesIn(names()), [](const auto& of) { return of.param; });
+
+/// Of the table in platform/triton/op_table.cpp.
+std::vector<std::string> triton_ops() {
+  std::ifstream in(KERNBENCH_CORPUS "/../../../platform/triton/op_table.cpp");
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::regex row(R"re(\{"([a-z]+\.[a-z_0-9]+)", T::)re");
+  std::vector<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) names.push_back((*at)[1]);
+  return names;
+}
+
+std::string repeated(int count, const std::string& word) {
+  std::string list;
+  for (int i = 0; i < count; ++i) list += (i > 0 ? ", " : "") + word;
+  return list;
+}
+
+/// MLIR's generic form says of any op how many operands, results and regions it has, be it none at all.
+TEST(TritonOps, InGenericFormMayLackWhatTheyNeed) {
+  const FuzzedReader& reader = fuzzed_reader("ttir");
+  const std::vector<std::string> ops = triton_ops();
+  ASSERT_GT(ops.size(), 100U);
+  int taken = 0, refused = 0;
+  for (const std::string& op : ops) {
+    for (const std::string type : {"i32", "f32", "!tt.ptr<f32>", "tensor<4xi32>"}) {
+      for (int operands = 0; operands <= 4; ++operands) {
+        for (int results = 0; results <= 2; ++results) {
+          for (const char* region : {"", "({})", "({^bb0: \"scf.yield\"() : () -> ()})"}) {
+            const std::string given = results > 0 ? "%r:" + std::to_string(results) + " = " : "";
+            const std::string text = "module {\ntt.func @k(%x: " + type + ") {\n" + given + "\"" + op + "\"(" +
+                                     repeated(operands, "%x") + ") " + region + " : (" + repeated(operands, type) +
+                                     ") -> (" + repeated(results, type) + ")\ntt.return\n}\n}\n";
+            try {
+              reader.read(text);
+              ++taken;
+            } catch (const Refused& fault) {
+              ++refused;
+              EXPECT_STRNE(fault.what(), "") << text;
+            } catch (const std::exception& e) {
+              FAIL() << e.what() << "\n" << text;
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_GT(refused, taken);
+}
 
 }  // namespace
 }  // namespace kernbench::fuzz
