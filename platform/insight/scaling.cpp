@@ -6,11 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
 namespace kernbench::insight {
@@ -116,7 +116,7 @@ std::pair<std::string, double> part_and_factor(const std::string& option, const 
 
 std::vector<std::pair<Resource, double>> factors_of(const std::string& option, const std::string& text) {
   std::vector<std::pair<Resource, double>> all;
-  std::istringstream words(text + ",");
+  TextInput words(text + ",");
   for (std::string word; std::getline(words, word, ',');) {
     const auto [part, factor] = part_and_factor(option, word);
     const auto r = resource_of(part);

@@ -24,7 +24,7 @@ class Fusion {
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (taken_[i]) continue;
       const std::vector<size_t> members = grown(i);
-      Launch l{ops_[i], {}};
+      Launch l{ops_[i], {}, nullptr};
       for (const size_t m : members) {
         taken_[m] = true;
         l.followers.push_back(ops_[m]);

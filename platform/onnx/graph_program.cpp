@@ -13,6 +13,7 @@
 #include "kernbench/platform/host/tensor_parallel.h"
 #include "kernbench/platform/onnx/host_machine.h"
 #include "kernbench/platform/onnx/pe.h"
+#include "kernbench/platform/onnx/placed.h"
 
 namespace kernbench::onnx {
 namespace {
@@ -20,19 +21,28 @@ namespace {
 /// Relative error that ONNX's own test suite allows.
 constexpr double kRtol = 1e-3;
 
-/// Over the PEs in blocks of elements: of rows along the first axis that has more than one.
-host::Layout layout_of(const Dims& shape) {
-  int axis = 0;
-  while (axis + 1 < shape.rank() && shape[axis] == 1) ++axis;
-  return host::rank_replicate().cube(host::shard(axis)).pe(host::shard(axis));
-}
-
 HostTensor host_tensor(const TensorData& t, const Dims& shape) {
   HostTensor h;
   h.dtype = t.dtype();
   h.shape = shape;
   h.bytes = t.bytes;
   return h;
+}
+
+/// Of [columns, rows], as [rows, columns].
+HostTensor transposed_tensor(const TensorData& t, const Dims& shape) {
+  HostTensor h = host_tensor(t, shape);
+  const int64_t size = static_cast<int64_t>(size_of(h.dtype)), rows = shape[0], columns = shape[1];
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c)
+      std::copy_n(t.bytes.begin() + (c * rows + r) * size, size, h.bytes.begin() + (r * columns + c) * size);
+  }
+  return h;
+}
+
+/// Works position by position, in whatever blocks (Pe::block()).
+bool is_by_position(const Launch& l) {
+  return !l.linear && l.op->row->each;
 }
 
 /// Of values whose elements went through a coarser type: its tolerance. Two orders of a sum may round to neighbours in
@@ -75,16 +85,12 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
     if (e != expected_.end() && (e->second->type != v->type || e->second->shape != v->shape))
       throw RunError(fmt::format("output '{}' is {} {}, expected {} {}", v->name, onnx::name_of(v->type),
                                  to_string(v->shape), onnx::name_of(e->second->type), to_string(e->second->shape)));
-    if (v->elements() > 0) add_tensor(*v, TensorSpec::Role::out);
+    if (v->elements() > 0) add_tensor(*v, TensorSpec::Role::out, flat_layout(dims_of(*v), plan_->machine), dims_of(*v));
     if (v->elements() == 0 && e != expected_.end()) by_shape_.push_back(v->name);
   }
   for (const Launch& l : plan_->run) {
-    for (const Launch::Operand& in : l.inputs()) {
-      const Value& v = stored(*in.value);
-      const bool given = v.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0;
-      if (given && names_.count(&v) == 0) add_tensor(v, TensorSpec::Role::in);
-    }
-    add_kernel(l);
+    add_operands(l);
+    if (!l.linear) add_kernel(l);
     rooflines_[&l] = roofline_of(l, peaks);
     spec_.materializes = spec_.materializes || l.op->row->reads_values;
   }
@@ -92,18 +98,44 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
   if (verifies()) spec_.reference = [this](const Params&, const TensorMap&) { return reference(); };
 }
 
-void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role) {
+/// Those that are there from the start, each in the layout that its first reader wants, and what is to be known of the
+/// others.
+void GraphProgram::add_operands(const Launch& l) {
+  const auto is_new = [&](const Value& v) {
+    return names_.count(&v) == 0 && (v.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0);
+  };
+  if (l.linear) {
+    const Value &w = stored(*l.linear->w), *bias = l.linear->bias ? &stored(*l.linear->bias) : nullptr;
+    add_tensor(w, TensorSpec::Role::in, l.linear->few_rows ? lanes() : host::grid_of_columns(),
+               {l.linear->k, l.linear->n}, l.linear->transposed);
+    if (bias) add_tensor(*bias, TensorSpec::Role::in, host::rank_replicate().cube(host::shard(0)), {l.linear->n});
+  }
+  for (const Launch::Operand& in : l.inputs()) {
+    const Value& v = stored(*in.value);
+    if (is_new(v)) add_tensor(v, TensorSpec::Role::in, flat_layout({v.elements()}, plan_->machine), {v.elements()});
+    if (!is_by_position(l) && !(l.linear && l.linear->few_rows)) read_flat_.insert(&v);
+  }
+  if (!l.linear || !l.linear->few_rows) return;
+  wanted_.insert({&stored(*l.linear->x), {l.linear->m, l.linear->k}});
+  if (l.linear->residual) wanted_.insert({&stored(*l.linear->residual), {l.linear->m, l.linear->n}});
+}
+
+void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role, const host::Layout& layout, const Dims& shape,
+                              bool transposed) {
   ProgramTensor t;
   t.name = role == TensorSpec::Role::in && spec_.tensor(v.name) ? v.name + " (in)" : v.name;
   t.role = role;
-  const Dims shape = role == TensorSpec::Role::out ? dims_of(v) : Dims{v.elements()};
   t.shape = [shape](const Params&) { return shape; };
   t.dtype = [dtype = v.dtype()](const Params&) { return dtype; };
-  t.layout = layout_of(shape);
+  t.layout = layout;
   t.already_there = v.constant != nullptr;
   if (role == TensorSpec::Role::in) {
     const auto value = v.constant ? v.constant : v.known ? v.known : drawn(v, plan_->seed);
-    t.fill = [value, shape](const Params&, uint64_t) { return host_tensor(*value, shape); };
+    t.fill = [value, shape, transposed](const Params&, uint64_t) {
+      return transposed ? transposed_tensor(*value, shape) : host_tensor(*value, shape);
+    };
+  } else {
+    read_flat_.insert(&v);
   }
   names_[&v] = t.name;
   spec_.tensors.push_back(std::move(t));
@@ -121,6 +153,10 @@ void GraphProgram::add_kernel(const Launch& l) {
     t.role = role;
     t.shape = [n = o.value->elements()](const Params&) { return Dims{n}; };
     t.dtype = [dtype = o.value->dtype()](const Params&) { return dtype; };
+    t.optional = is_by_position(l);
+    k.tensors.push_back(t);
+    if (!t.optional) return;
+    t.name += kInBlocks;
     k.tensors.push_back(std::move(t));
   };
   for (const Launch::Operand& o : l.inputs()) add(o, TensorSpec::Role::in);
@@ -142,30 +178,68 @@ void GraphProgram::run(host::Context& h) {
   for (const Launch& l : plan_->run) {
     for (const Launch::Operand& in : l.inputs()) last_use[&stored(*in.value)] = &l;
   }
-  std::map<const Value*, host::Tensor> tensors;
-  for (const auto& [v, name] : names_) tensors[v] = spec_.tensor(name)->is_output() ? h.output(name) : h.input(name);
+  Placed placed(h, plan_->machine);
+  for (const auto& [v, name] : names_)
+    placed.add(*v, spec_.tensor(name)->is_output() ? h.output(name) : h.input(name), !spec_.tensor(name)->is_output());
   for (const Launch& l : plan_->run) {
-    std::map<std::string, host::Tensor> given;
-    std::vector<host::Tensor> unused;
-    for (const Launch::Operand& in : l.inputs()) given[in.name] = tensors.at(&stored(*in.value));
-    for (const Launch::Operand& out : l.outputs()) {
-      const Value& v = *out.value;
-      if (tensors.count(&v) == 0) {
-        tensors[&v] = h.tensor(v.dtype(), {v.elements()}, layout_of({v.elements()}), v.name);
-        if (last_use.count(&v) == 0) unused.push_back(tensors[&v]);
+    const size_t first = h.streams().operations().size();
+    if (l.linear)
+      launch_linear(h, placed, l);
+    else
+      launch(h, placed, l);
+    marks_.push_back({first, h.streams().operations().size() - 1, &l});
+    for (const auto& operands : {l.inputs(), l.outputs()}) {
+      for (const Launch::Operand& o : operands) {
+        const auto last = last_use.find(&stored(*o.value));
+        if (last == last_use.end() || last->second == &l) placed.free(stored(*o.value));
       }
-      given[out.name] = tensors[&v];
-    }
-    marks_.push_back({h.streams().operations().size(), &l});
-    h.launch(h.rank(0), kernels_.at(&l), {}, given);
-    for (const host::Tensor& t : unused) h.free(t);
-    for (const Launch::Operand& in : l.inputs()) {
-      const Value& v = stored(*in.value);
-      if (last_use.at(&v) != &l || names_.count(&v) > 0 || tensors.count(&v) == 0) continue;
-      h.free(tensors.at(&v));
-      tensors.erase(&v);
     }
   }
+}
+
+void GraphProgram::launch(host::Context& h, Placed& placed, const Launch& l) const {
+  const std::vector<Launch::Operand> inputs = l.inputs();
+  const Value& out = *l.outputs().front().value;
+  // As the matrix in whose blocks it works: that of who reads it, or of what lies so alone.
+  Dims matrix;
+  if (is_by_position(l)) {
+    const auto wanted = wanted_.find(&out);
+    if (wanted != wanted_.end()) matrix = wanted->second;
+    for (const Launch::Operand& in : inputs) {
+      if (matrix.rank() == 0 && in.value->elements() == out.elements()) matrix = placed.only_in_lanes(stored(*in.value));
+    }
+  }
+  std::map<std::string, host::Tensor> given;
+  for (const Launch::Operand& in : inputs) {
+    const Value& v = stored(*in.value);
+    if (matrix.rank() > 0 && v.elements() == matrix.elements() && placed.lies_in(v, lanes(), matrix))
+      given[in.name + kInBlocks] = placed.in_blocks(v, lanes(), matrix);
+    else
+      given[in.name] = placed.flat(v);
+  }
+  for (const Launch::Operand& o : l.outputs()) {
+    const bool in_blocks = matrix.rank() > 0 && wanted_.count(o.value) > 0;
+    if (in_blocks) given[o.name + kInBlocks] = placed.make_in_blocks(*o.value, lanes(), matrix);
+    if (!in_blocks || read_flat_.count(o.value) > 0) given[o.name] = placed.make_flat(*o.value);
+  }
+  h.launch(h.rank(0), kernels_.at(&l), {}, given);
+}
+
+void GraphProgram::launch_linear(host::Context& h, Placed& placed, const Launch& launch) const {
+  const Linear& l = *launch.linear;
+  const Value& y = *l.y;
+  const host::Tensor w = placed.flat(stored(*l.w));
+  if (!l.few_rows) {
+    const host::Tensor x = placed.in_blocks(stored(*l.x), host::grid_of_rows(), {l.m, l.k});
+    host::linear_2d(h, x, w, placed.make_flat(y, {l.m, l.n}), l.activation);
+    return;
+  }
+  std::map<std::string, host::Tensor> tensors{{"x", placed.in_blocks(stored(*l.x), lanes(), {l.m, l.k})}};
+  if (l.residual) tensors["residual"] = placed.in_blocks(stored(*l.residual), lanes(), {l.m, l.n});
+  if (l.bias) tensors["bias"] = placed.flat(stored(*l.bias));
+  tensors["y"] = placed.make_in_blocks(y, lanes(), {l.m, l.n});
+  host::linear_of_few_rows(h, h.rank(0), tensors, w, {{"activation", l.activation}, {"norm", "none"}});
+  if (read_flat_.count(&y) > 0) placed.flat(y);
 }
 
 std::map<std::string, Expected> GraphProgram::reference() const {
