@@ -118,6 +118,7 @@ class Linear {
         ranks_(tl, kShares),
         totals_(tl, kTotals),
         dtype_(args.dtype()),
+        type_of_sums_(args.choice("sums") == "f32" ? DType::f32 : dtype_),
         integers_(activations_are_integers(args.params())) {
     for (size_t p = 0; p < pes_.size(); ++p) rows_.push_back(rows_of(p));
     for (size_t c = 0; c < cubes_.size(); ++c) columns_.push_back(columns_of("x", cubes_[c]));
@@ -462,7 +463,7 @@ class Linear {
       const tl::Tensor x = part.x.slice(1, k.first - part.k.first, k.count);
       const bool last = i + 1 == pieces_.size(), begins = i == 0 || k.first >= end_of_group(pieces_[i - 1].first),
                  ends = last || pieces_[i + 1].first >= end_of_group(k.first);
-      const DType type = integers_ ? DType::i32 : last && scales_.empty() ? dtype_ : DType::f32;
+      const DType type = integers_ ? DType::i32 : last && scales_.empty() ? type_of_sums_ : DType::f32;
       std::vector<tl::Tensor>& weights = weights_read_[used_ % weights_read_.size()];
       for (size_t m = 0; m < weights.size(); ++m) {
         std::vector<Product>& products = u->products[m];
@@ -509,7 +510,7 @@ class Linear {
         while (!u->products[m].empty()) scale_first(u, m);
       }
       if (integers_) u->sums[m] = tl_.async().mul(u->sums[m], u->chunk->steps);
-      if (dtype_ != DType::f32) u->sums[m] = tl_.cast(u->sums[m], dtype_);
+      if (type_of_sums_ != DType::f32) u->sums[m] = tl_.cast(u->sums[m], type_of_sums_);
       tl_.wait(u->sums[m]);
     }
     u->products.clear();
@@ -533,7 +534,7 @@ class Linear {
 
   /// Rounded once; of no part at all, as a rank may have none of k: zeros.
   tl::Tensor sum_of(const std::vector<tl::Tensor>& parts, const Dims& shape) const {
-    if (parts.empty()) return tl_.zeros(shape, dtype_);
+    if (parts.empty()) return tl_.zeros(shape, type_of_sums_);
     if (parts.size() == 1) return parts.front();
     const tl::Tensor all = tl_.cat(parts, 0).reshape({static_cast<int64_t>(parts.size()), shape.elements()});
     return tl_.sum(all, 0).reshape(shape);
@@ -548,7 +549,7 @@ class Linear {
       std::vector<tl::Tensor> parts;
       for (size_t p = 0; p < pes_.size(); ++p) {
         if (k_[p].empty()) continue;
-        parts.push_back(p == pes_.me() ? rows_in(u->sums[m], *u->chunk, p) : sums_.recv(p, shape, dtype_));
+        parts.push_back(p == pes_.me() ? rows_in(u->sums[m], *u->chunk, p) : sums_.recv(p, shape, type_of_sums_));
       }
       u->own.push_back(sum_of(parts, shape));
     }
@@ -576,7 +577,7 @@ class Linear {
       if (r.empty()) continue;
       std::vector<tl::Tensor> parts;
       for (size_t i = 0; i < ranks_.size(); ++i)
-        parts.push_back(i == ranks_.me() ? own.slice(0, r.first, r.count) : ranks_.recv(i, {r.count}, dtype_));
+        parts.push_back(i == ranks_.me() ? own.slice(0, r.first, r.count) : ranks_.recv(i, {r.count}, type_of_sums_));
       u->shares.back() = sum_of(parts, {r.count});
       totals_.send_to_all(u->shares.back());
     }
@@ -588,7 +589,7 @@ class Linear {
     std::vector<tl::Tensor> all;
     for (size_t r = 0; r < ranks_.size(); ++r) {
       const int64_t part = share_of(elements, r).count;
-      if (part > 0) all.push_back(r == ranks_.me() ? u.shares[m] : totals_.recv(r, {part}, dtype_));
+      if (part > 0) all.push_back(r == ranks_.me() ? u.shares[m] : totals_.recv(r, {part}, type_of_sums_));
     }
     const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.cat(all, 0);
     return sum.reshape({count, blocks_[u.block].count});
@@ -623,6 +624,7 @@ class Linear {
   const Places cubes_;
   const Peers pes_, sums_, ranks_, totals_;
   const DType dtype_;
+  const DType type_of_sums_;    ///< between PEs, and in the last product
   const bool integers_;         ///< activations are
   std::vector<Range> rows_;     ///< by place in the cube
   std::vector<Range> columns_;  ///< of x, by cube
@@ -733,6 +735,7 @@ KernelSpec spec() {
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
               ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),
               ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most"),
+              ParamSpec::choice("sums", {"dtype", "f32"}, "type in which PEs give each other their parts of sums"),
               activations_spec("type of the rows that are multiplied: i8 gives each row a step of its own")};
   const std::vector<ParamSpec> gate = gate_params("of the first product");
   s.params.insert(s.params.begin() + 3, gate.begin(), gate.end());

@@ -133,10 +133,13 @@ class OnnxRun : public OwnProgram {
   }
 
  private:
-  /// A scalar is [1] in the program, which has no tensor without elements.
+  /// A scalar is [1] in the program, others may be matrices there; it has no tensor without elements.
   void take_dumps(RunOptions* r) {
     for (const onnx::Value* v : plan_->outputs) {
-      if (v->shape.empty()) r->dump_shapes[v->name] = Dims();
+      if (v->shape.empty())
+        r->dump_shapes[v->name] = Dims();
+      else if (v->shape.size() <= kMaxRank)
+        r->dump_shapes[v->name] = onnx::dims_of(*v);  // the program may have it as a matrix
       if (v->elements() > 0) continue;
       const auto of_value = [&](const auto& dump) { return dump.first == v->name; };
       for (const auto& dump : r->dumps) {

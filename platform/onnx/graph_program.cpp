@@ -79,13 +79,13 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
     : file_(std::move(file)), plan_(std::move(plan)), expected_(std::move(expected)) {
   spec_.name = file_;
   spec_.help = "an ONNX graph";
-  std::set<const Value*> outputs(plan_->outputs.begin(), plan_->outputs.end());
+  for (const Launch& l : plan_->run) see_readers(l);
   for (const Value* v : plan_->outputs) {
     const auto e = expected_.find(v->name);
     if (e != expected_.end() && (e->second->type != v->type || e->second->shape != v->shape))
       throw RunError(fmt::format("output '{}' is {} {}, expected {} {}", v->name, onnx::name_of(v->type),
                                  to_string(v->shape), onnx::name_of(e->second->type), to_string(e->second->shape)));
-    if (v->elements() > 0) add_tensor(*v, TensorSpec::Role::out, flat_layout(dims_of(*v), plan_->machine), dims_of(*v));
+    if (v->elements() > 0) add_output(*v);
     if (v->elements() == 0 && e != expected_.end()) by_shape_.push_back(v->name);
   }
   for (const Launch& l : plan_->run) {
@@ -98,12 +98,36 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
   if (verifies()) spec_.reference = [this](const Params&, const TensorMap&) { return reference(); };
 }
 
-/// Those that are there from the start, each in the layout that its first reader wants, and what is to be known of the
-/// others.
+/// As what values are read.
+void GraphProgram::see_readers(const Launch& l) {
+  const bool few_rows = l.linear && l.linear->few_rows;
+  for (const Launch::Operand& in : l.inputs()) {
+    if (!is_by_position(l) && !few_rows) read_flat_.insert(&stored(*in.value));
+  }
+  if (!few_rows) return;
+  wanted_.insert({&stored(*l.linear->x), {l.linear->m, l.linear->k}});
+  if (l.linear->residual) wanted_.insert({&stored(*l.linear->residual), {l.linear->m, l.linear->n}});
+}
+
+/// In lanes where it is so made, that reading it back costs nothing; its reader sees it as it is.
+void GraphProgram::add_output(const Value& v) {
+  Dims matrix;
+  for (const Launch& l : plan_->run) {
+    const auto made = l.outputs();
+    if (std::none_of(made.begin(), made.end(), [&](const Launch::Operand& o) { return o.value == &v; })) continue;
+    const auto wanted = wanted_.find(&v);
+    if (l.linear && l.linear->few_rows)
+      matrix = {l.linear->m, l.linear->n};
+    else if (is_by_position(l) && wanted != wanted_.end())
+      matrix = wanted->second;
+  }
+  if (matrix.rank() > 0) in_lanes_.insert(&v);
+  const Dims shape = matrix.rank() > 0 ? matrix : dims_of(v);
+  add_tensor(v, TensorSpec::Role::out, matrix.rank() > 0 ? lanes() : flat_layout(shape, plan_->machine), shape);
+}
+
+/// Those that are there from the start, each in the layout that its first reader wants.
 void GraphProgram::add_operands(const Launch& l) {
-  const auto is_new = [&](const Value& v) {
-    return names_.count(&v) == 0 && (v.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0);
-  };
   if (l.linear) {
     const Value &w = stored(*l.linear->w), *bias = l.linear->bias ? &stored(*l.linear->bias) : nullptr;
     add_tensor(w, TensorSpec::Role::in, l.linear->few_rows ? lanes() : host::grid_of_columns(),
@@ -112,12 +136,10 @@ void GraphProgram::add_operands(const Launch& l) {
   }
   for (const Launch::Operand& in : l.inputs()) {
     const Value& v = stored(*in.value);
-    if (is_new(v)) add_tensor(v, TensorSpec::Role::in, flat_layout({v.elements()}, plan_->machine), {v.elements()});
-    if (!is_by_position(l) && !(l.linear && l.linear->few_rows)) read_flat_.insert(&v);
+    const bool given = v.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &v) > 0;
+    if (given && names_.count(&v) == 0)
+      add_tensor(v, TensorSpec::Role::in, flat_layout({v.elements()}, plan_->machine), {v.elements()});
   }
-  if (!l.linear || !l.linear->few_rows) return;
-  wanted_.insert({&stored(*l.linear->x), {l.linear->m, l.linear->k}});
-  if (l.linear->residual) wanted_.insert({&stored(*l.linear->residual), {l.linear->m, l.linear->n}});
 }
 
 void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role, const host::Layout& layout, const Dims& shape,
@@ -134,8 +156,6 @@ void GraphProgram::add_tensor(const Value& v, TensorSpec::Role role, const host:
     t.fill = [value, shape, transposed](const Params&, uint64_t) {
       return transposed ? transposed_tensor(*value, shape) : host_tensor(*value, shape);
     };
-  } else {
-    read_flat_.insert(&v);
   }
   names_[&v] = t.name;
   spec_.tensors.push_back(std::move(t));
@@ -179,8 +199,12 @@ void GraphProgram::run(host::Context& h) {
     for (const Launch::Operand& in : l.inputs()) last_use[&stored(*in.value)] = &l;
   }
   Placed placed(h, plan_->machine);
-  for (const auto& [v, name] : names_)
-    placed.add(*v, spec_.tensor(name)->is_output() ? h.output(name) : h.input(name), !spec_.tensor(name)->is_output());
+  for (const auto& [v, name] : names_) {
+    if (spec_.tensor(name)->is_output())
+      placed.add_output(*v, h.output(name), in_lanes_.count(v) > 0);
+    else
+      placed.add_input(*v, h.input(name));
+  }
   for (const Launch& l : plan_->run) {
     const size_t first = h.streams().operations().size();
     if (l.linear)
@@ -227,19 +251,17 @@ void GraphProgram::launch(host::Context& h, Placed& placed, const Launch& l) con
 
 void GraphProgram::launch_linear(host::Context& h, Placed& placed, const Launch& launch) const {
   const Linear& l = *launch.linear;
-  const Value& y = *l.y;
   const host::Tensor w = placed.flat(stored(*l.w));
   if (!l.few_rows) {
     const host::Tensor x = placed.in_blocks(stored(*l.x), host::grid_of_rows(), {l.m, l.k});
-    host::linear_2d(h, x, w, placed.make_flat(y, {l.m, l.n}), l.activation);
+    host::linear_2d(h, x, w, placed.make_flat(*l.y, {l.m, l.n}), l.activation);
     return;
   }
   std::map<std::string, host::Tensor> tensors{{"x", placed.in_blocks(stored(*l.x), lanes(), {l.m, l.k})}};
   if (l.residual) tensors["residual"] = placed.in_blocks(stored(*l.residual), lanes(), {l.m, l.n});
   if (l.bias) tensors["bias"] = placed.flat(stored(*l.bias));
-  tensors["y"] = placed.make_in_blocks(y, lanes(), {l.m, l.n});
-  host::linear_of_few_rows(h, h.rank(0), tensors, w, {{"activation", l.activation}, {"norm", "none"}});
-  if (read_flat_.count(&y) > 0) placed.flat(y);
+  tensors["y"] = placed.make_in_blocks(*l.y, lanes(), {l.m, l.n});
+  host::linear_of_few_rows(h, h.rank(0), tensors, w, {{"activation", l.activation}, {"norm", "none"}, {"sums", "f32"}});
 }
 
 std::map<std::string, Expected> GraphProgram::reference() const {
@@ -249,7 +271,7 @@ std::map<std::string, Expected> GraphProgram::reference() const {
     if (v->elements() == 0) continue;
     Expected e;
     e.value.dtype = v->dtype();
-    e.value.shape = dims_of(*v);
+    e.value.shape = spec_.tensor(v->name)->shape({});
     const auto given = expected_.find(v->name);
     if (given != expected_.end()) {
       e.value.bytes = given->second->bytes;

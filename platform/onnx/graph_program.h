@@ -46,6 +46,8 @@ class GraphProgram {
 
  private:
   void add_tensor(const Value&, TensorSpec::Role, const host::Layout&, const Dims& shape, bool transposed = false);
+  void see_readers(const Launch&);
+  void add_output(const Value&);
   void add_operands(const Launch&);
   void add_kernel(const Launch&);
   void run(host::Context&);
@@ -60,7 +62,8 @@ class GraphProgram {
   std::map<const Launch*, Roofline> rooflines_;
   std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
   std::map<const Value*, Dims> wanted_;        ///< as which matrices decode_linear wants values
-  std::set<const Value*> read_flat_;           ///< by others, or as outputs
+  std::set<const Value*> read_flat_;           ///< by others
+  std::set<const Value*> in_lanes_;            ///< outputs
   std::vector<std::string> by_shape_;
   ProgramSpec spec_;
   std::vector<NodeMark> marks_;

@@ -9,7 +9,7 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr int64_t kLeastOfPe = 4096;  // elements
+constexpr int64_t kLeastOfPe = 32;  // elements of a PE's block, for each PE of the machine
 constexpr const char *kIntoBlocks = "onnx:into_blocks", *kOutOfBlocks = "onnx:out_of_blocks";
 
 /// Each PE its block of a matrix, out of the flat tensor or into it.
@@ -53,8 +53,9 @@ host::Layout flat_layout(const Dims& shape, const MachineShape& machine) {
   while (axis + 1 < shape.rank() && shape[axis] == 1) ++axis;
   int64_t row = 1;
   for (int i = axis + 1; i < shape.rank(); ++i) row *= shape[i];
-  const int64_t unit = std::max<int64_t>(1, kLeastOfPe / std::max<int64_t>(1, row));
-  return host::rank_replicate().cube(host::shard(axis, std::max<int64_t>(1, machine.pes) * unit)).pe(host::shard(axis, unit));
+  const int64_t unit = std::max<int64_t>(1, kLeastOfPe * machine.cubes * machine.pes / std::max<int64_t>(1, row)),
+                of_cube = std::max<int64_t>(1, machine.pes) * unit;
+  return host::rank_replicate().cube(host::shard(axis, of_cube)).pe(host::shard(axis, unit));
 }
 
 host::Layout lanes() {
@@ -64,6 +65,10 @@ host::Layout lanes() {
 Placed::Placed(host::Context& h, const MachineShape& machine) : h_(h), machine_(machine) {
   register_kernel(kIntoBlocks, true);
   register_kernel(kOutOfBlocks, false);
+}
+
+void Placed::add_output(const Value& v, const host::Tensor& t, bool in_lanes) {
+  (in_lanes ? forms_[&v].own_blocks : forms_[&v].flat) = t;
 }
 
 const host::Tensor* Placed::find(const Value& v, const host::Layout& layout, const Dims& matrix) const {
@@ -117,15 +122,20 @@ host::Tensor Placed::make_flat(const Value& v, const Dims& shape) {
 }
 
 host::Tensor Placed::make_in_blocks(const Value& v, const host::Layout& layout, const Dims& matrix) {
-  forms_[&v].blocks.push_back(h_.tensor(v.dtype(), matrix, layout, v.name));
-  return forms_[&v].blocks.back();
+  Forms& forms = forms_[&v];
+  const host::Tensor& own = forms.own_blocks;
+  const bool is_own = own.places() && own.layout() == layout && own.shape() == matrix;
+  forms.blocks.push_back(is_own ? own : h_.tensor(v.dtype(), matrix, layout, v.name));
+  return forms.blocks.back();
 }
 
 void Placed::free(const Value& v) {
   const auto at = forms_.find(&v);
   if (at == forms_.end()) return;
   Forms& forms = at->second;
-  for (const host::Tensor& t : forms.blocks) h_.free(t);
+  for (const host::Tensor& t : forms.blocks) {
+    if (t.places() != forms.own_blocks.places()) h_.free(t);
+  }
   forms.blocks.clear();
   if (forms.is_new) h_.free(forms.flat);
   if (forms.is_new || !forms.flat.places()) forms_.erase(at);

@@ -12,8 +12,8 @@
 
 namespace kernbench::onnx {
 
-/// Blocks of rows along the first axis that has more than one, each of 4096 elements at least: what is small lies on few
-/// PEs side by side, since a command that reads it goes to each of them in turn.
+/// Blocks of rows along the first axis that has more than one. What is small lies on few PEs side by side, the fewer the
+/// more the machine has (4096 elements of a block on 128 PEs): a command that reads it goes to each of them in turn.
 host::Layout flat_layout(const Dims& shape, const MachineShape&);
 /// As decode_linear has a matrix: columns over the cubes, rows over the PEs of each.
 host::Layout lanes();
@@ -22,14 +22,15 @@ class Placed {
  public:
   Placed(host::Context&, const MachineShape&);
 
-  /// One of the program's own, which stays: flat, or as its only reader wants it.
-  void add(const Value& v, const host::Tensor& t, bool has_value) { forms_[&v] = {t, has_value, false, {}}; }
+  /// One of the program's own, which stays: with a value, flat or as its only reader wants it; to be written.
+  void add_input(const Value& v, const host::Tensor& t) { forms_[&v] = {t, true, false, {}, {}}; }
+  void add_output(const Value& v, const host::Tensor& t, bool in_lanes);
   host::Tensor flat(const Value&);
   host::Tensor in_blocks(const Value&, const host::Layout&, const Dims& matrix);
   bool lies_in(const Value&, const host::Layout&, const Dims& matrix) const;
   /// As which matrix a value that is not flat lies in lanes; without dimensions: it is flat, or lies otherwise.
   Dims only_in_lanes(const Value&) const;
-  /// To be written: one of the program's own, or a new one; seen in a shape, where one is given.
+  /// To be written: one of the program's own, or a new one; flat, seen in a shape, where one is given.
   host::Tensor make_flat(const Value&, const Dims& shape = {});
   host::Tensor make_in_blocks(const Value&, const host::Layout&, const Dims& matrix);
   /// All forms but the program's own.
@@ -41,6 +42,7 @@ class Placed {
     bool has_flat = false;  ///< flat is written, or will be by what has been enqueued
     bool is_new = false;    ///< flat is not of the program
     std::vector<host::Tensor> blocks;
+    host::Tensor own_blocks;  ///< of the program, to be written
   };
   const host::Tensor* find(const Value&, const host::Layout&, const Dims& matrix) const;
   void lay_out(const host::Tensor& flat, const host::Tensor& blocks, bool into_blocks) const;
