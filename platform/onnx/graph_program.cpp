@@ -40,6 +40,17 @@ HostTensor transposed_tensor(const TensorData& t, const Dims& shape) {
   return h;
 }
 
+/// Of each element of a product ‖row of x‖ · ‖column of w‖ / √k, at least Σ|x||w| / √k: what an error of its operands
+/// comes to.
+std::vector<double> error_scale(const Linear& l, const std::vector<double>& x, const std::vector<double>& w) {
+  const auto m = static_cast<size_t>(l.m), n = static_cast<size_t>(l.n), k = static_cast<size_t>(l.k);
+  std::vector<double> rows(m), columns(n), scale;
+  for (size_t i = 0; i < m * k; ++i) rows[i / k] += x[i] * x[i];
+  for (size_t i = 0; i < k * n; ++i) columns[l.transposed ? i / k : i % n] += w[i] * w[i];
+  for (size_t i = 0; i < m * n; ++i) scale.push_back(std::sqrt(rows[i / n] * columns[i % n] / static_cast<double>(k)));
+  return scale;
+}
+
 /// Works position by position, in whatever blocks (Pe::block()).
 bool is_by_position(const Launch& l) {
   return !l.linear && l.op->row->each;
@@ -264,8 +275,27 @@ void GraphProgram::launch_linear(host::Context& h, Placed& placed, const Launch&
   host::linear_of_few_rows(h, h.rank(0), tensors, w, {{"activation", l.activation}, {"norm", "none"}, {"sums", "f32"}});
 }
 
+/// What the host has of a value; null: nothing.
+std::shared_ptr<const TensorData> GraphProgram::known(const Value& v) const {
+  const auto worked_out = plan_->worked_out.find(v.name);
+  return v.constant ? v.constant : v.known ? v.known : worked_out != plan_->worked_out.end() ? worked_out->second : nullptr;
+}
+
+/// By the last value of each launch that is led by a product whose operands the host has.
+std::map<const Value*, std::vector<double>> GraphProgram::scales_of_products() const {
+  std::map<const Value*, std::vector<double>> scales;
+  for (const Launch& launch : plan_->run) {
+    const Linear l = product_of(*launch.op);
+    const auto x = l.y ? known(stored(*l.x)) : nullptr, w = l.y ? known(stored(*l.w)) : nullptr;
+    if (x && w && expected_.count(launch.last().out().name) > 0)
+      scales[&launch.last().out()] = error_scale(l, x->reals(), w->reals());
+  }
+  return scales;
+}
+
 std::map<std::string, Expected> GraphProgram::reference() const {
   std::map<std::string, Expected> all;
+  const std::map<const Value*, std::vector<double>> of_products = scales_of_products();
   const std::map<const Value*, Tolerance> coarser = coarser_on_the_way(*plan_);
   for (const Value* v : plan_->outputs) {
     if (v->elements() == 0) continue;
@@ -280,6 +310,12 @@ std::map<std::string, Expected> GraphProgram::reference() const {
       if (is_float(v->dtype()) && widening > 1) {
         for (const double x : given->second->reals())
           e.scale.push_back(std::isfinite(x) ? static_cast<float>(std::abs(x) * widening) : 0.0f);
+      }
+      if (const auto scale = of_products.find(v); scale != of_products.end()) {
+        e.scale.resize(scale->second.size());
+        for (size_t i = 0; i < e.scale.size(); ++i) {
+          if (std::isfinite(scale->second[i])) e.scale[i] = std::max(e.scale[i], static_cast<float>(scale->second[i]));
+        }
       }
       const auto step = coarser.find(v);
       if (is_float(v->dtype()) && step != coarser.end()) {

@@ -53,6 +53,8 @@ class GraphProgram {
   void run(host::Context&);
   void launch(host::Context&, Placed&, const Launch&) const;
   void launch_linear(host::Context&, Placed&, const Launch&) const;
+  std::shared_ptr<const TensorData> known(const Value&) const;
+  std::map<const Value*, std::vector<double>> scales_of_products() const;
   std::map<std::string, Expected> reference() const;
 
   std::string file_;

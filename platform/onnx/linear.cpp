@@ -16,26 +16,6 @@ bool is_one(const Op& op, const char* attribute) {
   return op.real(attribute, 1) == 1;
 }
 
-/// The product alone; y is null where it is none of these.
-Linear product_of(const Op& op) {
-  Linear l;
-  const std::string& name = op.row->name;
-  const bool gemm = name == "Gemm";
-  if (!gemm && name != "MatMul") return l;
-  const Type type = op.in(0).type;
-  if (type != Type::float32 && type != Type::float16 && type != Type::bfloat16) return l;
-  if (op.rank(1) != 2 || op.out().elements() == 0 || op.in(0).elements() == 0) return l;
-  if (gemm && (op.integer("transA", 0) != 0 || !is_one(op, "alpha") || (op.has(2) && !is_one(op, "beta")))) return l;
-  l.transposed = gemm && op.integer("transB", 0) != 0;
-  l.x = &op.in(0);
-  l.w = &op.in(1);
-  l.k = op.shape(1)[l.transposed];
-  l.n = op.shape(1)[!l.transposed];
-  l.m = op.out().elements() / l.n;
-  l.y = &op.out();
-  return l;
-}
-
 class Absorbing {
  public:
   Absorbing(Linear* linear, const std::function<bool(const Value&)>& given, const Readers& readers)
@@ -130,6 +110,25 @@ size_t absorbed(const Launch& launch, Linear* linear, const std::function<bool(c
 }
 
 }  // namespace
+
+Linear product_of(const Op& op) {
+  Linear l;
+  const std::string& name = op.row->name;
+  const bool gemm = name == "Gemm";
+  if (!gemm && name != "MatMul") return l;
+  const Type type = op.in(0).type;
+  if (type != Type::float32 && type != Type::float16 && type != Type::bfloat16) return l;
+  if (op.rank(1) != 2 || op.out().elements() == 0 || op.in(0).elements() == 0) return l;
+  if (gemm && (op.integer("transA", 0) != 0 || !is_one(op, "alpha") || (op.has(2) && !is_one(op, "beta")))) return l;
+  l.transposed = gemm && op.integer("transB", 0) != 0;
+  l.x = &op.in(0);
+  l.w = &op.in(1);
+  l.k = op.shape(1)[l.transposed];
+  l.n = op.shape(1)[!l.transposed];
+  l.m = op.out().elements() / l.n;
+  l.y = &op.out();
+  return l;
+}
 
 std::vector<Launch> with_linears(const std::vector<Launch>& launches, const MachineShape& machine,
                                  const std::function<bool(const Value&)>& given) {

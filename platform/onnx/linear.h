@@ -24,6 +24,9 @@ struct Linear {
   bool few_rows = false;  ///< decode_linear; else gemm_2d
 };
 
+/// MatMul or Gemm with a matrix, as the product alone; y is null of all else.
+Linear product_of(const Op&);
+
 /// The launches, those that are such products as these, with the followers that their kernel has for them; what else
 /// follows is a launch of its own. `given`: values that lie in HBM from the start.
 std::vector<Launch> with_linears(const std::vector<Launch>&, const MachineShape&,
