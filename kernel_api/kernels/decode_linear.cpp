@@ -12,8 +12,8 @@
 // Weights of a type of their own are multiplied as they are. What a group of rows with one scale comes to is scaled
 // before it is rounded, in f32, while the next products are under way: that is fewer values than the weights are.
 //
-// Activations of i8: who has rows whole makes integers of them, each row with a step of its own, before they go on. Their
-// products with weights of i8 are exact, and sums are times the steps before they are rounded.
+// Activations of i8: who has rows whole makes integers of them, each row with a step of its own, before they go on.
+// Their products with weights of i8 are exact, and sums are times the steps before they are rounded.
 //
 // Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way.
 // Nothing waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of

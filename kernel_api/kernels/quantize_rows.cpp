@@ -1,5 +1,5 @@
-// y = round(x / step) as i8, row by row, step = the greatest absolute value of the row / 127. Rows wider than a block are
-// read twice.
+// y = round(x / step) as i8, row by row, step = the greatest absolute value of the row / 127. Rows wider than a block
+// are read twice.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/row_steps.h"
@@ -49,9 +49,7 @@ KernelSpec spec() {
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
               ParamSpec::size("cols", 512, "columns"), ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   TensorSpec step = output("step", {}, Placement::rows, [](const Params&) { return DType::f32; });
-  step.shape = [](const Params& p) {
-    return Dims{p.integer("rows"), 1};
-  };
+  step.shape = [](const Params& p) { return Dims{p.integer("rows"), 1}; };
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows),
                output("y", {"rows", "cols"}, Placement::rows, [](const Params&) { return DType::i8; }), step};
   s.function = quantize_rows;

@@ -60,9 +60,7 @@ SteppedRows stepped_rows(const Floats& x, int64_t cols) {
 
 TensorSpec row_steps_spec(const std::string& name) {
   TensorSpec t = input(name, {}, Placement::replicate);
-  t.shape = [](const Params& p) {
-    return Dims{p.integer("m"), 1};
-  };
+  t.shape = [](const Params& p) { return Dims{p.integer("m"), 1}; };
   t.dtype = [](const Params&) { return DType::f32; };
   t.optional = true;
   return t;

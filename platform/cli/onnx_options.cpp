@@ -83,7 +83,8 @@ onnx::MachineShape shape_of(Platform& platform, const PeChoice& choice) {
   std::map<uint32_t, int64_t> of_cube;
   for (const host::LayoutPlace& place : pes.place) ++of_cube[place.cube];
   const int64_t count = of_cube.begin()->second;
-  const bool alike = std::all_of(of_cube.begin(), of_cube.end(), [&](const auto& cube) { return cube.second == count; });
+  const bool alike =
+      std::all_of(of_cube.begin(), of_cube.end(), [&](const auto& cube) { return cube.second == count; });
   return alike ? onnx::MachineShape{static_cast<int64_t>(of_cube.size()), count} : onnx::MachineShape{};
 }
 

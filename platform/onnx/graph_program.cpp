@@ -241,7 +241,8 @@ void GraphProgram::launch(host::Context& h, Placed& placed, const Launch& l) con
     const auto wanted = wanted_.find(&out);
     if (wanted != wanted_.end()) matrix = wanted->second;
     for (const Launch::Operand& in : inputs) {
-      if (matrix.rank() == 0 && in.value->elements() == out.elements()) matrix = placed.only_in_lanes(stored(*in.value));
+      if (matrix.rank() == 0 && in.value->elements() == out.elements())
+        matrix = placed.only_in_lanes(stored(*in.value));
     }
   }
   std::map<std::string, host::Tensor> given;
@@ -278,7 +279,10 @@ void GraphProgram::launch_linear(host::Context& h, Placed& placed, const Launch&
 /// What the host has of a value; null: nothing.
 std::shared_ptr<const TensorData> GraphProgram::known(const Value& v) const {
   const auto worked_out = plan_->worked_out.find(v.name);
-  return v.constant ? v.constant : v.known ? v.known : worked_out != plan_->worked_out.end() ? worked_out->second : nullptr;
+  return v.constant                              ? v.constant
+         : v.known                               ? v.known
+         : worked_out != plan_->worked_out.end() ? worked_out->second
+                                                 : nullptr;
 }
 
 /// By the last value of each launch that is led by a product whose operands the host has.

@@ -142,8 +142,7 @@ std::vector<Launch> with_linears(const std::vector<Launch>& launches, const Mach
     const bool fits = l.y && machine.cubes > 0 && l.k * l.n >= kLeastWeights && given(*l.w) &&
                       readers.at(&stored(*l.w)) == 1 && &stored(*l.w) != &stored(*l.x);
     l.few_rows = l.m <= kRowsOfCube * machine.cubes;
-    if (!fits || (!l.few_rows && machine.cubes < kLeastCubes) ||
-        !Absorbing(&l, given, readers).take_c(*launch.op)) {
+    if (!fits || (!l.few_rows && machine.cubes < kLeastCubes) || !Absorbing(&l, given, readers).take_c(*launch.op)) {
       all.push_back(launch);
       continue;
     }

@@ -1,5 +1,5 @@
-// Products of rows with a matrix of weights, by the kernels of models (decode_linear, gemm_2d), which want their operands
-// in layouts of their own: weights lie so from the start, rows are laid out (placed.h).
+// Products of rows with a matrix of weights, by the kernels of models (decode_linear, gemm_2d), which want their
+// operands in layouts of their own: weights lie so from the start, rows are laid out (placed.h).
 #pragma once
 
 #include <memory>

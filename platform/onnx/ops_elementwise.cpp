@@ -18,7 +18,8 @@ void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function
     pe.put(tile, f(operands));
   };
   if (const std::optional<Tile> block = pe.block()) {
-    const int64_t columns = std::min(block->columns, kPiece), rows = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, columns));
+    const int64_t columns = std::min(block->columns, kPiece),
+                  rows = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, columns));
     for (int64_t r = 0; r < block->rows; r += rows) {
       for (int64_t c = 0; c < block->columns; c += columns)
         work_on({block->first + r * block->pitch + c, std::min(rows, block->rows - r),
