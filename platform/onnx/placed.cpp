@@ -9,7 +9,7 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr int64_t kLeastOfPe = 32;  // elements of a PE's block, for each PE of the machine
+constexpr int64_t kLeastOfPe = 16;  // elements of a PE's block, for each PE of the machine
 constexpr const char *kIntoBlocks = "onnx:into_blocks", *kOutOfBlocks = "onnx:out_of_blocks";
 
 /// Each PE its block of a matrix, out of the flat tensor or into it.

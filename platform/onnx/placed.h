@@ -13,7 +13,7 @@
 namespace kernbench::onnx {
 
 /// Blocks of rows along the first axis that has more than one. What is small lies on few PEs side by side, the fewer
-/// the more the machine has (4096 elements of a block on 128 PEs): a command that reads it goes to each of them in
+/// the more the machine has (2048 elements of a block on 128 PEs): a command that reads it goes to each of them in
 /// turn.
 host::Layout flat_layout(const Dims& shape, const MachineShape&);
 /// As decode_linear has a matrix: columns over the cubes, rows over the PEs of each.
