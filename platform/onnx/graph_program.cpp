@@ -234,10 +234,10 @@ void GraphProgram::run(host::Context& h) {
 
 void GraphProgram::launch(host::Context& h, Placed& placed, const Launch& l) const {
   const std::vector<Launch::Operand> inputs = l.inputs();
-  const Value& out = *l.outputs().front().value;
   // As the matrix in whose blocks it works: that of who reads it, or of what lies so alone.
   Dims matrix;
   if (is_by_position(l)) {
+    const Value& out = l.last().out();
     const auto wanted = wanted_.find(&out);
     if (wanted != wanted_.end()) matrix = wanted->second;
     for (const Launch::Operand& in : inputs) {

@@ -23,7 +23,7 @@ class Absorbing {
 
   /// Gemm's C.
   bool take_c(const Op& op) { return !op.has(2) || add(op.in(2), broadcast_of(op, 2)); }
-  /// Whether it is what the kernel has behind its product; `later` are read beyond it.
+  /// Whether it is what the kernel has behind its product.
   bool take(const Op& op) {
     const std::string& name = op.row->name;
     if (name == "Relu") return take_activation("relu", op);
@@ -141,8 +141,9 @@ std::vector<Launch> with_linears(const std::vector<Launch>& launches, const Mach
     Linear l = product_of(*launch.op);
     const bool fits = l.y && machine.cubes > 0 && l.k * l.n >= kLeastWeights && given(*l.w) &&
                       readers.at(&stored(*l.w)) == 1 && &stored(*l.w) != &stored(*l.x);
-    l.few_rows = l.m <= kRowsOfCube * machine.cubes;
-    if (!fits || (!l.few_rows && machine.cubes < kLeastCubes) || !Absorbing(&l, given, readers).take_c(*launch.op)) {
+    const bool many_cubes = machine.cubes >= kLeastCubes;
+    l.few_rows = l.m <= kRowsOfCube * machine.cubes || (many_cubes && launch.op->has(2));  // gemm_2d has no bias
+    if (!fits || (!l.few_rows && !many_cubes) || !Absorbing(&l, given, readers).take_c(*launch.op)) {
       all.push_back(launch);
       continue;
     }

@@ -106,6 +106,12 @@ class Products(OnnxCli):
         expected = np.maximum(x @ w, 0) @ v + x
         self.holds(m, expected, {"p": "gemm_2d", "a": "fused into 'p'", "q": "gemm_2d"}, *FOUR)
         self.holds(m, expected, {"p": "GEMM", "q": "GEMM"}, *TWO)  # of two cubes tiles are as fast
+        # Gemm's C goes with the product, which gemm_2d does not have.
+        b = numbers(self.rng, 144)
+        m2 = self.model([node("Gemm", ["x", "w", "b"], "y")], {"x": x}, constants={"w": w, "b": b})
+        self.holds(m2, x @ w + b, {"y": "decode_linear"}, *FOUR)
+        self.holds(m2, x @ w + b, {"y": "GEMM"}, *TWO)
+        m = self.model(nodes, {"x": x}, constants={"w": w, "v": v})
         # Cubes of unlike numbers of PEs.
         self.holds(m, expected, {"p": "GEMM"}, *FOUR, "--pes", "sip0.cube0.pe0,sip0.cube0.pe1,sip0.cube1.pe0")
 
