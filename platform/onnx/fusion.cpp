@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernbench/platform/onnx/linear.h"
 #include "kernbench/platform/onnx/pe.h"
 
 namespace kernbench::onnx {
@@ -131,6 +132,7 @@ std::string prefix_of_follower(size_t i) {
 }
 
 std::vector<Launch::Operand> Launch::inputs() const {
+  if (linear) return linear->inputs();
   std::vector<Operand> all;
   std::set<const Value*> made;
   if (!followers.empty()) made.insert(op->outputs[0]);

@@ -140,10 +140,15 @@ void GraphProgram::add_output(const Value& v) {
 /// Those that are there from the start, each in the layout that its first reader wants.
 void GraphProgram::add_operands(const Launch& l) {
   if (l.linear) {
-    const Value &w = stored(*l.linear->w), *bias = l.linear->bias ? &stored(*l.linear->bias) : nullptr;
-    add_tensor(w, TensorSpec::Role::in, l.linear->few_rows ? lanes() : host::grid_of_columns(),
+    add_tensor(stored(*l.linear->w), TensorSpec::Role::in, l.linear->few_rows ? lanes() : host::grid_of_columns(),
                {l.linear->k, l.linear->n}, l.linear->transposed);
-    if (bias) add_tensor(*bias, TensorSpec::Role::in, host::rank_replicate().cube(host::shard(0)), {l.linear->n});
+    if (l.linear->up)
+      add_tensor(stored(*l.linear->up), TensorSpec::Role::in, lanes(), {l.linear->k, l.linear->n},
+                 l.linear->up_transposed);
+    for (const Value* v : {l.linear->bias, l.linear->up_bias, l.linear->norm_weights(), l.linear->norm_bias()}) {
+      if (v && names_.count(&stored(*v)) == 0)
+        add_tensor(stored(*v), TensorSpec::Role::in, host::rank_replicate().cube(host::shard(0)), {v->elements()});
+    }
   }
   for (const Launch::Operand& in : l.inputs()) {
     const Value& v = stored(*in.value);
@@ -271,9 +276,17 @@ void GraphProgram::launch_linear(host::Context& h, Placed& placed, const Launch&
   }
   std::map<std::string, host::Tensor> tensors{{"x", placed.in_blocks(stored(*l.x), lanes(), {l.m, l.k})}};
   if (l.residual) tensors["residual"] = placed.in_blocks(stored(*l.residual), lanes(), {l.m, l.n});
-  if (l.bias) tensors["bias"] = placed.flat(stored(*l.bias));
+  const std::pair<const char*, const Value*> of_columns[] = {
+      {"bias", l.bias}, {"up_bias", l.up_bias}, {"norm", l.norm_weights()}, {"norm_bias", l.norm_bias()}};
+  for (const auto& [name, v] : of_columns) {
+    if (v) tensors[name] = placed.flat(stored(*v));
+  }
   tensors["y"] = placed.make_in_blocks(*l.y, lanes(), {l.m, l.n});
-  host::linear_of_few_rows(h, h.rank(0), tensors, w, {{"activation", l.activation}, {"norm", "none"}, {"sums", "f32"}});
+  host::KernelParams params{{"activation", l.activation}, {"sums", "f32"}};
+  params.emplace_back("norm", !l.norm ? "none" : l.norm_of_layer() ? "layer" : "rms");
+  if (l.norm) params.emplace_back("eps", static_cast<double>(l.norm->real("epsilon", 1e-5F)));
+  host::linear_of_few_rows(h, h.rank(0), tensors, w, params,
+                           l.up ? host::Weights(placed.flat(stored(*l.up))) : host::Weights());
 }
 
 /// What the host has of a value; null: nothing.
@@ -290,9 +303,24 @@ std::map<const Value*, std::vector<double>> GraphProgram::scales_of_products() c
   std::map<const Value*, std::vector<double>> scales;
   for (const Launch& launch : plan_->run) {
     const Linear l = product_of(*launch.op);
-    const auto x = l.y ? known(stored(*l.x)) : nullptr, w = l.y ? known(stored(*l.w)) : nullptr;
-    if (x && w && expected_.count(launch.last().out().name) > 0)
-      scales[&launch.last().out()] = error_scale(l, x->reals(), w->reals());
+    if (!l.y || expected_.count(launch.last().out().name) == 0) continue;
+    // Normed rows, which nobody stores, are about as long as the weights of the norm.
+    const Op* norm = launch.linear ? launch.linear->norm : nullptr;
+    const auto x = known(stored(norm ? norm->in(1) : *l.x)), w = known(stored(*l.w));
+    if (!x || !w) continue;
+    std::vector<double> rows = x->reals();
+    while (norm && rows.size() < static_cast<size_t>(l.m * l.k))
+      rows.push_back(rows[rows.size() - static_cast<size_t>(l.k)]);
+    std::vector<double>& scale = scales[&launch.last().out()];
+    scale = error_scale(l, rows, w->reals());
+    if (const Value* up = launch.linear ? launch.linear->up : nullptr) {
+      // Two such products times each other, each several times as large as its scale here and there.
+      constexpr double kPeak = 4;
+      Linear other = *launch.linear;
+      other.transposed = other.up_transposed;
+      const std::vector<double> of_up = error_scale(other, rows, known(stored(*up))->reals());
+      for (size_t e = 0; e < scale.size(); ++e) scale[e] *= kPeak * of_up[e];
+    }
   }
   return scales;
 }

@@ -12,6 +12,15 @@ constexpr int64_t kLeastCubes = 4;          // fewer, and the tiles of many rows
 
 using Readers = std::map<const Value*, int64_t>;
 
+/// How often launches read values.
+Readers readers_of(const std::vector<Launch>& launches) {
+  Readers readers;
+  for (const Launch& l : launches) {
+    for (const Launch::Operand& in : l.inputs()) ++readers[&stored(*in.value)];
+  }
+  return readers;
+}
+
 bool is_one(const Op& op, const char* attribute) {
   return op.real(attribute, 1) == 1;
 }
@@ -130,28 +139,136 @@ Linear product_of(const Op& op) {
   return l;
 }
 
-std::vector<Launch> with_linears(const std::vector<Launch>& launches, const MachineShape& machine,
-                                 const std::function<bool(const Value&)>& given) {
-  std::vector<Launch> all;
-  Readers readers;
-  for (const Launch& l : launches) {
-    for (const Launch::Operand& in : l.inputs()) ++readers[&stored(*in.value)];
+bool Linear::norm_of_layer() const {
+  return norm && std::string(norm->row->name) == "LayerNormalization";
+}
+
+std::vector<Launch::Operand> Linear::inputs() const {
+  std::vector<Launch::Operand> all;
+  const std::pair<const char*, const Value*> operands[] = {{"x", x},
+                                                           {"w", w},
+                                                           {"bias", bias},
+                                                           {"residual", residual},
+                                                           {"up", up},
+                                                           {"up_bias", up_bias},
+                                                           {"norm", norm_weights()},
+                                                           {"norm_bias", norm_bias()}};
+  for (const auto& [name, v] : operands) {
+    if (v) all.push_back({name, v});
   }
+  return all;
+}
+
+namespace {
+
+/// As products where they are such.
+std::vector<Launch> split(const std::vector<Launch>& launches, const LinearRequest& r) {
+  std::vector<Launch> all;
+  const Readers readers = readers_of(launches);
+  const bool many_cubes = r.machine.cubes >= kLeastCubes;
   for (const Launch& launch : launches) {
     Linear l = product_of(*launch.op);
-    const bool fits = l.y && machine.cubes > 0 && l.k * l.n >= kLeastWeights && given(*l.w) &&
+    const bool fits = l.y && r.machine.cubes > 0 && l.k * l.n >= kLeastWeights && r.given(*l.w) &&
                       readers.at(&stored(*l.w)) == 1 && &stored(*l.w) != &stored(*l.x);
-    const bool many_cubes = machine.cubes >= kLeastCubes;
-    l.few_rows = l.m <= kRowsOfCube * machine.cubes || (many_cubes && launch.op->has(2));  // gemm_2d has no bias
-    if (!fits || (!l.few_rows && !many_cubes) || !Absorbing(&l, given, readers).take_c(*launch.op)) {
+    l.few_rows = l.m <= kRowsOfCube * r.machine.cubes || (many_cubes && launch.op->has(2));  // gemm_2d has no bias
+    if (!fits || (!l.few_rows && !many_cubes) || !Absorbing(&l, r.given, readers).take_c(*launch.op)) {
       all.push_back(launch);
       continue;
     }
-    const size_t taken = absorbed(launch, &l, given, readers);
-    const auto split = launch.followers.begin() + static_cast<std::ptrdiff_t>(taken);
-    all.push_back({launch.op, {launch.followers.begin(), split}, std::make_shared<const Linear>(l)});
-    if (split != launch.followers.end()) all.push_back({*split, {split + 1, launch.followers.end()}, nullptr});
+    const size_t taken = absorbed(launch, &l, r.given, readers);
+    const auto end = launch.followers.begin() + static_cast<std::ptrdiff_t>(taken);
+    all.push_back({launch.op, {launch.followers.begin(), end}, std::make_shared<const Linear>(l)});
+    if (end != launch.followers.end()) all.push_back({*end, {end + 1, launch.followers.end()}, nullptr});
   }
+  return all;
+}
+
+/// Of the rows that are seen as matrices [., k] by its readers; with weights that these alone have.
+bool is_norm_of_rows(const Launch& l, const LinearRequest& r, const Readers& readers) {
+  const Op& op = *l.op;
+  const std::string& name = op.row->name;
+  if (l.linear || !l.followers.empty() || (name != "RMSNormalization" && name != "LayerNormalization")) return false;
+  if (op.has_output(1) || op.has_output(2) || r.kept.count(op.outputs[0]) > 0 ||
+      op.axis_attribute("axis", -1) != op.rank() - 1)
+    return false;
+  for (size_t i = 1; i < 3; ++i) {
+    if (!op.has(i)) continue;
+    const Value& v = op.in(i);
+    if (v.elements() != op.shape().back() || v.type != op.in(0).type || !r.given(v) || readers.at(&stored(v)) != 1)
+      return false;
+  }
+  return op.has(1) && (!op.has(2) || &stored(op.in(1)) != &stored(op.in(2)));
+}
+
+/// Norms into the products that read them.
+void take_norms(std::vector<Launch>* all, const LinearRequest& r, std::vector<const Op*>* normed) {
+  const Readers readers = readers_of(*all);
+  for (auto norm = all->begin(); norm != all->end();) {
+    std::vector<Launch*> products;
+    for (Launch& l : *all) {
+      if (l.linear && l.linear->few_rows && !l.linear->norm && &stored(*l.linear->x) == norm->op->outputs[0] &&
+          l.linear->k == norm->op->shape().back())
+        products.push_back(&l);
+    }
+    if (products.empty() || !is_norm_of_rows(*norm, r, readers) ||
+        static_cast<int64_t>(products.size()) != readers.at(norm->op->outputs[0])) {
+      ++norm;
+      continue;
+    }
+    for (Launch* l : products) {
+      Linear with = *l->linear;
+      with.norm = norm->op;
+      with.x = &norm->op->in(0);
+      l->linear = std::make_shared<const Linear>(with);
+    }
+    normed->push_back(norm->op);
+    norm = all->erase(norm);
+  }
+}
+
+/// Two products of the same rows, whose product is all that is read of them, into one launch in the place of the
+/// latter.
+void take_gates(std::vector<Launch>* all, const LinearRequest& r) {
+  const Readers readers = readers_of(*all);
+  const auto maker = [&](const Value& v) {
+    const bool alone = readers.at(&v) == 1 && r.kept.count(&v) == 0;
+    return std::find_if(all->begin(), all->end(), [&](const Launch& l) {
+      return alone && l.linear && l.linear->few_rows && l.linear->y == &v && !l.linear->residual && !l.linear->up;
+    });
+  };
+  for (size_t i = 0; i < all->size(); ++i) {
+    const Launch product = (*all)[i];
+    if (product.linear || std::string(product.op->row->name) != "Mul" || !product.followers.empty()) continue;
+    auto gate = maker(stored(product.op->in(0))), up = maker(stored(product.op->in(1)));
+    if (gate == all->end() || up == all->end() || gate == up) continue;
+    if (up->linear->activation != "none") std::swap(gate, up);
+    const Linear &g = *gate->linear, &u = *up->linear;
+    if (u.activation != "none" || &stored(*g.x) != &stored(*u.x) || g.norm != u.norm || g.m != u.m || g.n != u.n ||
+        product.op->out().elements() != g.m * g.n)
+      continue;
+    Linear both = g;
+    both.up = u.w;
+    both.up_bias = u.bias;
+    both.up_transposed = u.transposed;
+    both.y = &product.op->out();
+    Launch l{gate->op, gate->followers, std::make_shared<const Linear>(both)};
+    l.followers.push_back(up->op);
+    l.followers.insert(l.followers.end(), up->followers.begin(), up->followers.end());
+    l.followers.push_back(product.op);
+    (*all)[i] = std::move(l);
+    all->erase(std::max(gate, up));
+    all->erase(std::min(gate, up));
+    i -= 2;
+  }
+}
+
+}  // namespace
+
+std::vector<Launch> with_linears(const std::vector<Launch>& launches, const LinearRequest& r,
+                                 std::vector<const Op*>* normed) {
+  std::vector<Launch> all = split(launches, r);
+  take_norms(&all, r, normed);
+  take_gates(&all, r);
   return all;
 }
 

@@ -455,8 +455,15 @@ class Planner {
       const Value& s = stored(v);
       return s.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &s) > 0;
     };
-    plan_->run = with_linears(fuse({backward.rbegin(), backward.rend()}, kept), request_.machine, given);
+    std::vector<const Op*> normed;
+    plan_->run =
+        with_linears(fuse({backward.rbegin(), backward.rend()}, kept), {request_.machine, given, kept}, &normed);
     std::reverse(plan_->skipped.begin(), plan_->skipped.end());
+    for (const Op* op : normed) {
+      plan_->skipped.push_back(
+          {op, "by the kernels of the products that read it: rows are normed on their way to them"});
+      kept.insert(op->outputs[0]);
+    }
     if (!request_.every_node) return;
     for (const auto& [op, why] : patterns.part_of) kept.insert(op->outputs[0]);
     for (const Launch& l : plan_->run) {  // what lies between fused nodes is not stored
