@@ -92,6 +92,45 @@ class Products(OnnxCli):
         self.holds(m, s.T @ (e / e.sum(-1, keepdims=True) @ v), {"p": "decode_linear", "t": "decode_linear", "y": "GEMM"})
         np.testing.assert_allclose(self.result(m, "s", *self.options), s, rtol=1e-5, atol=1e-5)
 
+    def test_norms_go_into_the_products_that_read_them(self):
+        x, s, b = numbers(self.rng, 2, 3, 128), numbers(self.rng, 128), numbers(self.rng, 128)
+        w, v = numbers(self.rng, 128, 130), numbers(self.rng, 128, 136)
+        centred = x - x.mean(-1, keepdims=True)
+        rms, layer = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-3) * s, centred / np.sqrt((centred * centred).mean(-1, keepdims=True) + 1e-3) * s + b
+        for op, inputs, n in (("RMSNormalization", ["x", "s"], rms), ("LayerNormalization", ["x", "s", "b"], layer)):
+            nodes = [node(op, inputs, "n", epsilon=1e-3, axis=-1), node("MatMul", ["n", "w"], "p"), node("MatMul", ["n", "v"], "q"),
+                     node("Concat", ["p", "q"], "y", axis=-1)]
+            constants = {"s": s, "b": b, "w": w, "v": v}
+            m = self.model(nodes, {"x": x}, constants=constants, opset=23)
+            y = np.concatenate([n @ w, n @ v], -1)
+            self.holds(m, y, {"n": "by the kernels of the products that read it", "p": "decode_linear", "q": "decode_linear"})
+            # Not where somebody else reads it, or it is of more than a row.
+            m = self.model(nodes[:2] + [node("Neg", ["n"], "q"), node("Concat", ["p", "q"], "y", axis=-1)], {"x": x}, constants=constants, opset=23)
+            self.holds(m, np.concatenate([n @ w, -n], -1), {"n": "MATH on whole rows, which PEs share out", "p": "decode_linear"})
+            m = self.model(nodes, {"x": x}, constants=constants, outputs=("y", "n"), opset=23)
+            self.holds(m, y, {"n": "MATH on whole rows, which PEs share out"})
+        whole = numbers(self.rng, 3, 128)
+        m = self.model([node("RMSNormalization", ["x", "s"], "n", epsilon=1e-3, axis=1), node("MatMul", ["n", "w"], "y")], {"x": x},
+                       constants={"s": whole, "w": w}, opset=23)
+        self.holds(m, x / np.sqrt((x * x).mean((1, 2), keepdims=True) + 1e-3) * whole @ w, {"y": "decode_linear"})
+
+    def test_gates_are_one_product(self):
+        x, w, v, b = numbers(self.rng, 7, 128), numbers(self.rng, 128, 130), numbers(self.rng, 130, 128), numbers(self.rng, 130)
+        gate = [node("Gemm", ["x", "w"], "g"), node("Sigmoid", ["g"], "s"), node("Mul", ["g", "s"], "a")]
+        nodes = [*gate, node("Gemm", ["x", "v", "b"], "u", transB=1), node("Mul", ["u", "a"], "y")]
+        m = self.model(nodes, {"x": x}, constants={"w": w, "v": v, "b": b})
+        g, u = x @ w, x @ v.T + b
+        self.holds(m, g * sigmoid(g) * u, {"g": "decode_linear", "u": "fused into 'g'", "y": "fused into 'g'"})
+        # Not of other rows, of sums that are read besides, or of one product with itself.
+        r = numbers(self.rng, 7, 128)
+        m = self.model([*gate, node("Gemm", ["r", "v", "b"], "u", transB=1), node("Mul", ["u", "a"], "y")], {"x": x, "r": r},
+                       constants={"w": w, "v": v, "b": b})
+        self.holds(m, g * sigmoid(g) * (r @ v.T + b), {"g": "decode_linear", "u": "decode_linear"})
+        m = self.model(nodes, {"x": x}, constants={"w": w, "v": v, "b": b}, outputs=("y", "u"))
+        self.holds(m, g * sigmoid(g) * u, {"g": "decode_linear", "u": "decode_linear"})
+        m = self.model([node("MatMul", ["x", "w"], "p"), node("Mul", ["p", "p"], "y")], {"x": x}, constants={"w": w})
+        self.holds(m, g * g, {"p": "decode_linear"})
+
     def test_one_row_and_few_columns(self):
         x, w = numbers(self.rng, 1, 20000), numbers(self.rng, 20000, 1)
         self.holds(self.model([node("MatMul", ["x", "w"], "y")], {"x": x}, constants={"w": w}), x @ w, {"y": "decode_linear"})
