@@ -10,12 +10,10 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
-#include "kernbench/platform/host/tensor.h"
 #include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/onnx/graph_program.h"
 #include "kernbench/platform/onnx/graph_report.h"
 #include "kernbench/platform/onnx/reader.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/run.h"
 
 namespace kernbench::cli {
@@ -77,17 +75,6 @@ Tensors numbered(const std::string& folder, const std::string& what, const std::
   return all;
 }
 
-/// Of the first rank of those that the choice leaves.
-onnx::MachineShape shape_of(Platform& platform, const PeChoice& choice) {
-  const host::ProgramPes pes(platform.machine(), choose_pes(platform.machine(), choice));
-  std::map<uint32_t, int64_t> of_cube;
-  for (const host::LayoutPlace& place : pes.place) ++of_cube[place.cube];
-  const int64_t count = of_cube.begin()->second;
-  const bool alike =
-      std::all_of(of_cube.begin(), of_cube.end(), [&](const auto& cube) { return cube.second == count; });
-  return alike ? onnx::MachineShape{static_cast<int64_t>(of_cube.size()), count} : onnx::MachineShape{};
-}
-
 class OnnxRun : public OwnProgram {
  public:
   explicit OnnxRun(const spec::RunSpec& spec) : plan_wanted_(spec.flag("plan")) {
@@ -112,7 +99,8 @@ class OnnxRun : public OwnProgram {
 
   const ProgramSpec* make(Platform& platform, RunOptions* r) override {
     r->ranks = "1";
-    request_.machine = shape_of(platform, *r);
+    const models::CubesOfRank shape = models::cubes_for(platform, *r);
+    request_.machine = {shape.cubes, shape.pes};
     plan_ = onnx::plan_model(model_, request_);
     for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
     r->tensors.clear();  // the plan has read them
