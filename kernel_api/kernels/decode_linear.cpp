@@ -12,6 +12,9 @@
 // Weights of a type of their own are multiplied as they are. What a group of rows with one scale comes to is scaled
 // before it is rounded, in f32, while the next products are under way: that is fewer values than the weights are.
 //
+// Activations of i8: who has rows whole makes integers of them, each row with a step of its own, before they go on.
+// Their products with weights of i8 are exact, and sums are times the steps before they are rounded.
+//
 // Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way.
 // Nothing waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of
 // the peers has come. So where room in TCM is short a PE waits for sends of steps that its peers have behind them, or
@@ -25,6 +28,7 @@
 #include "kernbench/kernel_api/kernels/moments.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/quantized.h"
+#include "kernbench/kernel_api/kernels/row_steps.h"
 #include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -113,7 +117,9 @@ class Linear {
         sums_(tl, kSums),
         ranks_(tl, kShares),
         totals_(tl, kTotals),
-        dtype_(args.dtype()) {
+        dtype_(args.dtype()),
+        type_of_sums_(args.choice("sums") == "f32" ? DType::f32 : dtype_),
+        integers_(activations_are_integers(args.params())) {
     for (size_t p = 0; p < pes_.size(); ++p) rows_.push_back(rows_of(p));
     for (size_t c = 0; c < cubes_.size(); ++c) columns_.push_back(columns_of("x", cubes_[c]));
     mine_ = columns_of("y", cubes_[cubes_.me()]);
@@ -157,6 +163,8 @@ class Linear {
   /// Some rows of each PE of the cube, which are on their way while those before are multiplied.
   struct Chunk {
     std::vector<Range> rows;        ///< by place in the cube
+    RowSteps own_steps;             ///< of this PE's rows, where activations are integers
+    tl::Tensor steps;               ///< of all rows, by place
     tl::Tensor residual;            ///< this PE's rows
     std::vector<tl::Tensor> whole;  ///< this PE's, by the cube that has the columns
     std::vector<tl::Tensor> given;  ///< of them, to the PEs of the cube
@@ -309,7 +317,7 @@ class Linear {
     return tl_.cast(tl_.load(v.ptr + (mine.first - v.offset[0]), {mine.count}), DType::f32);
   }
 
-  /// Of this PE's columns, with the mean square of whole rows.
+  /// Of this PE's columns, with the mean square of whole rows; in f32.
   tl::Tensor normed(const tl::Tensor& x, int64_t count) {
     if (args_.choice("norm") == "layer") return layer_normed(x, count);
     tl::Tensor wide, squares;
@@ -323,7 +331,7 @@ class Linear {
     const tl::Tensor scale =
         tl_.rsqrt(tl_.fma(sum, 1.0 / static_cast<double>(args_["x"].whole[1]), args_.number("eps")));
     if (!norm_.valid()) norm_ = own_columns("norm");
-    return tl_.cast(wide * scale * norm_, dtype_);
+    return wide * scale * norm_;
   }
   /// The same with mean and variance.
   tl::Tensor layer_normed(const tl::Tensor& x, int64_t count) {
@@ -346,7 +354,21 @@ class Linear {
     }
     const tl::Tensor scaled = (all.size() == 1 ? own.centred : centred(wide, moments)) *
                               inverse_deviation(tl_, moments, args_["x"].whole[1], args_.number("eps"));
-    return tl_.cast(norm_bias_.valid() ? tl_.fma(scaled, norm_, norm_bias_) : scaled * norm_, dtype_);
+    return norm_bias_.valid() ? tl_.fma(scaled, norm_, norm_bias_) : scaled * norm_;
+  }
+  /// Of this PE's columns x, with the greatest of whole rows.
+  tl::Tensor in_own_steps(const tl::Tensor& x, Chunk* c) const {
+    const int64_t count = c->rows[pes_.me()].count;
+    const tl::Tensor wide = x.valid() ? tl_.cast(x, DType::f32) : x;
+    std::vector<tl::Tensor> all = of_all_cubes(wide.valid() ? greatest_of_rows(tl_, wide) : wide, count, 1);
+    if (summed_) {
+      const tl::Tensor own = all.empty() ? tl_.zeros({count, 1}, DType::f32) : joined_greatest(tl_, all);
+      ranks_.send_to_all(own);
+      all = {own};
+      for (size_t i = 1; i < ranks_.size(); ++i) all.push_back(ranks_.recv(ranks_.behind(i), {count, 1}, DType::f32));
+    }
+    c->own_steps = steps_of(tl_, joined_greatest(tl_, all));
+    return wide.valid() ? in_steps(tl_, wide, c->own_steps) : wide;
   }
 
   void exchange(Chunk* c) {
@@ -360,11 +382,14 @@ class Linear {
     tl::Tensor own = load_rows("x", rows);
     if (args_.has("residual")) c->residual = load_rows("residual", rows);
     if (args_.has("norm")) own = normed(own, rows.count);
+    if (integers_) own = in_own_steps(own, c);
+    if (own.valid() && own.dtype() != type_of_rows()) own = tl_.cast(own, type_of_rows());
     std::vector<Dims> shapes;
     for (const Range& of_cube : columns_) shapes.push_back({rows.count, of_cube.count});
-    c->whole = cubes_.all(own, shapes, dtype_);
+    c->whole = cubes_.all(own, shapes, type_of_rows());
     for (size_t i = 1; i < pes_.size(); ++i) {
       const size_t to = pes_.behind(i);
+      if (integers_ && !k_[to].empty()) pes_.send(to, c->own_steps.step);
       for (size_t cube = 0; cube < columns_.size(); ++cube) {
         const Range k = cut(columns_[cube], k_[to]);
         if (k.empty()) continue;
@@ -375,6 +400,7 @@ class Linear {
   }
   /// All rows of the columns that this PE's part of k wants.
   void receive(Chunk* c) const {
+    if (integers_ && !k_[pes_.me()].empty()) receive_steps(c);
     for (size_t cube = 0; cube < columns_.size(); ++cube) {
       const Range k = cut(columns_[cube], k_[pes_.me()]);
       if (k.empty()) continue;
@@ -382,13 +408,22 @@ class Linear {
       for (size_t p = 0; p < pes_.size(); ++p) {
         if (c->rows[p].empty()) continue;
         rows.push_back(p == pes_.me() ? dense(columns(c->whole[cube], k, cube))
-                                      : pes_.recv(p, {c->rows[p].count, k.count}, dtype_));
+                                      : pes_.recv(p, {c->rows[p].count, k.count}, type_of_rows()));
       }
       c->parts.push_back({k, rows.size() == 1 ? rows.front() : tl_.cat(rows, 0)});
     }
     c->whole.clear();
     c->given.clear();
   }
+  void receive_steps(Chunk* c) const {
+    std::vector<tl::Tensor> steps;
+    for (size_t p = 0; p < pes_.size(); ++p) {
+      if (c->rows[p].empty()) continue;
+      steps.push_back(p == pes_.me() ? c->own_steps.step : pes_.recv(p, {c->rows[p].count, 1}, DType::f32));
+    }
+    c->steps = steps.size() == 1 ? steps.front() : tl_.cat(steps, 0);
+  }
+  DType type_of_rows() const { return integers_ ? DType::i8 : dtype_; }
   tl::Tensor columns(const tl::Tensor& t, const Range& k, size_t cube) const {
     return t.slice(1, k.first - columns_[cube].first, k.count);
   }
@@ -428,7 +463,7 @@ class Linear {
       const tl::Tensor x = part.x.slice(1, k.first - part.k.first, k.count);
       const bool last = i + 1 == pieces_.size(), begins = i == 0 || k.first >= end_of_group(pieces_[i - 1].first),
                  ends = last || pieces_[i + 1].first >= end_of_group(k.first);
-      const DType type = last && scales_.empty() ? dtype_ : DType::f32;
+      const DType type = integers_ ? DType::i32 : last && scales_.empty() ? type_of_sums_ : DType::f32;
       std::vector<tl::Tensor>& weights = weights_read_[used_ % weights_read_.size()];
       for (size_t m = 0; m < weights.size(); ++m) {
         std::vector<Product>& products = u->products[m];
@@ -457,7 +492,8 @@ class Linear {
     if (scales_read_[m].dtype() != DType::f32) scales_read_[m] = tl_.cast(scales_read_[m], DType::f32);
     const Range& c = blocks_[u->block];
     const tl::Tensor by = scales_read_[m].slice(0, p.row_of_scale, 1).slice(1, c.first - mine_.first, c.count);
-    const tl::Tensor product = p.sum.slice(1, 0, c.count);
+    tl::Tensor product = p.sum.slice(1, 0, c.count);
+    if (integers_) product = tl_.async().cast(product, DType::f32);
     tl::Tensor& sum = u->sums[m];
     sum = sum.valid() ? tl_.async().fma(product, by, sum) : tl_.async().mul(product, by);
   }
@@ -468,11 +504,14 @@ class Linear {
         const tl::Tensor& sum = u->products[m].front().sum;
         tl_.wait(sum);
         u->sums[m] = dense(sum.slice(1, 0, blocks_[u->block].count));
+        if (!integers_) continue;
+        u->sums[m] = tl_.async().cast(u->sums[m], DType::f32);
       } else {
         while (!u->products[m].empty()) scale_first(u, m);
-        if (dtype_ != DType::f32) u->sums[m] = tl_.cast(u->sums[m], dtype_);
-        tl_.wait(u->sums[m]);
       }
+      if (integers_) u->sums[m] = tl_.async().mul(u->sums[m], u->chunk->steps);
+      if (type_of_sums_ != DType::f32) u->sums[m] = tl_.cast(u->sums[m], type_of_sums_);
+      tl_.wait(u->sums[m]);
     }
     u->products.clear();
   }
@@ -495,7 +534,7 @@ class Linear {
 
   /// Rounded once; of no part at all, as a rank may have none of k: zeros.
   tl::Tensor sum_of(const std::vector<tl::Tensor>& parts, const Dims& shape) const {
-    if (parts.empty()) return tl_.zeros(shape, dtype_);
+    if (parts.empty()) return tl_.zeros(shape, type_of_sums_);
     if (parts.size() == 1) return parts.front();
     const tl::Tensor all = tl_.cat(parts, 0).reshape({static_cast<int64_t>(parts.size()), shape.elements()});
     return tl_.sum(all, 0).reshape(shape);
@@ -510,7 +549,7 @@ class Linear {
       std::vector<tl::Tensor> parts;
       for (size_t p = 0; p < pes_.size(); ++p) {
         if (k_[p].empty()) continue;
-        parts.push_back(p == pes_.me() ? rows_in(u->sums[m], *u->chunk, p) : sums_.recv(p, shape, dtype_));
+        parts.push_back(p == pes_.me() ? rows_in(u->sums[m], *u->chunk, p) : sums_.recv(p, shape, type_of_sums_));
       }
       u->own.push_back(sum_of(parts, shape));
     }
@@ -538,7 +577,7 @@ class Linear {
       if (r.empty()) continue;
       std::vector<tl::Tensor> parts;
       for (size_t i = 0; i < ranks_.size(); ++i)
-        parts.push_back(i == ranks_.me() ? own.slice(0, r.first, r.count) : ranks_.recv(i, {r.count}, dtype_));
+        parts.push_back(i == ranks_.me() ? own.slice(0, r.first, r.count) : ranks_.recv(i, {r.count}, type_of_sums_));
       u->shares.back() = sum_of(parts, {r.count});
       totals_.send_to_all(u->shares.back());
     }
@@ -550,7 +589,7 @@ class Linear {
     std::vector<tl::Tensor> all;
     for (size_t r = 0; r < ranks_.size(); ++r) {
       const int64_t part = share_of(elements, r).count;
-      if (part > 0) all.push_back(r == ranks_.me() ? u.shares[m] : totals_.recv(r, {part}, dtype_));
+      if (part > 0) all.push_back(r == ranks_.me() ? u.shares[m] : totals_.recv(r, {part}, type_of_sums_));
     }
     const tl::Tensor sum = all.size() == 1 ? all.front() : tl_.cat(all, 0);
     return sum.reshape({count, blocks_[u.block].count});
@@ -585,6 +624,8 @@ class Linear {
   const Places cubes_;
   const Peers pes_, sums_, ranks_, totals_;
   const DType dtype_;
+  const DType type_of_sums_;    ///< between PEs, and in the last product
+  const bool integers_;         ///< activations are
   std::vector<Range> rows_;     ///< by place in the cube
   std::vector<Range> columns_;  ///< of x, by cube
   std::vector<Range> k_;        ///< rows of the weights, by place in this cube
@@ -609,7 +650,7 @@ void decode_linear(tl::Context& tl, const tl::Args& args) {
   Linear(tl, args).run();
 }
 
-/// x, normed where there are weights for it.
+/// x, normed where there are weights for it; in f32.
 Floats normed_rows(const Params& p, const TensorMap& in) {
   const int64_t m = p.integer("m"), k = p.integer("k");
   Floats x = in.at("x").floats();
@@ -627,9 +668,30 @@ Floats normed_rows(const Params& p, const TensorMap& in) {
   return x;
 }
 
+/// Where activations are integers: x becomes what these come to. By element the step of those that, normed in another
+/// order, may be the next integer; none where nothing is normed.
+Floats make_integers(const Params& p, const TensorMap& in, Floats* x) {
+  if (!activations_are_integers(p)) return {};
+  const int64_t k = p.integer("k");
+  const SteppedRows rows = stepped_rows(*x, k);
+  Floats unsure;
+  for (size_t i = 0; in.count("norm") > 0 && i < x->size(); ++i) {
+    const float step = rows.step[i / static_cast<size_t>(k)], steps = std::abs((*x)[i] / step);
+    unsure.push_back(std::abs(steps - std::floor(steps) - 0.5F) < steps * 0x1p-18F ? step : 0.0F);
+  }
+  *x = rows.floats();
+  return unsure;
+}
+
+Floats magnitudes(Floats x) {
+  for (float& v : x) v = std::abs(v);
+  return x;
+}
+
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
-  const Floats x = normed_rows(p, in);
+  Floats x = normed_rows(p, in);
+  const Floats unsure = make_integers(p, in, &x);
   const auto weights = [&](const char* name, const char* scale) {
     return weights_of(p, in.at(name), in.count(scale) > 0 ? &in.at(scale) : nullptr);
   };
@@ -640,15 +702,21 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   };
   const bool two = in.count("up") > 0;
   Floats up(y.size(), 1.0F), residual(y.size(), 0.0F);
-  if (two) up = matmul(x, weights("up", "up_scale"), m, n, k);
+  const Floats up_weights = two ? weights("up", "up_scale") : Floats();
+  if (two) up = matmul(x, up_weights, m, n, k);
   const Floats bias = of_columns("bias"), up_bias = of_columns("up_bias");
   if (in.count("residual") > 0) residual = in.at("residual").floats();
+  constexpr float kSteepest = 1.2F;  // no activation is steeper
+  Floats away = unsure.empty() ? Floats() : matmul(unsure, magnitudes(w), m, n, k), up_away = away;
+  if (two && !unsure.empty()) up_away = matmul(unsure, magnitudes(up_weights), m, n, k);
   for (size_t i = 0; i < y.size(); ++i) {
     const float v = y[i] + bias[i % bias.size()], by = up[i] + up_bias[i % bias.size()];
     y[i] = residual[i] + (two ? gate(p, v, by) : activate(p.choice("activation"), v));
+    if (!away.empty() && two) away[i] = away[i] * (std::abs(by) + 1 + up_away[i]) + std::abs(v) * up_away[i];
+    if (!away.empty()) away[i] *= kSteepest;
     scale[i] = std::max({scale[i], std::abs(residual[i]), std::abs(by)});
   }
-  return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), scale}}};
+  return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), scale, away}}};
 }
 
 KernelSpec spec() {
@@ -666,7 +734,9 @@ KernelSpec spec() {
               ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
               ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),
-              ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most")};
+              ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most"),
+              ParamSpec::choice("sums", {"dtype", "f32"}, "type in which PEs give each other their parts of sums"),
+              activations_spec("type of the rows that are multiplied: i8 gives each row a step of its own")};
   const std::vector<ParamSpec> gate = gate_params("of the first product");
   s.params.insert(s.params.begin() + 3, gate.begin(), gate.end());
   for (const ParamSpec& p : ring_params(8, 8192)) s.params.push_back(p);
@@ -700,6 +770,7 @@ KernelSpec spec() {
   s.reference = reference;
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_weights(*p);
+    check_activations(*p);
     fit_in_tcm("decode_linear", p, costs, {"sum_bytes", "ahead_bytes", "keep_bytes", "slot_bytes"});
   };
   s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";

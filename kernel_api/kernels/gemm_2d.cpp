@@ -5,7 +5,8 @@
 //
 // B may have a type of its own, with scales. One scale a column is for the sums; B goes from PE to PE as it lies. Where
 // groups of rows have scales, and where B's elements are packed, who has loaded them makes them floats before they go
-// on: each is so made once, by one PE.
+// on: each is so made once, by one PE. A may be of i8 beside B of i8, with a step for each row (row_steps.h): sums of
+// integers are exact, and times steps and scales before they are rounded.
 //
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
@@ -18,6 +19,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/quantized.h"
+#include "kernbench/kernel_api/kernels/row_steps.h"
 #include "kernbench/kernel_api/kernels/sum_beside.h"
 #include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
@@ -346,7 +348,7 @@ class Gemm {
       return l;
     };
     a_ = line("a", 0, true);
-    a_.dtype = args.dtype();
+    a_.dtype = args["a"].dtype();
     b_ = line("b", 1, false);
     b_.length = args["c"].whole[1];
     b_.dtype = args["b"].dtype();
@@ -355,6 +357,11 @@ class Gemm {
     (of_columns ? of_columns_ : b_.scales) = scales;
     if (is_packed(b_.dtype) || b_.scales) b_.dtype = args.dtype();
     if (scales && !is_float(args.dtype())) throw KernelFault("gemm_2d: scale: of floats only");
+    if (args.has("a_step")) {
+      if (!activations_are_integers(args.params())) throw KernelFault("gemm_2d: a_step: expected activations=i8");
+      of_rows_ = std::make_shared<const Scales>(tl, args, "gemm_2d", "a_step", 1);
+    }
+    summed_apart_ = of_columns_ || (is_float(args.dtype()) && !is_float(a_.dtype));
     for (const int64_t m : places.members) {
       for (const Line* l : {&a_, &b_}) {
         const tl::View& v = args.shard(l->name, static_cast<uint32_t>(m));
@@ -479,8 +486,8 @@ class Gemm {
   }
 
   void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const Range& k) {
-    const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none" && !of_columns_;
-    const DType acc = is_float(args_.dtype()) ? DType::f32 : DType::i32;
+    const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none" && !summed_apart_;
+    const DType acc = is_float(a_.dtype) ? DType::f32 : DType::i32;
     const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
     for (size_t jj = 0; jj < b.size(); ++jj) {
       for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts come first
@@ -501,8 +508,8 @@ class Gemm {
     for (Sum& sum : s->sums) {
       tl_.wait(sum.value);
       if (!s->last) continue;
-      if (of_columns_) sum.value = scaled(sum);
-      if (of_columns_ && args_.choice("activation") == "none")
+      if (summed_apart_) sum.value = scaled(sum);
+      if (summed_apart_ && args_.choice("activation") == "none")
         scaled_.push_back(sum);
       else if (args_.choice("activation") == "none")
         out_.store(sum.rows, sum.cols, sum.value);
@@ -519,23 +526,33 @@ class Gemm {
       tl_.store_async(c.block().rows(i, 1), tl_.zeros({1, c.shape[1]}, c.dtype()));
   }
 
-  /// For the scales of all columns of this PE's products, which are few.
+  /// For the scales of all columns, and the steps of all rows, of this PE's products, which are few.
   void ask_for_scales() {
+    for (size_t p = 0; p < a_.peers.size() && of_rows_; ++p) {
+      const Range r = a_.of(static_cast<int64_t>(p));
+      steps_read_.push_back(r.empty() ? tl::Tensor() : of_rows_->load(r, {0, 1}));
+    }
     for (size_t p = 0; p < b_.peers.size() && of_columns_; ++p) {
       const Range c = b_.of(static_cast<int64_t>(p));
       scales_read_.push_back(c.empty() ? tl::Tensor() : of_columns_->load({0, 1}, c));
     }
   }
-  /// A sum in f32 times its columns' scales; what goes into c is rounded, neither is waited for.
+  /// A sum in f32 times its columns' scales and its rows' steps; what goes into c is rounded, nothing is waited for.
   tl::Tensor scaled(const Sum& sum) {
-    size_t p = 0;
-    while (cut(b_.of(static_cast<int64_t>(p)), sum.cols).empty()) ++p;
-    tl::Tensor& by = scales_read_[p];
-    if (by.dtype() != DType::f32) by = tl_.cast(by, DType::f32);
-    const int64_t first = sum.cols.first - b_.of(static_cast<int64_t>(p)).first;
-    const tl::Tensor y = tl_.async().mul(sum.value, by.slice(1, first, sum.cols.count));
+    tl::Tensor y = sum.value;
+    if (y.dtype() != DType::f32) y = tl_.async().cast(y, DType::f32);
+    if (of_columns_) y = tl_.async().mul(y, part_of(&scales_read_, b_, sum.cols));
+    if (of_rows_) y = tl_.async().mul(y, part_of(&steps_read_, a_, sum.rows));
     const DType type = gemm_out_dtype(args_.params());
     return args_.choice("activation") == "none" && type != DType::f32 ? tl_.async().cast(y, type) : y;
+  }
+  /// Of what was read for each part of an operand, that of these rows (columns), in f32.
+  tl::Tensor part_of(std::vector<tl::Tensor>* read, const Line& l, const Range& r) {
+    size_t p = 0;
+    while (cut(l.of(static_cast<int64_t>(p)), r).empty()) ++p;
+    tl::Tensor& by = (*read)[p];
+    if (by.dtype() != DType::f32) by = tl_.cast(by, DType::f32);
+    return by.slice(l.axis, r.first - l.of(static_cast<int64_t>(p)).first, r.count);
   }
   void store_scaled() {
     for (const Sum& sum : scaled_) {
@@ -561,7 +578,10 @@ class Gemm {
   const tl::Args& args_;
   Line a_, b_;
   std::shared_ptr<const Scales> of_columns_;  ///< of b: one a column, for the sums
-  std::vector<tl::Tensor> scales_read_;       ///< of them, by part of b
+  std::shared_ptr<const Scales> of_rows_;     ///< of a: its steps, likewise
+  bool summed_apart_ = false;                 ///< sums have still to be scaled, or made floats
+  std::vector<tl::Tensor> scales_read_;       ///< by part of b
+  std::vector<tl::Tensor> steps_read_;        ///< by part of a
   std::vector<Sum> scaled_;                   ///< sums that go into c when they are scaled
   // Of the whole rank, so that all of its PEs go through the same steps, whatever they have: where k is cut, and the
   // most rows and columns of a PE.
@@ -606,11 +626,13 @@ KernelSpec spec() {
               ParamSpec::size("keep_bytes", 2 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
-              ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out")};
+              ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
+              activations_spec("element type of a: i8 beside weights of i8, a_step by rows")};
   for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
   s.params.push_back(dtype);
   add_sum_beside(&s);
   add_weights_params(&s);
+  s.tensors[0].dtype = [](const Params& p) { return activations_are_integers(p) ? DType::i8 : p.dtype(); };
   s.tensors[1] = weights_spec("b", s.tensors[1].init);
   s.tensors.push_back(scale_spec("scale"));
   for (int i = 0; i < 3; ++i) {
@@ -618,11 +640,12 @@ KernelSpec spec() {
     t = placed(t, [i](const Params& p) { return layout_of(i, p); });
   }
   s.tensors.back() = placed(s.tensors.back(), [](const Params& p) { return layout_of(3, p); });
+  s.tensors.push_back(placed(row_steps_spec("a_step"), [](const Params& p) { return layout_of(0, p); }));
   s.function = gemm_2d;
   s.reference = [](const Params& p, const TensorMap& in) {
     if (!is_float(p.dtype())) return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};
     const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
-    const Floats a = in.at("a").floats(),
+    const Floats a = rows_of_steps(in.at("a"), in.count("a_step") > 0 ? &in.at("a_step") : nullptr),
                  b = weights_of(p, in.at("b"), in.count("scale") > 0 ? &in.at("scale") : nullptr);
     Floats y = matmul(a, b, m, n, k);
     if (p.choice("activation") != "none") {
@@ -634,6 +657,7 @@ KernelSpec spec() {
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_sum_beside(*p);
     check_weights(*p);
+    check_activations(*p);
     fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");

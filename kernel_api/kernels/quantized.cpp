@@ -78,7 +78,10 @@ Range weight_columns(const tl::View& weights, int64_t n) {
 }
 
 Scales::Scales(tl::Context& tl, const tl::Args& args, const std::string& kernel, const std::string& tensor)
-    : tl_(tl), shards_(tl, args, kernel, tensor), group_(rows_of_group(args.params())) {}
+    : Scales(tl, args, kernel, tensor, rows_of_group(args.params())) {}
+Scales::Scales(tl::Context& tl, const tl::Args& args, const std::string& kernel, const std::string& tensor,
+               int64_t group)
+    : tl_(tl), shards_(tl, args, kernel, tensor), group_(group) {}
 
 tl::Tensor Scales::load(const Range& k, const Range& columns) const {
   std::vector<tl::Tensor> rows;

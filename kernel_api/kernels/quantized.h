@@ -33,6 +33,7 @@ Range weight_columns(const tl::View& weights, int64_t n);
 class Scales {
  public:
   Scales(tl::Context&, const tl::Args&, const std::string& kernel, const std::string& tensor);
+  Scales(tl::Context&, const tl::Args&, const std::string& kernel, const std::string& tensor, int64_t group);
   int64_t group() const { return group_; }
   /// Of these rows (k) and columns, a row a group: not waited for where one PE has them all.
   tl::Tensor load(const Range& k, const Range& columns) const;

@@ -106,10 +106,10 @@ Candidates values_of(const CLI::Option& o, const Words& words) {
   if (name == "links") return with_help(link_modes().all());
   if (name == "param" || name == "tensor" || name == "dump" || name == "expected")
     return parts_of_runnable(words, name);
-  if (name == "scale" || name == "part") {
+  if (name == "scale" || name == "part" || name == "predict") {
     Candidates all;
     for (const auto& part : insight::scaled_parts())
-      all.emplace_back(std::string(part.name) + (name == "scale" ? "=" : ""), part.title);
+      all.emplace_back(std::string(part.name) + (name == "part" ? "" : "="), part.title);
     return all;
   }
   return choices_of(o);

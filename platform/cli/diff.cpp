@@ -3,13 +3,18 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <optional>
 
+#include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/sweep/store.h"
 #include "kernbench/platform/sweep/store_diff.h"
+#include "kernbench/platform/tools/diff_page.h"
 #include "kernbench/platform/tools/run_diff.h"
+#include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
 namespace {
@@ -23,11 +28,21 @@ double parse_percent(const std::string& text) {
   throw InputError(fmt::format("--fail-over: found {}; legal: a share such as 1% or 0.5%", in_quotes(text)));
 }
 
+/// Its floorplan is a's, where its text is known: not what settings have changed of it.
+void write_page_file(const std::string& file, const RunFile& a, const RunFile& b, const RunDiff& d) {
+  if (a.log) throw InputError("--report: found op logs, expected two reports in JSON");
+  std::optional<topology::Graph> system;
+  if (!a.topology_text.empty()) system = topology::compile_text(a.topology_text, a.name, component_catalog());
+  WholeFile out(file);
+  write_diff_page({a, b, d, system ? &*system : nullptr}, [&](std::string_view text) { out.write(text); });
+  out.keep();
+}
+
 }  // namespace
 
 Command add_diff(CLI::App& app) {
   struct Options {
-    std::string a, b, format, fail_over;
+    std::string a, b, format, fail_over, report;
     bool partial = false;
   };
   auto o = std::make_shared<Options>();
@@ -42,16 +57,21 @@ Command add_diff(CLI::App& app) {
   cmd->add_option("--fail-over", o->fail_over, "exit status 1 where b takes longer by more than that")
       ->type_name("PERCENT%");
   cmd->add_flag("--partial", o->partial, "also logs of runs that have not finished, which are marked");
+  cmd->add_option("--report", o->report, "the same as one HTML page, with a floorplan of what is busier (two reports)")
+      ->type_name("FILE.html");
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
   return {cmd, [o] {
             const double most = o->fail_over.empty() ? 0 : parse_percent(o->fail_over);
             if (sweep::Store::is_store(o->a) || sweep::Store::is_store(o->b)) {
+              if (!o->report.empty()) throw InputError("--report: found stores, expected two reports in JSON");
               const sweep::StoreDiff d = sweep::diff_stores(o->a, o->b);
               (o->format == "json" ? sweep::write_store_diff_json : sweep::write_store_diff_text)(std::cout, d);
               return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
             }
-            const RunDiff d = diff_runs(read_run_file(o->a, o->partial), read_run_file(o->b, o->partial));
+            const RunFile a = read_run_file(o->a, o->partial), b = read_run_file(o->b, o->partial);
+            const RunDiff d = diff_runs(a, b);
+            if (!o->report.empty()) write_page_file(o->report, a, b, d);
             (o->format == "json" ? write_diff_json : write_diff_text)(std::cout, d);
             return !o->fail_over.empty() && d.slower() > most ? 1 : 0;
           }};

@@ -65,19 +65,20 @@ std::string thread_left_by_a_kernel() {
 
 }  // namespace kernbench::cli
 
-// In a program's own symbols these come before the C library's, also for the shared objects that it loads.
+// In a program's own symbols these come before the C library's, also for the shared objects that it loads. (The C
+// library's headers say that they do not return; Clang takes that from a first declaration alone.)
 extern "C" {
 
-[[noreturn]] void exit(int status) noexcept {
+void exit(int status) noexcept {
   kernbench::cli::ended_by("exit", status);
 }
-[[noreturn]] void quick_exit(int status) noexcept {
+void quick_exit(int status) noexcept {
   kernbench::cli::ended_by("quick_exit", status);
 }
-[[noreturn]] void _exit(int status) {
+void _exit(int status) {
   kernbench::cli::ends_at_once("_exit", status);
 }
-[[noreturn]] void _Exit(int status) noexcept {
+void _Exit(int status) noexcept {
   kernbench::cli::ends_at_once("_Exit", status);
 }
 

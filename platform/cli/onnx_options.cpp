@@ -95,12 +95,14 @@ class OnnxRun : public OwnProgram {
     for (const auto& [name, file] : spec.named("dump")) request_.wanted.insert(name);
     for (const auto& [name, text] : spec.named("dim")) request_.dims[name] = size_of_dim(name, text);
     request_.every_node = spec.flag("verify");
-    plan_ = onnx::plan_model(model_, request_);
-    for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
   }
 
   const ProgramSpec* make(Platform& platform, RunOptions* r) override {
     r->ranks = "1";
+    const models::CubesOfRank shape = models::cubes_for(platform, *r);
+    request_.machine = {shape.cubes, shape.pes};
+    plan_ = onnx::plan_model(model_, request_);
+    for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
     r->tensors.clear();  // the plan has read them
     r->expected.clear();
     take_dumps(r);
@@ -120,10 +122,13 @@ class OnnxRun : public OwnProgram {
   }
 
  private:
-  /// A scalar is [1] in the program, which has no tensor without elements.
+  /// A scalar is [1] in the program, others may be matrices there; it has no tensor without elements.
   void take_dumps(RunOptions* r) {
     for (const onnx::Value* v : plan_->outputs) {
-      if (v->shape.empty()) r->dump_shapes[v->name] = Dims();
+      if (v->shape.empty())
+        r->dump_shapes[v->name] = Dims();
+      else if (v->shape.size() <= kMaxRank)
+        r->dump_shapes[v->name] = onnx::dims_of(*v);  // the program may have it as a matrix
       if (v->elements() > 0) continue;
       const auto of_value = [&](const auto& dump) { return dump.first == v->name; };
       for (const auto& dump : r->dumps) {

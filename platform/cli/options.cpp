@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <charconv>
-
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
@@ -59,14 +57,8 @@ void TopologyOptions::add_to(CLI::App& app, bool positional) {
 namespace {
 
 void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph) {
-  constexpr double kMost = 1e6;
   for (const std::string& text : scales) {
-    const auto [part, value] = name_and_value("--scale", text, "PART=FACTOR");
-    double factor = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
-    if (error != std::errc() || end != value.data() + value.size() || !(factor >= 1 / kMost && factor <= kMost))
-      throw InputError(
-          fmt::format("--scale {}: found {}; legal: a factor from 1e-06 to 1e+06", part, in_quotes(value)));
+    const auto [part, factor] = insight::part_and_factor("--scale", text);
     if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
       spdlog::info("--scale {}: nothing in {} changes", text, graph.name);
   }

@@ -62,6 +62,10 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
 void check_companions(const spec::RunSpec& spec) {
   if (spec.given("memory") && !spec.given("oplog")) throw InputError("--memory: a memory file needs --oplog beside it");
   if (spec.flag("oplog-hops") && !spec.given("oplog")) throw InputError("--oplog-hops: needs --oplog beside it");
+  if (spec.given("predict") && !spec.flag("explain") && !spec.given("report"))
+    throw InputError("--predict: needs --explain or --report beside it");
+  if (spec.flag("report-causes") && !spec.given("report"))
+    throw InputError("--report-causes: needs --report beside it");
 }
 
 /// The table of --energy, else the topology's; null where neither has one.
@@ -82,6 +86,12 @@ std::unique_ptr<Trace> trace_of(Platform& platform, const spec::RunSpec& spec) {
   return spec.given("trace") ? std::make_unique<Trace>(platform, spec.text("trace"), window) : nullptr;
 }
 
+std::unique_ptr<insight::Explainer> explainer_of(Platform& platform, const spec::RunSpec& spec) {
+  if (!spec.flag("explain") && !spec.given("report")) return nullptr;
+  const bool details = spec.text("format") == "json" || spec.given("report") || spec.given("predict");
+  return std::make_unique<insight::Explainer>(platform, details, spec.list("predict"));
+}
+
 /// What was asked for of them.
 struct Observers {
   std::unique_ptr<energy::Meter> meter;  // first: others show its powers
@@ -100,10 +110,7 @@ struct Observers {
         waveform(WaveformCliOptions(spec).attach(platform, meter.get())),
         recorder(RecordingOptions(spec).attach(platform)),
         hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),
-        explainer(
-            spec.flag("explain") || spec.given("report")
-                ? std::make_unique<insight::Explainer>(platform, spec.text("format") == "json" || spec.given("report"))
-                : nullptr),
+        explainer(explainer_of(platform, spec)),
         page(made_for<HtmlReport>(spec, "report", platform)) {}
   /// Where memory was short: of those that keep what has happened, also where a run fails.
   void forget() const {
@@ -135,6 +142,8 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
   r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
+  const bool all = spec.flag("report-causes");
+  observers.page->causes(observers.explainer->causes(all ? std::string::npos : HtmlReport::kMostCauses));
   observers.page->write(r);
   if (!spec.flag("explain")) r.insight.reset();
 }

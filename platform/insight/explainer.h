@@ -14,16 +14,20 @@ class Explainer {
  public:
   /// Before the run.
   /// `details`: more than the verdict needs: the path step by step, slower_ns, and whether orders would change.
-  explicit Explainer(Platform& platform, bool details = false)
-      : platform_(platform), recorder_(platform, details), usage_(platform), details_(details) {}
+  /// `predict`: machines whose times are asked for, as --predict has them; InputError for others.
+  explicit Explainer(Platform&, bool details = false, const std::vector<std::string>& predict = {});
   /// When it is over.
   std::shared_ptr<const Insight> explain(const RunFigures&);
+  /// Behind that: packed_joins() of the run.
+  std::string causes(size_t most) const;
 
  private:
   Platform& platform_;
   RunGraphRecorder recorder_;
   Usage usage_;
   bool details_;
+  std::vector<std::vector<std::pair<Resource, double>>> predict_;
+  Moment end_ = 0;  ///< of the run
 };
 
 }  // namespace kernbench::insight

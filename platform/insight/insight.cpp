@@ -9,6 +9,8 @@
 #include <set>
 
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/insight/joins.h"
+#include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 
@@ -109,13 +111,24 @@ void set_parts(Insight& r, const Platform& platform, const RunGraphRecorder& rec
   r.by_launch = list(launches);
 }
 
+/// The run's times on these machines, by the graph.
+std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
+                                       const std::vector<RunGraph::Machine>& machines) {
+  std::vector<RunGraph::Retimed> times = graph.retimed(end, machines);
+  for (RunGraph::Retimed& t : times) {
+    t.ns -= graph.ns(0);
+    if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // what doubles lose on the way
+  }
+  return times;
+}
+
 struct Scaled {
   std::vector<Resource> classes;
   double faster = 2;
   Limit without = Limit::none;
 };
 
-/// The run's times with such classes so many times as fast, or without a limit, by the graph.
+/// With such classes so many times as fast, or without a limit.
 std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
                                        const std::vector<Scaled>& asked) {
   std::vector<RunGraph::Machine> machines(asked.size());
@@ -123,12 +136,17 @@ std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double
     for (const Resource r : asked[i].classes) machines[i].factors[static_cast<size_t>(r)] = 1 / asked[i].faster;
     machines[i].without = asked[i].without;
   }
-  std::vector<RunGraph::Retimed> times = graph.retimed(end, machines);
-  for (RunGraph::Retimed& t : times) {
-    t.ns -= graph.ns(0);
-    if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // what doubles lose on the way
+  return retimed(graph, end, sim_ns, machines);
+}
+
+void set_predicted(Insight& r, const RunGraph& graph, Moment end,
+                   const std::vector<std::vector<std::pair<Resource, double>>>& asked) {
+  std::vector<RunGraph::Machine> machines(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    for (const auto& [part, factor] : asked[i]) machines[i].factors[static_cast<size_t>(part)] = 1 / factor;
   }
-  return times;
+  const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
+  for (size_t i = 0; i < asked.size(); ++i) r.predicted.push_back({asked[i], times[i].ns, times[i].other_order});
 }
 
 /// What cannot be made faster by building another machine.
@@ -475,6 +493,15 @@ std::string title_of(const Insight& r, Resource x) {
   return edges.empty() ? std::string(title_of(x)) : fmt::format("{} ({})", title_of(x), edges);
 }
 
+Explainer::Explainer(Platform& platform, bool details, const std::vector<std::string>& predict)
+    : platform_(platform), recorder_(platform, details), usage_(platform), details_(details) {
+  for (const std::string& p : predict) predict_.push_back(factors_of("--predict", p));
+}
+
+std::string Explainer::causes(size_t most) const {
+  return packed_joins(recorder_.graph(), end_, most);
+}
+
 std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   auto made = std::make_shared<Insight>();
   Insight& r = *made;
@@ -485,13 +512,14 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   r.graph_bytes = graph.bytes();
   r.contradictions = graph.contradictions();
   r.unexplained_ns = graph.unexplained_ns();
-  const Moment end = recorder_.end(run.begin_ns + run.sim_ns);
+  const Moment end = end_ = recorder_.end(run.begin_ns + run.sim_ns);
   const CriticalPath path = critical_path(graph, end);
   if (details_) set_path(r, platform_, graph, path.steps, run.begin_ns);
   const Blame blamed = blame(graph, path.steps);
   set_blame(r, system, blamed);
   set_parts(r, platform_, recorder_, blamed);
   if (r.sim_ns > 0) set_bounds(r, graph, end, details_, path.limits);
+  set_predicted(r, graph, end, predict_);
   set_links(r, system, usage_);
   std::vector<double> slices = set_memories(r, platform_, usage_, run);
   set_unlimited(r);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/platform/insight/critical_path.h"
@@ -88,6 +89,13 @@ struct Insight {
   };
   std::vector<Unlimited> unlimited;
   std::vector<std::string> verdict;  ///< sentences
+  /// What was asked for: the run's time were these classes so many times as fast.
+  struct Predicted {
+    std::vector<std::pair<Resource, double>> faster;
+    double ns = 0;
+    bool other_order = false;
+  };
+  std::vector<Predicted> predicted;
   /// A change of one thing of machine or run that the causes suggest, as options of `run`.
   struct Remedy {
     std::string change;  ///< "--set '*.reserved_mb=2'"

@@ -2,6 +2,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
@@ -89,11 +90,25 @@ void write_rows(std::ostream& out, const char* title, const std::vector<Insight:
   out << "\n" << t.text();
 }
 
+/// "hbm=2,mesh=0.5"
+std::string to_string(const std::vector<std::pair<Resource, double>>& faster) {
+  std::string text;
+  for (const auto& [part, factor] : faster)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", name_of(part), factor);
+  return text;
+}
+
 }  // namespace
 
 void write_insight_text(std::ostream& out, const Insight& r) {
   for (size_t i = 0; i < r.verdict.size(); ++i)
     out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
+  for (const Insight::Predicted& p : r.predicted) {
+    const double saves = 100 * (1 - p.ns / r.sim_ns);
+    fmt::print(out, "{}{}: {}{:.3f} ns, saves {:.1f} %\n",
+               &p == r.predicted.data() ? "  predict      " : "               ", to_string(p.faster),
+               p.other_order ? "~" : "", p.ns, std::abs(saves) < 0.05 ? 0 : saves);
+  }
   for (size_t i = 0; i < std::min(kRemedies, r.remedies.size()); ++i) {
     const Insight::Remedy& m = r.remedies[i];
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
@@ -146,6 +161,16 @@ void write_shares(JsonWriter& w, const char* name, const std::vector<Insight::Sh
   w.close(']');
 }
 
+void write_predicted(JsonWriter& w, const Insight& r) {
+  w.open('[');
+  for (const Insight::Predicted& p : r.predicted) {
+    w.open('{').key("scale").open('{');
+    for (const auto& [part, factor] : p.faster) w.field(std::string(name_of(part)), factor);
+    w.close('}').field("ns", p.ns).field("other_order", p.other_order).close('}');
+  }
+  w.close(']');
+}
+
 }  // namespace
 
 void write_insight_json(JsonWriter& w, const Insight& r) {
@@ -162,6 +187,7 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
         .close('}');
   }
   w.close('}');
+  if (!r.predicted.empty()) write_predicted(w.key("predicted"), r);
   w.key("without_limit").open('[');
   for (const Insight::Unlimited& u : r.unlimited)
     w.open('{').field("limit", name_of(u.limit)).field("ns", u.ns).field("other_order", u.other_order).close('}');

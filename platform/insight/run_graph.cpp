@@ -129,6 +129,15 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
   return static_cast<Moment>(moments_.size() - 1);
 }
 
+std::vector<std::pair<Cause, Cause>> RunGraph::turns_until(Moment last) const {
+  std::vector<std::pair<Cause, Cause>> all;
+  for (const Turn& t : turns_) {
+    if (t.at > last) break;
+    all.emplace_back(t.first, t.second);
+  }
+  return all;
+}
+
 /// By moment: the latest that asks when it came, as its cause or by a turn told then.
 RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
   Large<Moment> uses(last + size_t{1}, 0);

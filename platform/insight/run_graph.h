@@ -79,6 +79,8 @@ class RunGraph {
   }
 
   // What it says.
+  /// The turns told until a moment.
+  std::vector<std::pair<Cause, Cause>> turns_until(Moment last) const;
   size_t size() const { return moments_.size(); }
   double ns(Moment m) const { return moments_[m].ns; }
   OpNumber op_of(Moment m) const { return moments_[m].op; }

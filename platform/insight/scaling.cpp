@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/platform/insight/resource.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
 namespace kernbench::insight {
@@ -90,6 +92,47 @@ const std::vector<ScaledPart>& scaled_parts() {
     return all;
   }();
   return parts;
+}
+
+std::optional<Resource> resource_of(std::string_view part) {
+  for (size_t i = 0; i < kResources; ++i) {
+    const auto r = static_cast<Resource>(i);
+    const auto is = [&](const ScaledPart& p) { return p.name == part && part == name_of(r); };
+    if (std::any_of(scaled_parts().begin(), scaled_parts().end(), is)) return r;
+  }
+  return {};
+}
+
+std::pair<std::string, double> part_and_factor(const std::string& option, const std::string& text) {
+  constexpr double kMost = 1e6;
+  const auto [part, value] = name_and_value(option, text, "PART=FACTOR");
+  double factor = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
+  if (error != std::errc() || end != value.data() + value.size() || !(factor >= 1 / kMost && factor <= kMost))
+    throw InputError(
+        fmt::format("{} {}: found {}; legal: a factor from 1e-06 to 1e+06", option, part, in_quotes(value)));
+  return {part, factor};
+}
+
+std::vector<std::pair<Resource, double>> factors_of(const std::string& option, const std::string& text) {
+  std::vector<std::pair<Resource, double>> all;
+  TextInput words(text + ",");
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto [part, factor] = part_and_factor(option, word);
+    const auto r = resource_of(part);
+    if (!r) {
+      std::vector<std::string> legal;
+      for (const ScaledPart& p : scaled_parts()) {
+        if (resource_of(p.name)) legal.emplace_back(p.name);
+      }
+      throw InputError(fmt::format("{}: found {}{} legal: {}", option, in_quotes(part), did_you_mean(part, legal),
+                                   fmt::join(legal, ", ")));
+    }
+    if (std::any_of(all.begin(), all.end(), [r = *r](const auto& o) { return o.first == r; }))
+      throw InputError(fmt::format("{}: found {} twice, expected each part once", option, part));
+    all.emplace_back(*r, factor);
+  }
+  return all;
 }
 
 size_t scale(Graph& graph, const ImplCatalog& catalog, std::string_view part, double factor) {

@@ -1,10 +1,13 @@
 // A machine with a part of it faster or slower, for what-ifs. Plain C++: no SystemC here.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "kernbench/platform/insight/resource.h"
 #include "kernbench/platform/topology/graph/graph.h"
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
@@ -16,6 +19,14 @@ struct ScaledPart {
   std::string_view title;  ///< "HBM bandwidth"
 };
 const std::vector<ScaledPart>& scaled_parts();
+
+/// What a part's bandwidths, clocks and latencies are of a run's causes; of counts, none.
+std::optional<Resource> resource_of(std::string_view part);
+
+/// "hbm=2": a part, how many times as fast. InputError, with the option that has it, for words of another form.
+std::pair<std::string, double> part_and_factor(const std::string& option, const std::string& text);
+/// "hbm=2,mesh=0.5". InputError, too, where a part is none of a run's causes, or stands twice.
+std::vector<std::pair<Resource, double>> factors_of(const std::string& option, const std::string& text);
 
 /// Makes a part of a compiled system `factor` times as fast: its bandwidths, clocks and rates times the factor, its
 /// overheads, distances and look-ups through it, counts (queue_depth, rd_engines, wr_engines) times the factor,

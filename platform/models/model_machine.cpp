@@ -81,6 +81,18 @@ Peaks peaks_of(Machine& machine, const std::vector<size_t>& pes, DType dtype) {
 
 }  // namespace
 
+CubesOfRank cubes_for(Platform& platform, const PeChoice& choice) {
+  const host::ProgramPes pes(platform.machine(), choose_pes(platform.machine(), choice));
+  std::map<uint32_t, int64_t> of_cube;
+  for (size_t i = 0; i < pes.pes.size(); ++i) {
+    if (pes.rank[i] == 0) ++of_cube[pes.place[i].cube];
+  }
+  const int64_t count = of_cube.begin()->second;
+  const bool alike =
+      std::all_of(of_cube.begin(), of_cube.end(), [&](const auto& cube) { return cube.second == count; });
+  return alike ? CubesOfRank{static_cast<int64_t>(of_cube.size()), count} : CubesOfRank{};
+}
+
 Peaks peaks_for(Platform& platform, const PeChoice& choice, DType dtype) {
   return peaks_of(platform.machine(), host::ProgramPes(platform.machine(), choose_pes(platform.machine(), choice)).pes,
                   dtype);

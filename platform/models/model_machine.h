@@ -21,6 +21,13 @@ struct ModelMachine {
 /// where there are fewer.
 ModelMachine machine_for(Platform&, const ModelSpec&, const Plan& plan, PeChoice* choice);
 
+/// How many cubes there are in the first rank of the PEs that the choice leaves, and PEs in each; 0 and 0 where these are
+/// unlike.
+struct CubesOfRank {
+  int64_t cubes = 0, pes = 0;
+};
+CubesOfRank cubes_for(Platform&, const PeChoice& choice);
+
 /// Of the PEs that the choice leaves.
 Peaks peaks_for(Platform&, const PeChoice& choice, DType);
 

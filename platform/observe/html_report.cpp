@@ -2,25 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/varint.h"
 #include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/record/html_page.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/topology/graph/naming.h"
-#include "kernbench/platform/topology/view/diagram.h"
+#include "kernbench/platform/topology/view/plan_json.h"
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
 
 namespace page {
-extern const std::string_view html, js, plot_css, plot_js, plot_license;
+extern const std::string_view html, js, retimer, plot_css, plot_js, plot_license;
 }
 
 namespace {
@@ -40,13 +40,8 @@ std::string base64(const std::string& bytes) {
   return out;
 }
 
-/// Seven bits a byte, the lowest first.
-void append_number(std::string& out, uint64_t v) {
-  for (; v >= 128; v >>= 7) out += static_cast<char>(v | 128);
-  out += static_cast<char>(v);
-}
 void append_signed(std::string& out, int64_t v) {
-  append_number(out, static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
+  append_varint(out, static_cast<uint64_t>(v) << 1 ^ static_cast<uint64_t>(v >> 63));
 }
 
 int64_t to_ps(double ns) {
@@ -62,10 +57,10 @@ void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices
   for (const TimelineRecorder::Slice& s : slices) {
     const int64_t from = to_ps(s.from), to = to_ps(s.to);
     append_signed(out, from - end);
-    append_number(out, static_cast<uint64_t>(to - from));
+    append_varint(out, static_cast<uint64_t>(to - from));
     end = to;
-    append_number(out, static_cast<uint64_t>(s.kind) + (s.op != op ? 8 : 0) + (s.tile >= 0 ? 16 : 0));
-    if (s.op != op) append_number(out, s.op);
+    append_varint(out, static_cast<uint64_t>(s.kind) + (s.op != op ? 8 : 0) + (s.tile >= 0 ? 16 : 0));
+    if (s.op != op) append_varint(out, s.op);
     op = s.op;
     if (s.tile < 0) continue;
     append_signed(out, s.tile - tile);
@@ -117,10 +112,6 @@ class Words {
   std::vector<std::string> list_;
 };
 
-double rounded_mm(double mm) {
-  return std::round(mm * 1e3) / 1e3;
-}
-
 void write_system(JsonWriter& w, const topology::Graph& system) {
   Words kinds;
   w.key("nodes").open('[');
@@ -136,49 +127,6 @@ void write_system(JsonWriter& w, const topology::Graph& system) {
     w.value(system.effective_bw(static_cast<uint32_t>(e))).close(']');
   }
   w.close(']').field("edge_kinds", edge_kinds.list());
-}
-
-void write_plan(JsonWriter& w, const std::string& id, const topology::Diagram& d) {
-  w.open('{').field("id", id).field("title", d.title).field("subtitle", d.subtitle).key("boxes").open('[');
-  for (const topology::Box& b : d.boxes) {
-    w.open('[')
-        .value(b.id)
-        .value(b.kind)
-        .value(b.title)
-        .value(rounded_mm(b.centre.x_mm))
-        .value(rounded_mm(b.centre.y_mm));
-    w.value(rounded_mm(b.w)).value(rounded_mm(b.h)).value(b.container ? 1 : 0).close(']');
-  }
-  w.close(']').key("wires").open('[');
-  for (const topology::Wire& wire : d.wires) {
-    w.open('[').value(wire.from).value(wire.to);
-    for (const topology::Position& p : wire.bends) w.value(rounded_mm(p.x_mm)).value(rounded_mm(p.y_mm));
-    w.close(']');
-  }
-  w.close(']').close('}');
-}
-
-/// The tray, its SIPs and their cubes; a flat system as a whole.
-void write_plans(JsonWriter& w, const topology::Graph& system) {
-  w.key("plans").open('[');
-  if (topology::default_view(system) == topology::View::flat) {
-    write_plan(w, "", topology::draw_flat(system));
-  } else {
-    write_plan(w, "", topology::draw_tray(system));
-    std::set<std::pair<int, int>> parts;  // SIP and cube
-    for (const topology::Node& n : system.nodes) {
-      const topology::naming::Owner o = topology::naming::owner_of(n.id);
-      if (o.sip >= 0 && parts.insert({o.sip, -1}).second) {
-        const std::string id = topology::naming::sip(static_cast<uint32_t>(o.sip));
-        write_plan(w, id, topology::draw_sip(system, id));
-      }
-      if (o.cube >= 0 && parts.insert({o.sip, o.cube}).second) {
-        const std::string id = topology::naming::cube(static_cast<uint32_t>(o.sip), static_cast<uint32_t>(o.cube));
-        write_plan(w, id, topology::draw_cube(system, id));
-      }
-    }
-  }
-  w.close(']');
 }
 
 void write_bins(JsonWriter& w, const TimelineRecorder& r, size_t edges, double sim_ns) {
@@ -247,13 +195,18 @@ std::string HtmlReport::data(const RunReport& r) const {
   for (size_t i = 0; i < insight::kResources; ++i)
     w.field(std::string(insight::name_of(static_cast<insight::Resource>(i))),
             insight::title_of(static_cast<insight::Resource>(i)));
-  w.close('}').key("engines").open('[');
+  w.close('}').key("scaled_parts").open('[');
+  for (const insight::ScaledPart& p : insight::scaled_parts()) {
+    if (insight::resource_of(p.name)) w.value(p.name);
+  }
+  w.close(']').field("causes", base64(causes_)).field("most_causes", kMostCauses);
+  w.key("engines").open('[');
   for (const EngineReport& e : r.engines) write_engine_json(w, e);
   w.close(']').key("pes").open('[');
   for (const topology::Pe& pe : system.pes) w.value(pe.id);
   w.close(']');
   write_system(w, system);
-  write_plans(w, system);
+  topology::write_plans(w.key("plans"), system);
   write_bins(w, recorder_, system.edges.size(), r.end_ns);
   write_slices(w, recorder_);
   w.close('}');
@@ -286,6 +239,7 @@ void HtmlReport::write(const RunReport& r) {
   write_page(page::html,
              {{"title", title},
               {"js", page::js},
+              {"retimer", causes_.empty() ? std::string_view() : page::retimer},
               {"own_css", page::plot_css},
               {"plot_js", page::plot_js},
               {"plot_license", page::plot_license},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/phase2/io/whole_file.h"
@@ -20,6 +21,9 @@ class HtmlReport {
   HtmlReport(Platform& platform, const std::string& file) : platform_(platform), out_(file), recorder_(platform) {}
   /// What the host did, once the run is over.
   void host(const std::vector<HostPhase>&);
+  /// What it times the run anew from (insight/joins.h); empty: they were too many, and the page says so.
+  void causes(std::string packed) { causes_ = std::move(packed); }
+  static constexpr size_t kMostCauses = 5'000'000;  ///< bytes, unless more are asked for
   /// Writes the file, of a run with an insight and a document. RunError if it could not be written.
   void write(const RunReport&);
 
@@ -29,6 +33,7 @@ class HtmlReport {
   Platform& platform_;
   WholeFile out_;
   insight::TimelineRecorder recorder_;
+  std::string causes_;
 };
 
 }  // namespace kernbench

@@ -3,18 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "kernbench/phase2/text/varint.h"
 
 namespace kernbench::protobuf {
 
 enum class WireType : uint32_t { varint = 0, fixed64 = 1, length_delimited = 2 };
-
-inline void append_varint(std::string& out, uint64_t v) {
-  for (; v >= 0x80; v >>= 7) out += static_cast<char>(v | 0x80);
-  out += static_cast<char>(v);
-}
 
 inline void append_tag(std::string& out, uint32_t field, WireType type) {
   append_varint(out, field << 3 | static_cast<uint32_t>(type));
@@ -28,14 +24,12 @@ inline void append_uint(std::string& out, uint32_t field, uint64_t v) {
 
 inline void append_fixed64(std::string& out, uint32_t field, uint64_t v) {
   append_tag(out, field, WireType::fixed64);
-  for (int byte = 0; byte < 8; ++byte) out += static_cast<char>(v >> 8 * byte);
+  kernbench::append_fixed64(out, v);
 }
 
 inline void append_double(std::string& out, uint32_t field, double v) {
-  uint64_t bits;
-  static_assert(sizeof bits == sizeof v);
-  std::memcpy(&bits, &v, sizeof bits);
-  append_fixed64(out, field, bits);
+  append_tag(out, field, WireType::fixed64);
+  kernbench::append_double(out, v);
 }
 
 /// string, bytes, or a message.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kernbench/platform/onnx/linear.h"
 #include "kernbench/platform/onnx/pe.h"
 
 namespace kernbench::onnx {
@@ -24,7 +25,7 @@ class Fusion {
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (taken_[i]) continue;
       const std::vector<size_t> members = grown(i);
-      Launch l{ops_[i], {}};
+      Launch l{ops_[i], {}, nullptr};
       for (const size_t m : members) {
         taken_[m] = true;
         l.followers.push_back(ops_[m]);
@@ -131,6 +132,7 @@ std::string prefix_of_follower(size_t i) {
 }
 
 std::vector<Launch::Operand> Launch::inputs() const {
+  if (linear) return linear->inputs();
   std::vector<Operand> all;
   std::set<const Value*> made;
   if (!followers.empty()) made.insert(op->outputs[0]);

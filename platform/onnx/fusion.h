@@ -2,6 +2,7 @@
 // value between them is neither stored nor loaded.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,11 +11,15 @@
 
 namespace kernbench::onnx {
 
+struct Linear;
+
 /// A node's kernel, and what follows in its tiles.
 struct Launch {
   const Op* op = nullptr;
   /// In order: each has an `each` row, and reads a value of the op or of a follower before it.
   std::vector<const Op*> followers;
+  /// By a kernel of models, which does the followers too (linear.h); null: by the op's own.
+  std::shared_ptr<const Linear> linear;
 
   const Op& last() const { return followers.empty() ? *op : *followers.back(); }
   /// A tensor of the launch by the name that its kernel knows it by (Pe).

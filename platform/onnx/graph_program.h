@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,14 @@ namespace kernbench::onnx {
 /// As the file has it where that can be; else flat. Rows go over the PEs.
 Dims dims_of(const Value&);
 
-/// Where in the program a node's launch stands: by the number of the operation, in the order of enqueueing.
+/// Where in the program a node's launch stands, with those that lay its operands out before it and its outputs behind:
+/// by the numbers of the operations, in the order of enqueueing.
 struct NodeMark {
-  size_t operation = 0;
+  size_t first = 0, last = 0;
   const Launch* launch = nullptr;
 };
+
+class Placed;
 
 class GraphProgram {
  public:
@@ -41,9 +45,16 @@ class GraphProgram {
   const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
 
  private:
-  void add_tensor(const Value&, TensorSpec::Role);
+  void add_tensor(const Value&, TensorSpec::Role, const host::Layout&, const Dims& shape, bool transposed = false);
+  void see_readers(const Launch&);
+  void add_output(const Value&);
+  void add_operands(const Launch&);
   void add_kernel(const Launch&);
   void run(host::Context&);
+  void launch(host::Context&, Placed&, const Launch&) const;
+  void launch_linear(host::Context&, Placed&, const Launch&) const;
+  std::shared_ptr<const TensorData> known(const Value&) const;
+  std::map<const Value*, std::vector<double>> scales_of_products() const;
   std::map<std::string, Expected> reference() const;
 
   std::string file_;
@@ -52,6 +63,9 @@ class GraphProgram {
   std::map<const Launch*, std::string> kernels_;
   std::map<const Launch*, Roofline> rooflines_;
   std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
+  std::map<const Value*, Dims> wanted_;        ///< as which matrices decode_linear wants values
+  std::set<const Value*> read_flat_;           ///< by others
+  std::set<const Value*> in_lanes_;            ///< outputs
   std::vector<std::string> by_shape_;
   ProgramSpec spec_;
   std::vector<NodeMark> marks_;

@@ -34,22 +34,28 @@ std::vector<NodeLine> heaviest(std::vector<NodeLine> lines) {
   return lines;
 }
 
+std::string how_of(const Launch& l) {
+  if (!l.linear) return l.op->row->how;
+  return l.linear->few_rows ? "decode_linear: weights lie in lanes, each PE reads its own once; rows go to them"
+                            : "gemm_2d: weights lie in a grid, panels of both operands go from PE to PE";
+}
+
 /// In the order of the graph.
 std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport& p) {
   std::vector<NodeLine> lines;
   for (const NodeMark& m : program.marks()) {
-    NodeLine l{m.launch->op, m.launch->op->row->how, m.launch};
+    NodeLine l{m.launch->op, how_of(*m.launch), m.launch};
     l.roofline = program.roofline(*m.launch);
-    if (m.operation < p.ops.size() && p.ops[m.operation].open == 0) {
-      const host::Operation& o = p.ops[m.operation];
-      l.start_ns = o.start_ns;
-      l.time_ns = *std::max_element(o.end_ns.begin(), o.end_ns.end()) - o.start_ns;
+    if (m.last < p.ops.size() && p.ops[m.last].open == 0) {
+      const std::vector<double>& ends = p.ops[m.last].end_ns;
+      l.start_ns = p.ops[m.first].start_ns;
+      l.time_ns = *std::max_element(ends.begin(), ends.end()) - l.start_ns;
     }
     lines.push_back(l);
     for (const Op* f : m.launch->followers)
       lines.push_back(
-          {f, fmt::format("fused into {}: position by position in its tiles, as nobody else reads what lies between",
-                          in_quotes(l.op->node->name))});
+          {f, fmt::format("fused into {}: {}, as nobody else reads what lies between", in_quotes(l.op->node->name),
+                          m.launch->linear ? "its kernel does it" : "position by position in its tiles")});
   }
   for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why});
   std::map<const Op*, size_t> place;

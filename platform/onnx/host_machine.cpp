@@ -128,7 +128,7 @@ std::vector<TensorData> work_out(const Op& op, const std::vector<std::shared_ptr
   if (!any) return results;
   try {
     tl::Context tl(host);
-    run_row({&op, {}}, tl, tl::Args(args, 0));
+    run_row({&op, {}, nullptr}, tl, tl::Args(args, 0));
     tl.finish();
   } catch (const KernelFault& f) {
     throw Refusal(f.what());

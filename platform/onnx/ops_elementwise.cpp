@@ -12,6 +12,21 @@ namespace kernbench::onnx {
 using tl::Tensor;
 
 void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function<Tensor(const Operands&)>& f) {
+  const auto work_on = [&](const Tile& tile) {
+    Operands operands;
+    for (size_t i = 0; i < views.size(); ++i) operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], tile) : Tensor());
+    pe.put(tile, f(operands));
+  };
+  if (const std::optional<Tile> block = pe.block()) {
+    const int64_t columns = std::min(block->columns, kPiece),
+                  rows = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, columns));
+    for (int64_t r = 0; r < block->rows; r += rows) {
+      for (int64_t c = 0; c < block->columns; c += columns)
+        work_on({block->first + r * block->pitch + c, std::min(rows, block->rows - r),
+                 std::min(columns, block->columns - c), block->pitch});
+    }
+    return;
+  }
   int64_t together = pe.uniform_in_followers();
   for (const Strides& v : views) together = v.shape.empty() ? together : std::gcd(together, v.uniform());
   const Range mine = pe.share();
@@ -20,9 +35,7 @@ void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function
     const int64_t in_row = first % together, left = mine.last - first;
     Tile tile{first, 1, std::min({together - in_row, left, kPiece}), together};
     if (tile.columns == together) tile.rows = std::min(std::max<int64_t>(1, kPiece / together), left / together);
-    Operands operands;
-    for (size_t i = 0; i < views.size(); ++i) operands.push_back(pe.op.has(i) ? pe.pick(i, views[i], tile) : Tensor());
-    pe.put(tile, f(operands));
+    work_on(tile);
     first += tile.rows * tile.columns;
   }
 }

@@ -73,13 +73,39 @@ Shape unflattened(int64_t flat, const Shape& shape) {
   return index;
 }
 
-tl::Ptr Pe::whole(const std::string& name) const {
-  for (uint32_t p = 0; p < args_.shards(); ++p) {
-    const tl::View& v = args_.shard(name, p);
+tl::Ptr whole_of(const tl::Args& args, const std::string& name) {
+  for (uint32_t p = 0; p < args.shards(); ++p) {
+    const tl::View& v = args.shard(name, p);
     if (v.shape.elements() == v.whole.elements()) return v.ptr;  // in one piece
     if (v.shape.elements() > 0) break;
   }
-  return args_.whole(name).ptr;
+  return args.whole(name).ptr;
+}
+
+namespace {
+
+/// The elements of a tile that lies in this PE's block.
+tl::Block in_block(const tl::View& own, const Tile& t) {
+  const int64_t columns = own.whole[1];
+  return own.block().tile(t.first / columns - own.offset[0], t.first % columns - own.offset[1], t.rows, t.columns);
+}
+
+}  // namespace
+
+std::optional<Tile> Pe::block() const {
+  std::vector<std::string> names{std::string("out0") + kInBlocks};
+  for (size_t f = 0; f <= followers_.size(); ++f) {
+    const Op& of = f == 0 ? op : *followers_[f - 1];
+    for (size_t i = 0; i < of.inputs.size(); ++i)
+      names.push_back((f == 0 ? prefix_ : prefix_of_follower(f - 1)) + "in" + std::to_string(i) + kInBlocks);
+  }
+  for (const std::string& name : names) {
+    if (!args_.has(name)) continue;
+    const tl::View& own = args_[name];
+    if (own.empty()) return Tile{};
+    return Tile{own.offset[0] * own.whole[1] + own.offset[1], own.shape[0], own.shape[1], own.whole[1]};
+  }
+  return {};
 }
 
 Range Pe::share(size_t output) const {
@@ -125,6 +151,8 @@ tl::Tensor Pe::pick(size_t input, const std::vector<int64_t>& places, const Dims
 }
 
 tl::Tensor Pe::pick(size_t input, const Strides& view, const Tile& t) const {
+  if (const std::string blocks = name_of_input(input) + kInBlocks; args_.has(blocks))
+    return tl.load_async(in_block(args_[blocks], t));
   std::vector<int64_t> places, starts;
   const std::vector<int64_t> row = view.range(t.first, t.columns);
   const int64_t step = t.columns > 1 ? row[1] - row[0] : 1;
@@ -202,9 +230,12 @@ void Pe::put(const Tile& tile, const tl::Tensor& value) const {
   const tl::Tensor y = finished(cast(value, out_type()), [&](const Pe& pe, size_t input, const Strides& view) {
     return pe.pick(input, view, tile);
   });
-  tl.store_async(
-      (out() + tile.first).block(tile.shape(), tile.rows > 1 ? tile.pitch : 0),
-      y.shape().elements() < tile.shape().elements() ? y.broadcast_to(tile.shape()) : y.reshape(tile.shape()));
+  const tl::Tensor whole =
+      y.shape().elements() < tile.shape().elements() ? y.broadcast_to(tile.shape()) : y.reshape(tile.shape());
+  const std::string blocks = std::string("out0") + kInBlocks;
+  if (args_.has(blocks)) tl.store_async(in_block(args_[blocks], tile), whole);
+  if (!args_.has(blocks) || args_.has("out0"))
+    tl.store_async((out() + tile.first).block(tile.shape(), tile.rows > 1 ? tile.pitch : 0), whole);
 }
 
 void Pe::put(size_t output, int64_t first, const tl::Tensor& value) const {

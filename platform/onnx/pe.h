@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ constexpr int64_t kRow = 64 * 1024;       // of a row that must lie in TCM as a 
 
 /// The parameter of a launch that says what each of its PEs' TCM has at least for tensors, in bytes.
 constexpr const char* kTcmBytes = "tcm_bytes";
+
+/// Behind the name of an operand that lies as a matrix in blocks, this PE's of which is worked on (Pe::block()); flat
+/// ones have their name alone.
+constexpr const char* kInBlocks = ".blocks";
+
+/// A whole flat tensor.
+tl::Ptr whole_of(const tl::Args&, const std::string& name);
 
 /// Where the elements of a view stand in a flat tensor: Σ index · stride + offset.
 struct Strides {
@@ -64,8 +72,10 @@ class Pe {
   int64_t tcm_bytes() const { return args_.integer(kTcmBytes); }
 
   /// The whole of a tensor, flat.
-  tl::Ptr in(size_t i) const { return whole(prefix_ + "in" + std::to_string(i)); }
-  tl::Ptr out(size_t i = 0) const { return whole("out" + std::to_string(i)); }
+  tl::Ptr in(size_t i) const { return whole_of(args_, name_of_input(i)); }
+  tl::Ptr out(size_t i = 0) const { return whole_of(args_, "out" + std::to_string(i)); }
+  /// This PE's block where operands lie in blocks, which are all alike: of an op that works position by position.
+  std::optional<Tile> block() const;
   /// This PE's part of an output's elements: those that lie in its own memory.
   Range share(size_t output = 0) const;
   /// Of so many pieces of work, in blocks.
@@ -113,7 +123,7 @@ class Pe {
   tl::Tensor finished(tl::Tensor value, const Side&) const;
   /// Elements that followers work on at a time: a quarter of TCM holds their values, also of the widest type.
   int64_t followed() const;
-  tl::Ptr whole(const std::string& name) const;
+  std::string name_of_input(size_t i) const { return prefix_ + "in" + std::to_string(i); }
   tl::Tensor all(size_t input) const;
   const tl::Args& args_;
   const std::vector<const Op*> followers_;

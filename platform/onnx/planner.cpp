@@ -33,6 +33,7 @@ class Planner {
 
   std::shared_ptr<const Plan> plan() {
     plan_->seed = request_.seed;
+    plan_->machine = request_.machine;
     const auto own = model_.opsets.find("");
     opset_ = own == model_.opsets.end() ? kOldest : own->second;
     if (opset_ < kOldest || opset_ > kNewest)
@@ -450,8 +451,19 @@ class Planner {
         if (v) needed.insert(&stored(*v));
       }
     }
-    plan_->run = fuse({backward.rbegin(), backward.rend()}, kept);
+    const auto given = [this](const Value& v) {
+      const Value& s = stored(v);
+      return s.constant || std::count(plan_->inputs.begin(), plan_->inputs.end(), &s) > 0;
+    };
+    std::vector<const Op*> normed;
+    plan_->run =
+        with_linears(fuse({backward.rbegin(), backward.rend()}, kept), {request_.machine, given, kept}, &normed);
     std::reverse(plan_->skipped.begin(), plan_->skipped.end());
+    for (const Op* op : normed) {
+      plan_->skipped.push_back(
+          {op, "by the kernels of the products that read it: rows are normed on their way to them"});
+      kept.insert(op->outputs[0]);
+    }
     if (!request_.every_node) return;
     for (const auto& [op, why] : patterns.part_of) kept.insert(op->outputs[0]);
     for (const Launch& l : plan_->run) {  // what lies between fused nodes is not stored

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/onnx/fusion.h"
+#include "kernbench/platform/onnx/linear.h"
 
 namespace kernbench::onnx {
 
@@ -17,6 +17,7 @@ struct PlanRequest {
   std::map<std::string, int64_t> dims;  ///< of dimensions that have a name
   /// Inputs of the graph. Those that are missing are drawn, by the seed.
   std::map<std::string, std::shared_ptr<const TensorData>> inputs;
+  MachineShape machine;  ///< that it runs on; none: no kernels of models are used
   uint64_t seed = 1;
   std::set<std::string> wanted;  ///< tensors to read back beside the outputs
   /// Every node's outputs are read back, and worked out on the host: what they must be. Of fused nodes the last one's.
@@ -39,6 +40,7 @@ struct Plan {
   std::vector<const Value*> outputs;                                    ///< of the graph, then what is wanted
   std::map<std::string, std::shared_ptr<const TensorData>> worked_out;  ///< with every_node: by name
   uint64_t seed = 1;
+  MachineShape machine;
 };
 
 /// InputError with every node that cannot be run, by name, op type and reason. The model outlives the plan.

@@ -14,7 +14,9 @@ Roofline roofline_of(const Launch& l, const PeaksOf& peaks_of) {
   // Integers are multiplied as i32.
   const bool floats = l.op->has(0) && is_float(l.op->in(0).dtype());
   const models::Peaks peaks = peaks_of(floats ? l.op->in(0).dtype() : DType::i32);
-  r.macs = l.op->row->macs ? l.op->row->macs(*l.op) : 0;
+  const auto macs = [](const Op& op) { return op.row->macs ? op.row->macs(op) : 0; };
+  r.macs = macs(*l.op);
+  for (const Op* f : l.followers) r.macs += macs(*f);
   if (r.macs > 0 && peaks.flop_ns > 0) r.compute_ns = 2 * r.macs / peaks.flop_ns;
   if (peaks.hbm_gbs > 0) r.memory_ns = r.bytes / peaks.hbm_gbs;
   return r;

@@ -1,5 +1,6 @@
 // Pages of one file, for a browser without a network: a template, and what stands in its {{places}}. The sources of
-// pages are in platform/observe/page and platform/sweep/page; the build makes texts of them (cmake/EmbedFiles.cmake).
+// pages are in platform/observe/page, platform/sweep/page and platform/tools/page; the build makes texts of them
+// (cmake/EmbedFiles.cmake).
 #pragma once
 
 #include <functional>

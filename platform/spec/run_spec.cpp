@@ -172,11 +172,19 @@ Table run_table() {
                "the best of what its causes suggest, simulated (docs/insight.md)")
                .legal({"verify"})
                .role(Role::shows),
+           Entry("predict", "PART=FACTOR[,...]",
+                 "with --explain or --report: the run's time were these parts of the machine, as --scale names them, "
+                 "all so many times as fast, by its causes (docs/insight.md; repeatable)")
+               .often(Often::each)
+               .role(Role::shows),
            flag("report-topology",
                 "with --format json: the topology's text too, so that `kernbench diff` can name what "
                 "changed in it")
                .role(Role::writes),
            Entry("report", "FILE.html", "what bounds the run, as one HTML page (docs/insight.md)").writes(),
+           flag("report-causes",
+                "with --report: the run's causes are in the page also beyond 5 MB, so that it can time the run anew")
+               .role(Role::writes),
            Entry("activity", "FILE.csv", "with energy: component,action,count of all that was counted").writes(),
            Entry("wiring", "FILE.svg", "a picture of which PEs the kernel's queues join (docs/collectives.md)")
                .writes(),

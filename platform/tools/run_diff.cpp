@@ -301,6 +301,15 @@ void diff_ops(const RunFile& a, const RunFile& b, RunDiff& d) {
   for (size_t i = 0; i < std::min(kMostOps, moved.size()); ++i) d.longest.push_back(std::move(moved[i].second));
 }
 
+void add_shares(const OrderedJson& insight, const char* list, std::map<std::string, double>& into) {
+  json_field(insight, list, [&](const OrderedJson& rows) {
+    return json_items(rows, [&](const OrderedJson& row) {
+      into[json_field<std::string>(row, "name")] = json_field<double>(row, "share");
+      return 0;
+    });
+  });
+}
+
 }  // namespace
 
 void RunFile::begin(const OpLogHeader& header) {
@@ -358,6 +367,9 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
     }
     if (report.contains("insight")) {
       json_field(report, "insight", [&](const OrderedJson& insight) {
+        for (const char* list : {"links", "memories"}) {
+          if (insight.contains(list)) add_shares(insight, list, run.shares);
+        }
         return json_field(insight, "blame_ns", [&](const OrderedJson& blame) {
           if (!blame.is_object()) throw JsonFault("found " + shown(blame) + ", expected an object");
           for (const auto& [resource, ns] : blame.items())

@@ -13,6 +13,8 @@
 
 namespace kernbench {
 
+class JsonWriter;
+
 /// What is known of a run from its file. ns.
 struct RunFile {
   std::string name;
@@ -25,6 +27,7 @@ struct RunFile {
   std::string topology_text;
   std::map<std::string, double> blame_ns;      ///< by resource; of a report with --explain
   std::map<std::string, double> busy_ns;       ///< by engine; of a report
+  std::map<std::string, double> shares;        ///< by link and memory, of its bandwidth; of a report with --explain
   std::map<std::string, std::string> figures;  ///< of a report (record/figures.h); of a table the numbers of its rows
   /// Of a log, in order of start. A message's segments have its key, and come in their order.
   struct Op {
@@ -78,6 +81,8 @@ struct RunDiff {
 RunDiff diff_runs(const RunFile& a, const RunFile& b);
 
 void write_diff_text(std::ostream&, const RunDiff&);
+/// An object.
+void write_diff(JsonWriter&, const RunDiff&);
 void write_diff_json(std::ostream&, const RunDiff&);
 
 }  // namespace kernbench

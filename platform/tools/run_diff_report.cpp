@@ -111,6 +111,11 @@ void write_changes(JsonWriter& w, const char* name, const std::vector<RunDiff::C
 void write_diff_json(std::ostream& out, const RunDiff& d) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  write_diff(w, d);
+  out << text << '\n';
+}
+
+void write_diff(JsonWriter& w, const RunDiff& d) {
   w.open('{').field("a", d.a).field("b", d.b);
   if (d.a_partial || d.b_partial) w.field("a_partial", d.a_partial).field("b_partial", d.b_partial);
   w.field("a_ns", d.a_ns).field("b_ns", d.b_ns).field("slower", d.slower());
@@ -123,7 +128,6 @@ void write_diff_json(std::ostream& out, const RunDiff& d) {
   w.key("longest").open('[');
   for (const RunDiff::OpChange& c : d.longest) write_op_change(w, c);
   w.close(']').close('}');
-  out << text << '\n';
 }
 
 }  // namespace kernbench

@@ -15,6 +15,9 @@ struct Told {
   bool arrow = false;
 };
 
+/// What is wrong with how many operands an op has; empty: nothing.
+std::string fault_of_count(const Operation&);
+
 /// The results' types. Its fault, if any, is put into `fault`. Attributes that are not there get their defaults; those
 /// of the generic form (predicates, axes) become words.
 std::vector<Type> settle_types(Operation&, const Told&, const std::vector<Type>& operands, std::string* fault);

@@ -90,6 +90,69 @@ class Narrow(KernelCli):
         for group in (0, 5):
             self.check_product("gemm_2d", small, "dtype", 33, 31, 77, group)
 
+    @staticmethod
+    def in_steps(x):
+        """Integers of each row, and its step: the greatest absolute value / 127, in f32."""
+        x = x.astype(np.float32)
+        most = np.maximum(np.abs(x).max(-1, keepdims=True), np.float32(1e-36))
+        return np.rint(x * (np.float32(127) / most)).astype(np.int8), most / np.float32(127)
+
+    def test_rows_in_steps_of_their_own(self):
+        x = self.values(21, 5000)
+        x[0] = 0
+        x[1] = 1e-38
+        x[2, 1:] = 0
+        x[3] *= 3e38
+        for cols in (1, 77, 5000):
+            for real in (np.float32, np.float16):
+                part = np.clip(x[:, :cols], -6e4, 6e4).astype(real) if real is np.float16 else x[:, :cols]
+                with self.subTest(cols=cols, real=real):
+                    y, step = self.run_kernel("quantize_rows", ["y", "step"], {"x": part}, rows=21, cols=cols,
+                                              dtype="f16" if real is np.float16 else "f32")
+                    wanted, steps = self.in_steps(part)
+                    np.testing.assert_array_equal(y, wanted)
+                    np.testing.assert_array_equal(step, steps)
+
+    def test_activations_are_integers(self):
+        """Exact products, times scales and steps: far nearer than a step of either."""
+        small, six = "small.yaml", "six_sip_torus.yaml"
+        few = {"rows": 4, "sum_bytes": 64, "keep_bytes": 1, "ahead_bytes": 1, "piece_k": 3}
+        for system, m, n, k, params in ((small, 1, 1, 1, {}), (small, 13, 70, 48, {}), (six, 21, 33, 129, {}), (small, 21, 37, 300, few)):
+            with self.subTest(system=system, m=m, n=n, k=k):
+                x, w, scale = self.values(m, k), self.weights("i8", k, n), self.values(1, n) / 128
+                x[m // 2] *= 1e4
+                x[-1] = 0
+                q, step = self.in_steps(x)
+                wanted = (q.astype(np.float64) @ w.astype(np.float64)) * scale * step
+                tolerance = 1e-5 * max(1, np.abs(wanted).max())
+                y, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "scale": scale}, system, m=m, n=n, k=k, weights="i8",
+                                     activations="i8", **params)
+                np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=tolerance)
+                c, = self.run_kernel("gemm_2d", ["c"], {"a": q, "a_step": step, "b": w, "scale": scale}, system, m=m, n=n, k=k,
+                                     weights="i8", activations="i8")
+                np.testing.assert_allclose(c, wanted, rtol=1e-5, atol=tolerance)
+        plain, = self.run_kernel("gemm_2d", ["c"], {"a": q, "b": w}, small, m=m, n=n, k=k, weights="i8", activations="i8",
+                                 activation="relu", panel_k=7)
+        np.testing.assert_array_equal(plain, np.maximum(0, q.astype(np.float64) @ w))
+
+    def test_activations_are_integers_behind_a_norm(self):
+        m, n, k = 9, 31, 77
+        x, w, up, norm = self.values(m, k), self.weights("i8", k, n), self.weights("i8", k, n), self.values(k)
+        scale, residual = np.full((1, n), 1 / 128, np.float32), self.values(m, n)
+        y, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "up": up, "scale": scale, "up_scale": scale, "norm": norm,
+                                                      "residual": residual}, m=m, n=n, k=k, weights="i8", activations="i8", activation="silu")
+        normed = x / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 1e-5) * norm
+        q, step = self.in_steps(normed)
+        v, u = ((q.astype(np.float64) @ each) * scale * step for each in (w, up))
+        one_step = step * np.abs(up).max() / 128 * np.abs(v).max()
+        self.assertTrue((np.abs(y - residual - v / (1 + np.exp(-v)) * u) < 1e-4 + one_step).all())
+
+    def test_integers_want_weights_of_integers(self):
+        for weights, group, found in (("dtype", 0, "weights=dtype"), ("i4", 0, "weights=i4"), ("i8", 32, "group=32")):
+            for kernel in ("gemm_2d", "decode_linear"):
+                self.refuses("run", "--topology", topology("small.yaml"), "--kernel", kernel, "--param", "activations=i8", "--param",
+                             f"weights={weights}", "--param", f"group={group}", saying=["activations: found 'i8' beside " + found], lines=1)
+
     def test_scales_are_not_of_integers(self):
         self.refuses("run", "--topology", topology("small.yaml"), "--kernel", "gemm_2d", "--param", "dtype=i8", "--param", "weights=i4",
                      saying=["weights: found 'i4'"], lines=1)

@@ -230,6 +230,116 @@
             body);
   }
 
+  // ---- what if: the run timed anew from its causes, by retimer.cpp, which html_report.cpp embeds ----
+  /// { time, about, blame } of a machine whose parts are so many times as fast, by name.
+  async function retimerOfRun() {
+    const causes = bytesOf(D.causes);
+    const {instance} = await WebAssembly.instantiate(bytesOf($('retimer').textContent.trim()), {});
+    const calls = instance.exports, names = Object.keys(I.blame_ns);
+    const at = calls.room(causes.length);
+    new Uint8Array(calls.memory.buffer, at, causes.length).set(causes);
+    calls.read(at);
+    const numbers = place => new Float64Array(calls.memory.buffer, place, names.length);
+    return faster => {
+      numbers(calls.factors()).set(names.map(n => 1 / (faster[n] || 1)));
+      let ns = calls.retime();
+      if (Math.abs(ns - END) < 1e-6) ns = END;  // what doubles lose on the way
+      const of = numbers(calls.blame());
+      return {ns, about: calls.other_order() !== 0, blame: Object.fromEntries(names.map((n, i) => [n, of[i]]))};
+    };
+  }
+
+  async function showWhatIf() {
+    const note = $('what-if-note');
+    if (!D.causes) {
+      note.textContent = `The run's causes are more than ${
+          number(D.most_causes / 1e6, 0)} MB and not in this page: --report-causes puts them in, and sliders here.`;
+      return;
+    }
+    if (!$('retimer').textContent.trim()) {
+      note.textContent =
+          'This kernbench was built without a compiler for WebAssembly (clang and lld): --predict on the command line ' +
+          'says the same.';
+      return;
+    }
+    const timed = await retimerOfRun();
+    const matters = D.scaled_parts.map(name => [name, I.blame_ns[name] + (I.what_if[name].slower_ns - END)])
+                        .filter(([, ns]) => ns > 0.0005 * END)
+                        .sort((a, b) => b[1] - a[1])
+                        .slice(0, 10)
+                        .map(([name]) => name);
+    const faster = {}, sliders = {};
+    const times = f => '×' + number(f, 3).replace(/0{1,2}$/, '');
+    /// What saves most, twice as fast: a part, or two where neither helps without the other (set_bounds() of
+    /// insight.cpp says the same of the run as it was).
+    function verdict(now) {
+      const share = name => now.blame[name] / now.ns;
+      const saved = names =>
+          1 - timed({...faster, ...Object.fromEntries(names.map(n => [n, 2 * (faster[n] || 1)]))}).ns / now.ns;
+      const byBlame = D.scaled_parts.filter(n => now.blame[n] > 0).sort((a, b) => now.blame[b] - now.blame[a]);
+      if (!byBlame.length) return '';
+      const alone = Object.fromEntries(byBlame.map(n => [n, saved([n])]));
+      let best = {names: byBlame.slice(0, 1), saves: alone[byBlame[0]]};
+      for (const n of byBlame)
+        if (alone[n] > best.saves) best = {names: [n], saves: alone[n]};
+      const tryPair = (a, b) => {
+        const both = saved([a, b]);
+        if (both > 1.5 * (alone[a] + (alone[b] || 0)) && both > 1.5 * best.saves) best = {names: [a, b], saves: both};
+      };
+      const most = byBlame[0];
+      byBlame.slice(0, 3).forEach((b, i) => byBlame.slice(0, i).forEach(a => tryPair(a, b)));
+      if (best.names.length === 1 && alone[most] < 0.25 * share(most))
+        D.scaled_parts.filter(n => n !== most).forEach(n => tryPair(most, n));
+      const names = best.names.map(n => D.resource_titles[n]).join(' and ');
+      const path = percent(best.names.reduce((sum, n) => sum + share(n), 0));
+      return best.names.length > 1 ?
+          ` Bound by ${names} together: ${path} of the critical path; twice as fast, both would save ${
+              percent(best.saves)}.` :
+          ` Bound by ${names}: ${path} of the critical path; twice as fast, it would save ${percent(best.saves)}.`;
+    }
+    function show() {
+      const now = timed(faster), where = $('what-if-verdict'), mark = now.about ? '~' : '';
+      where.dataset.ns = now.ns;
+      where.dataset.about = now.about;
+      const change = now.ns / END - 1;
+      const from = now.ns === END ? 'as it was' : `${time(END)} ${change < 0 ? '−' : '+'} ${percent(Math.abs(change))}`;
+      where.textContent = `${mark}${time(now.ns)}, ${from}.` + verdict(now);
+      const changed = Object.entries(faster).filter(([, f]) => f !== 1).map(([name, f]) => `${name}=${f}`);
+      $('what-if-options').textContent = changed.map(c => `--scale ${c}`).join(' ') || '(nothing is changed)';
+      where.dataset.predict = changed.join(',');
+    }
+    for (const name of matters) {
+      const value = element('output', {}, times(1));
+      const slider = element('input', {
+        type: 'range',
+        min: -3,
+        max: 3,
+        step: 0.05,
+        value: 0,
+        'data-part': name,
+        oninput: () => {
+          faster[name] = Number((2 ** slider.value).toPrecision(3));
+          value.textContent = times(faster[name]);
+          show();
+        }
+      });
+      sliders[name] = [slider, value];
+      $('what-if-parts').append(element('label', {}, element('span', {}, D.resource_titles[name]), slider, value));
+    }
+    $('what-if-reset').addEventListener('click', () => {
+      for (const [name, [slider, value]] of Object.entries(sliders)) {
+        faster[name] = 1;
+        slider.value = 0;
+        value.textContent = times(1);
+      }
+      show();
+    });
+    note.textContent =
+        'Predicted from what each moment of the run waited for, as --predict does; ~: a server would be reached in another order, so it may be off.';
+    $('what-if-controls').hidden = false;
+    show();
+  }
+
   function showRoofline() {
     const r = I.roofline, where = $('roofline-picture');
     if (!r.flops || !r.hbm_bytes || !(r.gemm_tflops_most > 0)) {
@@ -1337,6 +1447,7 @@
   showVerdict();
   showBlame();
   showRoofline();
+  showWhatIf();
   startTimeline();
   startFloorplan();
   showBandwidth();

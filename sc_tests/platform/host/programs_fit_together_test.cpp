@@ -178,6 +178,31 @@ TEST(Redistribution, of_megabytes_to_all_pes_of_several_ranks) {
             "");
 }
 
+/// The greatest value of a row is the second rank's alone; with its step all are integers, with the first's own none.
+TEST(ProgramLinear, of_integers_has_one_step_a_row_over_all_ranks) {
+  EXPECT_EQ(
+      ends_with(platform_from_text(small_in_ranks(2)),
+                [](Context& h) {
+                  const int64_t m = 5, n = 24, k = 64;
+                  std::vector<int32_t> x, w, y(static_cast<size_t>(m * n));
+                  for (int64_t i = 0; i < m * k; ++i) x.push_back(i % k == k - 1 ? -127 : static_cast<int32_t>(i % 11));
+                  for (int64_t i = 0; i < k * n; ++i) w.push_back(static_cast<int32_t>(i % 7) - 3);
+                  for (int64_t i = 0; i < m * n * k; ++i)
+                    y[static_cast<size_t>(i / k)] +=
+                        x[static_cast<size_t>(i / k / n * k + i % k)] * w[static_cast<size_t>(i % k * n + i / k % n)];
+                  const auto lies = [](const host::LayoutLevel& ranks) {
+                    return Layout(ranks).cube(host::shard(1)).pe(host::shard(0));
+                  };
+                  const host::Tensor out = h.tensor(DType::f32, {m, n}, lies(host::replicate()));
+                  host::linear_of_few_rows(
+                      h, h.ranks(),
+                      {{"x", h.tensor(HostTensor::from(DType::f32, {m, k}, x), lies(host::shard(1)))}, {"y", out}},
+                      h.tensor(HostTensor::from(DType::i8, {k, n}, w), lies(host::shard(0))), {{"activations", "i8"}});
+                  EXPECT_EQ(h.read(out).bytes, HostTensor::from(DType::f32, {m, n}, y).bytes);
+                }),
+      "");
+}
+
 /// A stage a rank: the second takes what the first has made, and keeps what it has from step to step; memory is flat.
 TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache_for_200_steps) {
   constexpr int64_t kSteps = 200;
