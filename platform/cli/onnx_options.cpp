@@ -105,7 +105,7 @@ class OnnxRun : public OwnProgram {
     for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
     r->tensors.clear();  // the plan has read them
     r->expected.clear();
-    take_dumps(r);
+    tell_outputs(r);
     program_ = std::make_unique<onnx::GraphProgram>(
         model_.file, plan_, expected_, [&](DType dtype) { return models::peaks_for(platform, *r, dtype); });
     r->verify = r->verify || program_->verifies();
@@ -123,13 +123,12 @@ class OnnxRun : public OwnProgram {
 
  private:
   /// A scalar is [1] in the program, others may be matrices there; it has no tensor without elements.
-  void take_dumps(RunOptions* r) {
+  void tell_outputs(RunOptions* r) {
     for (const onnx::Value* v : plan_->outputs) {
-      if (v->shape.empty())
-        r->dump_shapes[v->name] = Dims();
-      else if (v->shape.size() <= kMaxRank)
-        r->dump_shapes[v->name] = onnx::dims_of(*v);  // the program may have it as a matrix
-      if (v->elements() > 0) continue;
+      if (v->elements() > 0) {
+        if (v->shape.size() <= kMaxRank) r->output_shapes[v->name] = v->shape.empty() ? Dims() : onnx::dims_of(*v);
+        continue;
+      }
       const auto of_value = [&](const auto& dump) { return dump.first == v->name; };
       for (const auto& dump : r->dumps) {
         if (of_value(dump)) without_elements_.emplace_back(dump.second, v);

@@ -21,8 +21,8 @@ struct ModelMachine {
 /// where there are fewer.
 ModelMachine machine_for(Platform&, const ModelSpec&, const Plan& plan, PeChoice* choice);
 
-/// How many cubes there are in the first rank of the PEs that the choice leaves, and PEs in each; 0 and 0 where these are
-/// unlike.
+/// How many cubes there are in the first rank of the PEs that the choice leaves, and PEs in each; 0 and 0 where these
+/// are unlike.
 struct CubesOfRank {
   int64_t cubes = 0, pes = 0;
 };

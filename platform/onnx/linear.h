@@ -22,7 +22,7 @@ struct MachineShape {
 struct Linear {
   const Value *x = nullptr, *w = nullptr, *bias = nullptr, *residual = nullptr, *y = nullptr;
   const Value *up = nullptr, *up_bias = nullptr;
-  const Op* norm = nullptr;  ///< RMSNormalization or LayerNormalization of rows; null: none
+  const Op* norm = nullptr;                        ///< RMSNormalization or LayerNormalization of rows; null: none
   bool transposed = false, up_transposed = false;  ///< w, up are [n, k]
   int64_t m = 0, k = 0, n = 0;
   std::string activation = "none";

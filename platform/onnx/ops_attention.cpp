@@ -56,6 +56,7 @@ bool is_grouped(const Op& op) {
 }
 
 constexpr size_t kNone = SIZE_MAX;
+constexpr int64_t kMasks = 1 << 16;  // elements of a mask in TCM
 
 /// An attention's operands: which inputs they are, and how they lie. Those that an op has not are kNone.
 struct AttentionSizes {
@@ -341,6 +342,30 @@ class Attending {
         shape.size() == 2 ? Shape{shape[0], 1, 1, shape[1]} : Shape{shape[0], 1, shape[1], shape[2]}, s_.scores());
   }
 
+  /// What stands beside scores of some queries and the keys that they see. Where it lies on several PEs it is loaded
+  /// at once if it fits: a block of keys would go to all of these again.
+  class Masks {
+   public:
+    Masks(const Pe& pe, size_t input, const Strides& view, const Tile& all)
+        : pe_(pe), input_(input == kNone || view.shape.empty() ? kNone : input), view_(view), all_(all) {
+      if (input_ != kNone && all.rows * all.columns <= kMasks && pe.lies_apart(input, view, all))
+        whole_ = pe.pick(input, view, all);
+    }
+    /// Of keys from one of these on; nothing where there is none.
+    Tensor of(int64_t key, int64_t count) const {
+      if (input_ == kNone) return {};
+      if (!whole_.valid()) return pe_.pick(input_, view_, {all_.first + key, all_.rows, count, all_.pitch});
+      return whole_.dim(1) == 1 ? whole_ : whole_.slice(1, key, count);
+    }
+
+   private:
+    const Pe& pe_;
+    const size_t input_;
+    const Strides& view_;
+    const Tile all_;
+    Tensor whole_;
+  };
+
   void attend(const Heads& y, int64_t batch, int64_t head, int64_t i) {
     const int64_t group = s_.q.heads() / s_.k.heads(), rows = std::min(block_, s_.q.rows() - i);
     const int64_t row = (batch * s_.q.heads() + head) * s_.q.rows(), begin = of(past_, batch) + i;
@@ -349,18 +374,21 @@ class Attending {
     const kernels::Queries queries{exact ? q * s_.scale : q, begin, rows};
     kernels::FlashAttention attention(pe_.tl, queries, s_.causal, s_.mask != kNone || s_.padding != kNone);
     const int64_t seen = s_.causal ? std::min(of(seen_, batch), begin + rows) : of(seen_, batch);
+    const int64_t first = s_.window > 0 ? std::max<int64_t>(0, begin + 1 - s_.window) : 0;
+    const Tile met{(row + i) * s_.total + first, rows, seen - first, s_.total};
+    const Masks mask(pe_, s_.mask, mask_, met), added(pe_, s_.added, added_, met),
+        padding(pe_, s_.padding, padding_, met);
     const auto ask = [&](int64_t j) {
       if (j >= seen) return KeyBlock{j, {}, {}, {}, {}, {}};
       const int64_t columns = std::min(block_, seen - j);
-      const Tile scores{(row + i) * s_.total + j, rows, columns, s_.total};
       return KeyBlock{j,
                       known(s_.k, batch, head / group, j, columns),
                       known(s_.v, batch, head / group, j, columns),
-                      s_.mask != kNone ? pe_.pick(s_.mask, mask_, scores) : Tensor(),
-                      s_.added != kNone ? pe_.pick(s_.added, added_, scores) : Tensor(),
-                      padding_.shape.empty() ? Tensor() : pe_.pick(s_.padding, padding_, scores)};
+                      mask.of(j - first, columns),
+                      added.of(j - first, columns),
+                      padding.of(j - first, columns)};
     };
-    KeyBlock now = ask(s_.window > 0 ? std::max<int64_t>(0, begin + 1 - s_.window) : 0);
+    KeyBlock now = ask(first);
     for (KeyBlock next; now.first < seen; now = std::move(next)) {
       next = ask(now.first + block_);  // runs beside this one's products
       Tensor scores = pe_.tl.dot(queries.q, now.keys.transpose());

@@ -170,6 +170,16 @@ tl::Tensor Pe::pick(size_t input, const Strides& view, const Tile& t) const {
   return tl.load_async((in(input) + starts[0]).block(loaded, loaded[0] > 1 ? pitch : 0));
 }
 
+bool Pe::lies_apart(size_t input, const Strides& view, const Tile& t) const {
+  const int64_t first = view.range(t.first, 1)[0],
+                last = view.range(t.first + (t.rows - 1) * t.pitch + t.columns - 1, 1)[0];
+  for (uint32_t p = 0; p < args_.shards(); ++p) {
+    const tl::View& v = args_.shard(name_of_input(input), p);
+    if (v.shape.elements() > 0) return first / v.shape.elements() != last / v.shape.elements();
+  }
+  return false;
+}
+
 int64_t Pe::uniform_in_followers() const {
   int64_t n = op.out().elements();
   for (const Op* f : followers_) {

@@ -96,6 +96,8 @@ class Pe {
   }
   /// The elements of a view at those positions, of the tile's shape, or 1 along an axis along which it stands still.
   tl::Tensor pick(size_t input, const Strides& view, const Tile& tile) const;
+  /// Whether the first and the last of these lie on different PEs, of an input in even blocks.
+  bool lies_apart(size_t input, const Strides& view, const Tile& tile) const;
   /// What follows position by position, for output 0 and its followers (Launch): so many elements side by side are
   /// seen alike by all of them.
   int64_t uniform_in_followers() const;

@@ -146,6 +146,7 @@ void ProgramRun::compute_outputs() {
   for (const ProgramTensor& t : spec_.tensors) {
     if (t.is_output()) outputs[t.name] = program_.context().places(t.name).read_back(result.memory);
   }
+  for (const auto& [name, shape] : o_.output_shapes) outputs.at(name).shape = shape;
   write_outputs(outputs);
   if (verified()) verify_outputs(outputs, result.memory);
 }

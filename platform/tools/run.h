@@ -38,7 +38,7 @@ struct RunOptions : PeChoice {
   std::vector<std::pair<std::string, std::string>> params;   ///< name, text
   std::vector<std::pair<std::string, std::string>> tensors;  ///< input name, .npy file
   std::vector<std::pair<std::string, std::string>> dumps;    ///< output name, .npy file
-  std::map<std::string, Dims> dump_shapes;                   ///< of dumps that have another shape than the output
+  std::map<std::string, Dims> output_shapes;  ///< of outputs that are told in another shape than they have
   /// Output name, .npy file: what it must be, instead of the reference's.
   std::vector<std::pair<std::string, std::string>> expected;
   uint64_t seed = 1;

@@ -115,8 +115,7 @@ void LoggedRun::write_outputs(TensorMap& outputs) const {
   }
   for (const auto& [name, file] : o_.dumps) {
     const HostTensor& t = outputs.at(name);
-    const auto own = o_.dump_shapes.find(name);
-    write_npy(file, t.dtype, own == o_.dump_shapes.end() ? t.shape : own->second, t.bytes.data());
+    write_npy(file, t.dtype, t.shape, t.bytes.data());
   }
 }
 
