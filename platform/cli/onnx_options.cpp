@@ -113,6 +113,7 @@ class OnnxRun : public OwnProgram {
   }
 
   void write(std::ostream& out, ProgramReport& p, bool json) const override {
+    p.run.model = onnx::graph_figures(*program_, p);
     for (const auto& [file, value] : without_elements_) write_npy(file, {value->dtype(), onnx::dims_of(*value), {}});
     if (json) {
       write_graph_json(out, *program_, p);

@@ -94,6 +94,18 @@ std::string outputs_of(const Op& op) {
 
 }  // namespace
 
+ModelFigures graph_figures(const GraphProgram& program, const ProgramReport& p) {
+  ModelFigures f;
+  f.model_ns = p.run.end_ns;
+  if (p.run.end_ns <= 0) return f;
+  f.mfu = f.hbm_share = 0;
+  for (const NodeLine& l : lines_of(program, p)) {
+    *f.mfu += l.roofline.compute_ns / p.run.end_ns;
+    *f.hbm_share += l.roofline.memory_ns / p.run.end_ns;
+  }
+  return f;
+}
+
 void write_graph_text(std::ostream& out, const GraphProgram& program, const ProgramReport& p, bool plan) {
   const std::vector<NodeLine> lines = lines_of(program, p);
   const auto run =
@@ -101,6 +113,9 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
              lines.size() - run, p.run.pes.size(), verdict_of(program, p));
   fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
+  if (const auto& f = p.run.model; f && f->mfu)
+    fmt::print(out, "  {:16}{:.1f} %, HBM {:.1f} %: what all nodes' products, and operands, take at the peaks\n", "MFU",
+               100 * *f->mfu, 100 * *f->hbm_share);
   if (plan) {
     fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}{:>16}  {}\n", "node", "op", "bytes", "predicted", "time",
                "how it runs, what it gives");
@@ -147,6 +162,7 @@ void write_graph_json(std::ostream& out, const GraphProgram& program, const Prog
   w.close(']');
   if (const Op* op = first_that_departs(program, p)) w.field("first_that_departs", op->node->name);
   if (!program.verified_by_shape().empty()) w.field("verified_by_shape", program.verified_by_shape());
+  if (const auto& f = p.run.model) w.field("mfu", f->mfu).field("hbm_share", f->hbm_share);
   w.field("sim_ns", p.run.end_ns).field("tensor_bytes", p.tensors.bytes);
   end_report(w, p.run);
   out << text << '\n';

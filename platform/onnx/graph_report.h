@@ -8,6 +8,8 @@
 
 namespace kernbench::onnx {
 
+/// All products at the peak of GEMM, and all operands of nodes, each once, at that of HBM, as shares of the time.
+ModelFigures graph_figures(const GraphProgram&, const ProgramReport&);
 /// `plan`: each node, what runs it, its bytes and its time.
 void write_graph_text(std::ostream&, const GraphProgram&, const ProgramReport&, bool plan);
 /// {"run", "model", "nodes": [{"name", "op", "runs", "how", "bytes", "time_ns"?}], "verify"?, …}

@@ -1,9 +1,11 @@
 // Hundreds of seeded changes to good inputs of every reader: each is read or refused in the reader's own words. What is
-// found here is found in seconds; scripts/fuzz searches for hours, with sanitizers (docs/robustness.md).
+// found here is found in seconds; KERNBENCH_DAMAGED_INPUTS=50000 makes a campaign of it, and scripts/fuzz searches for
+// hours, with sanitizers (docs/robustness.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,8 +16,12 @@
 namespace kernbench::fuzz {
 namespace {
 
-constexpr int kInputs = 600;
 constexpr auto kLongest = std::chrono::seconds(20);  // by far: a reader that takes so long hangs
+
+int inputs() {
+  const char* count = std::getenv("KERNBENCH_DAMAGED_INPUTS");
+  return count ? std::atoi(count) : 600;
+}
 
 std::vector<std::string> corpus(const std::string& reader) {
   std::vector<std::filesystem::path> files;
@@ -44,7 +50,7 @@ TEST_P(DamagedInputs, AreReadOrRefused) {
   for (const std::string& input : good) EXPECT_NO_THROW(reader.read(input)) << input.substr(0, 200);
   Random random(15);
   int taken = 0, refused = 0;
-  for (int i = 0; i < kInputs; ++i) {
+  for (int i = 0, all = inputs(); i < all; ++i) {
     std::string input = random.one_of(good);
     for (size_t changes = 1 + random.below(3); changes > 0; --changes) input = reader.mutate(std::move(input), random);
     const auto before = std::chrono::steady_clock::now();

@@ -12,7 +12,9 @@ namespace {
 std::string read_onnx(const std::string& input) {
   try {
     const onnx::Model m = onnx::parse_model(input, "m.onnx");
-    const auto plan = onnx::plan_model(m, {});
+    onnx::PlanRequest request;
+    request.machine = {4, 2};
+    const auto plan = onnx::plan_model(m, request);
     std::string text;
     for (const onnx::Launch& l : plan->run) {
       text += l.op->node->op;

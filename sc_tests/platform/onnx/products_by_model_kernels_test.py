@@ -163,6 +163,17 @@ class Products(OnnxCli):
         self.assertLessEqual(np.abs(self.result(m, "p", *self.options).astype("f8") - p).max(), 2.0 ** -6)  # a step of 16
         self.holds(m, p.astype("f8") @ v.astype("f8"), {"p": "decode_linear", "y": "decode_linear"}, close=2e-3)
 
+    def test_shares_of_the_peaks(self):
+        # 8 PEs of 4,096 products of f16 a ns, and 8 slices of 256 GB/s.
+        x, w = numbers(self.rng, 24, 320, dtype="f2"), numbers(self.rng, 320, 160, dtype="f2")
+        m = self.model([node("MatMul", ["x", "w"], "p"), node("Relu", ["p"], "q"), node("Exp", ["q"], "y")], {"x": x}, constants={"w": w})
+        r = self.report(m, *self.options)
+        self.assertAlmostEqual(r["mfu"], 24 * 320 * 160 / (r["sim_ns"] * 8 * 4096), places=9)
+        operands = 24 * 320 + 320 * 160 + 24 * 160 + 2 * 24 * 160
+        self.assertAlmostEqual(r["hbm_share"], 2 * operands / (r["sim_ns"] * 8 * 256), places=9)
+        table = self.succeeds("sweep", "--over", "scale.mesh=1", "--metric", "sim_ns,mfu,hbm_share", "--", "model", m, "--topology", topology("small.yaml"), *self.options)
+        self.assertEqual([float(v) for v in table.splitlines()[1].split(",")[2:5]], [r["sim_ns"], r["mfu"], r["hbm_share"]])
+
     def test_random_shapes(self):
         for seed in range(FROM, FROM + CASES):
             rng = np.random.default_rng(seed)
