@@ -197,7 +197,7 @@ void RunFolder::finish(const std::string& run, int status, double wall_s) const 
   RunEnd end;
   end.status = status;
   end.wall_s = wall_s;
-  take_results(read(run, "run.json", kMostReport).value_or(""), end);
+  if (const auto asked = request(run)) take_results(*asked, read(run, "run.json", kMostReport).value_or(""), end);
   write_file(file(run, "end.json"), end.json());
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
@@ -30,6 +32,9 @@ std::string name_of(const Json& v) {
   if (!is_plain_name(text)) throw JsonFault("found " + shown(v) + ", expected a name: letters, digits, . _ -");
   return text;
 }
+
+/// Of options of a sweep that have a field of their own in a request.
+constexpr std::array<std::string_view, 3> kPrefixes = {"param.", "set.", "scale."};
 
 /// A word of a command line, which has no end in its middle.
 std::string word_of(const Json& v) {
@@ -59,6 +64,18 @@ void take_option(RunRequest& r, const std::string& name, const Json& v) {
   } else if (json_value<bool>(v)) {
     r.options[name];
   }
+}
+
+/// An option that a page may set, and what it takes in turn.
+std::string axis_of(const RunRequest& r, const Json& v) {
+  std::string axis = word_of(v);
+  const std::string option = axis.substr(0, axis.find('='));
+  const auto legal = page_options(r.command());
+  const bool own = std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](auto p) { return option.rfind(p, 0) == 0; });
+  if (option.size() == axis.size() ||
+      (!own && std::none_of(legal.begin(), legal.end(), [&](const spec::Option* o) { return o->name == option; })))
+    throw JsonFault("found " + shown(v) + ", expected OPTION=VALUE,VALUE of an option that a page may set");
+  return axis;
 }
 
 constexpr std::array kKinds = {"kernel", "program", "model"};
@@ -94,11 +111,18 @@ RunRequest request_of(const Json& whole) {
       r.set = words_of(v);
     } else if (key == "scale") {
       r.scale = words_of(v);
+    } else if (key == "energy") {
+      r.energy = name_of(v);
+    } else if (key == "over") {
+      r.over = json_items(v, [&](const Json& axis) { return axis_of(r, axis); });
+    } else if (key == "metrics") {
+      r.metrics = json_items(v, name_of);
     } else if (key != r.kind) {
       throw JsonFault("no field of a request");
     }
   });
   if (r.topology.empty()) throw JsonFault("'topology' is missing");
+  if (!r.metrics.empty() && !r.is_sweep()) throw JsonFault("found 'metrics' without 'over'");
   return r;
 }
 
@@ -136,8 +160,17 @@ bool is_plain_name(std::string_view s) {
          std::all_of(s.begin(), s.end(), plain);
 }
 
-std::vector<std::string> RunRequest::arguments() const {
-  std::vector<std::string> words = {command(), "--" + kind + "=" + name, "--topology=" + topology};
+std::vector<std::string> RunRequest::arguments(const std::string& report) const {
+  std::vector<std::string> words, reporting;
+  if (!report.empty()) reporting = {"--format=json", "--report=" + report};
+  if (is_sweep()) {
+    words.push_back("sweep");
+    for (const std::string& o : over) words.push_back("--over=" + o);
+    if (!metrics.empty()) words.push_back(fmt::format("--metric={}", fmt::join(metrics, ",")));
+    words.insert(words.end(), reporting.begin(), reporting.end());
+    words.push_back("--");
+  }
+  words.insert(words.end(), {command(), "--" + kind + "=" + name, "--topology=" + topology});
   for (const auto& [param, value] : params) words.push_back("--param=" + param + "=" + value);
   for (const auto& [option, values] : options) {
     if (is_flag(option_of(*this, option))) words.push_back("--" + option);
@@ -145,6 +178,10 @@ std::vector<std::string> RunRequest::arguments() const {
   }
   for (const std::string& s : set) words.push_back("--set=" + s);
   for (const std::string& s : scale) words.push_back("--scale=" + s);
+  if (!energy.empty()) words.push_back("--energy=" + energy);
+  if (is_sweep() || report.empty()) return words;
+  words.push_back("--explain");
+  words.insert(words.end(), reporting.begin(), reporting.end());
   return words;
 }
 
@@ -165,7 +202,10 @@ std::string RunRequest::json() const {
       w.value(values.front());
     }
   }
-  w.close('}').field("set", set).field("scale", scale).close('}');
+  w.close('}').field("set", set).field("scale", scale);
+  if (!energy.empty()) w.field("energy", energy);
+  if (is_sweep()) w.field("over", over).field("metrics", metrics);
+  w.close('}');
   return text;
 }
 
@@ -192,9 +232,42 @@ RunEnd parse_run_end(std::string_view json) {
   });
 }
 
-void take_results(std::string_view report, RunEnd& into) {
+namespace {
+
+std::string text_of(const Json& v) {
+  return v.is_string() ? v.get<std::string>() : v.dump();
+}
+
+/// "3 points, 1 failed; the shortest: param.m=64: 1418.870 ns".
+std::string summary_of_points(const RunRequest& r, const Json& points) {
+  const Json* best = nullptr;
+  size_t failed = 0;
+  for (const Json& p : points) {
+    failed += json_field<int>(p, "exit") != 0;
+    const bool timed = p.contains("sim_ns") && p["sim_ns"].is_number();
+    if (timed && (!best || p["sim_ns"].get<double>() < (*best)["sim_ns"].get<double>())) best = &p;
+  }
+  std::string text = fmt::format("{} points", points.size());
+  if (failed > 0) text += fmt::format(", {} failed", failed);
+  if (!best) return text;
+  text += "; the shortest:";
+  for (const std::string& o : r.over) {
+    const std::string option = o.substr(0, o.find('='));
+    text += fmt::format(" {}={}", option, best->contains(option) ? text_of((*best)[option]) : "");
+  }
+  return text + fmt::format(": {:.3f} ns", (*best)["sim_ns"].get<double>());
+}
+
+}  // namespace
+
+void take_results(const RunRequest& r, std::string_view report, RunEnd& into) {
   try {
     const Json v = parse_json<Json>(report);
+    if (r.is_sweep()) {
+      if (!v.is_array()) throw JsonFault("expected points");
+      into.verdict = {summary_of_points(r, v)};
+      return;
+    }
     into.sim_ns = json_field<double>(v, "sim_ns");
     into.verdict = json_field(v, "insight", [](const Json& i) { return json_field(i, "verdict", verdict_of); });
   } catch (const JsonFault&) {

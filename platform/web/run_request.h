@@ -4,9 +4,11 @@
 //    "set": ["*.pe_gemm.freq_ghz=2"], "scale": ["hbm=2"]}
 //   {"model": "config.json", "topology": "small.yaml", "options": {"phase": ["prefill:64",
 //   "decode:batch=2,context=64"]}}
+//   {"kernel": "gemm", "topology": "small.yaml", "energy": "n7.yaml", "over": ["param.m=64,128"], "metrics": ["sim_ns",
+//   "energy_j"]}
 //
-// ("program" instead of "kernel".) Only its form is checked here; what the words mean is `kernbench run`'s to judge, or
-// `kernbench model`'s.
+// ("program" instead of "kernel"; with "over" it is a sweep.) Only its form is checked here; what the words mean is
+// `kernbench run`'s to judge, or `kernbench model`'s.
 #pragma once
 
 #include <map>
@@ -26,15 +28,18 @@ struct RunRequest {
   std::map<std::string, std::string> params;
   std::map<std::string, std::vector<std::string>> options;  ///< of the command; a flag has no value
   std::vector<std::string> set, scale;
+  std::string energy;                      ///< the name of a table that comes with the program; empty: the system's own
+  std::vector<std::string> over, metrics;  ///< of a sweep: OPTION=V,V,…, and its columns, none: its own choice
 
+  bool is_sweep() const { return !over.empty(); }
   bool is_model() const { return kind == "model"; }
   const char* command() const { return is_model() ? "model" : "run"; }
-  /// Behind `kernbench`, one word each.
-  std::vector<std::string> arguments() const;
+  /// Behind `kernbench`, one word each; with a file for its report also what makes it, and has it print JSON.
+  std::vector<std::string> arguments(const std::string& report = "") const;
   /// Whether it is the same work on the same machine, however timed: its time tells how long the other may take.
   bool same_work(const RunRequest& other) const {
     return kind == other.kind && name == other.name && topology == other.topology && params == other.params &&
-           (!is_model() || options == other.options);
+           over == other.over && (!is_model() || options == other.options);
   }
   std::string json() const;
 };
@@ -57,8 +62,9 @@ struct RunEnd {
 
 /// InputError.
 RunEnd parse_run_end(std::string_view json);
-/// sim_ns and verdict of what `--format json --explain` has printed; nothing of what is no such text.
-void take_results(std::string_view report, RunEnd& into);
+/// sim_ns and verdict of what `--format json --explain` has printed, of a sweep how many points there are and which is
+/// the best; nothing of what is no such text.
+void take_results(const RunRequest&, std::string_view report, RunEnd& into);
 
 /// Whether a name may be that of a file in the folder: letters, digits, . _ -, no point in front, at most 120.
 bool is_plain_name(std::string_view);

@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <string_view>
 
 #include "kernbench/phase2/op/errors.h"
@@ -170,24 +171,45 @@ std::string WebApi::answer(std::vector<std::string> arguments, bool knows_kernel
   return std::move(r.out);
 }
 
-std::vector<std::string> WebApi::topologies() {
-  std::vector<std::string> names = folder_.topologies();
-  // Those that come with the program: the folder's own are relative. It fails where there are none.
-  const ChildPool::Ended shipped = children_.ask({"list", "topologies"});
+/// The folder's own are relative.
+std::vector<std::filesystem::path> WebApi::shipped_topologies() {
+  std::vector<std::filesystem::path> found;
+  const ChildPool::Ended shipped = children_.ask({"list", "topologies"});  // fails where there are none
   TextInput files(shipped.status == 0 ? shipped.out : "");
   for (std::string file; std::getline(files, file);) {
     const std::filesystem::path path = file;
+    if (path.is_absolute() && is_plain_name(path.filename().string())) found.push_back(path);
+  }
+  return found;
+}
+
+std::vector<std::string> WebApi::topologies() {
+  std::vector<std::string> names = folder_.topologies();
+  for (const std::filesystem::path& path : shipped_topologies()) {
     const std::string name = path.filename().string();
-    if (path.is_absolute() && is_plain_name(name) && std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+std::vector<std::string> WebApi::energies() {
+  std::set<std::string> names, folders;
+  for (const std::filesystem::path& path : shipped_topologies()) folders.insert(path.parent_path() / "energy");
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.path().extension() == ".yaml" && is_plain_name(name)) names.insert(name);
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 std::string WebApi::system() {
   std::string text;
   JsonWriter w(text);
   w.open('{').field("folder", folder_.path()).field("topologies", topologies()).field("models", folder_.models());
+  w.field("energies", energies());
   w.key("kernels").raw(answer({"list", "kernels", "--format=json"}, true));
   w.key("programs").raw(answer({"list", "programs", "--format=json"}, true));
   w.key("links").raw(answer({"list", "links", "--format=json"}, true)).key("options").open('{');
@@ -231,9 +253,9 @@ std::string WebApi::start(const std::string& body) {
   };
   check("topology", topologies(), request.topology);
   if (request.is_model()) check("model", folder_.models(), request.name);
+  if (!request.energy.empty()) check("energy", energies(), request.energy);
   const std::string name = folder_.create(request);
-  std::vector<std::string> words = request.arguments();
-  words.insert(words.end(), {"--explain", "--format=json", "--report=" + folder_.file(name, "report.html")});
+  std::vector<std::string> words = request.arguments(folder_.file(name, "report.html"));
   words.insert(words.end(), more_.begin(), more_.end());
   children_.start({name, words, folder_.file(name, "run.json"), folder_.file(name, "stderr.txt"),
                    [this, name](int status, double wall_s) { folder_.finish(name, status, wall_s); }});

@@ -1,17 +1,16 @@
 // What the page's scripts ask the server, and the server's answers. All is behind the token of PageServer:
 //
 //   GET  /                     the page; /page.css, /page.js
-//   GET  /api/system           kernels, programs, topologies of the folder and those that come with kernbench
-//   GET  /api/runs             every run of the folder: request, state, progress, end
-//   POST /api/runs             starts one (run_request.h); {"name": …}
-//   POST /api/runs/NAME/stop   ends it
-//   GET  /api/diff?a=&b=       `kernbench diff --format json` of two runs
-//   GET  /runs/NAME/FILE       report.html, run.json or stderr.txt
-//   GET  /topologies/NAME.svg  `kernbench topology --format svg`
+//   GET  /api/system           kernels, programs, energy tables, topologies of the folder and those that come with
+//   kernbench GET  /api/runs             every run of the folder: request, state, progress, end POST /api/runs starts
+//   one (run_request.h); {"name": …} POST /api/runs/NAME/stop   ends it GET  /api/diff?a=&b=       `kernbench diff
+//   --format json` of two runs GET  /runs/NAME/FILE       report.html, run.json or stderr.txt GET  /topologies/NAME.svg
+//   `kernbench topology --format svg`
 //
 // A fault is {"fault": "one line"} with status 400, 404 or 409.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,10 @@ class WebApi {
   static Handler told(Handler);
   /// What kernbench prints. InputError with its first line where its exit status is not 0.
   std::string answer(std::vector<std::string> arguments, bool knows_kernels);
+  std::vector<std::filesystem::path> shipped_topologies();
   std::vector<std::string> topologies();
+  /// Tables that come with kernbench.
+  std::vector<std::string> energies();
   std::string system();
   std::string runs() const;
   std::string start(const std::string& body);

@@ -83,6 +83,8 @@ class Browser:
         """Until it is true: an expression of the page, or a function here. What is drawn comes with the next frame."""
         end = time.monotonic() + seconds * cli_support.TIMES_LONGER
         while time.monotonic() < end:
+            if callable(what):
+                self.value("0")  # what has happened is heard with an answer
             found = what() if callable(what) else self.value(what)
             if found:
                 return found

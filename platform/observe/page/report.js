@@ -1017,7 +1017,23 @@
     view.from = Math.max(0, Math.min(from, END - span));
     view.to = view.from + span;
     drawTimelineSoon();
+    tellView();
   }
+  // Where it stands in a page beside another report, that one's timeline looks where this one does.
+  let told = false;
+  function tellView() {
+    if (parent !== window && !told)
+      parent.postMessage({about: 'timeline', from: view.from, to: view.to, scroll: view.scroll}, '*');
+  }
+  addEventListener('message', e => {
+    const m = e.data;
+    if (e.source !== parent || parent === window || !m || m.about !== 'timeline') return;
+    if (![m.from, m.to, m.scroll].every(Number.isFinite) || m.to <= m.from) return;
+    told = true;
+    setView(m.from, m.to);
+    setScroll(m.scroll);
+    told = false;
+  });
   function zoom(factor, at = (view.from + view.to) / 2) {
     setView(at - (at - view.from) * factor, at + (view.to - at) * factor);
   }
@@ -1025,6 +1041,7 @@
   function setScroll(y) {
     view.scroll = Math.max(0, Math.min(mostScroll(), y));
     drawTimelineSoon();
+    tellView();
   }
   function chooseRow(i) {
     view.row = Math.max(0, Math.min(rows.length - 1, i));

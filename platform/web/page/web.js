@@ -32,7 +32,7 @@ function telling(action) {
 
 // ---- The form ----
 
-let system = {kernels: [], programs: [], models: [], topologies: [], links: []};
+let system = {kernels: [], programs: [], models: [], topologies: [], energies: [], links: []};
 
 const works = () => ({kernel: system.kernels, program: system.programs, model: system.models.map(name => ({name}))});
 
@@ -119,6 +119,7 @@ function fillForm() {
   }
   $('topology')
       .replaceChildren(...system.topologies.map(t => make('option', t, {value: t, selected: t === 'small.yaml'})));
+  $('energy').append(...system.energies.map(e => make('option', e, {value: e})));
   showWork();
 }
 
@@ -134,6 +135,11 @@ function request() {
     set: lines($('set')),
     scale: lines($('scale'))
   };
+  if ($('energy').value) r.energy = $('energy').value;
+  if (lines($('over')).length) {
+    r.over = lines($('over'));
+    r.metrics = $('metrics').value.split(',').map(s => s.trim()).filter(Boolean);
+  }
   for (const e of document.querySelectorAll('[data-param]'))
     if (e.value !== '' && e.value !== e.dataset.default) r.params[e.dataset.param] = e.value;
   for (const e of document.querySelectorAll('[data-option]')) {
@@ -175,8 +181,9 @@ const seconds = s => s < 90 ? `${Math.round(s)} s` :
                `${(s / 3600).toFixed(1)} h`;
 
 /** What a run's request says beyond its work and its system. */
-function settings({params = {}, options, set, scale}) {
+function settings({params = {}, options, set, scale, energy, over = [], metrics = []}) {
   return [
+    ...over.map(o => `over ${o}`), ...metrics.map(m => `column ${m}`), ...(energy ? [`energy ${energy}`] : []),
     ...Object.entries(params).map(([k, v]) => `${k}=${v}`),
     ...Object.entries(options).filter(([, v]) => v !== true).map(([k, v]) => `${k} ${[v].flat().join(' ')}`), ...set,
     ...scale
@@ -234,7 +241,7 @@ function row(run) {
       await ask(`api/runs/${run.name}/stop`, {method: 'POST'});
       await refresh();
     }));
-  } else if (end.sim_ns) {
+  } else if (end.sim_ns || (run.request.over && run.state === 'done')) {
     last.append(button('Report', () => view([run.name])));
   }
   line.append(
@@ -280,10 +287,10 @@ function table(caption, head, rows) {
 
 /** What was asked for, one setting a key; what another run was not asked for is not there. */
 function asked(request) {
-  const {topology, params = {}, options, set, scale} = request;
+  const {topology, params = {}, options, set, scale, energy = ''} = request;
   return new Map([
     ['work', workOf(request)], ['system', topology], ...Object.entries(params), ...Object.entries(options),
-    ['set', set], ['scale', scale]
+    ['set', set], ['scale', scale], ['energy', energy]
   ].map(([k, v]) => [k, [v].flat().join(', ')]));
 }
 
@@ -320,9 +327,17 @@ async function view(names) {
         make('iframe', '', {src: `runs/${name}/report.html`, title: `Report of ${name}`}), make('figcaption', name));
     return figure;
   }));
+  $('together-choice').hidden = names.length < 2;
   if (names.length === 2) await showDifference(...names);
   $('view').scrollIntoView();
 }
+
+/** Where one report's timeline looks, the other one's does. */
+addEventListener('message', e => {
+  const frames = [...document.querySelectorAll('#reports iframe')].map(f => f.contentWindow);
+  if (!$('together').checked || !frames.includes(e.source) || !e.data || e.data.about !== 'timeline') return;
+  for (const other of frames.filter(f => f !== e.source)) other.postMessage(e.data, '*');
+});
 
 $('work').addEventListener('change', showWork);
 $('new').addEventListener('submit', start);

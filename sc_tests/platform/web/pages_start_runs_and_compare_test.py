@@ -102,6 +102,38 @@ class Api(cli_support.Cli):
         self.assertEqual(self.server.runs()[0]["state"], "failed")
         self.assertIn("prefill:0", self.server.runs()[0]["said"][0], failed)
 
+    def test_energy(self):
+        self.assertIn("n7.yaml", json.loads(self.server.ask("GET", "/api/system")[2])["energies"])
+        request = {"kernel": "gemm", "topology": "below.yaml", "energy": "n7.yaml"}
+        run = self.server.run(request)
+        mine = json.loads(self.server.ask("GET", f"/runs/{run}/run.json")[2])
+        theirs = json.loads(self.succeeds("run", "--kernel", "gemm", "--topology", topology("one_cube.yaml"), "--energy", "n7.yaml", "--format", "json"))
+        self.assertEqual(mine["energy"], theirs["energy"])
+        self.assertEqual(self.server.runs()[0]["request"]["energy"], "n7.yaml")
+        for wrong in ("none.yaml", "../n7.yaml", "/etc/passwd"):
+            self.assertEqual(self.server.ask("POST", "/api/runs", json.dumps({**request, "energy": wrong}))[0], 400, wrong)
+
+    def test_sweeps(self):
+        request = {"kernel": "gemm", "topology": "below.yaml", "over": ["param.m=64,128,0", "scale.hbm=1,2"], "metrics": ["sim_ns", "tflops"]}
+        run = self.server.run(request)
+        points = json.loads(self.server.ask("GET", f"/runs/{run}/run.json")[2])
+        self.assertEqual([(p["param.m"], p["scale.hbm"]) for p in points], [(m, h) for m in ("64", "128", "0") for h in ("1", "2")])
+        one = json.loads(self.succeeds("run", "--kernel", "gemm", "--topology", topology("one_cube.yaml"), "--param", "m=128", "--scale", "hbm=2", "--format", "json"))
+        self.assertEqual(points[3]["sim_ns"], one["sim_ns"])
+        latest = self.server.runs()[0]
+        self.assertEqual(latest["request"]["over"], request["over"])
+        best = min(points[:4], key=lambda p: p["sim_ns"])
+        self.assertEqual(latest["end"]["verdict"], [f"6 points, 2 failed; the shortest: param.m={best['param.m']} scale.hbm={best['scale.hbm']}: "
+                                                    f"{best['sim_ns']:.3f} ns"])
+        whole = self.server.run({**request, "over": ["param.m=64"]})
+        self.assertEqual(self.server.runs()[0]["state"], "done")
+        self.assertIn(b"<!doctype html>", self.server.ask("GET", f"/runs/{whole}/report.html")[2][:20])
+        # Neither files nor what has no values, nor columns of no sweep.
+        for wrong in ({"over": ["oplog=a.jsonl,b.jsonl"]}, {"over": ["report=x"]}, {"over": ["param.m"]}, {"over": ["topology=a,b"]},
+                      {"over": "param.m=1"}, {"over": []}, {"metrics": ["a=b"]}):
+            status, _, body = self.server.ask("POST", "/api/runs", json.dumps({**request, **wrong}))
+            self.assertEqual(status, 400, (wrong, body))
+
     def test_progress_and_what_an_earlier_run_tells(self):
         """A long run says how far it is; what is left is known once the same work has been done. And it can be stopped."""
         long = {"kernel": "gemm", "topology": "default.yaml", "params": {"m": "4096", "n": "4096", "k": "8192"}}
@@ -183,6 +215,71 @@ class InABrowser(cli_support.Cli):
         self.assertEqual(b.complaints(), [])
         for url in b.requests():
             self.assertTrue(url.startswith(self.server.url) or url.startswith("data:"), url)
+
+    def test_timelines_of_two_reports_scroll_together(self):
+        runs = [self.server.run({"kernel": "gemm", "topology": "small.yaml", "params": {"m": m}}) for m in ("256", "512")]
+        b = self.browser
+        b.open(self.server.url + "/")
+        b.wait_for("document.querySelectorAll('#runs .done').length === 2")
+        for run in runs:
+            b.click(f"[data-run={run}] [type=checkbox]")
+        b.click("#compare")
+        b.wait_for(lambda: sum("/report.html" in url for url in b.requests()) == 2)
+        # What one tells reaches the other alone, and nobody else's does.
+        b.value("""(() => { window.heard = [[], []];
+            window.stand_ins = [...document.querySelectorAll('#reports iframe')].map((f, i) => {
+                const other = document.createElement('iframe'); f.replaceWith(other);
+                other.contentWindow.addEventListener('message', e => heard[i].push(e.data));
+                return other.contentWindow; });
+            window.tell = (source, about) => window.dispatchEvent(
+                new MessageEvent('message', {source, data: {about, from: 1, to: 2, scroll: 0}})); })()""")
+        b.value("tell(stand_ins[0], 'timeline')")
+        b.wait_for("heard[1].length === 1 && heard[0].length === 0")
+        b.value("tell(stand_ins[1], 'else'); tell(window, 'timeline')")
+        b.click("#together")
+        b.value("tell(stand_ins[0], 'timeline')")
+        b.click("#together")
+        b.value("tell(stand_ins[1], 'timeline')")
+        b.wait_for("heard[0].length === 1")
+        self.assertEqual(b.value("heard[1].length"), 1)
+
+    def test_a_report_looks_where_the_page_around_it_says(self):
+        run = self.server.run({"kernel": "gemm", "topology": "small.yaml"})
+        report = self.server.ask("GET", f"/runs/{run}/report.html")[2].decode()
+        around = os.path.join(self.folder, "around.html")
+        with open(around, "w", encoding="utf-8") as f:
+            f.write("<!doctype html><script>window.heard = []; addEventListener('message', e => heard.push(e.data));</script><iframe></iframe>"
+                    "<script>const frame = document.querySelector('iframe'); frame.onload = () => { document.documentElement.dataset.ready = '1'; };"
+                    "frame.srcdoc = " + json.dumps(report).replace("</", "<\\/") + ";</script>")
+        b = self.browser
+        b.open("file://" + around)
+        b.value("frame.contentWindow.postMessage({about: 'timeline', from: 100, to: 300, scroll: 0}, '*')")
+        window = "frame.contentDocument.getElementById('timeline-window').textContent"
+        b.wait_for(f"{window}.startsWith('100')")
+        self.assertEqual(b.value("heard.length"), 0)  # it is not told again
+        b.value("frame.contentWindow.postMessage({about: 'timeline', from: 300, to: 100, scroll: 'x'}, '*')")
+        b.value("""frame.contentDocument.getElementById('timeline-canvas').dispatchEvent(
+            new KeyboardEvent('keydown', {key: '+', bubbles: true}))""")
+        b.wait_for("heard.length > 0")
+        told = b.value("heard[heard.length - 1]")
+        self.assertTrue(told["about"] == "timeline" and 100 < told["from"] < told["to"] < 300, told)
+
+    def test_a_sweep_from_the_form(self):
+        b = self.browser
+        b.open(self.server.url + "/")
+        b.focus("#over")
+        b.call("Input.insertText", text="param.m=64,128")
+        b.focus("#metrics")
+        b.call("Input.insertText", text="sim_ns, energy_j")
+        self.choose("energy", "n7.yaml")
+        self.start()
+        b.wait_for("document.querySelectorAll('#runs .done').length === 1")
+        self.assertIn("2 points; the shortest: param.m=64", b.text("runs"))
+        self.assertIn("energy n7.yaml", b.text("runs"))
+        b.click("#runs tbody button")
+        b.wait_for(lambda: sum("/report.html" in url for url in b.requests()) == 1)
+        self.assertTrue(b.value("document.getElementById('together-choice').hidden"))
+        self.assertEqual(b.complaints(), [])
 
     def test_a_model_from_the_form(self):
         write_model(self.folder, "config.json")
