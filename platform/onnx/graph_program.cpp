@@ -94,8 +94,8 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
   for (const Value* v : plan_->outputs) {
     const auto e = expected_.find(v->name);
     if (e != expected_.end() && (e->second->type != v->type || e->second->shape != v->shape))
-      throw RunError(fmt::format("output '{}' is {} {}, expected {} {}", v->name, onnx::name_of(v->type),
-                                 to_string(v->shape), onnx::name_of(e->second->type), to_string(e->second->shape)));
+      throw InputError(fmt::format("--expected: output '{}' is {} {}, found {} {}", v->name, onnx::name_of(v->type),
+                                   to_string(v->shape), onnx::name_of(e->second->type), to_string(e->second->shape)));
     if (v->elements() > 0) add_output(*v);
     if (v->elements() == 0 && e != expected_.end()) by_shape_.push_back(v->name);
   }

@@ -190,6 +190,7 @@ class Graphs(OnnxCli):
         self.refuses("model", m, "--topology", SMALL, "--tensor", "x=/nowhere.npy", saying=("/nowhere.npy",), lines=1)
         self.refuses("model", m, "--topology", SMALL, "--tensor", f"x={self.file(b'no array', 'x.npy')}", saying=("x.npy",), lines=1)
         self.refuses("model", m, "--topology", SMALL, "--tensor", f"x={self.file(b'no tensor', 'x.pb')}", saying=("x.pb",), lines=1)
+        self.refuses("model", m, "--topology", SMALL, "--expected", f"y={self.array('z.npy', [1])}", saying=("'y'", "[2, 3]", "[1]"), lines=1)
         self.refuses("model", m, "--topology", SMALL, "--dump", f"q={self.path('q.npy')}", saying=("'q'",), lines=1)
         self.refuses("model", m, "--topology", SMALL, "--test-data", self.path("none"), saying=("--test-data",), lines=1)
         self.refuses("model", self.file(b"model_type: llama\n", "m.yaml"), "--topology", SMALL, "--dim", "n=1", saying=("--dim",), lines=1)
