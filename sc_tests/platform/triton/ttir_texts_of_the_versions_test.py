@@ -157,7 +157,7 @@ def with_names(text):
     functions = re.split(r"(?=^  tt\.func )", text, flags=re.M)
     for at, function in enumerate(functions[1:], 1):
         head, body = function.split("\n", 1)
-        head = re.sub(r"%arg(\d+): ([^,]*?) loc\([^)]*\)", r'%arg\1: \2 loc("arg\1"(#loc))', head)
+        head = re.sub(r'%arg(\d+): ([^,]*?) loc\((?:"[^"]*":\d+:\d+|#loc\d*)\)', r'%arg\1: \2 loc("arg\1"(#loc))', head)
         names = {}
         for name in re.findall(r"^ +(%\d+)(?::\d+)? = ", body, flags=re.M):
             if name not in names:
