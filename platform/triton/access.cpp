@@ -398,7 +398,7 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     low[i] = std::min(first[i], d->first[i]);
     high[i] = std::max(first[i] + count[i], d->first[i] + d->count[i]) - low[i];
   }
-  d = pad(d, low, high);
+  d = settled(pad(d, low, high));
   tl::Tensor t = d->part;
   for (int i = 0; i < rank; ++i) {
     if (!d->alike(i) && t.shape()[i] == d->count[i])

@@ -191,6 +191,34 @@ tl::Tensor Engines::call(const std::string& op, const std::vector<tl::Arg>& a) {
   return tl_.op(op.c_str(), {a[0], a[1], a[2]});
 }
 
+tl::Chained::Input Engines::input(const Data& d) const {
+  return d.chained ? tl::Chained::Input(d.chained) : tl::Chained::Input(arg(d.part), d.product);
+}
+
+void Engines::compute(const std::string& op, std::vector<tl::Chained::Input> in, Data* into,
+                      std::optional<DType> cast) {
+  const MathOp* info = find_math_op(op);
+  if (info == nullptr) fault("the engines have no op '" + op + "'");
+  into->part = {};
+  into->product = false;
+  into->chained = std::make_shared<tl::Chained>(*info, std::move(in), cast, where_);
+  if (joins_) return;
+  into->part = into->chained->made();
+  into->chained = nullptr;
+}
+
+DataPtr Engines::settled(const DataPtr& d) {
+  if (!d->chained) return d;
+  auto there = std::make_shared<Data>(*d);
+  there->part = d->chained->made();
+  there->chained = nullptr;
+  return there;
+}
+
+void Engines::settle(Value* v) {
+  if (v->is(Value::Kind::data) && v->data->chained) v->data = settled(v->data);
+}
+
 // ---- Blocks of integers, as data --------------------------------------------------------------------------------
 
 /// One dimension's values, or truths, as a row.
@@ -308,6 +336,8 @@ DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
     const int64_t before = now->first[i] - first[i];
     const int64_t behind = first[i] + count[i] - now->first[i] - now->count[i];
     if ((before == 0 && behind == 0) || now->alike(i)) continue;
+    now = settled(now);
+    await(*now);
     tl::Tensor part = now->part;
     Dims shape = part.shape();
     shape[i] = now->count[i];
@@ -325,7 +355,7 @@ DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
     next->part = stack(pieces, i);
     next->first[i] = first[i];
     next->count[i] = count[i];
-    next->readable = false;
+    next->readable = next->product = false;
     now = next;
   }
   return now;
@@ -336,7 +366,7 @@ DataPtr Engines::whole(const DataPtr& d) {
 }
 
 tl::Tensor Engines::dense(const DataPtr& d) {
-  const DataPtr all = whole(d);
+  const DataPtr all = settled(whole(d));
   if (all->part.shape() == all->shape) return all->part;
   return tl_.copy(all->part.broadcast_to(all->shape, where_.file, where_.line), where_.file, where_.line);
 }
@@ -445,16 +475,16 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
       count = shape;
     }
   }
-  std::vector<tl::Arg> args;
+  std::vector<tl::Chained::Input> in;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (!blocks[i]) {
-      args.push_back(tl::Arg(numbers[i], where_.file, where_.line));
-      continue;
+    if (blocks[i]) {
+      in.push_back(input(*pad(blocks[i], first, count)));
+    } else {
+      in.push_back(tl::Arg(numbers[i], where_.file, where_.line));
     }
-    args.push_back(arg(pad(blocks[i], first, count)->part));
   }
   auto d = std::make_shared<Data>();
-  d->part = call(op, args);
+  compute(op, std::move(in), d.get());
   d->shape = shape;
   d->first = first;
   d->count = count;
@@ -500,6 +530,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
         inside = inside && from->first[d] <= first[d] && from->first[d] + from->count[d] >= first[d] + count[d];
       }
       if (!inside) from = pad(from, low, high);
+      from = settled(from);
       auto d = std::make_shared<Data>(*from);
       d->said = nullptr;
       for (int i = 0; i < k.shape.rank(); ++i) {
@@ -522,13 +553,15 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
   const DataPtr from = held(&fill, to) ? d : whole(d);
   auto out = std::make_shared<Data>(*from);
   out->said = nullptr;
-  if (from->part.dtype() != dtype_of(to)) out->part = tl_.cast(from->part, dtype_of(to), where_.file, where_.line);
   out->fill = fill;
-  out->readable = d->readable && out->part.dtype() == d->part.dtype();
+  if (from->dtype() == dtype_of(to)) return out;
+  compute("cast", {input(*from)}, out.get(), dtype_of(to));
+  out->readable = false;
   return out;
 }
 
-DataPtr Engines::reinterpret(const DataPtr& d, Element to) {
+DataPtr Engines::reinterpret(const DataPtr& in, Element to) {
+  const DataPtr d = settled(in);
   Element from = Element::unknown;
   for (const Element e : {Element::i8, Element::i16, Element::i32, Element::i64, Element::f8e4m3, Element::f8e5m2,
                           Element::bf16, Element::f16, Element::f32}) {
@@ -580,8 +613,8 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
   if (zero(a) || zero(b)) return c;
   await(a);
   await(b);
-  DataPtr x = data(a, ta);
-  DataPtr y = data(b, tb);
+  DataPtr x = settled(data(a, ta));
+  DataPtr y = settled(data(b, tb));
   // Around a box of zeros nothing is added.
   const auto full_along = [&](DataPtr d, int i) {
     if (d->whole(i) || d->fill == 0) return d;
@@ -637,7 +670,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
 }
 
 DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {
-  DataPtr x = d;
+  DataPtr x = settled(d);
   const double nothing = op == "sum" ? 0 : op == "max" || op == "maxnum" ? -kInf : kInf;
   if (!x->whole(axis) && x->fill != nothing) {
     Dims first = x->first, count = x->count;
@@ -689,7 +722,8 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
 
 // ---- Views ----------------------------------------------------------------------------------------------------------
 
-DataPtr Engines::expand(const DataPtr& d, int axis, const Dims& shape) {
+DataPtr Engines::expand(const DataPtr& in, int axis, const Dims& shape) {
+  const DataPtr d = settled(in);
   auto out = std::make_shared<Data>(*d);
   out->part = d->part.expand_dims(axis, where_.file, where_.line);
   out->shape = shape;
@@ -702,7 +736,8 @@ DataPtr Engines::expand(const DataPtr& d, int axis, const Dims& shape) {
   return out;
 }
 
-DataPtr Engines::spread(const DataPtr& d, const Dims& shape) {
+DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
+  const DataPtr d = settled(in);
   auto out = std::make_shared<Data>(*d);
   out->said = nullptr;
   out->shape = shape;
@@ -712,7 +747,8 @@ DataPtr Engines::spread(const DataPtr& d, const Dims& shape) {
   return out;
 }
 
-DataPtr Engines::permute(const DataPtr& d, const std::vector<int64_t>& order, const Dims& shape) {
+DataPtr Engines::permute(const DataPtr& in, const std::vector<int64_t>& order, const Dims& shape) {
+  const DataPtr d = settled(in);
   auto out = std::make_shared<Data>(*d);
   out->said = nullptr;
   out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
@@ -724,7 +760,8 @@ DataPtr Engines::permute(const DataPtr& d, const std::vector<int64_t>& order, co
   return out;
 }
 
-DataPtr Engines::reshape(const DataPtr& d, const Dims& shape) {
+DataPtr Engines::reshape(const DataPtr& in, const Dims& shape) {
+  const DataPtr d = settled(in);
   if (d->part.elements() == 1 && d->whole())
     return of(d->part.reshape(ones(shape.rank()), where_.file, where_.line), shape);
   const bool was = d->readable && d->whole() && d->part.shape() == d->shape;

@@ -15,7 +15,8 @@ namespace kernbench::triton {
 
 class Engines {
  public:
-  explicit Engines(const tl::Context& tl) : tl_(tl.async()), sync_(tl) {}
+  /// `joins`: elementwise ops wait for what reads them, to be one MATH command with it (kernel_api/chain.h).
+  Engines(const tl::Context& tl, bool joins) : tl_(tl.async()), sync_(tl), joins_(joins) {}
 
   /// Whose calls return at once.
   tl::Context& tl() { return tl_; }
@@ -26,7 +27,11 @@ class Engines {
 
   /// The value as data of that type: numbers become blocks of one element that stands for all.
   DataPtr data(const Value&, const Type&);
-  /// Elementwise, by tl's name of the op. Floats that are known stay so.
+  /// What waits for its readers is submitted: its part is there then.
+  static void settle(Value*);
+  static DataPtr settled(const DataPtr&);
+  /// Elementwise, by tl's name of the op. Floats that are known stay so. What it gives, and what select(), cast(),
+  /// truncate() and without_sign() give, may wait for its readers.
   Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
              const Type& result);
   /// a where the condition holds, else b.
@@ -40,7 +45,10 @@ class Engines {
   DataPtr without_sign(const DataPtr&, const Type& from, Type* wide);
   /// Before another engine than GEMM takes it: what GEMM makes must be there.
   void await(const Value& v) {
-    if (v.is(Value::Kind::data) && v.data->product) tl_.wait(v.data->part);
+    if (v.is(Value::Kind::data)) await(*v.data);
+  }
+  void await(const Data& d) {
+    if (d.product) tl_.wait(d.part);
   }
   /// A · B + C; shapes [m, k], [k, n].
   Value dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td);
@@ -96,6 +104,10 @@ class Engines {
   static std::vector<T> read_as(const DataPtr&, const tl::Loaded& box);
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
+  tl::Chained::Input input(const Data&) const;
+  /// The same of blocks that may wait, into a block whose part it is.
+  void compute(const std::string& op, std::vector<tl::Chained::Input>, Data* into,
+               std::optional<DType> cast = std::nullopt);
   tl::Tensor known(const Known&, const Dims& first, const Dims& count);
   /// One element, exactly: a command where it is an immediate, else a tensor that pe_cpu makes.
   tl::Tensor number(int64_t, int rank, DType);
@@ -143,6 +155,7 @@ class Engines {
 
   tl::Context tl_;    ///< whose calls return at once
   tl::Context sync_;  ///< of parts of one tensor: what reads that does not wait for them
+  const bool joins_;
   SourceLine where_;
   std::vector<tl::Event> stores_;
   std::vector<Loading> loading_;  ///< what may not have come yet

@@ -159,7 +159,7 @@ Value Run::select(const std::vector<Value>& operands, const Type& condition, con
   const Value& c = operands[0];
   const Value on = c.is(VK::known) && c.known->form == Known::Form::open ? laned(c, condition) : c;
   Value out = engines_.select(on, laned(operands[1], result), laned(operands[2], result), condition, result);
-  if (out.is(VK::data) && out.data->part.dtype() != dtype_of(result.element) && fits_memory(result.element))
+  if (out.is(VK::data) && out.data->dtype() != dtype_of(result.element) && fits_memory(result.element))
     out = Value::of(engines_.cast(out.data, result.element));
   return out;
 }
@@ -250,8 +250,8 @@ void Run::promise(const Operation& op, const std::string& what) {
 }
 
 bool Run::passes_on(Does d) {
-  return d == Does::dot || d == Does::expand_dims || d == Does::broadcast || d == Does::trans || d == Does::call ||
-         d == Does::for_loop || d == Does::if_else || d == Does::while_loop;
+  return is_elementwise(d) || d == Does::dot || d == Does::expand_dims || d == Does::broadcast || d == Does::trans ||
+         d == Does::call || d == Does::for_loop || d == Does::if_else || d == Does::while_loop;
 }
 
 void Run::operation(const Operation& op) {
@@ -361,6 +361,7 @@ void Run::operation(const Operation& op) {
       const Type& d = type(op.results[0]);
       Value& out = value(op.results[0]);
       out = engines_.dot(laned(in(op, 0), a), laned(in(op, 1), b), in(op, 2), a, b, d);
+      Engines::settle(&out);
       if (product_ && out.is(VK::data)) *product_ = out.data->part;
       return;
     }
@@ -405,8 +406,8 @@ void Run::operation(const Operation& op) {
 }
 
 void run_program(const Program& program, tl::Context& tl, const std::vector<Value>& arguments, const Index3& id,
-                 const Index3& grid) {
-  Run run(program, tl, id, grid);
+                 const Index3& grid, bool joins) {
+  Run run(program, tl, id, grid, joins);
   run.function(program.function(), arguments);
   run.finish();
 }

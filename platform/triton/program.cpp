@@ -107,13 +107,52 @@ void Program::examine(const Function& f) {
   const std::function<void(const Region&)> lay_out = [&](const Region& r) {
     for (const Block& b : r.blocks) {
       std::vector<Step>& steps = steps_[&b];
+      const Operations joins = joining(b, elsewhere);
       for (const Operation& op : b.operations) {
-        steps.push_back({&op, place(op), &dying(op)});
+        steps.push_back({&op, place(op), &dying(op), joins.count(&op) > 0});
         for (const Region& inner : op.regions) lay_out(inner);
       }
     }
   };
   lay_out(f.body);
+}
+
+bool is_elementwise(Does d) {
+  return d == Does::integer || d == Does::real || d == Does::compare || d == Does::select || d == Does::convert ||
+         d == Does::extern_call;
+}
+
+Program::Operations Program::joining(const Block& b, const std::set<ValueId>& elsewhere) {
+  const auto elementwise = [](const Operation& op) { return is_elementwise(op.info->does); };
+  // What makes no command of an engine, or a load.
+  const auto lets_pass = [&](const Operation& op) {
+    const Does d = op.info->does;
+    return elementwise(op) || d == Does::load || d == Does::constant || d == Does::make_range ||
+           d == Does::program_id || d == Does::num_programs || d == Does::splat || d == Does::expand_dims ||
+           d == Does::broadcast || d == Does::addptr;
+  };
+  Operations joins;
+  std::map<ValueId, const Operation*> open;  // results that nothing has read yet
+  std::map<ValueId, const Operation*> made;  // and those that one operation has
+  for (const Operation& op : b.operations) {
+    std::set<ValueId> read(op.operands.begin(), op.operands.end());
+    for (const Region& inner : op.regions) {
+      for_each(inner, [&](const Operation& user) { read.insert(user.operands.begin(), user.operands.end()); });
+    }
+    for (const Successor& to : op.successors) read.insert(to.operands.begin(), to.operands.end());
+    for (const ValueId v : read) {
+      const auto second = made.find(v);
+      if (second != made.end()) joins.erase(second->second);
+      const auto first = open.find(v);
+      if (first == open.end()) continue;
+      if (elementwise(op)) joins.insert(first->second);
+      made.insert(*first);
+      open.erase(first);
+    }
+    if (!lets_pass(op)) open.clear();
+    if (elementwise(op) && op.results.size() == 1 && elsewhere.count(op.results[0]) == 0) open[op.results[0]] = &op;
+  }
+  return joins;
 }
 
 const std::vector<ValueId>& Program::dying(const Operation& op) const {

@@ -14,8 +14,8 @@ namespace kernbench::triton {
 
 class Run {
  public:
-  Run(const Program& program, tl::Context& tl, const Index3& id, const Index3& grid)
-      : program_(program), tl_(tl), engines_(tl), cycles_(tl.scalar_cycles()), id_(id), grid_(grid) {}
+  Run(const Program& program, tl::Context& tl, const Index3& id, const Index3& grid, bool joins)
+      : program_(program), tl_(tl), engines_(tl, joins), cycles_(tl.scalar_cycles()), id_(id), grid_(grid) {}
 
   std::vector<Value> function(const Function& f, const std::vector<Value>& arguments);
   void finish();
@@ -190,7 +190,7 @@ class Run {
   void print(const Operation& op);
   void promise(const Operation& op, const std::string& what);
 
-  /// Whether it hands values on as they are, or (a dot) says itself what it waits for.
+  /// Whether it hands values on as they are, or (a dot, what MATH does) says itself what it waits for.
   static bool passes_on(Does d);
   void operation(const Operation& op);
   const Program& program_;

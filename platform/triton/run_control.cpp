@@ -35,6 +35,9 @@ const Operation& Run::block(const Block& b, std::vector<Value> arguments) {
     engines_.at(step.where);
     if (step.op == &b.operations.back()) break;
     operation(*step.op);
+    if (!step.joins) {
+      for (const ValueId v : step.op->results) Engines::settle(&value(v));
+    }
     for (const ValueId v : *step.dying) value(v) = {};
   }
   return b.operations.back();

@@ -98,7 +98,7 @@ void Run::make(const Known& k) {
   Frame of{*k.function, {}};
   Frame* const caller = std::exchange(frame_, &of);
   const Value made = on_engine(*k.op, k.operands);
-  k.made = made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0]));
+  k.made = Engines::settled(made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0])));
   k.operands.clear();
   frame_ = caller;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/kernel_api/chain.h"
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/platform/triton/ir.h"
 #include "kernbench/platform/triton/op_table.h"
@@ -82,9 +83,10 @@ KnownPtr reshaped(const Known& k, const Dims& shape);
 
 /// A tensor in TCM, of which only a box need be there: what a mask leaves out is `fill`.
 struct Data {
-  tl::Tensor part;    ///< of the tensor's rank; a dimension of 1 where the box has more stands for all of it
-  Dims shape;         ///< the tensor's
-  Dims first, count;  ///< the box
+  tl::Tensor part;  ///< of the tensor's rank; a dimension of 1 where the box has more stands for all of it
+  std::shared_ptr<tl::Chained> chained;  ///< set: what makes `part`, which is not there yet
+  Dims shape;                            ///< the tensor's
+  Dims first, count;                     ///< the box
   double fill = 0;
   bool readable = false;  ///< its elements may be read: they were loaded
   /// Of what an engine makes of loaded floats: how pe_cpu says its elements, where these are needed before Phase 2.
@@ -94,7 +96,9 @@ struct Data {
   bool whole(int d) const { return first[d] == 0 && count[d] == shape[d]; }
   bool whole() const;
   /// Whether all elements along the dimension are alike.
-  bool alike(int d) const { return whole(d) && part.shape()[d] == 1; }
+  bool alike(int d) const { return whole(d) && part_shape()[d] == 1; }
+  const Dims& part_shape() const { return chained ? chained->shape() : part.shape(); }
+  DType dtype() const { return chained ? chained->dtype() : part.dtype(); }
 };
 
 /// A tile of a tensor in memory: what a block pointer or a descriptor says.
