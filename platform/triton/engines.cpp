@@ -207,16 +207,13 @@ void Engines::compute(const std::string& op, std::vector<tl::Chained::Input> in,
   into->chained = nullptr;
 }
 
-DataPtr Engines::settled(const DataPtr& d) {
-  if (!d->chained) return d;
-  auto there = std::make_shared<Data>(*d);
-  there->part = d->chained->made();
-  there->chained = nullptr;
-  return there;
+const DataPtr& Engines::settled(const DataPtr& d) {
+  if (d->chained) d->part = std::exchange(d->chained, nullptr)->made();
+  return d;
 }
 
-void Engines::settle(Value* v) {
-  if (v->is(Value::Kind::data) && v->data->chained) v->data = settled(v->data);
+void Engines::settle(const Value& v) {
+  if (v.is(Value::Kind::data)) settled(v.data);
 }
 
 // ---- Blocks of integers, as data --------------------------------------------------------------------------------
@@ -336,7 +333,7 @@ DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
     const int64_t before = now->first[i] - first[i];
     const int64_t behind = first[i] + count[i] - now->first[i] - now->count[i];
     if ((before == 0 && behind == 0) || now->alike(i)) continue;
-    now = settled(now);
+    settled(now);
     await(*now);
     tl::Tensor part = now->part;
     Dims shape = part.shape();
@@ -530,7 +527,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
         inside = inside && from->first[d] <= first[d] && from->first[d] + from->count[d] >= first[d] + count[d];
       }
       if (!inside) from = pad(from, low, high);
-      from = settled(from);
+      settled(from);
       auto d = std::make_shared<Data>(*from);
       d->said = nullptr;
       for (int i = 0; i < k.shape.rank(); ++i) {
@@ -561,7 +558,7 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
 }
 
 DataPtr Engines::reinterpret(const DataPtr& in, Element to) {
-  const DataPtr d = settled(in);
+  const DataPtr& d = settled(in);
   Element from = Element::unknown;
   for (const Element e : {Element::i8, Element::i16, Element::i32, Element::i64, Element::f8e4m3, Element::f8e5m2,
                           Element::bf16, Element::f16, Element::f32}) {
@@ -723,7 +720,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
 // ---- Views ----------------------------------------------------------------------------------------------------------
 
 DataPtr Engines::expand(const DataPtr& in, int axis, const Dims& shape) {
-  const DataPtr d = settled(in);
+  const DataPtr& d = settled(in);
   auto out = std::make_shared<Data>(*d);
   out->part = d->part.expand_dims(axis, where_.file, where_.line);
   out->shape = shape;
@@ -737,7 +734,7 @@ DataPtr Engines::expand(const DataPtr& in, int axis, const Dims& shape) {
 }
 
 DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
-  const DataPtr d = settled(in);
+  const DataPtr& d = settled(in);
   auto out = std::make_shared<Data>(*d);
   out->said = nullptr;
   out->shape = shape;
@@ -748,7 +745,7 @@ DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
 }
 
 DataPtr Engines::permute(const DataPtr& in, const std::vector<int64_t>& order, const Dims& shape) {
-  const DataPtr d = settled(in);
+  const DataPtr& d = settled(in);
   auto out = std::make_shared<Data>(*d);
   out->said = nullptr;
   out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
@@ -761,7 +758,7 @@ DataPtr Engines::permute(const DataPtr& in, const std::vector<int64_t>& order, c
 }
 
 DataPtr Engines::reshape(const DataPtr& in, const Dims& shape) {
-  const DataPtr d = settled(in);
+  const DataPtr& d = settled(in);
   if (d->part.elements() == 1 && d->whole())
     return of(d->part.reshape(ones(shape.rank()), where_.file, where_.line), shape);
   const bool was = d->readable && d->whole() && d->part.shape() == d->shape;

@@ -28,8 +28,8 @@ class Engines {
   /// The value as data of that type: numbers become blocks of one element that stands for all.
   DataPtr data(const Value&, const Type&);
   /// What waits for its readers is submitted: its part is there then.
-  static void settle(Value*);
-  static DataPtr settled(const DataPtr&);
+  static void settle(const Value&);
+  static const DataPtr& settled(const DataPtr&);
   /// Elementwise, by tl's name of the op. Floats that are known stay so. What it gives, and what select(), cast(),
   /// truncate() and without_sign() give, may wait for its readers.
   Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,

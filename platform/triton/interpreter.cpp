@@ -184,7 +184,7 @@ Value Run::select_known(const Operation& op, const Value& c, const Value& a, con
         *n = k->at(index) ? x->at(index) : y->at(index);
         return true;
       };
-      return Value::of(KnownPtr(combine("select", result.element, *place, *place, f, &bad)));
+      return Value::of(KnownPtr(combine(IntegerOp::none, result.element, *place, *place, f, &bad)));
     }
   }
   if (lanes_ || !result.tensor || !condition.tensor || is_pending(c) || is_pending(a) || is_pending(b)) return {};
@@ -205,7 +205,7 @@ Value Run::select_pointers(const Operation& op, const Value& c, const Value& a, 
   };
   bool bad = false;
   const auto away = Known::of(Element::i64, result.shape, apart / size);
-  const KnownPtr moved = apart == 0 ? b.known : combine("arith.addi", Element::i64, *b.known, *away, sum, &bad);
+  const KnownPtr moved = apart == 0 ? b.known : combine(IntegerOp::addi, Element::i64, *b.known, *away, sum, &bad);
   const Value other = moved
                           ? Value::of(moved)
                           : open(op, offsets, {Value::of(b.known), Value::of(KnownPtr(away))}, {offsets, offsets}, sum);
@@ -361,7 +361,7 @@ void Run::operation(const Operation& op) {
       const Type& d = type(op.results[0]);
       Value& out = value(op.results[0]);
       out = engines_.dot(laned(in(op, 0), a), laned(in(op, 1), b), in(op, 2), a, b, d);
-      Engines::settle(&out);
+      Engines::settle(out);
       if (product_ && out.is(VK::data)) *product_ = out.data->part;
       return;
     }

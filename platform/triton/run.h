@@ -105,7 +105,7 @@ class Run {
 
   /// What an engine makes of a comparison of floats, as pe_cpu says it where both were loaded or are known: a branch or
   /// an atomic's mask may ask for it. Of few elements, since the operands stay in TCM as long.
-  Value sayable(Value made, const Value& a, const Value& b, const std::string& predicate);
+  Value sayable(Value made, const Value& a, const Value& b, Predicate predicate);
   Value compare(const Operation& op, std::vector<Value> operands, const std::vector<Type>& types, const Type& result);
 
   // ---- Conversions --------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ const Operation& Run::block(const Block& b, std::vector<Value> arguments) {
     if (step.op == &b.operations.back()) break;
     operation(*step.op);
     if (!step.joins) {
-      for (const ValueId v : step.op->results) Engines::settle(&value(v));
+      for (const ValueId v : step.op->results) Engines::settle(value(v));
     }
     for (const ValueId v : *step.dying) value(v) = {};
   }

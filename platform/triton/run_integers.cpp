@@ -112,8 +112,8 @@ void Run::integer_op(const Operation& op) {
   const Type result = lanes_type(op.results[0]);
   const Value& a = in(op, 0);
   const Value& b = op.operands.size() > 1 ? in(op, 1) : a;
-  const Combine f = [&op, e = result.element](int64_t x, int64_t y, int64_t* out) {
-    return apply_integer(op.name, e, x, y, out);
+  const Combine f = [what = op.info->integer, e = result.element](int64_t x, int64_t y, int64_t* out) {
+    return apply_integer(what, e, x, y, out);
   };
   value(op.results[0]) = combined(op, a, b, result, f);
 }
@@ -137,7 +137,7 @@ Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, c
   if (x && y) {
     index_work();
     bool bad = false;
-    if (const auto k = combine(op.name, result.element, *x, *y, f, &bad)) {
+    if (const auto k = combine(op.info->integer, result.element, *x, *y, f, &bad)) {
       if (bad) fault(op, "a division by 0, or a shift by too much");
       return Value::of(KnownPtr(k));
     }
@@ -201,7 +201,7 @@ Type Run::without_sign(std::vector<Value>* operands, const std::vector<Type>& ty
 
 void Run::compare_op(const Operation& op) {
   const Type result = lanes_type(op.results[0]);
-  const std::string predicate = op.attribute("word0")->text;
+  const Predicate predicate(op.attribute("word0")->text);
   const Value& a = in(op, 0);
   const Value& b = in(op, 1);
   const Type t = type(op.operands[0]);
@@ -224,7 +224,7 @@ void Run::compare_op(const Operation& op) {
   value(op.results[0]) = sayable(on_engine(op, {a, b}), a, b, predicate);
 }
 
-Value Run::sayable(Value made, const Value& a, const Value& b, const std::string& predicate) {
+Value Run::sayable(Value made, const Value& a, const Value& b, Predicate predicate) {
   constexpr int64_t kMost = 1024;
   const auto open = [](const Value& v) {
     return v.is(VK::real) || v.is(VK::uniform) || (v.is(VK::data) && v.data->readable);

@@ -65,15 +65,20 @@ using KnownPtr = std::shared_ptr<const Known>;
 /// The number in the range that the type has, as a signed one (of i1: 0 or 1).
 int64_t wrapped(int64_t n, Element e);
 /// What an integer op does to numbers. False: it divides by 0, or shifts by more than there is.
-bool apply_integer(const std::string& name, Element e, int64_t a, int64_t b, int64_t* out);
-bool apply_compare(const std::string& predicate, Element e, int64_t a, int64_t b);
-bool apply_compare(const std::string& predicate, double a, double b);
+bool apply_integer(IntegerOp, Element e, int64_t a, int64_t b, int64_t* out);
+/// What a comparison asks for: "slt", "une", ….
+struct Predicate {
+  explicit Predicate(const std::string& word);
+  bool less = false, equal = false, greater = false, unordered = false;  ///< which of these hold for it
+  bool is_signed = false;                                                ///< of integers
+};
+bool apply_compare(Predicate, Element e, int64_t a, int64_t b);
+bool apply_compare(Predicate, double a, double b);
 
 /// The op on two blocks of integers of one shape, as sum, product or axis values; null where only their elements say
 /// it. `f` gives what two elements become (false: it cannot be).
 using Combine = std::function<bool(int64_t, int64_t, int64_t*)>;
-std::shared_ptr<Known> combine(const std::string& name, Element result, const Known& a, const Known& b,
-                               const Combine& f, bool* bad);
+std::shared_ptr<Known> combine(IntegerOp, Element result, const Known& a, const Known& b, const Combine& f, bool* bad);
 /// Views.
 KnownPtr expanded(const Known& k, int axis, const Dims& shape);
 KnownPtr broadcast(const Known& k, const Dims& shape);
@@ -83,10 +88,12 @@ KnownPtr reshaped(const Known& k, const Dims& shape);
 
 /// A tensor in TCM, of which only a box need be there: what a mask leaves out is `fill`.
 struct Data {
-  tl::Tensor part;  ///< of the tensor's rank; a dimension of 1 where the box has more stands for all of it
-  std::shared_ptr<tl::Chained> chained;  ///< set: what makes `part`, which is not there yet
-  Dims shape;                            ///< the tensor's
-  Dims first, count;                     ///< the box
+  // Of the tensor's rank; a dimension of 1 where the box has more stands for all of it. Not there yet as long as
+  // `chained`, which makes it, is set: of elementwise operations that wait for what reads them.
+  mutable tl::Tensor part;
+  mutable std::shared_ptr<tl::Chained> chained;
+  Dims shape;         ///< the tensor's
+  Dims first, count;  ///< the box
   double fill = 0;
   bool readable = false;  ///< its elements may be read: they were loaded
   /// Of what an engine makes of loaded floats: how pe_cpu says its elements, where these are needed before Phase 2.
