@@ -66,22 +66,22 @@ bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t*
 /// How runs of all dimensions lie in memory: those that matter, from the widest stride to the narrowest, where they
 /// join joined.
 struct Engines::Place {
-  std::vector<int> order;  ///< dimensions with more than one place, in memory's order
-  Dims shape;              ///< of these
-  Dims counts, strides;    ///< joined
-  bool simple = true;      ///< no stride is negative, and none overlaps another
+  Dims order;            ///< dimensions with more than one place, in memory's order
+  Dims shape;            ///< of these
+  Dims counts, strides;  ///< joined
+  bool simple = true;    ///< no stride is negative, and none overlaps another
 
   explicit Place(const std::vector<Run>& runs) {
+    const auto stride_of = [&](int64_t d) { return runs[static_cast<size_t>(d)].stride; };
     for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
       const Run& r = runs[static_cast<size_t>(d)];
-      if (r.count > 1 && r.stride != 0) order.push_back(d);
       simple = simple && r.stride >= 0;
+      if (r.count <= 1 || r.stride == 0) continue;
+      order.push_back(d);
+      for (int i = order.rank() - 1; i > 0 && stride_of(order[i - 1]) < r.stride; --i)
+        std::swap(order[i - 1], order[i]);
     }
-    std::sort(order.begin(), order.end(), [&](int a, int b) {
-      const int64_t x = runs[static_cast<size_t>(a)].stride, y = runs[static_cast<size_t>(b)].stride;
-      return x != y ? x > y : a < b;
-    });
-    for (const int d : order) {
+    for (const int64_t d : order) {
       const Run& r = runs[static_cast<size_t>(d)];
       shape.push_back(r.count);
       const int last = counts.rank() - 1;
@@ -104,6 +104,7 @@ struct Engines::Place {
     for (int d = 0; d + 1 < counts.rank(); ++d)
       simple = simple && strides[d] >= strides[d + 1] * (counts[d + 1] - 1) + 1;
   }
+  bool has(int d) const { return std::find(order.begin(), order.end(), d) != order.end(); }
   int64_t rows() const {
     int64_t n = 1;
     for (int d = 0; d + 2 < counts.rank(); ++d) n *= counts[d];
@@ -165,6 +166,7 @@ Engines::Span Engines::span_of(const tl::Ptr& base, const Known& offsets, const 
 }
 
 void Engines::wait_for_loads(const Span* span) {
+  if (loading_.empty()) return;
   std::vector<Loading> left;
   for (Loading& l : std::exchange(loading_, {})) {
     if (!l.held()) continue;
@@ -178,6 +180,7 @@ void Engines::wait_for_loads(const Span* span) {
 }
 
 void Engines::before_load(const Span& span) {
+  if (atomics_.empty()) return;
   std::vector<Atomics> left;
   for (Atomics& a : std::exchange(atomics_, {})) {
     if (!a.span.meets(span)) {
@@ -222,10 +225,9 @@ void Engines::in_flight(Atomics a) {
 
 // ---- Loads and stores -----------------------------------------------------------------------------------------------
 
-tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, bool* readable) {
+tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, const Place& place, bool* readable) {
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
-  const Place place(runs);
   tl::Tensor t;
   const auto piece = [&](int64_t row) -> tl::Tensor {
     return tl_.load_async((p + place.offset_of(row)).block(place.block(), place.ld(), where_.file, where_.line),
@@ -243,17 +245,18 @@ tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs
     for (const tl::Tensor& part : parts) tl_.wait(part);
     t = all.whole();
   }
-  t = t.reshape(place.shape, where_.file, where_.line);
+  if (t.shape() != place.shape) t = t.reshape(place.shape, where_.file, where_.line);
   // From memory's order to the block's, with ones where all are alike.
-  std::vector<int> back;
-  for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
-    const auto at = std::find(place.order.begin(), place.order.end(), d);
-    if (at != place.order.end()) back.push_back(static_cast<int>(at - place.order.begin()));
+  if (!std::is_sorted(place.order.begin(), place.order.end())) {
+    std::vector<int> back;
+    for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
+      const auto at = std::find(place.order.begin(), place.order.end(), d);
+      if (at != place.order.end()) back.push_back(static_cast<int>(at - place.order.begin()));
+    }
+    t = t.permute(back, where_.file, where_.line);
   }
-  if (!back.empty()) t = t.permute(back, where_.file, where_.line);
   for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
-    if (std::find(place.order.begin(), place.order.end(), d) == place.order.end())
-      t = t.expand_dims(d, where_.file, where_.line);
+    if (!place.has(d)) t = t.expand_dims(d, where_.file, where_.line);
   }
   return t;
 }
@@ -279,36 +282,37 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   before_load(span);
   if (!ruled) return load_elements(base, *offsets, mask.get(), other, result);
   tl::Ptr p = base + offsets->base;
-  std::vector<std::vector<Run>> runs;
+  // One run a dimension; of one dimension there may be several, each a part.
+  std::vector<Run> chosen, split_runs(1);
+  chosen.reserve(static_cast<size_t>(rank));
   int split = -1;
   for (int d = 0; d < rank; ++d) {
-    runs.push_back(runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]));
-    if (runs.back().size() == 1) continue;
+    std::vector<Run> runs = runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]);
+    chosen.push_back(runs.front());
+    if (runs.size() == 1) continue;
     if (split >= 0) return load_elements(base, *offsets, mask.get(), other, result);
     split = d;
+    split_runs = std::move(runs);
   }
-  const auto chosen = [&](size_t n) {
-    std::vector<Run> one;
-    for (int d = 0; d < rank; ++d) one.push_back(runs[static_cast<size_t>(d)][d == split ? n : 0]);
-    return one;
-  };
-  const size_t parts = split < 0 ? 1 : runs[static_cast<size_t>(split)].size();
-  for (size_t n = 0; n < parts; ++n) {
-    if (!Place(chosen(n)).simple) return load_elements(base, *offsets, mask.get(), other, result);
+  std::vector<Place> places;
+  for (const Run& r : split_runs) {
+    if (split >= 0) chosen[static_cast<size_t>(split)] = r;
+    places.emplace_back(chosen);
+    if (!places.back().simple) return load_elements(base, *offsets, mask.get(), other, result);
   }
   auto d = std::make_shared<Data>();
-  if (parts == 1) {
-    d->part = load_block(p, chosen(0), &d->readable);
+  if (split < 0) {
+    d->part = load_block(p, chosen, places.front(), &d->readable);
     in_flight(span, d->part);
   } else {
     bool readable = false;
     // Each part fills its places along the dimension that is split; the others must be there in full.
     std::vector<tl::Tensor> pieces;
-    for (size_t n = 0; n < parts; ++n) {
-      const std::vector<Run> one = chosen(n);
-      const tl::Tensor t = load_block(p, one, &readable);
+    for (size_t n = 0; n < split_runs.size(); ++n) {
+      chosen[static_cast<size_t>(split)] = split_runs[n];
+      const tl::Tensor t = load_block(p, chosen, places[n], &readable);
       Dims full_shape = t.shape();
-      full_shape[split] = one[static_cast<size_t>(split)].count;
+      full_shape[split] = split_runs[n].count;
       pieces.push_back(t.broadcast_to(full_shape, where_.file, where_.line));
     }
     d->part = stack(pieces, split);
@@ -344,13 +348,13 @@ void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, con
   const Dims block = place.block();
   // Dimensions in memory's order; of those that all write one place the last one stays.
   const auto arranged = [&](tl::Tensor t) {
-    std::vector<int> order = place.order;
+    std::vector<int> order(place.order.begin(), place.order.end());
     for (int d = static_cast<int>(runs.size()) - 1; d >= 0; --d) {
-      if (std::find(order.begin(), order.end(), d) != order.end()) continue;
+      if (place.has(d)) continue;
       t = t.slice(d, t.shape()[d] - 1, 1, where_.file, where_.line);
       order.insert(order.begin(), d);
     }
-    if (!order.empty()) t = t.permute(order, where_.file, where_.line);
+    if (!std::is_sorted(order.begin(), order.end())) t = t.permute(order, where_.file, where_.line);
     Dims rows = {place.rows()};
     for (const int64_t c : block) rows.push_back(c);
     t = tl_.reshape(t, rows, where_.file, where_.line);

@@ -118,7 +118,7 @@ class Engines {
 
   struct Place;
   struct Run;
-  tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, bool* readable);
+  tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, const Place&, bool* readable);
   Value load_elements(const tl::Ptr&, const Known& offsets, const Known* mask, double other, const Type&);
   void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);

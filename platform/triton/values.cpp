@@ -196,21 +196,20 @@ bool apply_integer(IntegerOp op, Element e, int64_t a, int64_t b, int64_t* out) 
   return true;
 }
 
-Predicate::Predicate(const std::string& word) {
-  if (word == "true") less = equal = greater = unordered = true;
-  if (word == "true" || word == "false") return;
-  if (word == "ord" || word == "uno") {
-    unordered = word == "uno";
-    less = equal = greater = !unordered;
+Predicate::Predicate(std::string_view word) {
+  const bool is_true = word == "true", ordered = word == "ord";
+  if (is_true || ordered || word == "false" || word == "uno") {
+    less = equal = greater = is_true || ordered;
+    unordered = is_true || word == "uno";
     return;
   }
-  const bool alone = word == "eq" || word == "ne";  // of integers
-  const std::string how = alone ? word : word.substr(1);
-  is_signed = word[0] == 's';
+  const bool alone = word.size() == 2;  // eq, ne: of integers
+  const std::string_view how = alone ? word : word.substr(1);
+  is_signed = !alone && word[0] == 's';
   unordered = !alone && word[0] == 'u';
-  less = how == "lt" || how == "le" || how == "ne";
-  equal = how == "eq" || how == "le" || how == "ge";
-  greater = how == "gt" || how == "ge" || how == "ne";
+  less = how[0] == 'l' || how[0] == 'n';
+  equal = how[1] == 'q' || (how[1] == 'e' && how[0] != 'n');
+  greater = how[0] == 'g' || how[0] == 'n';
 }
 
 bool apply_compare(Predicate p, Element e, int64_t a, int64_t b) {

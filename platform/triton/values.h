@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernbench/kernel_api/chain.h"
@@ -68,7 +69,7 @@ int64_t wrapped(int64_t n, Element e);
 bool apply_integer(IntegerOp, Element e, int64_t a, int64_t b, int64_t* out);
 /// What a comparison asks for: "slt", "une", ….
 struct Predicate {
-  explicit Predicate(const std::string& word);
+  explicit Predicate(std::string_view word);
   bool less = false, equal = false, greater = false, unordered = false;  ///< which of these hold for it
   bool is_signed = false;                                                ///< of integers
 };
