@@ -49,7 +49,7 @@ bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t*
     return true;
   }
   const auto& truths = mask->axes[static_cast<size_t>(d)].values;
-  if (!truths) return true;
+  if (!truths || truths == all_true(extent)) return true;
   int64_t low = 0, high = extent;
   while (low < high && !(*truths)[static_cast<size_t>(low)]) ++low;
   while (high > low && !(*truths)[static_cast<size_t>(high - 1)]) --high;

@@ -94,7 +94,8 @@ class Run {
   void make(const Known& k);
   Value laned(const Value& v, const Type& t);
   void integer_op(const Operation& op);
-  Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f);
+  Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f,
+                 bool ends_say = false);
 
   /// The op on data: a call of tl.
   Value on_engine(const Operation& op, std::vector<Value> operands);

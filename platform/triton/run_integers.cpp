@@ -118,7 +118,8 @@ void Run::integer_op(const Operation& op) {
   value(op.results[0]) = combined(op, a, b, result, f);
 }
 
-Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f) {
+Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f,
+                    bool ends_say) {
   // One number that was loaded is read.
   const auto is_read = [&](const Value& v) { return !lanes_ && v.is(VK::data) && !result.tensor && v.data->readable; };
   const Value read_a = is_read(a_in) ? Value::of(integer(op, a_in)) : Value();
@@ -137,7 +138,7 @@ Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, c
   if (x && y) {
     index_work();
     bool bad = false;
-    if (const auto k = combine(op.info->integer, result.element, *x, *y, f, &bad)) {
+    if (const auto k = combine(op.info->integer, result.element, *x, *y, f, &bad, ends_say)) {
       if (bad) fault(op, "a division by 0, or a shift by too much");
       return Value::of(KnownPtr(k));
     }
@@ -210,7 +211,8 @@ void Run::compare_op(const Operation& op) {
       *out = apply_compare(predicate, e, x, y);
       return true;
     };
-    value(op.results[0]) = combined(op, a, b, result, f);
+    const bool ends_say = predicate.is_signed && t.element != Element::i1;  // <, <=, >, >=
+    value(op.results[0]) = combined(op, a, b, result, f, ends_say);
     return;
   }
   const bool number = (a.is(VK::real) || a.is(VK::uniform)) && (b.is(VK::real) || b.is(VK::uniform));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace kernbench::triton {
 
@@ -253,7 +254,7 @@ class Line {
 }  // namespace
 
 std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, const Known& b, const Combine& f,
-                               bool* bad) {
+                               bool* bad, bool ends_say) {
   if (a.form == Known::Form::open || b.form == Known::Form::open) return nullptr;
   const uint32_t bits = a.depends_on() | b.depends_on();
   auto k = Known::of(result, a.shape, 0);
@@ -315,6 +316,16 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
     return k;
   }
   const auto i = static_cast<size_t>(d);
+  constexpr int64_t kFar = int64_t{1} << 61;  // nothing wraps between the ends of what begins nearer than that
+  const bool near = std::abs(x.at(0)) < kFar && std::abs(y.at(0)) < kFar;
+  if (ends_say && near && !a.axes[i].values && !b.axes[i].values) {
+    int64_t first = 0, last = 0;
+    if (f(x.at(0), y.at(0), &first) && f(x.at(a.shape[d] - 1), y.at(a.shape[d] - 1), &last) && first && last) {
+      k->base = 1;
+      k->axes[i].values = all_true(a.shape[d]);
+      return k;
+    }
+  }
   std::vector<int64_t> values(static_cast<size_t>(a.shape[d]), 0);
   for (size_t at = 0; at < values.size(); ++at) {
     int64_t n = 0;
@@ -328,6 +339,13 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
     k->axes[i] = axis_of(std::move(values), &k->base);
   }
   return k;
+}
+
+const Known::Values& all_true(int64_t n) {
+  thread_local std::unordered_map<int64_t, Known::Values> lists;
+  Known::Values& list = lists[n];
+  if (!list) list = std::make_shared<const std::vector<int64_t>>(static_cast<size_t>(n), 1);
+  return list;
 }
 
 KnownPtr expanded(const Known& k, int axis, const Dims& shape) {

@@ -79,7 +79,11 @@ bool apply_compare(Predicate, double a, double b);
 /// The op on two blocks of integers of one shape, as sum, product or axis values; null where only their elements say
 /// it. `f` gives what two elements become (false: it cannot be).
 using Combine = std::function<bool(int64_t, int64_t, int64_t*)>;
-std::shared_ptr<Known> combine(IntegerOp, Element result, const Known& a, const Known& b, const Combine& f, bool* bad);
+/// `ends_say`: f is a comparison that, where both have a stride, is true between two places at which it is true.
+std::shared_ptr<Known> combine(IntegerOp, Element result, const Known& a, const Known& b, const Combine& f, bool* bad,
+                               bool ends_say = false);
+/// So many truths that hold: always the same list.
+const Known::Values& all_true(int64_t n);
 /// Views.
 KnownPtr expanded(const Known& k, int axis, const Dims& shape);
 KnownPtr broadcast(const Known& k, const Dims& shape);
