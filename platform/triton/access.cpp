@@ -402,7 +402,7 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     low[i] = std::min(first[i], d->first[i]);
     high[i] = std::max(first[i] + count[i], d->first[i] + d->count[i]) - low[i];
   }
-  d = settled(pad(d, low, high));
+  d = plain(pad(d, low, high));
   tl::Tensor t = d->part;
   for (int i = 0; i < rank; ++i) {
     if (!d->alike(i) && t.shape()[i] == d->count[i])
@@ -484,7 +484,7 @@ Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const
   in_flight({span, {}, old});
   const bool readable = p.dtype != DType::u32;
   if (!readable) old = sync_.cast(old, DType::i32, where_.file, where_.line);
-  const Dims shape = type.tensor ? type.shape : Dims{};
+  const Dims shape = type.tensor ? type.shape.dims() : Dims{};
   return Value::of(of(old.reshape(shape, where_.file, where_.line), shape, readable));
 }
 

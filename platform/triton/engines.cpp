@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "kernbench/kernel_api/assembly.h"
 #include "kernbench/kernel_api/host_tensor.h"
@@ -32,7 +33,7 @@ bool held(double* fill, Element e) {
 
 /// Dimensions of the tensor; a number's are none.
 Dims shape_of(const Type& t) {
-  return t.tensor ? t.shape : Dims{};
+  return t.tensor ? t.shape.dims() : Dims{};
 }
 
 Dims ones(int rank) {
@@ -212,6 +213,60 @@ const DataPtr& Engines::settled(const DataPtr& d) {
   return d;
 }
 
+DataPtr Engines::plain(const DataPtr& in) {
+  const DataPtr& d = settled(in);
+  if (!d->folded()) return d;
+  await(*d);
+  auto line = std::make_shared<Data>(*d);
+  if (line->part.shape() != line->folds)
+    line->part = tl_.copy(line->part.broadcast_to(line->folds, where_.file, where_.line), where_.file, where_.line);
+  line->part = tl_.reshape(line->part, line->shape, where_.file, where_.line);
+  line->folds = {};
+  return line;
+}
+
+Dims Engines::common_folds(const std::vector<DataPtr>& blocks) {
+  std::set<int64_t> behind;  // elements of the dimensions behind each cut
+  int64_t all = 1;
+  for (const DataPtr& b : blocks) {
+    if (!b || !b->folded()) continue;
+    all = b->shape.elements();
+    int64_t n = 1;
+    for (int d = b->folds.rank() - 1; d > 0; --d) behind.insert(n *= b->folds[d]);
+  }
+  Dims folds;
+  if (behind.empty() || behind.size() >= static_cast<size_t>(kMaxRank)) return folds;
+  for (auto n = behind.rbegin(); n != behind.rend(); ++n) {
+    if (all % *n != 0) return {};
+    folds.push_back(all / *n);
+    all = *n;
+  }
+  folds.push_back(all);
+  return folds;
+}
+
+DataPtr Engines::folded(const DataPtr& in, const Dims& folds) {
+  if (in->folds == folds) return in;
+  const DataPtr& d = settled(in);
+  const Dims& was = d->part.shape();
+  Dims shape;  // of the part, dimension by dimension of the folds
+  int64_t within = 1;
+  for (int f = folds.rank() - 1, i = was.rank() - 1; f >= 0; --f) {
+    const int64_t extent = d->folded() ? d->folds[i] : d->shape[i];
+    shape.push_back(was[i] == 1 ? 1 : folds[f]);
+    within *= folds[f];
+    if (within < extent) continue;
+    within = 1;
+    --i;
+  }
+  auto out = std::make_shared<Data>(*d);
+  Dims turned;
+  for (int f = shape.rank() - 1; f >= 0; --f) turned.push_back(shape[f]);
+  out->part = tl_.reshape(d->part, turned, where_.file, where_.line);
+  out->folds = folds;
+  return out;
+}
+
 void Engines::settle(const Value& v) {
   if (v.is(Value::Kind::data)) settled(v.data);
 }
@@ -333,7 +388,7 @@ DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
     const int64_t before = now->first[i] - first[i];
     const int64_t behind = first[i] + count[i] - now->first[i] - now->count[i];
     if ((before == 0 && behind == 0) || now->alike(i)) continue;
-    settled(now);
+    now = plain(now);
     await(*now);
     tl::Tensor part = now->part;
     Dims shape = part.shape();
@@ -363,7 +418,7 @@ DataPtr Engines::whole(const DataPtr& d) {
 }
 
 tl::Tensor Engines::dense(const DataPtr& d) {
-  const DataPtr all = settled(whole(d));
+  const DataPtr all = plain(whole(d));
   if (all->part.shape() == all->shape) return all->part;
   return tl_.copy(all->part.broadcast_to(all->shape, where_.file, where_.line), where_.file, where_.line);
 }
@@ -473,15 +528,20 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
     }
   }
   std::vector<tl::Chained::Input> in;
+  const Dims folds = common_folds(blocks);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (blocks[i]) {
-      in.push_back(input(*pad(blocks[i], first, count)));
+      DataPtr x = pad(blocks[i], first, count);
+      if (folds.rank() > 0) x = folded(x, folds);
+      if (folds.rank() == 0 && x->folded()) x = plain(x);
+      in.push_back(input(*x));
     } else {
       in.push_back(tl::Arg(numbers[i], where_.file, where_.line));
     }
   }
   auto d = std::make_shared<Data>();
   compute(op, std::move(in), d.get());
+  d->folds = folds;
   d->shape = shape;
   d->first = first;
   d->count = count;
@@ -527,7 +587,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
         inside = inside && from->first[d] <= first[d] && from->first[d] + from->count[d] >= first[d] + count[d];
       }
       if (!inside) from = pad(from, low, high);
-      settled(from);
+      from = plain(from);
       auto d = std::make_shared<Data>(*from);
       d->said = nullptr;
       for (int i = 0; i < k.shape.rank(); ++i) {
@@ -610,8 +670,8 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
   if (zero(a) || zero(b)) return c;
   await(a);
   await(b);
-  DataPtr x = settled(data(a, ta));
-  DataPtr y = settled(data(b, tb));
+  DataPtr x = plain(data(a, ta));
+  DataPtr y = plain(data(b, tb));
   // Around a box of zeros nothing is added.
   const auto full_along = [&](DataPtr d, int i) {
     if (d->whole(i) || d->fill == 0) return d;
@@ -667,7 +727,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
 }
 
 DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {
-  DataPtr x = settled(d);
+  DataPtr x = plain(d);
   const double nothing = op == "sum" ? 0 : op == "max" || op == "maxnum" ? -kInf : kInf;
   if (!x->whole(axis) && x->fill != nothing) {
     Dims first = x->first, count = x->count;
@@ -720,7 +780,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
 // ---- Views ----------------------------------------------------------------------------------------------------------
 
 DataPtr Engines::expand(const DataPtr& in, int axis, const Dims& shape) {
-  const DataPtr& d = settled(in);
+  const DataPtr d = plain(in);
   auto out = std::make_shared<Data>(*d);
   out->part = d->part.expand_dims(axis, where_.file, where_.line);
   out->shape = shape;
@@ -734,7 +794,7 @@ DataPtr Engines::expand(const DataPtr& in, int axis, const Dims& shape) {
 }
 
 DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
-  const DataPtr& d = settled(in);
+  const DataPtr d = plain(in);
   auto out = std::make_shared<Data>(*d);
   out->said = nullptr;
   out->shape = shape;
@@ -744,8 +804,41 @@ DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
   return out;
 }
 
+DataPtr Engines::spread_deep(const DataPtr& in, const Shape& from, const Shape& to) {
+  if (from == to) return in;
+  // Neighbours that are repeated, or not, go together.
+  Dims folds, kept;
+  bool repeats = false;
+  for (int d = 0; d < to.rank(); ++d) {
+    if (to[d] == 1) continue;
+    const bool repeated = from[d] == 1;
+    if (folds.rank() > 0 && repeated == repeats) {
+      folds[folds.rank() - 1] *= to[d];
+      if (!repeated) kept[kept.rank() - 1] *= to[d];
+      continue;
+    }
+    if (folds.rank() == kMaxRank)
+      fault("a broadcast along dimensions that lie apart, in more than " + std::to_string(kMaxRank) + " groups");
+    folds.push_back(to[d]);
+    kept.push_back(repeated ? 1 : to[d]);
+    repeats = repeated;
+  }
+  const DataPtr d = plain(whole(in));
+  auto out = std::make_shared<Data>(*d);
+  out->said = nullptr;
+  out->shape = out->count = to.dims();
+  out->first = zeros(to.dims().rank());
+  if (d->part.elements() == 1) {
+    out->part = d->part.reshape(ones(to.dims().rank()), where_.file, where_.line);
+    return out;
+  }
+  out->folds = folds;
+  out->part = tl_.reshape(d->part, kept, where_.file, where_.line);
+  return out;
+}
+
 DataPtr Engines::permute(const DataPtr& in, const std::vector<int64_t>& order, const Dims& shape) {
-  const DataPtr& d = settled(in);
+  const DataPtr d = plain(in);
   auto out = std::make_shared<Data>(*d);
   out->said = nullptr;
   out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
@@ -758,7 +851,8 @@ DataPtr Engines::permute(const DataPtr& in, const std::vector<int64_t>& order, c
 }
 
 DataPtr Engines::reshape(const DataPtr& in, const Dims& shape) {
-  const DataPtr& d = settled(in);
+  if (in->shape == shape) return in;
+  const DataPtr d = plain(in);
   if (d->part.elements() == 1 && d->whole())
     return of(d->part.reshape(ones(shape.rank()), where_.file, where_.line), shape);
   const bool was = d->readable && d->whole() && d->part.shape() == d->shape;

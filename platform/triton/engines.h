@@ -30,6 +30,8 @@ class Engines {
   /// What waits for its readers is submitted: its part is there then.
   static void settle(const Value&);
   static const DataPtr& settled(const DataPtr&);
+  /// Its part is there, and has the tensor's rank.
+  DataPtr plain(const DataPtr&);
   /// Elementwise, by tl's name of the op. Floats that are known stay so. What it gives, and what select(), cast(),
   /// truncate() and without_sign() give, may wait for its readers.
   Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
@@ -71,6 +73,8 @@ class Engines {
   /// A view of a block.
   DataPtr expand(const DataPtr&, int axis, const Dims& shape);
   DataPtr spread(const DataPtr&, const Dims& shape);  ///< broadcast
+  /// The same of tensors with more dimensions than tl has.
+  DataPtr spread_deep(const DataPtr&, const Shape& from, const Shape& to);
   DataPtr permute(const DataPtr&, const std::vector<int64_t>& order, const Dims& shape);
   DataPtr reshape(const DataPtr&, const Dims& shape);
 
@@ -104,6 +108,10 @@ class Engines {
   static std::vector<T> read_as(const DataPtr&, const tl::Loaded& box);
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
+  /// The folds in which all those of the blocks are told apart; none where none is folded, or tl has not as many
+  /// dimensions.
+  static Dims common_folds(const std::vector<DataPtr>&);
+  DataPtr folded(const DataPtr&, const Dims& folds);
   tl::Chained::Input input(const Data&) const;
   /// The same of blocks that may wait, into a block whose part it is.
   void compute(const std::string& op, std::vector<tl::Chained::Input>, Data* into,

@@ -63,7 +63,7 @@ void Run::constant(const Operation& op) {
     return;
   }
   auto k = Known::of(t.element, t.shape, 0);
-  if (t.shape.rank() == 1) {
+  if (t.shape.dims().rank() == 1) {
     auto values = std::make_shared<std::vector<int64_t>>();
     for (const int64_t n : a.integers) values->push_back(wrapped(n, t.element));
     if (t.element == Element::i1) k->base = 1;

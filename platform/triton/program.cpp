@@ -1,4 +1,6 @@
 // What can be said of a function before it runs.
+#include <fmt/format.h>
+
 #include <functional>
 #include <map>
 #include <set>
@@ -18,6 +20,32 @@ void for_each(const Region& r, const Visit& visit) {
       visit(op);
       for (const Region& inner : op.regions) for_each(inner, visit);
     }
+  }
+}
+
+/// Whether it is run on tensors of more dimensions than tl has.
+bool takes_any_rank(Does d) {
+  switch (d) {
+    case Does::bitcast:
+    case Does::constant:
+    case Does::poison:
+    case Does::splat:
+    case Does::unsplat:
+    case Does::expand_dims:
+    case Does::broadcast:
+    case Does::reshape:
+    case Does::reduce:
+    case Does::print:
+    case Does::assertion:
+    case Does::call:
+    case Does::terminator:
+    case Does::branch:
+    case Does::for_loop:
+    case Does::if_else:
+    case Does::while_loop:
+      return true;
+    default:
+      return is_elementwise(d);
   }
 }
 
@@ -191,6 +219,12 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       }
       if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
         refuse("is not supported for more than two dimensions");
+      bool deep = false;
+      for (const auto* values : {&op.operands, &op.results}) {
+        for (const ValueId v : *values) deep = deep || type(v).shape.is_deep();
+      }
+      if (deep && !takes_any_rank(op.info->does))
+        refuse(fmt::format("is not supported for tensors of more than {} dimensions", kMaxRank));
       if ((op.info->does == Does::descriptor_load || op.info->does == Does::descriptor_store) &&
           type(op.operands[0]).kind != Type::Kind::descriptor)
         refuse("is not supported for descriptors that are raw pointers");

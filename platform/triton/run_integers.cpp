@@ -9,7 +9,7 @@ namespace kernbench::triton {
 
 KnownPtr Run::known(const Value& v, const Type& t) {
   if (v.is(VK::known)) return v.known;
-  if (v.is(VK::integer)) return Known::of(t.element, t.tensor ? t.shape : Dims{}, v.n);
+  if (v.is(VK::integer)) return Known::of(t.element, t.tensor ? t.shape.dims() : Dims{}, v.n);
   return nullptr;
 }
 

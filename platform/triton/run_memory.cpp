@@ -66,7 +66,7 @@ void Run::int_to_ptr(const Operation& op) {
     offsets.push_back((address - first) / size);
   }
   auto k = Known::of(Element::i64, to.shape, 0);
-  if (to.shape.rank() == 1) {
+  if (to.shape.dims().rank() == 1) {
     k->axes[0].values = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
   } else {
     k->form = Known::Form::open;
@@ -118,7 +118,7 @@ KnownPtr Run::mask_of(const Operation& op, size_t i, bool* some, DataPtr* pendin
   }
   KnownPtr k = known(m, t);
   if (!k) {
-    auto all = Known::of(Element::i1, t.tensor ? t.shape : Dims{}, 0);
+    auto all = Known::of(Element::i1, t.tensor ? t.shape.dims() : Dims{}, 0);
     all->form = Known::Form::open;
     all->all = elements(m, t);
     k = all;

@@ -97,6 +97,9 @@ struct Data {
   // `chained`, which makes it, is set: of elementwise operations that wait for what reads them.
   mutable tl::Tensor part;
   mutable std::shared_ptr<tl::Chained> chained;
+  /// Not none: the part has this shape, with ones where it repeats, and not the line that the tensor is: of one with
+  /// more dimensions than tl has, which is there as a whole.
+  Dims folds;
   Dims shape;         ///< the tensor's
   Dims first, count;  ///< the box
   double fill = 0;
@@ -108,7 +111,8 @@ struct Data {
   bool whole(int d) const { return first[d] == 0 && count[d] == shape[d]; }
   bool whole() const;
   /// Whether all elements along the dimension are alike.
-  bool alike(int d) const { return whole(d) && part_shape()[d] == 1; }
+  bool alike(int d) const { return !folded() && whole(d) && part_shape()[d] == 1; }
+  bool folded() const { return folds.rank() > 0; }
   const Dims& part_shape() const { return chained ? chained->shape() : part.shape(); }
   DType dtype() const { return chained ? chained->dtype() : part.dtype(); }
 };
