@@ -179,11 +179,11 @@ void Engines::wait_for_loads(const Span* span) {
   loading_ = std::move(left);
 }
 
-void Engines::before_load(const Span& span) {
+void Engines::wait_for_atomics(const Span& span, const std::string& adds) {
   if (atomics_.empty()) return;
   std::vector<Atomics> left;
   for (Atomics& a : std::exchange(atomics_, {})) {
-    if (!a.span.meets(span)) {
+    if (!a.span.meets(span) || (!adds.empty() && a.adds == adds)) {
       left.push_back(std::move(a));
       continue;
     }
@@ -217,6 +217,7 @@ void Engines::in_flight(Atomics a) {
   } else if (atomics_.size() >= kMost) {
     const auto joined = std::find_if(atomics_.begin(), atomics_.end(), [](const Atomics& x) { return !x.old.valid(); });
     joined->span = {std::min(joined->span.begin, a.span.begin), std::max(joined->span.end, a.span.end)};
+    if (joined->adds != a.adds) joined->adds.clear();
     joined->done.insert(joined->done.end(), a.done.begin(), a.done.end());
     return;
   }
@@ -474,14 +475,17 @@ Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const
   // What was read before a release is read when another PE sees it.
   const bool releases = a.sem == tl::Sem::release || a.sem == tl::Sem::acq_rel;
   wait_for_loads(releases ? nullptr : &span);
-  if (a.reduces && a.op != "xchg" && a.op != "cas") {
+  const bool reduces = a.reduces && a.op != "xchg" && a.op != "cas";
+  const std::string adds = reduces ? a.op + (a.is_unsigned ? "u" : "") : "";
+  wait_for_atomics(span, adds);
+  if (reduces) {
     stores_.push_back(tl_.red(a.op.c_str(), p, index, value, on, a.sem));
-    in_flight({span, {stores_.back()}, {}});
+    in_flight({span, {stores_.back()}, {}, adds});
     return {};
   }
   tl::Tensor old = a.op == "cas" ? tl_.atomic_cas(p, index, operand(*a.expected, type, p.dtype, n), value, a.sem)
                                  : tl_.atomic(a.op.c_str(), p, index, value, on, a.sem);
-  in_flight({span, {}, old});
+  in_flight({span, {}, old, ""});
   const bool readable = p.dtype != DType::u32;
   if (!readable) old = sync_.cast(old, DType::i32, where_.file, where_.line);
   const Dims shape = type.tensor ? type.shape.dims() : Dims{};

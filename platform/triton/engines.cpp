@@ -164,6 +164,8 @@ bool apply_real(const std::string& op, const std::vector<double>& x, double* out
     *out = std::floor(a);
   else if (op == "ceil")
     *out = std::ceil(a);
+  else if (op == kPower)
+    *out = std::pow(a, b);
   else if (op == "fma")
     *out = a * b + x[2];
   else if (op == "clamp")
@@ -549,6 +551,46 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
   return Value::of(DataPtr(d));
 }
 
+Value Engines::power(const Value& x_in, const Value& y_in, const Type& type) {
+  const auto is_number = [](const Value& v) { return v.is(Value::Kind::real) || v.is(Value::Kind::uniform); };
+  const Type wide = type.with(type.kind, Element::f32), truth = type.with(type.kind, Element::i1);
+  const auto widened = [&](const Value& v) { return is_number(v) ? v : Value::of(cast(data(v, type), Element::f32)); };
+  const Value x = widened(x_in), y = widened(y_in);
+  const auto number = [&](double d) {
+    Value v = Value::of_real(d);
+    if (type.tensor) v.kind = Value::Kind::uniform;
+    return v;
+  };
+  const auto op = [&](const char* name, const std::vector<Value>& in) {
+    return math(name, in, std::vector<Type>(in.size(), wide), wide);
+  };
+  const auto test = [&](const char* name, const Value& a, double b) {
+    return math(name, {a, number(b)}, {wide, wide}, truth);
+  };
+  const auto either = [&](const Value& on, const Value& a, const Value& b) {
+    return math("where", {on, a, b}, {truth, wide, wide}, wide);
+  };
+  const auto narrowed = [&](const Value& v) {
+    return v.is(Value::Kind::data) && type.element != Element::f32 ? Value::of(cast(v.data, type.element)) : v;
+  };
+  if (is_number(x) && is_number(y)) return math(kPower, {x, y}, {type, type}, type);
+  if (is_number(y) && y.d == 0) return number(1);
+  if (is_number(y) && y.d == 1) return x_in;
+  if (is_number(y) && y.d == 2) return narrowed(op("mul", {x, x}));
+  const Value size = op("exp2", {op("mul", {op("log2", {op("abs", {x})}), y})});
+  Value below = op("neg", {size});  // of x below 0
+  if (is_number(y) && std::isfinite(y.d)) {
+    const bool whole = y.d == std::trunc(y.d), odd = std::fabs(std::fmod(y.d, 2)) == 1;
+    if (!whole) below = number(std::nan(""));
+    return narrowed(whole && !odd ? size : either(test("lt", x, 0), below, size));
+  }
+  const Value odd = math("eq", {op("abs", {op("mod", {y, number(2)})}), number(1)}, {wide, wide}, truth);
+  const Value whole = math("eq", {op("floor", {y}), y}, {wide, wide}, truth);
+  below = either(odd, below, either(whole, size, number(std::nan(""))));
+  const Value made = either(test("lt", x, 0), below, size);
+  return narrowed(either(test("eq", y, 0), number(1), either(test("eq", x, 1), number(1), made)));
+}
+
 Value Engines::select(const Value& condition, const Value& a, const Value& b, const Type& condition_type,
                       const Type& result) {
   if (condition.is(Value::Kind::integer)) return condition.n != 0 ? a : b;
@@ -755,6 +797,8 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
     return tl_.min(t, axis, false, where_.file, where_.line);
   };
   const bool alone = part.shape()[axis] == 1;
+  // Where all of a box is missing there is still what lies around it.
+  const bool around = (op == "maxnum" || op == "minnum") && !x->whole(axis);
   auto out = std::make_shared<Data>();
   if (alone) {
     Dims shape;
@@ -765,6 +809,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
   } else {
     out->part = run(part);
   }
+  if (around) out->part = call(op, {arg(out->part), x->fill});
   const DType wanted = dtype_of(result.element);
   if (out->part.dtype() != wanted) out->part = tl_.cast(out->part, wanted, where_.file, where_.line);
   out->shape = shape_of(result);

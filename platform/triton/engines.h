@@ -36,6 +36,13 @@ class Engines {
   /// truncate() and without_sign() give, may wait for its readers.
   Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
              const Type& result);
+  /// x^y, which the engines have no op for: |x|^y is 2^(y log2 |x|), in f32, and has x's sign where y is odd; -0 is 0.
+  Value power(const Value& x, const Value& y, const Type&);
+  /// Elements of a constant.
+  template <class T>
+  DataPtr given(const std::vector<T>& elements, const Type& t) {
+    return of(tl_.tensor(elements, t.shape, dtype_of(t.element), where_.file, where_.line), t.shape, true);
+  }
   /// a where the condition holds, else b.
   Value select(const Value& condition, const Value& a, const Value& b, const Type& condition_type, const Type& result);
   DataPtr cast(const DataPtr&, Element to);
@@ -151,10 +158,13 @@ class Engines {
   struct Atomics {
     Span span;
     std::vector<tl::Event> done;
-    tl::Tensor old;  ///< of one that gives old values, instead of `done`
+    tl::Tensor old;    ///< of one that gives old values, instead of `done`
+    std::string adds;  ///< the op, where its order among others of that op does not show; else empty
   };
   static Span span_of(const tl::Ptr&, const Known& offsets, const Known* mask);
-  void before_load(const Span&);
+  void before_load(const Span& s) { wait_for_atomics(s, ""); }
+  /// For those in flight that meet the span, but for those that add by the same op.
+  void wait_for_atomics(const Span&, const std::string& adds);
   void before_write(const Span&);
   /// Waits for the loads in flight that meet the span; null: for all.
   void wait_for_loads(const Span*);

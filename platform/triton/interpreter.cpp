@@ -51,8 +51,14 @@ void Run::constant(const Operation& op) {
     return;
   }
   if (is_float(t.element)) {
-    for (const double d : a.reals) {
-      if (d != a.reals[0] && !(std::isnan(d) && std::isnan(a.reals[0]))) fault(op, "floats that are not alike");
+    const double first = a.reals.at(0);
+    const auto is_first = [first](double d) {
+      return std::isnan(d) ? std::isnan(first) : d == first && std::signbit(d) == std::signbit(first);
+    };
+    if (!std::all_of(a.reals.begin(), a.reals.end(), is_first)) {
+      flush();
+      out = Value::of(engines_.given(a.reals, t));
+      return;
     }
     out = Value::of_real(rounded(a.reals.at(0), t.element));
     out.kind = VK::uniform;
@@ -69,7 +75,9 @@ void Run::constant(const Operation& op) {
     if (t.element == Element::i1) k->base = 1;
     k->axes[0].values = values;
   } else {
-    fault(op, "a block of more than one dimension whose elements are not alike");
+    flush();
+    out = Value::of(engines_.given(a.integers, t));
+    return;
   }
   out = Value::of(KnownPtr(k));
 }
@@ -128,7 +136,9 @@ void Run::real_op(const Operation& op, const std::string& name) {
   } else {
     scalar_work();
   }
-  value(op.results[0]) = engines_.math(name, operands, types, lanes_type(op.results[0]));
+  const Type result = lanes_type(op.results[0]);
+  value(op.results[0]) =
+      name == kPower ? engines_.power(operands[0], operands[1], result) : engines_.math(name, operands, types, result);
 }
 
 void Run::select(const Operation& op) {

@@ -59,7 +59,7 @@ constexpr OpInfo kOps[] = {
     {"math.ceil", T::alike, D::real, 1, 1, "ceil"},
     {"math.absf", T::alike, D::real, 1, 1, "abs"},
     {"math.fma", T::alike, D::real, 3, 3, "fma"},
-    {"math.powf", T::alike, D::not_run, 2, 2},
+    {"math.powf", T::alike, D::real, 2, 2, kPower},
     {"tt.precise_sqrt", T::alike, D::real, 1, 1, "sqrt"},
     {"tt.precise_divf", T::alike, D::real, 2, 2, "div"},
     {"tt.clampf", T::alike, D::real, 3, 3, "clamp"},
@@ -162,12 +162,12 @@ const OpInfo* find_op(const std::string& name) {
 
 const char* library_op(const std::string& symbol) {
   static const std::map<std::string, const char*> ops = {
-      {"exp", "exp"},      {"fast_exp", "exp"},    {"exp2", "exp2"},       {"log", "log"},     {"fast_log", "log"},
-      {"log2", "log2"},    {"fast_log2", "log2"},  {"sqrt", "sqrt"},       {"rsqrt", "rsqrt"}, {"sin", "sin"},
-      {"fast_sin", "sin"}, {"cos", "cos"},         {"fast_cos", "cos"},    {"tanh", "tanh"},   {"fast_tanh", "tanh"},
-      {"erf", "erf"},      {"fabs", "abs"},        {"floor", "floor"},     {"ceil", "ceil"},   {"trunc", "trunc"},
-      {"rint", "round"},   {"nearbyint", "round"}, {"fma", "fma"},         {"fmax", "maxnum"}, {"fmin", "minnum"},
-      {"fmod", "mod"},     {"fdivide", "div"},     {"fast_fdivide", "div"}};
+      {"exp", "exp"},      {"fast_exp", "exp"},    {"exp2", "exp2"},    {"log", "log"},         {"fast_log", "log"},
+      {"log2", "log2"},    {"fast_log2", "log2"},  {"sqrt", "sqrt"},    {"rsqrt", "rsqrt"},     {"sin", "sin"},
+      {"fast_sin", "sin"}, {"cos", "cos"},         {"fast_cos", "cos"}, {"tanh", "tanh"},       {"fast_tanh", "tanh"},
+      {"erf", "erf"},      {"fabs", "abs"},        {"floor", "floor"},  {"ceil", "ceil"},       {"trunc", "trunc"},
+      {"rint", "round"},   {"nearbyint", "round"}, {"fma", "fma"},      {"fmax", "maxnum"},     {"fmin", "minnum"},
+      {"fmod", "mod"},     {"pow", kPower},        {"fdivide", "div"},  {"fast_fdivide", "div"}};
   const auto find = [](const std::string& name) {
     const auto it = ops.find(name);
     return it == ops.end() ? nullptr : it->second;

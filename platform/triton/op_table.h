@@ -112,6 +112,9 @@ struct OpInfo {
   IntegerOp integer = IntegerOp::none;
 };
 
+/// Of floats, which MATH commands make together: no engine's op.
+constexpr const char* kPower = "pow";
+
 /// Null where there is none of that name.
 const OpInfo* find_op(const std::string& name);
 /// tl's op that a function of libdevice (__nv_expf) or of ocml (__ocml_exp_f32) is; null: none.

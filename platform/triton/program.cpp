@@ -208,13 +208,16 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       const auto type = [&](ValueId v) { return function->types[v]; };
       const auto refuse = [&](const std::string& why) { all.push_back({op.line, op.name, why}); };
       if (op.info->does == Does::not_run) refuse("is not supported");
-      if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr)
+      const auto arity = [](const std::string& name) {  // of what can be computed; 0: it cannot
+        const MathOp* found = find_math_op(name);
+        return name == kPower ? 2 : found ? found->arity : 0;
+      };
+      if (op.info->does == Does::real && arity(op.info->tl) == 0)
         refuse(std::string("is not supported: the engines have no op '") + op.info->tl + "'");
       if (op.info->does == Does::extern_call) {
         const Attribute* symbol = op.attribute("symbol");
         const char* name = library_op(symbol ? symbol->text : "");
-        const MathOp* called = name ? find_math_op(name) : nullptr;
-        if (!called || called->arity != static_cast<int>(op.operands.size()))
+        if (!name || arity(name) != static_cast<int>(op.operands.size()))
           refuse("is not supported: the engines have no op for " + (symbol ? symbol->text : "it"));
       }
       if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
