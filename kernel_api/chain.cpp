@@ -50,7 +50,7 @@ struct Chained::Command {
       if (i.from) {
         s.in.push_back({true, add(*i.from)});
       } else {
-        if (i.waits) Core::handle_of(i.value.tensor())->core->wait(Core::handle_of(i.value.tensor()));
+        i.await();
         s.in.push_back({false, operand(i.value)});
       }
     }
@@ -59,6 +59,10 @@ struct Chained::Command {
     return steps.size() - 1;
   }
 };
+
+void Chained::Input::await() const {
+  if (waits) Core::handle_of(value.tensor())->core->wait(Core::handle_of(value.tensor()));
+}
 
 void Chained::settle(Input* i) {
   if (!i->from || !i->from->made_.valid()) return;
@@ -106,8 +110,8 @@ std::shared_ptr<Core> Chained::core() const {
 const Tensor& Chained::made() {
   if (made_.valid()) return made_;
   Command c;
-  c.add(*this);
-  if (c.steps.size() == 1) {
+  if (steps_ > 1) c.add(*this);
+  if (c.steps.size() < 2) {
     submit_alone();
   } else {
     MathOptions options;
@@ -125,7 +129,11 @@ void Chained::submit_alone() {
   options.async = true;
   if (op_->result == ResultRule::chosen) options.out_dtype = &dtype_;
   std::vector<Arg> args;
-  for (Input& i : in_) args.push_back(i.from ? Arg(i.from->made(), where_.file, where_.line) : i.value);
+  args.reserve(in_.size());
+  for (const Input& i : in_) {
+    i.await();
+    args.push_back(i.from ? Arg(i.from->made(), where_.file, where_.line) : i.value);
+  }
   made_ = core()->math(op_->name, args, options, where_);
   dtype_ = made_.dtype();
 }

@@ -24,6 +24,7 @@ class Chained {
     Arg value;
     bool waits = false;
     std::shared_ptr<Chained> from;
+    void await() const;
   };
 
   /// `dtype`: of a cast. One of the inputs is a tensor, or is made of one. KernelFault for types that do not go

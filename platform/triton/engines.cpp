@@ -227,10 +227,11 @@ DataPtr Engines::plain(const DataPtr& in) {
   return line;
 }
 
-Dims Engines::common_folds(const std::vector<DataPtr>& blocks) {
+Dims Engines::common_folds(const Operands& x) {
+  if (std::none_of(x.blocks.begin(), x.blocks.end(), [](const DataPtr& b) { return b && b->folded(); })) return {};
   std::set<int64_t> behind;  // elements of the dimensions behind each cut
   int64_t all = 1;
-  for (const DataPtr& b : blocks) {
+  for (const DataPtr& b : x.blocks) {
     if (!b || !b->folded()) continue;
     all = b->shape.elements();
     int64_t n = 1;
@@ -280,6 +281,11 @@ tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t co
   const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
   const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
   const auto at = [&](int64_t i) { return k.form == Known::Form::product ? (axis.at(i) != 0 ? 1 : 0) : axis.at(i); };
+  if (!axis.values && k.form != Known::Form::product && is_immediate(at(first)) && is_immediate(at(first + count))) {
+    const auto begin = static_cast<double>(at(first)), end = static_cast<double>(at(first + count));
+    if (axis.stride == 0 || count == 1) return full(tl_, {count}, begin, dtype);
+    return tl_.arange(begin, end, static_cast<double>(axis.stride), dtype, where_.file, where_.line);
+  }
   std::vector<int64_t> all;
   for (int64_t i = first; i < first + count; ++i) all.push_back(at(i));
   if (!std::all_of(all.begin(), all.end(), is_immediate))
@@ -453,101 +459,101 @@ std::vector<T> Engines::read_as(const DataPtr& d, const tl::Loaded& box) {
   return all;
 }
 
-Value Engines::math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
-                    const Type& result) {
-  // What is known.
-  std::vector<double> numbers;
-  std::vector<bool> is_number;
-  bool all_known = true;
-  for (const Value& v : operands) {
-    const bool number =
-        v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || (v.is(Value::Kind::integer) && is_immediate(v.n));
-    is_number.push_back(number);
-    numbers.push_back(v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d);
-    all_known = all_known && number;
-  }
-  double known_result = 0;
-  if (all_known && is_float(result.element) && apply_real(op, numbers, &known_result)) {
-    Value v = Value::of_real(rounded(known_result, result.element));
-    if (result.tensor) v.kind = Value::Kind::uniform;
-    return v;
-  }
-  std::vector<DataPtr> blocks(operands.size());
-  bool any = false;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (is_number[i]) continue;
-    blocks[i] = data(operands[i], types[i]);
-    any = true;
-  }
-  const size_t first_value = op == "where" ? 1 : 0;
-  bool any_value = false;
-  for (size_t i = first_value; i < blocks.size(); ++i) any_value = any_value || blocks[i];
-  if (!any_value || !any) blocks[first_value] = data(operands[first_value], types[first_value]);
-
-  // The box in which all are there.
-  const Dims shape = shape_of(result);
-  const int rank = shape.rank();
-  Dims first = zeros(rank), count = shape;
-  for (int d = 0; d < rank; ++d) {
+/// The box in which all that is there of the blocks lies.
+Engines::Box Engines::box_of(const Operands& x, const Dims& shape) {
+  Box box{zeros(shape.rank()), shape};
+  for (int d = 0; d < shape.rank(); ++d) {
     int64_t low = shape[d], high = 0;
-    for (const DataPtr& b : blocks) {
+    for (const DataPtr& b : x.blocks) {
       if (!b || b->alike(d)) continue;
       low = std::min(low, b->first[d]);
       high = std::max(high, b->first[d] + b->count[d]);
     }
     if (high == 0) continue;
-    first[d] = low;
-    count[d] = high - low;
+    box.first[d] = low;
+    box.count[d] = high - low;
   }
-  // Around it every operand must be a number, or not matter.
-  double fill = 0;
-  if (first != zeros(rank) || count != shape) {
-    std::vector<double> around = numbers;
-    std::vector<bool> anything(operands.size(), false);
-    bool some = false;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (!blocks[i]) continue;
-      around[i] = blocks[i]->fill;
-      for (int d = 0; d < rank; ++d) {
-        const bool partial = first[d] != 0 || count[d] != shape[d];
-        if (partial && blocks[i]->alike(d)) anything[i] = true;
-      }
-      some = some || anything[i];
+  return box;
+}
+
+/// What the op gives around a box: there every operand must be a number, or not matter. False: it cannot be said.
+bool Engines::fill_of(const std::string& op, const Operands& x, const Box& box, const Dims& shape, double* fill) {
+  std::vector<double> around(x.numbers.begin(), x.numbers.begin() + static_cast<std::ptrdiff_t>(x.count));
+  std::vector<bool> anything(x.count, false);
+  bool some = false;
+  for (size_t i = 0; i < x.count; ++i) {
+    if (!x.blocks[i]) continue;
+    around[i] = x.blocks[i]->fill;
+    for (int d = 0; d < shape.rank(); ++d) {
+      const bool partial = box.first[d] != 0 || box.count[d] != shape[d];
+      if (partial && x.blocks[i]->alike(d)) anything[i] = true;
     }
-    bool said = false;
-    if (some) {
-      fill = around.size() == 2 ? absorbed(op, around, anything) : std::nan("");
-      said = !std::isnan(fill);
-    } else if (op == "where") {
-      fill = around[0] != 0 ? around[1] : around[2];
-      said = true;
-    } else {
-      said = apply_real(op, around, &fill);
-    }
-    if (!said || !held(&fill, result.element)) {
-      first = zeros(rank);
-      count = shape;
-    }
+    some = some || anything[i];
   }
-  std::vector<tl::Chained::Input> in;
-  const Dims folds = common_folds(blocks);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (blocks[i]) {
-      DataPtr x = pad(blocks[i], first, count);
-      if (folds.rank() > 0) x = folded(x, folds);
-      if (folds.rank() == 0 && x->folded()) x = plain(x);
-      in.push_back(input(*x));
-    } else {
-      in.push_back(tl::Arg(numbers[i], where_.file, where_.line));
-    }
+  if (some) {
+    *fill = around.size() == 2 ? absorbed(op, around, anything) : std::nan("");
+    return !std::isnan(*fill);
   }
+  if (op != "where") return apply_real(op, around, fill);
+  *fill = around[0] != 0 ? around[1] : around[2];
+  return true;
+}
+
+Value Engines::math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
+                    const Type& result) {
+  Operands x;
+  x.count = operands.size();
+  std::array<bool, Operands::kMost> is_number{};
+  bool all_numbers = true;
+  for (size_t i = 0; i < x.count; ++i) {
+    const Value& v = operands[i];
+    is_number[i] =
+        v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || (v.is(Value::Kind::integer) && is_immediate(v.n));
+    x.numbers[i] = v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d;
+    all_numbers = all_numbers && is_number[i];
+  }
+  double known_result = 0;
+  if (all_numbers && is_float(result.element) &&
+      apply_real(op, {x.numbers.begin(), x.numbers.begin() + static_cast<std::ptrdiff_t>(x.count)}, &known_result)) {
+    Value v = Value::of_real(rounded(known_result, result.element));
+    if (result.tensor) v.kind = Value::Kind::uniform;
+    return v;
+  }
+  for (size_t i = 0; i < x.count; ++i) {
+    if (!is_number[i]) x.blocks[i] = data(operands[i], types[i]);
+  }
+  // One that carries the value must be a block.
+  const size_t first_value = op == "where" ? 1 : 0;
+  if (std::none_of(x.blocks.begin() + first_value, x.blocks.end(), [](const DataPtr& b) { return b != nullptr; }))
+    x.blocks[first_value] = data(operands[first_value], types[first_value]);
+
+  const Dims shape = shape_of(result);
+  const Box whole_box{zeros(shape.rank()), shape};
+  Box box = box_of(x, shape);
   auto d = std::make_shared<Data>();
+  if (box.first != whole_box.first || box.count != whole_box.count) {
+    if (!fill_of(op, x, box, shape, &d->fill) || !held(&d->fill, result.element)) box = whole_box;
+  }
+  d->folds = common_folds(x);
+  std::vector<tl::Chained::Input> in;
+  in.reserve(x.count);
+  for (size_t i = 0; i < x.count; ++i) {
+    if (!x.blocks[i]) {
+      in.push_back(tl::Arg(x.numbers[i], where_.file, where_.line));
+      continue;
+    }
+    DataPtr b = pad(x.blocks[i], box.first, box.count);
+    if (d->folds.rank() > 0) {
+      b = folded(b, d->folds);
+    } else if (b->folded()) {
+      b = plain(b);
+    }
+    in.push_back(input(*b));
+  }
   compute(op, std::move(in), d.get());
-  d->folds = folds;
   d->shape = shape;
-  d->first = first;
-  d->count = count;
-  d->fill = fill;
+  d->first = box.first;
+  d->count = box.count;
   return Value::of(DataPtr(d));
 }
 

@@ -4,6 +4,7 @@
 // box must grow, what is around it is put there first (pad). 0 · x is 0 and -inf - x is -inf around a box, whatever x.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -115,9 +116,21 @@ class Engines {
   static std::vector<T> read_as(const DataPtr&, const tl::Loaded& box);
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
+  /// Of an elementwise command: numbers, which become immediates, and blocks.
+  struct Operands {
+    static constexpr size_t kMost = 3;
+    size_t count = 0;
+    std::array<double, kMost> numbers{};
+    std::array<DataPtr, kMost> blocks;
+  };
+  struct Box {
+    Dims first, count;
+  };
+  static Box box_of(const Operands&, const Dims& shape);
+  static bool fill_of(const std::string& op, const Operands&, const Box&, const Dims& shape, double* fill);
   /// The folds in which all those of the blocks are told apart; none where none is folded, or tl has not as many
   /// dimensions.
-  static Dims common_folds(const std::vector<DataPtr>&);
+  static Dims common_folds(const Operands&);
   DataPtr folded(const DataPtr&, const Dims& folds);
   tl::Chained::Input input(const Data&) const;
   /// The same of blocks that may wait, into a block whose part it is.

@@ -125,6 +125,8 @@ bool Run::passes_nan_on(const Operation& op) {
 void Run::real_op(const Operation& op, const std::string& name) {
   std::vector<Value> operands;
   std::vector<Type> types;
+  operands.reserve(op.operands.size());
+  types.reserve(op.operands.size());
   bool data = false;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     operands.push_back(in(op, i));

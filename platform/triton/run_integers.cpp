@@ -156,6 +156,7 @@ Value Run::on_engine(const Operation& op, std::vector<Value> operands) {
   flush();
   const Type result = lanes_type(op.results[0]);
   std::vector<Type> types;
+  types.reserve(op.operands.size());
   for (size_t i = 0; i < op.operands.size(); ++i) types.push_back(lanes_type(op.operands[i]));
   operands.resize(types.size());
   switch (op.info->does) {
