@@ -1,6 +1,7 @@
 #include "kernbench/kernel_api/chain.h"
 
 #include <algorithm>
+#include <array>
 
 #include "kernbench/kernel_api/core.h"
 #include "kernbench/phase2/op/chain.h"
@@ -11,6 +12,8 @@ using detail::Core;
 using detail::MathOptions;
 
 namespace {
+
+constexpr size_t kMostOperands = 3;  // of an elementwise op
 
 DType dtype_of(const Chained::Input& i) {
   return i.from ? i.from->dtype() : i.value.tensor().dtype();
@@ -25,10 +28,14 @@ bool same_place(const Tensor& a, const Tensor& b) {
 
 /// A chain as its steps are found, each behind those that it needs.
 struct Chained::Command {
-  std::vector<Chain::Step> steps;
+  std::string text;
   std::vector<const Chained*> made_by;  ///< of each step
   std::vector<Arg> operands;
 
+  explicit Command(size_t most) {
+    made_by.reserve(most);
+    operands.reserve(2 * most);
+  }
   size_t operand(const Arg& a) {
     for (size_t i = 0; i < operands.size(); ++i) {
       const Arg& o = operands[i];
@@ -42,21 +49,16 @@ struct Chained::Command {
   size_t add(Chained& c) {
     const auto at = std::find(made_by.begin(), made_by.end(), &c);
     if (at != made_by.end()) return static_cast<size_t>(at - made_by.begin());
-    Chain::Step s;
-    s.op = c.op_;
-    s.dtype = c.dtype_;
-    for (Input& i : c.in_) {
+    std::array<Chain::Source, kMostOperands> in;
+    for (size_t n = 0; n < c.in_.size(); ++n) {
+      Input& i = c.in_[n];
       settle(&i);
-      if (i.from) {
-        s.in.push_back({true, add(*i.from)});
-      } else {
-        i.await();
-        s.in.push_back({false, operand(i.value)});
-      }
+      if (!i.from) i.await();
+      in[n] = i.from ? Chain::Source{true, add(*i.from)} : Chain::Source{false, operand(i.value)};
     }
-    steps.push_back(std::move(s));
+    Chain::append(&text, *c.op_, c.dtype_, in.data(), c.in_.size());
     made_by.push_back(&c);
-    return steps.size() - 1;
+    return made_by.size() - 1;
   }
 };
 
@@ -71,23 +73,24 @@ void Chained::settle(Input* i) {
 
 Chained::Chained(const MathOp& op, std::vector<Input> in, std::optional<DType> dtype, SourceLine where)
     : op_(&op), in_(std::move(in)), where_(where) {
-  std::vector<DType> types;
+  std::array<DType, kMostOperands> types{};
+  size_t values = 0;
   for (size_t i = 0; i < in_.size(); ++i) {
     settle(&in_[i]);
     if (!in_[i].from && in_[i].value.is_scalar()) continue;
     const Dims& shape = in_[i].from ? in_[i].from->shape_ : in_[i].value.tensor().shape();
     while (shape_.rank() < shape.rank()) shape_.push_back(1);
     for (int d = 0; d < shape.rank(); ++d) shape_[d] = std::max(shape_[d], shape[d]);
-    if (i > 0 || !op.first_is_condition) types.push_back(dtype_of(in_[i]));
+    if (values < kMostOperands && (i > 0 || !op.first_is_condition)) types[values++] = dtype_of(in_[i]);
   }
-  bool alone = in_.size() != static_cast<size_t>(op.arity);
-  for (const DType t : types) alone = alone || t != types.front();
+  bool alone = in_.size() != static_cast<size_t>(op.arity) || in_.size() > kMostOperands || values == 0;
+  for (size_t i = 0; i < values; ++i) alone = alone || types[i] != types[0];
   if (alone) {
     submit_alone();
     in_.clear();
     return;
   }
-  dtype_ = dtype ? *dtype : result_dtype(op, types);
+  dtype_ = dtype ? *dtype : result_dtype(op, std::vector<DType>(op.first_is_condition ? 2 : 1, types[0]));
   for (Input& i : in_) {
     if (!i.from) continue;
     if (i.from->shape_ != shape_ || steps_ + i.from->steps_ > Chain::kMostSteps) {
@@ -109,14 +112,14 @@ std::shared_ptr<Core> Chained::core() const {
 
 const Tensor& Chained::made() {
   if (made_.valid()) return made_;
-  Command c;
+  Command c(steps_ > 1 ? steps_ : 0);
   if (steps_ > 1) c.add(*this);
-  if (c.steps.size() < 2) {
+  if (c.made_by.size() < 2) {
     submit_alone();
   } else {
     MathOptions options;
     options.async = true;
-    options.argument = Chain(std::move(c.steps)).to_string();
+    options.argument = std::move(c.text);
     made_ = core()->command("chain", c.operands, shape_, dtype_, options, where_);
   }
   in_.clear();

@@ -65,15 +65,19 @@ std::shared_ptr<const Chain> Chain::of(const std::string& text) {
   return known[text] = std::make_shared<const Chain>(text);
 }
 
-std::string Chain::Step::to_string() const {
-  std::string text = std::string(op->name) + ":" + std::string(name_of(dtype));
-  for (const Source& s : in) text += (s.of_step ? " s" : " x") + std::to_string(s.index);
-  return text;
+void Chain::append(std::string* text, const MathOp& op, DType dtype, const Source* in, size_t count) {
+  if (!text->empty()) *text += "; ";
+  (*text += op.name) += ':';
+  *text += name_of(dtype);
+  for (size_t i = 0; i < count; ++i) {
+    *text += in[i].of_step ? " s" : " x";
+    *text += std::to_string(in[i].index);
+  }
 }
 
-std::string Chain::to_string() const {
+std::string Chain::Step::to_string() const {
   std::string text;
-  for (const Step& s : steps_) text += (text.empty() ? "" : "; ") + s.to_string();
+  append(&text, *op, dtype, in.data(), in.size());
   return text;
 }
 

@@ -29,15 +29,15 @@ class Chain {
     std::vector<Source> in;
     std::string to_string() const;
   };
+  /// Writes a step behind those that are there.
+  static void append(std::string* text, const MathOp&, DType, const Source* in, size_t count);
 
-  explicit Chain(std::vector<Step> steps) : steps_(std::move(steps)) {}
   /// std::invalid_argument, one line, for what is no chain.
   explicit Chain(std::string_view text);
   /// The same, of a text that was read before without reading it again.
   static std::shared_ptr<const Chain> of(const std::string& text);
 
   const std::vector<Step>& steps() const { return steps_; }
-  std::string to_string() const;
 
  private:
   std::vector<Step> steps_;

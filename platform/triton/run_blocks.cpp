@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <map>
 #include <utility>
 
 namespace kernbench::triton {
@@ -14,8 +14,9 @@ std::string Run::single_reduction(const Operation& op) const {
   if (b.operations.size() == 2) {
     const Operation& only = b.operations[0];
     if (b.operations[1].operands[0] != only.results.at(0) || only.operands.size() != 2) return {};
-    const std::set<ValueId> used(only.operands.begin(), only.operands.end());
-    if (used != std::set<ValueId>(b.arguments.begin(), b.arguments.end())) return {};
+    const ValueId x = only.operands[0], y = only.operands[1];
+    const bool both = (x == b.arguments[0] && y == b.arguments[1]) || (x == b.arguments[1] && y == b.arguments[0]);
+    if (!both) return {};
     static const std::map<std::string, std::string> names = {
         {"arith.addf", "sum"},  {"arith.addi", "sum"},     {"arith.maximumf", "max"},   {"arith.maxnumf", "maxnum"},
         {"arith.maxsi", "max"}, {"arith.minimumf", "min"}, {"arith.minnumf", "minnum"}, {"arith.minsi", "min"}};

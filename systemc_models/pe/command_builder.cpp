@@ -63,7 +63,9 @@ void fill_passes(const OpDesc& d, PeCommand& c) {
     c.steps = steps_of(*op, shape[d.axis < 0 ? d.axis + shape.rank() : d.axis]);
   }
   if (op && op->kind == MathKind::chain) {
-    for (const Chain::Step& s : Chain::of(d.argument)->steps()) c.combines.emplace_back(s.op->name);
+    const std::vector<Chain::Step>& steps = Chain::of(d.argument)->steps();
+    c.combines.reserve(steps.size());
+    for (const Chain::Step& s : steps) c.combines.emplace_back(s.op->name);
     return;
   }
   if (d.argument.empty() || !op || (!op->is_reduction() && op->kind != MathKind::scan)) return;
