@@ -7,16 +7,6 @@
 
 namespace kernbench::triton {
 
-namespace {
-
-Dims none(int rank) {
-  Dims d;
-  for (int i = 0; i < rank; ++i) d.push_back(0);
-  return d;
-}
-
-}  // namespace
-
 /// Indices [first, first + count) of a dimension, at offset + stride · (index - first) elements.
 struct Engines::Run {
   int64_t first = 0, count = 1, offset = 0, stride = 0;
@@ -274,7 +264,7 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     return Value::of(KnownPtr(Known::of(result.element, offsets->shape, static_cast<int64_t>(other))));
   };
   bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
-  Dims first = none(rank), count = offsets->shape;
+  Dims first = zeros(rank), count = offsets->shape;
   for (int d = 0; ruled && d < rank; ++d) {
     ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
     if (count[d] == 0) return nothing();
@@ -379,7 +369,7 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
                     const Type& type, const DataPtr& on) {
   const int rank = offsets->shape.rank();
   bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
-  Dims first = none(rank), count = offsets->shape;
+  Dims first = zeros(rank), count = offsets->shape;
   for (int d = 0; ruled && d < rank; ++d) {
     ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
     if (count[d] == 0) return;

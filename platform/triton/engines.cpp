@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <set>
 
 #include "kernbench/kernel_api/assembly.h"
 #include "kernbench/kernel_api/host_tensor.h"
@@ -20,34 +19,6 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 /// Immediates are doubles. So large an integer is exact as one, and so is the end of a range of such.
 constexpr int64_t kMostImmediate = int64_t{1} << 51;
 
-/// What lies around a box, as the type holds it: integers wrap. False: it is no immediate.
-bool held(double* fill, Element e) {
-  if (is_float(e)) {
-    *fill = rounded(*fill, e);
-    return true;
-  }
-  if (!(std::fabs(*fill) <= static_cast<double>(kMostImmediate))) return false;
-  *fill = static_cast<double>(wrapped(static_cast<int64_t>(*fill), e));
-  return true;
-}
-
-/// Dimensions of the tensor; a number's are none.
-Dims shape_of(const Type& t) {
-  return t.tensor ? t.shape.dims() : Dims{};
-}
-
-Dims ones(int rank) {
-  Dims d;
-  for (int i = 0; i < rank; ++i) d.push_back(1);
-  return d;
-}
-
-Dims zeros(int rank) {
-  Dims d;
-  for (int i = 0; i < rank; ++i) d.push_back(0);
-  return d;
-}
-
 /// What the op gives where some operands (NaN here) may be anything; NaN: it cannot be said.
 double absorbed(const std::string& op, const std::vector<double>& x, const std::vector<bool>& anything) {
   if (op == "mul" && ((!anything[0] && x[0] == 0) || (!anything[1] && x[1] == 0))) return 0;
@@ -61,6 +32,32 @@ double absorbed(const std::string& op, const std::vector<double>& x, const std::
 }
 
 }  // namespace
+
+Dims ones(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(1);
+  return d;
+}
+
+Dims zeros(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(0);
+  return d;
+}
+
+bool held(double* fill, Element e) {
+  if (is_float(e)) {
+    *fill = rounded(*fill, e);
+    return true;
+  }
+  if (!(std::fabs(*fill) <= static_cast<double>(kMostImmediate))) return false;
+  *fill = static_cast<double>(wrapped(static_cast<int64_t>(*fill), e));
+  return true;
+}
+
+Dims shape_of(const Type& t) {
+  return t.tensor ? t.shape.dims() : Dims{};
+}
 
 bool is_immediate(int64_t n) {
   return n >= -kMostImmediate && n <= kMostImmediate;
@@ -213,61 +210,6 @@ void Engines::compute(const std::string& op, std::vector<tl::Chained::Input> in,
 const DataPtr& Engines::settled(const DataPtr& d) {
   if (d->chained) d->part = std::exchange(d->chained, nullptr)->made();
   return d;
-}
-
-DataPtr Engines::plain(const DataPtr& in) {
-  const DataPtr& d = settled(in);
-  if (!d->folded()) return d;
-  await(*d);
-  auto line = std::make_shared<Data>(*d);
-  if (line->part.shape() != line->folds)
-    line->part = tl_.copy(line->part.broadcast_to(line->folds, where_.file, where_.line), where_.file, where_.line);
-  line->part = tl_.reshape(line->part, line->shape, where_.file, where_.line);
-  line->folds = {};
-  return line;
-}
-
-Dims Engines::common_folds(const Operands& x) {
-  if (std::none_of(x.blocks.begin(), x.blocks.end(), [](const DataPtr& b) { return b && b->folded(); })) return {};
-  std::set<int64_t> behind;  // elements of the dimensions behind each cut
-  int64_t all = 1;
-  for (const DataPtr& b : x.blocks) {
-    if (!b || !b->folded()) continue;
-    all = b->shape.elements();
-    int64_t n = 1;
-    for (int d = b->folds.rank() - 1; d > 0; --d) behind.insert(n *= b->folds[d]);
-  }
-  Dims folds;
-  if (behind.empty() || behind.size() >= static_cast<size_t>(kMaxRank)) return folds;
-  for (auto n = behind.rbegin(); n != behind.rend(); ++n) {
-    if (all % *n != 0) return {};
-    folds.push_back(all / *n);
-    all = *n;
-  }
-  folds.push_back(all);
-  return folds;
-}
-
-DataPtr Engines::folded(const DataPtr& in, const Dims& folds) {
-  if (in->folds == folds) return in;
-  const DataPtr& d = settled(in);
-  const Dims& was = d->part.shape();
-  Dims shape;  // of the part, dimension by dimension of the folds
-  int64_t within = 1;
-  for (int f = folds.rank() - 1, i = was.rank() - 1; f >= 0; --f) {
-    const int64_t extent = d->folded() ? d->folds[i] : d->shape[i];
-    shape.push_back(was[i] == 1 ? 1 : folds[f]);
-    within *= folds[f];
-    if (within < extent) continue;
-    within = 1;
-    --i;
-  }
-  auto out = std::make_shared<Data>(*d);
-  Dims turned;
-  for (int f = shape.rank() - 1; f >= 0; --f) turned.push_back(shape[f]);
-  out->part = tl_.reshape(d->part, turned, where_.file, where_.line);
-  out->folds = folds;
-  return out;
 }
 
 void Engines::settle(const Value& v) {
@@ -706,209 +648,6 @@ DataPtr Engines::without_sign(const DataPtr& d, const Type& from, Type* wide) {
   const Value x = Value::of(cast(d, wide->element));
   if (bits == 1) return x.data;
   return math("bitwise_and", {x, Value::of((int64_t{1} << bits) - 1)}, {*wide, *wide}, *wide).data;
-}
-
-// ---- Matrices and reductions ----------------------------------------------------------------------------------------
-
-Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td) {
-  const auto zero = [](const Value& v) {
-    return (v.is(Value::Kind::uniform) && v.d == 0) ||
-           (v.is(Value::Kind::known) && v.known->uniform() && v.known->base == 0);
-  };
-  if (zero(a) || zero(b)) return c;
-  await(a);
-  await(b);
-  DataPtr x = plain(data(a, ta));
-  DataPtr y = plain(data(b, tb));
-  // Around a box of zeros nothing is added.
-  const auto full_along = [&](DataPtr d, int i) {
-    if (d->whole(i) || d->fill == 0) return d;
-    Dims first = d->first, count = d->count;
-    first[i] = 0;
-    count[i] = d->shape[i];
-    return pad(d, first, count);
-  };
-  for (int i = 0; i < 2; ++i) {
-    x = full_along(x, i);
-    y = full_along(y, i);
-  }
-  const int64_t low = std::max(x->first[1], y->first[0]);
-  const int64_t high = std::min(x->first[1] + x->count[1], y->first[0] + y->count[0]);
-  if (low >= high) return c;
-  const auto matrix = [&](const DataPtr& d, int k_axis) {
-    tl::Tensor t = d->part;
-    if (t.shape() != d->count)
-      t = tl_.copy(t.broadcast_to(d->count, where_.file, where_.line), where_.file, where_.line);
-    return t.slice(k_axis, low - d->first[k_axis], high - low, where_.file, where_.line);
-  };
-  tl::Tensor p = matrix(x, 1);
-  tl::Tensor q = matrix(y, 0);
-  if (p.dtype() != q.dtype()) {  // of two kinds of f8
-    const DType common = size_of(p.dtype()) == 1 && size_of(q.dtype()) == 1 ? DType::f16 : DType::f32;
-    if (p.dtype() != common) p = tl_.cast(p, common, where_.file, where_.line);
-    if (q.dtype() != common) q = tl_.cast(q, common, where_.file, where_.line);
-  }
-  for (const tl::Tensor& t : {p, q}) tl_.wait(t);
-  auto d = std::make_shared<Data>();
-  d->product = true;
-  d->shape = td.shape;
-  d->first = {x->first[0], y->first[1]};
-  d->count = {x->count[0], y->count[1]};
-  const DType dtype = dtype_of(td.element);
-  // The engine adds to what it accumulates in.
-  const bool sums = dtype == (is_float(p.dtype()) ? DType::f32 : DType::i32);
-  const auto covers = [&](const Data& sum) {
-    return sum.part.shape() == d->count && sum.part.dtype() == dtype && sum.first == d->first && sum.count == d->count;
-  };
-  if (sums && c.is(Value::Kind::data) && covers(*c.data)) {
-    if (!c.data->product) tl_.wait(c.data->part);
-    d->part = tl_.dot(p, q, c.data->part, dtype, where_.file, where_.line);
-    d->fill = c.data->fill;
-    return Value::of(DataPtr(d));
-  }
-  d->part = tl_.dot(p, q, dtype, where_.file, where_.line);
-  const Value product = Value::of(DataPtr(d));
-  if (zero(c)) return product;
-  await(product);
-  await(c);
-  return math("add", {c, product}, {td, td}, td);
-}
-
-DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {
-  DataPtr x = plain(d);
-  const double nothing = op == "sum" ? 0 : op == "max" || op == "maxnum" ? -kInf : kInf;
-  if (!x->whole(axis) && x->fill != nothing) {
-    Dims first = x->first, count = x->count;
-    first[axis] = 0;
-    count[axis] = x->shape[axis];
-    x = pad(x, first, count);
-  }
-  double fill = op == "sum" ? x->fill * static_cast<double>(x->shape[axis]) : x->fill;
-  if (!held(&fill, result.element)) x = whole(x);
-  tl::Tensor part = x->part;
-  if (part.shape()[axis] != x->count[axis]) {  // all alike
-    if (op == "sum") {
-      const double n = static_cast<double>(x->count[axis]);
-      part = call("mul", {arg(part), n});
-    }
-    part = part.slice(axis, 0, 1, where_.file, where_.line);
-  }
-  const auto run = [&](const tl::Tensor& t) {
-    if (op == "sum") return tl_.sum(t, axis, false, where_.file, where_.line);
-    if (op == "max") return tl_.max(t, axis, false, where_.file, where_.line);
-    if (op == "maxnum" || op == "minnum") {
-      const auto combine = [&](const tl::Expr& a, const tl::Expr& b) { return tl::Expr::op(op.c_str(), {a, b}); };
-      return tl_.reduce(t, axis, combine, false, where_.file, where_.line);
-    }
-    return tl_.min(t, axis, false, where_.file, where_.line);
-  };
-  const bool alone = part.shape()[axis] == 1;
-  // Where all of a box is missing there is still what lies around it.
-  const bool around = (op == "maxnum" || op == "minnum") && !x->whole(axis);
-  auto out = std::make_shared<Data>();
-  if (alone) {
-    Dims shape;
-    for (int i = 0; i < part.rank(); ++i) {
-      if (i != axis) shape.push_back(part.shape()[i]);
-    }
-    out->part = tl_.reshape(part, shape, where_.file, where_.line);
-  } else {
-    out->part = run(part);
-  }
-  if (around) out->part = call(op, {arg(out->part), x->fill});
-  const DType wanted = dtype_of(result.element);
-  if (out->part.dtype() != wanted) out->part = tl_.cast(out->part, wanted, where_.file, where_.line);
-  out->shape = shape_of(result);
-  for (int i = 0; i < x->shape.rank(); ++i) {
-    if (i == axis) continue;
-    out->first.push_back(x->first[i]);
-    out->count.push_back(x->count[i]);
-  }
-  out->fill = fill;
-  return out;
-}
-
-// ---- Views ----------------------------------------------------------------------------------------------------------
-
-DataPtr Engines::expand(const DataPtr& in, int axis, const Dims& shape) {
-  const DataPtr d = plain(in);
-  auto out = std::make_shared<Data>(*d);
-  out->part = d->part.expand_dims(axis, where_.file, where_.line);
-  out->shape = shape;
-  out->first = zeros(shape.rank());
-  out->count = shape;
-  for (int i = 0; i < d->shape.rank(); ++i) {
-    out->first[i < axis ? i : i + 1] = d->first[i];
-    out->count[i < axis ? i : i + 1] = d->count[i];
-  }
-  return out;
-}
-
-DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
-  const DataPtr d = plain(in);
-  auto out = std::make_shared<Data>(*d);
-  out->said = nullptr;
-  out->shape = shape;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (d->shape[i] != shape[i]) out->count[i] = shape[i];
-  }
-  return out;
-}
-
-DataPtr Engines::spread_deep(const DataPtr& in, const Shape& from, const Shape& to) {
-  if (from == to) return in;
-  // Neighbours that are repeated, or not, go together.
-  Dims folds, kept;
-  bool repeats = false;
-  for (int d = 0; d < to.rank(); ++d) {
-    if (to[d] == 1) continue;
-    const bool repeated = from[d] == 1;
-    if (folds.rank() > 0 && repeated == repeats) {
-      folds[folds.rank() - 1] *= to[d];
-      if (!repeated) kept[kept.rank() - 1] *= to[d];
-      continue;
-    }
-    if (folds.rank() == kMaxRank)
-      fault("a broadcast along dimensions that lie apart, in more than " + std::to_string(kMaxRank) + " groups");
-    folds.push_back(to[d]);
-    kept.push_back(repeated ? 1 : to[d]);
-    repeats = repeated;
-  }
-  const DataPtr d = plain(whole(in));
-  auto out = std::make_shared<Data>(*d);
-  out->said = nullptr;
-  out->shape = out->count = to.dims();
-  out->first = zeros(to.dims().rank());
-  if (d->part.elements() == 1) {
-    out->part = d->part.reshape(ones(to.dims().rank()), where_.file, where_.line);
-    return out;
-  }
-  out->folds = folds;
-  out->part = tl_.reshape(d->part, kept, where_.file, where_.line);
-  return out;
-}
-
-DataPtr Engines::permute(const DataPtr& in, const std::vector<int64_t>& order, const Dims& shape) {
-  const DataPtr d = plain(in);
-  auto out = std::make_shared<Data>(*d);
-  out->said = nullptr;
-  out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
-  out->shape = shape;
-  for (size_t i = 0; i < order.size(); ++i) {
-    out->first[static_cast<int>(i)] = d->first[static_cast<int>(order[i])];
-    out->count[static_cast<int>(i)] = d->count[static_cast<int>(order[i])];
-  }
-  return out;
-}
-
-DataPtr Engines::reshape(const DataPtr& in, const Dims& shape) {
-  if (in->shape == shape) return in;
-  const DataPtr d = plain(in);
-  if (d->part.elements() == 1 && d->whole())
-    return of(d->part.reshape(ones(shape.rank()), where_.file, where_.line), shape);
-  const bool was = d->readable && d->whole() && d->part.shape() == d->shape;
-  const tl::Tensor t = tl_.reshape(dense(d), shape, where_.file, where_.line);
-  return of(t, shape, was && t.id() == d->part.id());
 }
 
 }  // namespace kernbench::triton

@@ -193,6 +193,12 @@ class Engines {
   std::vector<Atomics> atomics_;  ///< what may not be done yet
 };
 
+Dims ones(int rank);
+Dims zeros(int rank);
+/// Dimensions of the tensor; a number's are none.
+Dims shape_of(const Type&);
+/// What lies around a box, as the type holds it: integers wrap. False: it is no immediate.
+bool held(double* fill, Element);
 /// What the op makes of known floats; NaN-safe. False: not known.
 bool apply_real(const std::string& op, const std::vector<double>& x, double* out);
 /// Whether a command can carry it: immediates are doubles.
