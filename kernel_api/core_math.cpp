@@ -236,6 +236,8 @@ Tensor Core::command(std::string_view op, const std::vector<Arg>& args, const Di
   desc->keepdims = options.keepdims;
   desc->argument = options.argument;
   std::vector<std::shared_ptr<Handle>> handles;
+  handles.reserve(args.size());
+  desc->operands.reserve(args.size());
   for (const Arg& a : args) {
     desc->operands.push_back(operand_of(a, op));
     if (!a.is_scalar()) handles.push_back(handle_of(a.tensor()));

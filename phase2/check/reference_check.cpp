@@ -10,6 +10,7 @@
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/graph/provenance.h"
+#include "kernbench/phase2/op/chain.h"
 #include "kernbench/phase2/op/combiner.h"
 #include "kernbench/phase2/op/math_op.h"
 
@@ -656,6 +657,60 @@ void compare_materialized(const ReplayedOp& op, const std::vector<std::string>& 
       op.record.op_id, where(d.operands[0], pes), differs.first - d.data->begin(), d.data->size()));
 }
 
+/// `which`: of what in the op, in front of "departs".
+[[noreturn]] void departs(const ReplayedOp& op, const std::string& which, const std::string& reason,
+                          const std::vector<std::string>& pes) {
+  const OpDesc& d = *op.record.desc;
+  std::string s = fmt::format("op {} ({})", op.record.op_id, d.name);
+  if (d.where.line) s += fmt::format(" at {}:{}", d.where.file, d.where.line);
+  s += which + " departs from its reference: " + reason + "; operands:";
+  const std::vector<Operand> operands = inputs_of(d);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    s += (i ? ", " : " ") + where(operands[i], pes);
+    if (operands[i].is_scalar) continue;
+    std::string story;
+    if (i < op.producers.size() && !op.producers[i].empty()) {
+      story = "made by op";
+      for (size_t p = 0; p < op.producers[i].size() && p < 8; ++p) story += " " + std::to_string(op.producers[i][p]);
+      if (op.producers[i].size() > 8) story += " …";
+    }
+    const std::string carriers = carriers_of(op.records, op.record, operands[i].ref, pes);
+    if (!carriers.empty()) story += (story.empty() ? "" : "; ") + carriers;
+    if (!story.empty()) s += " (" + story + ")";
+  }
+  throw OpDeparts(s);
+}
+
+bool is_chain(const OpDesc& d) {
+  const MathOp* op = d.type == CommandType::math ? find_math_op(d.op) : nullptr;
+  return op && op->kind == MathKind::chain;
+}
+
+/// Each step from what those before it gave as commands of their own, which have been checked: errors do not add up.
+void check_chain(const ReplayedOp& op, const std::vector<std::string>& pes) {
+  const OpDesc& d = *op.record.desc;
+  const std::vector<Chain::Step>& steps = Chain::of(d.argument)->steps();
+  std::vector<Bytes> made(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    OpDesc one;
+    one.name = one.op = steps[i].op->name;
+    one.output.dtype = steps[i].dtype;
+    one.output.shape = d.output.shape;
+    one.output.strides = TensorRef::row_major(d.output.shape);
+    std::vector<EvalInput> in;
+    for (const Chain::Source& from : steps[i].in)
+      in.push_back(from.of_step ? EvalInput::tensor(made[from.index].data(), steps[from.index].dtype, d.output.shape)
+                                : op.inputs[from.index]);
+    one.operands.resize(in.size());
+    const bool last = i + 1 == steps.size();
+    if (!last) made[i] = evaluate(one, in);
+    const void* values = last ? static_cast<const void*>(op.output) : made[i].data();
+    const TensorReport report = verify(one.name, one.output.dtype, d.output.shape, values, reference_of(one, in));
+    if (!report.passed)
+      departs(op, fmt::format(": step {} of {}, {},", i + 1, steps.size(), one.op), report.reason, pes);
+  }
+}
+
 }  // namespace
 
 ReferenceValues reference_of(const OpDesc& d, const std::vector<EvalInput>& in) {
@@ -677,6 +732,8 @@ ReferenceValues reference_of(const OpDesc& d, const std::vector<EvalInput>& in) 
       return counted(d, in[0]);
     case MathKind::random:
       return drawn(d, in);
+    case MathKind::chain:
+      throw EvalError("a chain is checked step by step");
     case MathKind::report:
     case MathKind::create:
       break;
@@ -707,28 +764,11 @@ std::function<void(const ReplayedOp&)> reference_check(std::vector<std::string> 
   return [pes = std::move(pes)](const ReplayedOp& op) {
     const OpDesc& d = *op.record.desc;
     if (d.materialized) return compare_materialized(op, pes);
+    if (is_chain(d)) return check_chain(op, pes);
     const auto elements = static_cast<int64_t>(d.value_bytes() / size_of(d.output.dtype));
     const Dims shape = d.type == CommandType::atomic ? Dims{elements} : d.output.shape;
     const TensorReport report = verify(d.name, d.output.dtype, shape, op.output, reference_of(d, op.inputs));
-    if (report.passed) return;
-    std::string s = fmt::format("op {} ({})", op.record.op_id, d.name);
-    if (d.where.line) s += fmt::format(" at {}:{}", d.where.file, d.where.line);
-    s += " departs from its reference: " + report.reason + "; operands:";
-    const std::vector<Operand> operands = inputs_of(d);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      s += (i ? ", " : " ") + where(operands[i], pes);
-      if (operands[i].is_scalar) continue;
-      std::string story;
-      if (i < op.producers.size() && !op.producers[i].empty()) {
-        story = "made by op";
-        for (size_t p = 0; p < op.producers[i].size() && p < 8; ++p) story += " " + std::to_string(op.producers[i][p]);
-        if (op.producers[i].size() > 8) story += " …";
-      }
-      const std::string carriers = carriers_of(op.records, op.record, operands[i].ref, pes);
-      if (!carriers.empty()) story += (story.empty() ? "" : "; ") + carriers;
-      if (!story.empty()) s += " (" + story + ")";
-    }
-    throw OpDeparts(s);
+    if (!report.passed) departs(op, "", report.reason, pes);
   };
 }
 

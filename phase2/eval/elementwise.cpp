@@ -59,6 +59,39 @@ Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string
   return strides;
 }
 
+Walk::Walk(const Dims& shape, const std::vector<Dims>& strides) : strides_(strides.size()) {
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == 1) continue;
+    const int last = shape_.rank() - 1;
+    bool joins = last >= 0;
+    for (size_t j = 0; joins && j < strides.size(); ++j) joins = strides_[j][last] == strides[j][i] * shape[i];
+    if (joins) {
+      shape_[last] *= shape[i];
+      for (size_t j = 0; j < strides.size(); ++j) strides_[j][last] = strides[j][i];
+    } else {
+      shape_.push_back(shape[i]);
+      for (size_t j = 0; j < strides.size(); ++j) strides_[j].push_back(strides[j][i]);
+    }
+  }
+  if (shape_.rank() > 0) return;
+  shape_.push_back(1);
+  for (Dims& s : strides_) s.push_back(0);
+}
+
+int64_t Walk::run(int64_t at, int64_t most) const {
+  const int64_t inner = shape_[shape_.rank() - 1];
+  return std::min(inner - at % inner, most);
+}
+
+int64_t Walk::offset(size_t operand, int64_t at) const {
+  int64_t offset = 0;
+  for (int d = shape_.rank() - 1; d >= 0; --d) {
+    offset += at % shape_[d] * strides_[operand][d];
+    at /= shape_[d];
+  }
+  return offset;
+}
+
 template <class T>
 const T* fetch_block(const Arithmetic& arithmetic, const EvalInput& in, int64_t offset, int64_t stride, size_t n,
                      bool condition, T* buffer) {

@@ -25,6 +25,22 @@ Compute compute_type(const MathOp&, const std::vector<EvalInput>& inputs);
 /// Strides of `in` walked over `shape` (numpy's broadcasting); EvalError where it does not fit.
 Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string& op);
 
+/// Positions of an output, in row-major order, and where its operands have theirs.
+class Walk {
+ public:
+  /// `strides`: of each operand as broadcast to the shape.
+  Walk(const Dims& shape, const std::vector<Dims>& strides);
+  /// How many positions from `at` on every operand has one stride apart, at most `most`.
+  int64_t run(int64_t at, int64_t most) const;
+  int64_t stride(size_t operand) const { return strides_[operand][shape_.rank() - 1]; }
+  /// Of the operand's element for position `at`, from the operand's first.
+  int64_t offset(size_t operand, int64_t at) const;
+
+ private:
+  Dims shape_;  ///< neighbouring dimensions that every operand walks as one are one
+  std::vector<Dims> strides_;
+};
+
 /// Elements of a block that is converted.
 constexpr size_t kBlock = 1024;
 

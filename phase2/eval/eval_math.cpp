@@ -8,10 +8,17 @@
 #include "kernbench/phase2/eval/axis.h"
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/elementwise.h"
+#include "kernbench/phase2/op/chain.h"
 #include "kernbench/phase2/op/combiner.h"
 
 namespace kernbench {
 namespace {
+
+std::vector<Dims> strides_of(const std::vector<EvalInput>& inputs, const OpDesc& d) {
+  std::vector<Dims> strides;
+  for (const EvalInput& in : inputs) strides.push_back(broadcast_strides(in, d.output.shape, d.op));
+  return strides;
+}
 
 class Elementwise : public Evaluation {
  public:
@@ -24,30 +31,8 @@ class Elementwise : public Evaluation {
         condition_(op.first_is_condition),
         dtype_(d.output.dtype),
         out_(out),
-        total_(d.output.shape.elements()) {
-    std::vector<Dims> strides;
-    for (const EvalInput& in : inputs_) strides.push_back(broadcast_strides(in, d.output.shape, d.op));
-    // Neighbouring dimensions that every operand walks as one are one.
-    const Dims& shape = d.output.shape;
-    strides_.resize(inputs_.size());
-    for (int i = 0; i < shape.rank(); ++i) {
-      if (shape[i] == 1) continue;
-      const int last = shape_.rank() - 1;
-      bool joins = last >= 0;
-      for (size_t j = 0; joins && j < strides.size(); ++j) joins = strides_[j][last] == strides[j][i] * shape[i];
-      if (joins) {
-        shape_[last] *= shape[i];
-        for (size_t j = 0; j < strides.size(); ++j) strides_[j][last] = strides[j][i];
-      } else {
-        shape_.push_back(shape[i]);
-        for (size_t j = 0; j < strides.size(); ++j) strides_[j].push_back(strides[j][i]);
-      }
-    }
-    if (shape_.rank() == 0) {
-      shape_.push_back(1);
-      for (Dims& s : strides_) s.push_back(0);
-    }
-  }
+        total_(d.output.shape.elements()),
+        walk_(d.output.shape, strides_of(inputs, d)) {}
 
   int parts() const override { return static_cast<int>((total_ + kPartElements - 1) / kPartElements); }
 
@@ -60,19 +45,18 @@ class Elementwise : public Evaluation {
  private:
   template <class T>
   void run_range(int64_t begin, int64_t end) {
-    const int64_t inner = shape_[shape_.rank() - 1];
     const auto out_item = static_cast<int64_t>(size_of(dtype_));
     const bool in_place = nothing_to_convert<T>();
     const auto apply = function<T>(arithmetic_, fn_);
     alignas(64) T buffers[3][kBlock];
     alignas(64) T result[kBlock];
     for (int64_t at = begin; at < end;) {
-      const int64_t run = std::min(inner - at % inner, end - at);
+      const int64_t run = walk_.run(at, end - at);
       const auto n = static_cast<size_t>(in_place ? run : std::min(run, static_cast<int64_t>(kBlock)));
       const T* in[3] = {nullptr, nullptr, nullptr};
       for (size_t j = 0; j < inputs_.size(); ++j) {
-        in[j] = fetch_block<T>(arithmetic_, inputs_[j], offset_of(j, at), strides_[j][shape_.rank() - 1], n,
-                               condition_ && j == 0, buffers[j]);
+        in[j] = fetch_block<T>(arithmetic_, inputs_[j], walk_.offset(j, at), walk_.stride(j), n, condition_ && j == 0,
+                               buffers[j]);
       }
       uint8_t* to = out_ + at * out_item;
       if (is_itself<T>(dtype_, to)) {
@@ -90,20 +74,10 @@ class Elementwise : public Evaluation {
   bool nothing_to_convert() const {
     bool plain = is_itself<T>(dtype_, out_);
     for (size_t j = 0; j < inputs_.size(); ++j) {
-      plain &= !inputs_[j].is_scalar && is_itself<T>(inputs_[j].dtype, inputs_[j].data) &&
-               strides_[j][shape_.rank() - 1] == 1 && !(condition_ && j == 0);
+      plain &= !inputs_[j].is_scalar && is_itself<T>(inputs_[j].dtype, inputs_[j].data) && walk_.stride(j) == 1 &&
+               !(condition_ && j == 0);
     }
     return plain;
-  }
-
-  /// Of the operand's element for element `at` of the output, from the operand's first.
-  int64_t offset_of(size_t operand, int64_t at) const {
-    int64_t offset = 0;
-    for (int d = shape_.rank() - 1; d >= 0; --d) {
-      offset += at % shape_[d] * strides_[operand][d];
-      at /= shape_[d];
-    }
-    return offset;
   }
 
   std::vector<EvalInput> inputs_;
@@ -114,8 +88,99 @@ class Elementwise : public Evaluation {
   DType dtype_;
   uint8_t* out_;
   int64_t total_;
-  Dims shape_;
-  std::vector<Dims> strides_;
+  Walk walk_;
+};
+
+/// A block of positions goes through all steps; what lies between them is rounded to the step's type.
+class ChainEvaluation : public Evaluation {
+ public:
+  ChainEvaluation(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
+      : chain_(read(d)),
+        inputs_(inputs),
+        arithmetic_(arithmetic),
+        out_(out),
+        total_(d.output.shape.elements()),
+        walk_(d.output.shape, strides_of(inputs, d)) {
+    const std::vector<Chain::Step>& steps = chain_->steps();
+    if (steps.back().dtype != d.output.dtype)
+      throw EvalError("chain gives " + std::string(name_of(steps.back().dtype)) + ", its output is " +
+                      std::string(name_of(d.output.dtype)));
+    for (const Chain::Step& s : steps) {
+      std::vector<EvalInput> in;
+      for (const Chain::Source& from : s.in) {
+        if (!from.of_step && from.index >= inputs.size())
+          throw EvalError("chain: '" + s.to_string() + "' of " + std::to_string(inputs.size()) + " operands");
+        in.push_back(from.of_step ? between(nullptr, from.index, 1) : inputs[from.index]);
+      }
+      compute_.push_back(compute_type(*s.op, in));
+    }
+  }
+
+  int parts() const override { return static_cast<int>((total_ + kPartElements - 1) / kPartElements); }
+
+  void run(int part) override {
+    const int64_t begin = part * kPartElements;
+    const int64_t end = std::min(total_, begin + kPartElements);
+    const std::vector<Chain::Step>& steps = chain_->steps();
+    std::vector<Block> values(steps.size() - 1);
+    for (int64_t at = begin; at < end;) {
+      const int64_t n = walk_.run(at, std::min(end - at, static_cast<int64_t>(kBlock)));
+      for (size_t i = 0; i < steps.size(); ++i) {
+        uint8_t* to =
+            i + 1 == steps.size() ? out_ + at * static_cast<int64_t>(size_of(steps[i].dtype)) : values[i].bytes;
+        in_type(compute_[i], [&](auto t) { step<decltype(t)>(steps[i], at, static_cast<size_t>(n), values, to); });
+      }
+      at += n;
+    }
+  }
+
+ private:
+  struct alignas(64) Block {
+    uint8_t bytes[kBlock * 8];
+  };
+
+  static std::shared_ptr<const Chain> read(const OpDesc& d) {
+    try {
+      return Chain::of(d.argument);
+    } catch (const std::invalid_argument& e) {
+      throw EvalError(e.what());
+    }
+  }
+
+  /// What step `index` gives.
+  EvalInput between(const uint8_t* bytes, size_t index, int64_t n) const {
+    return EvalInput::tensor(bytes, chain_->steps()[index].dtype, {n});
+  }
+
+  template <class T>
+  void step(const Chain::Step& s, int64_t at, size_t n, const std::vector<Block>& values, uint8_t* to) const {
+    alignas(64) T buffers[3][kBlock];
+    alignas(64) T result[kBlock];
+    const T* in[3] = {nullptr, nullptr, nullptr};
+    for (size_t j = 0; j < s.in.size(); ++j) {
+      const size_t from = s.in[j].index;
+      const bool condition = s.op->first_is_condition && j == 0;
+      if (s.in[j].of_step) {
+        const EvalInput x = between(values[from].bytes, from, static_cast<int64_t>(n));
+        in[j] = fetch_block<T>(arithmetic_, x, 0, 1, n, condition, buffers[j]);
+      } else {
+        in[j] = fetch_block<T>(arithmetic_, inputs_[from], walk_.offset(from, at), walk_.stride(from), n, condition,
+                               buffers[j]);
+      }
+    }
+    const auto apply = function<T>(arithmetic_, s.op->fn);
+    if (is_itself<T>(s.dtype, to)) return apply(reinterpret_cast<T*>(to), in[0], in[1], in[2], n);
+    apply(result, in[0], in[1], in[2], n);
+    narrow(arithmetic_, result, s.dtype, to, n);
+  }
+
+  std::shared_ptr<const Chain> chain_;
+  std::vector<EvalInput> inputs_;
+  const Arithmetic& arithmetic_;
+  uint8_t* out_;
+  int64_t total_;
+  Walk walk_;
+  std::vector<Compute> compute_;  ///< by step
 };
 
 /// full(value) and arange(start, step): element i is start + i * step, exact in f64 and rounded once, or modulo 2^64.
@@ -200,6 +265,8 @@ std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInp
       return make_arrangement(*op, d, inputs, out, arithmetic);
     case MathKind::random:
       return make_random(d, inputs, out, arithmetic);
+    case MathKind::chain:
+      return std::make_unique<ChainEvaluation>(d, inputs, out, arithmetic);
     case MathKind::create:
       return std::make_unique<Create>(d, inputs, out);
     case MathKind::report:

@@ -84,6 +84,8 @@ const MathOp* find_math_op(std::string_view name) {
   static const auto by_name = [] {
     std::unordered_map<std::string_view, const MathOp*> all;
     for (const MathOp& op : math_ops()) all.emplace(op.name, &op);
+    static const MathOp chain{"chain", K::chain, kAnyNumber, R::chosen};
+    all.emplace(chain.name, &chain);
     return all;
   }();
   const auto it = by_name.find(name);

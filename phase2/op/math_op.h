@@ -23,6 +23,7 @@ enum class MathKind : uint8_t {
   histogram,    ///< how many elements have each value below an immediate
   random,       ///< of philox: offsets, immediates (seed, rounds, word)
   report,       ///< device_print, device_assert: what is told of the operand's values
+  chain,        ///< elementwise ops as one command: OpDesc::argument says which (chain.h)
 };
 
 /// The dtype that a result has unless the call says otherwise.
@@ -74,6 +75,7 @@ int64_t steps_of(const MathOp&, int64_t n);
 
 /// Null where there is no op of that name.
 const MathOp* find_math_op(std::string_view name);
+/// All but "chain", which is what its steps are.
 const std::vector<MathOp>& math_ops();
 
 /// The common type of two operands: the same type stays; integers widen to the smallest type that holds both

@@ -9,7 +9,7 @@ namespace kernbench::cli {
 
 std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, RunOptions* run) {
   if (!spec.given("ttir")) {
-    for (const char* option : {"function", "grid", "order", "interleave", "place"}) {
+    for (const char* option : {"function", "grid", "order", "chains", "interleave", "place"}) {
       if (spec.given(option)) throw InputError("--" + std::string(option) + ": needs --ttir beside it");
     }
     return nullptr;
@@ -20,6 +20,7 @@ std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, Ru
   r.function = spec.text("function");
   r.grid = spec.text("grid");
   if (spec.given("order")) r.order = spec.text("order");
+  if (spec.given("chains")) r.chains = spec.text("chains");
   if (spec.given("interleave")) r.interleave = spec.whole("interleave");
   r.tensors = spec.named("tensor");
   r.params = spec.named("param");

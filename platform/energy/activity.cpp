@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/energy/energy_table.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
@@ -268,14 +269,19 @@ void Activity::add_service(const Pe& pe, Stage stage, const PeItem& item, Span s
     }
     case StageWork::elements: {
       const uint32_t engine = pe.engine_at(stage).index();
-      if (!item.token) {
-        add_math(engine, item.command->op, item, span);
-        break;
-      }
-      const CompositePlan& plan = item.command->plan;
       const auto all = [&](const std::vector<std::string>& ops) {
         for (const std::string& op : ops) add_math(engine, op, item, span);
       };
+      if (!item.token) {
+        const MathOp* op = item.command->math_op;
+        if (op && op->kind == MathKind::chain) {
+          all(item.command->combines);
+        } else {
+          add_math(engine, item.command->op, item, span);
+        }
+        break;
+      }
+      const CompositePlan& plan = item.command->plan;
       all(plan.per_tile);
       if (item.last_k) all(plan.per_output_tile);
       if (item.last_output) all(plan.once);

@@ -113,6 +113,10 @@ Table run_table() {
            Entry("order", "",
                  "with --ttir: programs go to PEs in turn (round_robin, the default), or in blocks of neighbours")
                .legal({"round_robin", "blocks"}),
+           Entry("chains", "",
+                 "with --ttir: elementwise operations in a row, whose results nothing else reads, are one MATH command "
+                 "(joined, the default), or one each (single)")
+               .legal({"joined", "single"}),
            Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so; default 4096")
                .type(Type::whole, kMost64),
            Entry("place", "ARG=interleave|cube|rows|replicate",
@@ -303,8 +307,8 @@ Table model_table(const Table& run) {
       },
       "model"};
   for (Option& o : t.options) o.group = "The work";
-  const std::vector<std::string_view> of_run_alone = {"kernel",     "program", "ttir",  "function", "grid",  "order",
-                                                      "interleave", "place",   "param", "ranks",    "wiring"};
+  const std::vector<std::string_view> of_run_alone = {"kernel", "program",    "ttir",  "function", "grid",  "order",
+                                                      "chains", "interleave", "place", "param",    "ranks", "wiring"};
   for (const Option& o : run.options) {
     if (std::find(of_run_alone.begin(), of_run_alone.end(), o.name) == of_run_alone.end()) t.options.push_back(o);
   }

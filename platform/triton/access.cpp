@@ -7,16 +7,6 @@
 
 namespace kernbench::triton {
 
-namespace {
-
-Dims none(int rank) {
-  Dims d;
-  for (int i = 0; i < rank; ++i) d.push_back(0);
-  return d;
-}
-
-}  // namespace
-
 /// Indices [first, first + count) of a dimension, at offset + stride · (index - first) elements.
 struct Engines::Run {
   int64_t first = 0, count = 1, offset = 0, stride = 0;
@@ -49,7 +39,7 @@ bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t*
     return true;
   }
   const auto& truths = mask->axes[static_cast<size_t>(d)].values;
-  if (!truths) return true;
+  if (!truths || truths == all_true(extent)) return true;
   int64_t low = 0, high = extent;
   while (low < high && !(*truths)[static_cast<size_t>(low)]) ++low;
   while (high > low && !(*truths)[static_cast<size_t>(high - 1)]) --high;
@@ -66,22 +56,22 @@ bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t*
 /// How runs of all dimensions lie in memory: those that matter, from the widest stride to the narrowest, where they
 /// join joined.
 struct Engines::Place {
-  std::vector<int> order;  ///< dimensions with more than one place, in memory's order
-  Dims shape;              ///< of these
-  Dims counts, strides;    ///< joined
-  bool simple = true;      ///< no stride is negative, and none overlaps another
+  Dims order;            ///< dimensions with more than one place, in memory's order
+  Dims shape;            ///< of these
+  Dims counts, strides;  ///< joined
+  bool simple = true;    ///< no stride is negative, and none overlaps another
 
   explicit Place(const std::vector<Run>& runs) {
+    const auto stride_of = [&](int64_t d) { return runs[static_cast<size_t>(d)].stride; };
     for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
       const Run& r = runs[static_cast<size_t>(d)];
-      if (r.count > 1 && r.stride != 0) order.push_back(d);
       simple = simple && r.stride >= 0;
+      if (r.count <= 1 || r.stride == 0) continue;
+      order.push_back(d);
+      for (int i = order.rank() - 1; i > 0 && stride_of(order[i - 1]) < r.stride; --i)
+        std::swap(order[i - 1], order[i]);
     }
-    std::sort(order.begin(), order.end(), [&](int a, int b) {
-      const int64_t x = runs[static_cast<size_t>(a)].stride, y = runs[static_cast<size_t>(b)].stride;
-      return x != y ? x > y : a < b;
-    });
-    for (const int d : order) {
+    for (const int64_t d : order) {
       const Run& r = runs[static_cast<size_t>(d)];
       shape.push_back(r.count);
       const int last = counts.rank() - 1;
@@ -104,6 +94,7 @@ struct Engines::Place {
     for (int d = 0; d + 1 < counts.rank(); ++d)
       simple = simple && strides[d] >= strides[d + 1] * (counts[d + 1] - 1) + 1;
   }
+  bool has(int d) const { return std::find(order.begin(), order.end(), d) != order.end(); }
   int64_t rows() const {
     int64_t n = 1;
     for (int d = 0; d + 2 < counts.rank(); ++d) n *= counts[d];
@@ -165,6 +156,7 @@ Engines::Span Engines::span_of(const tl::Ptr& base, const Known& offsets, const 
 }
 
 void Engines::wait_for_loads(const Span* span) {
+  if (loading_.empty()) return;
   std::vector<Loading> left;
   for (Loading& l : std::exchange(loading_, {})) {
     if (!l.held()) continue;
@@ -177,10 +169,11 @@ void Engines::wait_for_loads(const Span* span) {
   loading_ = std::move(left);
 }
 
-void Engines::before_load(const Span& span) {
+void Engines::wait_for_atomics(const Span& span, const std::string& adds) {
+  if (atomics_.empty()) return;
   std::vector<Atomics> left;
   for (Atomics& a : std::exchange(atomics_, {})) {
-    if (!a.span.meets(span)) {
+    if (!a.span.meets(span) || (!adds.empty() && a.adds == adds)) {
       left.push_back(std::move(a));
       continue;
     }
@@ -214,6 +207,7 @@ void Engines::in_flight(Atomics a) {
   } else if (atomics_.size() >= kMost) {
     const auto joined = std::find_if(atomics_.begin(), atomics_.end(), [](const Atomics& x) { return !x.old.valid(); });
     joined->span = {std::min(joined->span.begin, a.span.begin), std::max(joined->span.end, a.span.end)};
+    if (joined->adds != a.adds) joined->adds.clear();
     joined->done.insert(joined->done.end(), a.done.begin(), a.done.end());
     return;
   }
@@ -222,10 +216,9 @@ void Engines::in_flight(Atomics a) {
 
 // ---- Loads and stores -----------------------------------------------------------------------------------------------
 
-tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, bool* readable) {
+tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, const Place& place, bool* readable) {
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
-  const Place place(runs);
   tl::Tensor t;
   const auto piece = [&](int64_t row) -> tl::Tensor {
     return tl_.load_async((p + place.offset_of(row)).block(place.block(), place.ld(), where_.file, where_.line),
@@ -243,17 +236,18 @@ tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs
     for (const tl::Tensor& part : parts) tl_.wait(part);
     t = all.whole();
   }
-  t = t.reshape(place.shape, where_.file, where_.line);
+  if (t.shape() != place.shape) t = t.reshape(place.shape, where_.file, where_.line);
   // From memory's order to the block's, with ones where all are alike.
-  std::vector<int> back;
-  for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
-    const auto at = std::find(place.order.begin(), place.order.end(), d);
-    if (at != place.order.end()) back.push_back(static_cast<int>(at - place.order.begin()));
+  if (!std::is_sorted(place.order.begin(), place.order.end())) {
+    std::vector<int> back;
+    for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
+      const auto at = std::find(place.order.begin(), place.order.end(), d);
+      if (at != place.order.end()) back.push_back(static_cast<int>(at - place.order.begin()));
+    }
+    t = t.permute(back, where_.file, where_.line);
   }
-  if (!back.empty()) t = t.permute(back, where_.file, where_.line);
   for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
-    if (std::find(place.order.begin(), place.order.end(), d) == place.order.end())
-      t = t.expand_dims(d, where_.file, where_.line);
+    if (!place.has(d)) t = t.expand_dims(d, where_.file, where_.line);
   }
   return t;
 }
@@ -270,7 +264,7 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     return Value::of(KnownPtr(Known::of(result.element, offsets->shape, static_cast<int64_t>(other))));
   };
   bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
-  Dims first = none(rank), count = offsets->shape;
+  Dims first = zeros(rank), count = offsets->shape;
   for (int d = 0; ruled && d < rank; ++d) {
     ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
     if (count[d] == 0) return nothing();
@@ -279,36 +273,37 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   before_load(span);
   if (!ruled) return load_elements(base, *offsets, mask.get(), other, result);
   tl::Ptr p = base + offsets->base;
-  std::vector<std::vector<Run>> runs;
+  // One run a dimension; of one dimension there may be several, each a part.
+  std::vector<Run> chosen, split_runs(1);
+  chosen.reserve(static_cast<size_t>(rank));
   int split = -1;
   for (int d = 0; d < rank; ++d) {
-    runs.push_back(runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]));
-    if (runs.back().size() == 1) continue;
+    std::vector<Run> runs = runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]);
+    chosen.push_back(runs.front());
+    if (runs.size() == 1) continue;
     if (split >= 0) return load_elements(base, *offsets, mask.get(), other, result);
     split = d;
+    split_runs = std::move(runs);
   }
-  const auto chosen = [&](size_t n) {
-    std::vector<Run> one;
-    for (int d = 0; d < rank; ++d) one.push_back(runs[static_cast<size_t>(d)][d == split ? n : 0]);
-    return one;
-  };
-  const size_t parts = split < 0 ? 1 : runs[static_cast<size_t>(split)].size();
-  for (size_t n = 0; n < parts; ++n) {
-    if (!Place(chosen(n)).simple) return load_elements(base, *offsets, mask.get(), other, result);
+  std::vector<Place> places;
+  for (const Run& r : split_runs) {
+    if (split >= 0) chosen[static_cast<size_t>(split)] = r;
+    places.emplace_back(chosen);
+    if (!places.back().simple) return load_elements(base, *offsets, mask.get(), other, result);
   }
   auto d = std::make_shared<Data>();
-  if (parts == 1) {
-    d->part = load_block(p, chosen(0), &d->readable);
+  if (split < 0) {
+    d->part = load_block(p, chosen, places.front(), &d->readable);
     in_flight(span, d->part);
   } else {
     bool readable = false;
     // Each part fills its places along the dimension that is split; the others must be there in full.
     std::vector<tl::Tensor> pieces;
-    for (size_t n = 0; n < parts; ++n) {
-      const std::vector<Run> one = chosen(n);
-      const tl::Tensor t = load_block(p, one, &readable);
+    for (size_t n = 0; n < split_runs.size(); ++n) {
+      chosen[static_cast<size_t>(split)] = split_runs[n];
+      const tl::Tensor t = load_block(p, chosen, places[n], &readable);
       Dims full_shape = t.shape();
-      full_shape[split] = one[static_cast<size_t>(split)].count;
+      full_shape[split] = split_runs[n].count;
       pieces.push_back(t.broadcast_to(full_shape, where_.file, where_.line));
     }
     d->part = stack(pieces, split);
@@ -344,13 +339,13 @@ void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, con
   const Dims block = place.block();
   // Dimensions in memory's order; of those that all write one place the last one stays.
   const auto arranged = [&](tl::Tensor t) {
-    std::vector<int> order = place.order;
+    std::vector<int> order(place.order.begin(), place.order.end());
     for (int d = static_cast<int>(runs.size()) - 1; d >= 0; --d) {
-      if (std::find(order.begin(), order.end(), d) != order.end()) continue;
+      if (place.has(d)) continue;
       t = t.slice(d, t.shape()[d] - 1, 1, where_.file, where_.line);
       order.insert(order.begin(), d);
     }
-    if (!order.empty()) t = t.permute(order, where_.file, where_.line);
+    if (!std::is_sorted(order.begin(), order.end())) t = t.permute(order, where_.file, where_.line);
     Dims rows = {place.rows()};
     for (const int64_t c : block) rows.push_back(c);
     t = tl_.reshape(t, rows, where_.file, where_.line);
@@ -374,7 +369,7 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
                     const Type& type, const DataPtr& on) {
   const int rank = offsets->shape.rank();
   bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
-  Dims first = none(rank), count = offsets->shape;
+  Dims first = zeros(rank), count = offsets->shape;
   for (int d = 0; ruled && d < rank; ++d) {
     ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
     if (count[d] == 0) return;
@@ -398,7 +393,7 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     low[i] = std::min(first[i], d->first[i]);
     high[i] = std::max(first[i] + count[i], d->first[i] + d->count[i]) - low[i];
   }
-  d = pad(d, low, high);
+  d = plain(pad(d, low, high));
   tl::Tensor t = d->part;
   for (int i = 0; i < rank; ++i) {
     if (!d->alike(i) && t.shape()[i] == d->count[i])
@@ -470,17 +465,20 @@ Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const
   // What was read before a release is read when another PE sees it.
   const bool releases = a.sem == tl::Sem::release || a.sem == tl::Sem::acq_rel;
   wait_for_loads(releases ? nullptr : &span);
-  if (a.reduces && a.op != "xchg" && a.op != "cas") {
+  const bool reduces = a.reduces && a.op != "xchg" && a.op != "cas";
+  const std::string adds = reduces ? a.op + (a.is_unsigned ? "u" : "") : "";
+  wait_for_atomics(span, adds);
+  if (reduces) {
     stores_.push_back(tl_.red(a.op.c_str(), p, index, value, on, a.sem));
-    in_flight({span, {stores_.back()}, {}});
+    in_flight({span, {stores_.back()}, {}, adds});
     return {};
   }
   tl::Tensor old = a.op == "cas" ? tl_.atomic_cas(p, index, operand(*a.expected, type, p.dtype, n), value, a.sem)
                                  : tl_.atomic(a.op.c_str(), p, index, value, on, a.sem);
-  in_flight({span, {}, old});
+  in_flight({span, {}, old, ""});
   const bool readable = p.dtype != DType::u32;
   if (!readable) old = sync_.cast(old, DType::i32, where_.file, where_.line);
-  const Dims shape = type.tensor ? type.shape : Dims{};
+  const Dims shape = type.tensor ? type.shape.dims() : Dims{};
   return Value::of(of(old.reshape(shape, where_.file, where_.line), shape, readable));
 }
 

@@ -19,34 +19,6 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 /// Immediates are doubles. So large an integer is exact as one, and so is the end of a range of such.
 constexpr int64_t kMostImmediate = int64_t{1} << 51;
 
-/// What lies around a box, as the type holds it: integers wrap. False: it is no immediate.
-bool held(double* fill, Element e) {
-  if (is_float(e)) {
-    *fill = rounded(*fill, e);
-    return true;
-  }
-  if (!(std::fabs(*fill) <= static_cast<double>(kMostImmediate))) return false;
-  *fill = static_cast<double>(wrapped(static_cast<int64_t>(*fill), e));
-  return true;
-}
-
-/// Dimensions of the tensor; a number's are none.
-Dims shape_of(const Type& t) {
-  return t.tensor ? t.shape : Dims{};
-}
-
-Dims ones(int rank) {
-  Dims d;
-  for (int i = 0; i < rank; ++i) d.push_back(1);
-  return d;
-}
-
-Dims zeros(int rank) {
-  Dims d;
-  for (int i = 0; i < rank; ++i) d.push_back(0);
-  return d;
-}
-
 /// What the op gives where some operands (NaN here) may be anything; NaN: it cannot be said.
 double absorbed(const std::string& op, const std::vector<double>& x, const std::vector<bool>& anything) {
   if (op == "mul" && ((!anything[0] && x[0] == 0) || (!anything[1] && x[1] == 0))) return 0;
@@ -60,6 +32,32 @@ double absorbed(const std::string& op, const std::vector<double>& x, const std::
 }
 
 }  // namespace
+
+Dims ones(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(1);
+  return d;
+}
+
+Dims zeros(int rank) {
+  Dims d;
+  for (int i = 0; i < rank; ++i) d.push_back(0);
+  return d;
+}
+
+bool held(double* fill, Element e) {
+  if (is_float(e)) {
+    *fill = rounded(*fill, e);
+    return true;
+  }
+  if (!(std::fabs(*fill) <= static_cast<double>(kMostImmediate))) return false;
+  *fill = static_cast<double>(wrapped(static_cast<int64_t>(*fill), e));
+  return true;
+}
+
+Dims shape_of(const Type& t) {
+  return t.tensor ? t.shape.dims() : Dims{};
+}
 
 bool is_immediate(int64_t n) {
   return n >= -kMostImmediate && n <= kMostImmediate;
@@ -163,6 +161,8 @@ bool apply_real(const std::string& op, const std::vector<double>& x, double* out
     *out = std::floor(a);
   else if (op == "ceil")
     *out = std::ceil(a);
+  else if (op == kPower)
+    *out = std::pow(a, b);
   else if (op == "fma")
     *out = a * b + x[2];
   else if (op == "clamp")
@@ -191,6 +191,31 @@ tl::Tensor Engines::call(const std::string& op, const std::vector<tl::Arg>& a) {
   return tl_.op(op.c_str(), {a[0], a[1], a[2]});
 }
 
+tl::Chained::Input Engines::input(const Data& d) const {
+  return d.chained ? tl::Chained::Input(d.chained) : tl::Chained::Input(arg(d.part), d.product);
+}
+
+void Engines::compute(const std::string& op, std::vector<tl::Chained::Input> in, Data* into,
+                      std::optional<DType> cast) {
+  const MathOp* info = find_math_op(op);
+  if (info == nullptr) fault("the engines have no op '" + op + "'");
+  into->part = {};
+  into->product = false;
+  into->chained = std::make_shared<tl::Chained>(*info, std::move(in), cast, where_);
+  if (joins_) return;
+  into->part = into->chained->made();
+  into->chained = nullptr;
+}
+
+const DataPtr& Engines::settled(const DataPtr& d) {
+  if (d->chained) d->part = std::exchange(d->chained, nullptr)->made();
+  return d;
+}
+
+void Engines::settle(const Value& v) {
+  if (v.is(Value::Kind::data)) settled(v.data);
+}
+
 // ---- Blocks of integers, as data --------------------------------------------------------------------------------
 
 /// One dimension's values, or truths, as a row.
@@ -198,6 +223,11 @@ tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t co
   const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
   const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
   const auto at = [&](int64_t i) { return k.form == Known::Form::product ? (axis.at(i) != 0 ? 1 : 0) : axis.at(i); };
+  if (!axis.values && k.form != Known::Form::product && is_immediate(at(first)) && is_immediate(at(first + count))) {
+    const auto begin = static_cast<double>(at(first)), end = static_cast<double>(at(first + count));
+    if (axis.stride == 0 || count == 1) return full(tl_, {count}, begin, dtype);
+    return tl_.arange(begin, end, static_cast<double>(axis.stride), dtype, where_.file, where_.line);
+  }
   std::vector<int64_t> all;
   for (int64_t i = first; i < first + count; ++i) all.push_back(at(i));
   if (!std::all_of(all.begin(), all.end(), is_immediate))
@@ -308,6 +338,8 @@ DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
     const int64_t before = now->first[i] - first[i];
     const int64_t behind = first[i] + count[i] - now->first[i] - now->count[i];
     if ((before == 0 && behind == 0) || now->alike(i)) continue;
+    now = plain(now);
+    await(*now);
     tl::Tensor part = now->part;
     Dims shape = part.shape();
     shape[i] = now->count[i];
@@ -325,7 +357,7 @@ DataPtr Engines::pad(const DataPtr& d, const Dims& first, const Dims& count) {
     next->part = stack(pieces, i);
     next->first[i] = first[i];
     next->count[i] = count[i];
-    next->readable = false;
+    next->readable = next->product = false;
     now = next;
   }
   return now;
@@ -336,7 +368,7 @@ DataPtr Engines::whole(const DataPtr& d) {
 }
 
 tl::Tensor Engines::dense(const DataPtr& d) {
-  const DataPtr all = whole(d);
+  const DataPtr all = plain(whole(d));
   if (all->part.shape() == all->shape) return all->part;
   return tl_.copy(all->part.broadcast_to(all->shape, where_.file, where_.line), where_.file, where_.line);
 }
@@ -369,97 +401,142 @@ std::vector<T> Engines::read_as(const DataPtr& d, const tl::Loaded& box) {
   return all;
 }
 
-Value Engines::math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
-                    const Type& result) {
-  // What is known.
-  std::vector<double> numbers;
-  std::vector<bool> is_number;
-  bool all_known = true;
-  for (const Value& v : operands) {
-    const bool number =
-        v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || (v.is(Value::Kind::integer) && is_immediate(v.n));
-    is_number.push_back(number);
-    numbers.push_back(v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d);
-    all_known = all_known && number;
-  }
-  double known_result = 0;
-  if (all_known && is_float(result.element) && apply_real(op, numbers, &known_result)) {
-    Value v = Value::of_real(rounded(known_result, result.element));
-    if (result.tensor) v.kind = Value::Kind::uniform;
-    return v;
-  }
-  std::vector<DataPtr> blocks(operands.size());
-  bool any = false;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (is_number[i]) continue;
-    blocks[i] = data(operands[i], types[i]);
-    any = true;
-  }
-  const size_t first_value = op == "where" ? 1 : 0;
-  bool any_value = false;
-  for (size_t i = first_value; i < blocks.size(); ++i) any_value = any_value || blocks[i];
-  if (!any_value || !any) blocks[first_value] = data(operands[first_value], types[first_value]);
-
-  // The box in which all are there.
-  const Dims shape = shape_of(result);
-  const int rank = shape.rank();
-  Dims first = zeros(rank), count = shape;
-  for (int d = 0; d < rank; ++d) {
+/// The box in which all that is there of the blocks lies.
+Engines::Box Engines::box_of(const Operands& x, const Dims& shape) {
+  Box box{zeros(shape.rank()), shape};
+  for (int d = 0; d < shape.rank(); ++d) {
     int64_t low = shape[d], high = 0;
-    for (const DataPtr& b : blocks) {
+    for (const DataPtr& b : x.blocks) {
       if (!b || b->alike(d)) continue;
       low = std::min(low, b->first[d]);
       high = std::max(high, b->first[d] + b->count[d]);
     }
     if (high == 0) continue;
-    first[d] = low;
-    count[d] = high - low;
+    box.first[d] = low;
+    box.count[d] = high - low;
   }
-  // Around it every operand must be a number, or not matter.
-  double fill = 0;
-  if (first != zeros(rank) || count != shape) {
-    std::vector<double> around = numbers;
-    std::vector<bool> anything(operands.size(), false);
-    bool some = false;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (!blocks[i]) continue;
-      around[i] = blocks[i]->fill;
-      for (int d = 0; d < rank; ++d) {
-        const bool partial = first[d] != 0 || count[d] != shape[d];
-        if (partial && blocks[i]->alike(d)) anything[i] = true;
-      }
-      some = some || anything[i];
+  return box;
+}
+
+/// What the op gives around a box: there every operand must be a number, or not matter. False: it cannot be said.
+bool Engines::fill_of(const std::string& op, const Operands& x, const Box& box, const Dims& shape, double* fill) {
+  std::vector<double> around(x.numbers.begin(), x.numbers.begin() + static_cast<std::ptrdiff_t>(x.count));
+  std::vector<bool> anything(x.count, false);
+  bool some = false;
+  for (size_t i = 0; i < x.count; ++i) {
+    if (!x.blocks[i]) continue;
+    around[i] = x.blocks[i]->fill;
+    for (int d = 0; d < shape.rank(); ++d) {
+      const bool partial = box.first[d] != 0 || box.count[d] != shape[d];
+      if (partial && x.blocks[i]->alike(d)) anything[i] = true;
     }
-    bool said = false;
-    if (some) {
-      fill = around.size() == 2 ? absorbed(op, around, anything) : std::nan("");
-      said = !std::isnan(fill);
-    } else if (op == "where") {
-      fill = around[0] != 0 ? around[1] : around[2];
-      said = true;
-    } else {
-      said = apply_real(op, around, &fill);
-    }
-    if (!said || !held(&fill, result.element)) {
-      first = zeros(rank);
-      count = shape;
-    }
+    some = some || anything[i];
   }
-  std::vector<tl::Arg> args;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (!blocks[i]) {
-      args.push_back(tl::Arg(numbers[i], where_.file, where_.line));
+  if (some) {
+    *fill = around.size() == 2 ? absorbed(op, around, anything) : std::nan("");
+    return !std::isnan(*fill);
+  }
+  if (op != "where") return apply_real(op, around, fill);
+  *fill = around[0] != 0 ? around[1] : around[2];
+  return true;
+}
+
+Value Engines::math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
+                    const Type& result) {
+  Operands x;
+  x.count = operands.size();
+  std::array<bool, Operands::kMost> is_number{};
+  bool all_numbers = true;
+  for (size_t i = 0; i < x.count; ++i) {
+    const Value& v = operands[i];
+    is_number[i] =
+        v.is(Value::Kind::real) || v.is(Value::Kind::uniform) || (v.is(Value::Kind::integer) && is_immediate(v.n));
+    x.numbers[i] = v.is(Value::Kind::integer) ? static_cast<double>(v.n) : v.d;
+    all_numbers = all_numbers && is_number[i];
+  }
+  double known_result = 0;
+  if (all_numbers && is_float(result.element) &&
+      apply_real(op, {x.numbers.begin(), x.numbers.begin() + static_cast<std::ptrdiff_t>(x.count)}, &known_result)) {
+    Value v = Value::of_real(rounded(known_result, result.element));
+    if (result.tensor) v.kind = Value::Kind::uniform;
+    return v;
+  }
+  for (size_t i = 0; i < x.count; ++i) {
+    if (!is_number[i]) x.blocks[i] = data(operands[i], types[i]);
+  }
+  // One that carries the value must be a block.
+  const size_t first_value = op == "where" ? 1 : 0;
+  if (std::none_of(x.blocks.begin() + first_value, x.blocks.end(), [](const DataPtr& b) { return b != nullptr; }))
+    x.blocks[first_value] = data(operands[first_value], types[first_value]);
+
+  const Dims shape = shape_of(result);
+  const Box whole_box{zeros(shape.rank()), shape};
+  Box box = box_of(x, shape);
+  auto d = std::make_shared<Data>();
+  if (box.first != whole_box.first || box.count != whole_box.count) {
+    if (!fill_of(op, x, box, shape, &d->fill) || !held(&d->fill, result.element)) box = whole_box;
+  }
+  d->folds = common_folds(x);
+  std::vector<tl::Chained::Input> in;
+  in.reserve(x.count);
+  for (size_t i = 0; i < x.count; ++i) {
+    if (!x.blocks[i]) {
+      in.push_back(tl::Arg(x.numbers[i], where_.file, where_.line));
       continue;
     }
-    args.push_back(arg(pad(blocks[i], first, count)->part));
+    DataPtr b = pad(x.blocks[i], box.first, box.count);
+    if (d->folds.rank() > 0) {
+      b = folded(b, d->folds);
+    } else if (b->folded()) {
+      b = plain(b);
+    }
+    in.push_back(input(*b));
   }
-  auto d = std::make_shared<Data>();
-  d->part = call(op, args);
+  compute(op, std::move(in), d.get());
   d->shape = shape;
-  d->first = first;
-  d->count = count;
-  d->fill = fill;
+  d->first = box.first;
+  d->count = box.count;
   return Value::of(DataPtr(d));
+}
+
+Value Engines::power(const Value& x_in, const Value& y_in, const Type& type) {
+  const auto is_number = [](const Value& v) { return v.is(Value::Kind::real) || v.is(Value::Kind::uniform); };
+  const Type wide = type.with(type.kind, Element::f32), truth = type.with(type.kind, Element::i1);
+  const auto widened = [&](const Value& v) { return is_number(v) ? v : Value::of(cast(data(v, type), Element::f32)); };
+  const Value x = widened(x_in), y = widened(y_in);
+  const auto number = [&](double d) {
+    Value v = Value::of_real(d);
+    if (type.tensor) v.kind = Value::Kind::uniform;
+    return v;
+  };
+  const auto op = [&](const char* name, const std::vector<Value>& in) {
+    return math(name, in, std::vector<Type>(in.size(), wide), wide);
+  };
+  const auto test = [&](const char* name, const Value& a, double b) {
+    return math(name, {a, number(b)}, {wide, wide}, truth);
+  };
+  const auto either = [&](const Value& on, const Value& a, const Value& b) {
+    return math("where", {on, a, b}, {truth, wide, wide}, wide);
+  };
+  const auto narrowed = [&](const Value& v) {
+    return v.is(Value::Kind::data) && type.element != Element::f32 ? Value::of(cast(v.data, type.element)) : v;
+  };
+  if (is_number(x) && is_number(y)) return math(kPower, {x, y}, {type, type}, type);
+  if (is_number(y) && y.d == 0) return number(1);
+  if (is_number(y) && y.d == 1) return x_in;
+  if (is_number(y) && y.d == 2) return narrowed(op("mul", {x, x}));
+  const Value size = op("exp2", {op("mul", {op("log2", {op("abs", {x})}), y})});
+  Value below = op("neg", {size});  // of x below 0
+  if (is_number(y) && std::isfinite(y.d)) {
+    const bool whole = y.d == std::trunc(y.d), odd = std::fabs(std::fmod(y.d, 2)) == 1;
+    if (!whole) below = number(std::nan(""));
+    return narrowed(whole && !odd ? size : either(test("lt", x, 0), below, size));
+  }
+  const Value odd = math("eq", {op("abs", {op("mod", {y, number(2)})}), number(1)}, {wide, wide}, truth);
+  const Value whole = math("eq", {op("floor", {y}), y}, {wide, wide}, truth);
+  below = either(odd, below, either(whole, size, number(std::nan(""))));
+  const Value made = either(test("lt", x, 0), below, size);
+  return narrowed(either(test("eq", y, 0), number(1), either(test("eq", x, 1), number(1), made)));
 }
 
 Value Engines::select(const Value& condition, const Value& a, const Value& b, const Type& condition_type,
@@ -500,6 +577,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
         inside = inside && from->first[d] <= first[d] && from->first[d] + from->count[d] >= first[d] + count[d];
       }
       if (!inside) from = pad(from, low, high);
+      from = plain(from);
       auto d = std::make_shared<Data>(*from);
       d->said = nullptr;
       for (int i = 0; i < k.shape.rank(); ++i) {
@@ -522,13 +600,15 @@ DataPtr Engines::cast(const DataPtr& d, Element to) {
   const DataPtr from = held(&fill, to) ? d : whole(d);
   auto out = std::make_shared<Data>(*from);
   out->said = nullptr;
-  if (from->part.dtype() != dtype_of(to)) out->part = tl_.cast(from->part, dtype_of(to), where_.file, where_.line);
   out->fill = fill;
-  out->readable = d->readable && out->part.dtype() == d->part.dtype();
+  if (from->dtype() == dtype_of(to)) return out;
+  compute("cast", {input(*from)}, out.get(), dtype_of(to));
+  out->readable = false;
   return out;
 }
 
-DataPtr Engines::reinterpret(const DataPtr& d, Element to) {
+DataPtr Engines::reinterpret(const DataPtr& in, Element to) {
+  const DataPtr& d = settled(in);
   Element from = Element::unknown;
   for (const Element e : {Element::i8, Element::i16, Element::i32, Element::i64, Element::f8e4m3, Element::f8e5m2,
                           Element::bf16, Element::f16, Element::f32}) {
@@ -568,168 +648,6 @@ DataPtr Engines::without_sign(const DataPtr& d, const Type& from, Type* wide) {
   const Value x = Value::of(cast(d, wide->element));
   if (bits == 1) return x.data;
   return math("bitwise_and", {x, Value::of((int64_t{1} << bits) - 1)}, {*wide, *wide}, *wide).data;
-}
-
-// ---- Matrices and reductions ----------------------------------------------------------------------------------------
-
-Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td) {
-  const auto zero = [](const Value& v) {
-    return (v.is(Value::Kind::uniform) && v.d == 0) ||
-           (v.is(Value::Kind::known) && v.known->uniform() && v.known->base == 0);
-  };
-  if (zero(a) || zero(b)) return c;
-  await(a);
-  await(b);
-  DataPtr x = data(a, ta);
-  DataPtr y = data(b, tb);
-  // Around a box of zeros nothing is added.
-  const auto full_along = [&](DataPtr d, int i) {
-    if (d->whole(i) || d->fill == 0) return d;
-    Dims first = d->first, count = d->count;
-    first[i] = 0;
-    count[i] = d->shape[i];
-    return pad(d, first, count);
-  };
-  for (int i = 0; i < 2; ++i) {
-    x = full_along(x, i);
-    y = full_along(y, i);
-  }
-  const int64_t low = std::max(x->first[1], y->first[0]);
-  const int64_t high = std::min(x->first[1] + x->count[1], y->first[0] + y->count[0]);
-  if (low >= high) return c;
-  const auto matrix = [&](const DataPtr& d, int k_axis) {
-    tl::Tensor t = d->part;
-    if (t.shape() != d->count)
-      t = tl_.copy(t.broadcast_to(d->count, where_.file, where_.line), where_.file, where_.line);
-    return t.slice(k_axis, low - d->first[k_axis], high - low, where_.file, where_.line);
-  };
-  tl::Tensor p = matrix(x, 1);
-  tl::Tensor q = matrix(y, 0);
-  if (p.dtype() != q.dtype()) {  // of two kinds of f8
-    const DType common = size_of(p.dtype()) == 1 && size_of(q.dtype()) == 1 ? DType::f16 : DType::f32;
-    if (p.dtype() != common) p = tl_.cast(p, common, where_.file, where_.line);
-    if (q.dtype() != common) q = tl_.cast(q, common, where_.file, where_.line);
-  }
-  for (const tl::Tensor& t : {p, q}) tl_.wait(t);
-  auto d = std::make_shared<Data>();
-  d->product = true;
-  d->shape = td.shape;
-  d->first = {x->first[0], y->first[1]};
-  d->count = {x->count[0], y->count[1]};
-  const DType dtype = dtype_of(td.element);
-  // The engine adds to what it accumulates in.
-  const bool sums = dtype == (is_float(p.dtype()) ? DType::f32 : DType::i32);
-  const auto covers = [&](const Data& sum) {
-    return sum.part.shape() == d->count && sum.part.dtype() == dtype && sum.first == d->first && sum.count == d->count;
-  };
-  if (sums && c.is(Value::Kind::data) && covers(*c.data)) {
-    if (!c.data->product) tl_.wait(c.data->part);
-    d->part = tl_.dot(p, q, c.data->part, dtype, where_.file, where_.line);
-    d->fill = c.data->fill;
-    return Value::of(DataPtr(d));
-  }
-  d->part = tl_.dot(p, q, dtype, where_.file, where_.line);
-  const Value product = Value::of(DataPtr(d));
-  if (zero(c)) return product;
-  await(product);
-  await(c);
-  return math("add", {c, product}, {td, td}, td);
-}
-
-DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const Type& result) {
-  DataPtr x = d;
-  const double nothing = op == "sum" ? 0 : op == "max" || op == "maxnum" ? -kInf : kInf;
-  if (!x->whole(axis) && x->fill != nothing) {
-    Dims first = x->first, count = x->count;
-    first[axis] = 0;
-    count[axis] = x->shape[axis];
-    x = pad(x, first, count);
-  }
-  double fill = op == "sum" ? x->fill * static_cast<double>(x->shape[axis]) : x->fill;
-  if (!held(&fill, result.element)) x = whole(x);
-  tl::Tensor part = x->part;
-  if (part.shape()[axis] != x->count[axis]) {  // all alike
-    if (op == "sum") {
-      const double n = static_cast<double>(x->count[axis]);
-      part = call("mul", {arg(part), n});
-    }
-    part = part.slice(axis, 0, 1, where_.file, where_.line);
-  }
-  const auto run = [&](const tl::Tensor& t) {
-    if (op == "sum") return tl_.sum(t, axis, false, where_.file, where_.line);
-    if (op == "max") return tl_.max(t, axis, false, where_.file, where_.line);
-    if (op == "maxnum" || op == "minnum") {
-      const auto combine = [&](const tl::Expr& a, const tl::Expr& b) { return tl::Expr::op(op.c_str(), {a, b}); };
-      return tl_.reduce(t, axis, combine, false, where_.file, where_.line);
-    }
-    return tl_.min(t, axis, false, where_.file, where_.line);
-  };
-  const bool alone = part.shape()[axis] == 1;
-  auto out = std::make_shared<Data>();
-  if (alone) {
-    Dims shape;
-    for (int i = 0; i < part.rank(); ++i) {
-      if (i != axis) shape.push_back(part.shape()[i]);
-    }
-    out->part = tl_.reshape(part, shape, where_.file, where_.line);
-  } else {
-    out->part = run(part);
-  }
-  const DType wanted = dtype_of(result.element);
-  if (out->part.dtype() != wanted) out->part = tl_.cast(out->part, wanted, where_.file, where_.line);
-  out->shape = shape_of(result);
-  for (int i = 0; i < x->shape.rank(); ++i) {
-    if (i == axis) continue;
-    out->first.push_back(x->first[i]);
-    out->count.push_back(x->count[i]);
-  }
-  out->fill = fill;
-  return out;
-}
-
-// ---- Views ----------------------------------------------------------------------------------------------------------
-
-DataPtr Engines::expand(const DataPtr& d, int axis, const Dims& shape) {
-  auto out = std::make_shared<Data>(*d);
-  out->part = d->part.expand_dims(axis, where_.file, where_.line);
-  out->shape = shape;
-  out->first = zeros(shape.rank());
-  out->count = shape;
-  for (int i = 0; i < d->shape.rank(); ++i) {
-    out->first[i < axis ? i : i + 1] = d->first[i];
-    out->count[i < axis ? i : i + 1] = d->count[i];
-  }
-  return out;
-}
-
-DataPtr Engines::spread(const DataPtr& d, const Dims& shape) {
-  auto out = std::make_shared<Data>(*d);
-  out->said = nullptr;
-  out->shape = shape;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (d->shape[i] != shape[i]) out->count[i] = shape[i];
-  }
-  return out;
-}
-
-DataPtr Engines::permute(const DataPtr& d, const std::vector<int64_t>& order, const Dims& shape) {
-  auto out = std::make_shared<Data>(*d);
-  out->said = nullptr;
-  out->part = d->part.permute(std::vector<int>(order.begin(), order.end()), where_.file, where_.line);
-  out->shape = shape;
-  for (size_t i = 0; i < order.size(); ++i) {
-    out->first[static_cast<int>(i)] = d->first[static_cast<int>(order[i])];
-    out->count[static_cast<int>(i)] = d->count[static_cast<int>(order[i])];
-  }
-  return out;
-}
-
-DataPtr Engines::reshape(const DataPtr& d, const Dims& shape) {
-  if (d->part.elements() == 1 && d->whole())
-    return of(d->part.reshape(ones(shape.rank()), where_.file, where_.line), shape);
-  const bool was = d->readable && d->whole() && d->part.shape() == d->shape;
-  const tl::Tensor t = tl_.reshape(dense(d), shape, where_.file, where_.line);
-  return of(t, shape, was && t.id() == d->part.id());
 }
 
 }  // namespace kernbench::triton

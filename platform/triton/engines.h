@@ -4,6 +4,7 @@
 // box must grow, what is around it is put there first (pad). 0 · x is 0 and -inf - x is -inf around a box, whatever x.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,7 +16,8 @@ namespace kernbench::triton {
 
 class Engines {
  public:
-  explicit Engines(const tl::Context& tl) : tl_(tl.async()), sync_(tl) {}
+  /// `joins`: elementwise ops wait for what reads them, to be one MATH command with it (kernel_api/chain.h).
+  Engines(const tl::Context& tl, bool joins) : tl_(tl.async()), sync_(tl), joins_(joins) {}
 
   /// Whose calls return at once.
   tl::Context& tl() { return tl_; }
@@ -26,9 +28,22 @@ class Engines {
 
   /// The value as data of that type: numbers become blocks of one element that stands for all.
   DataPtr data(const Value&, const Type&);
-  /// Elementwise, by tl's name of the op. Floats that are known stay so.
+  /// What waits for its readers is submitted: its part is there then.
+  static void settle(const Value&);
+  static const DataPtr& settled(const DataPtr&);
+  /// Its part is there, and has the tensor's rank.
+  DataPtr plain(const DataPtr&);
+  /// Elementwise, by tl's name of the op. Floats that are known stay so. What it gives, and what select(), cast(),
+  /// truncate() and without_sign() give, may wait for its readers.
   Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
              const Type& result);
+  /// x^y, which the engines have no op for: |x|^y is 2^(y log2 |x|), in f32, and has x's sign where y is odd; -0 is 0.
+  Value power(const Value& x, const Value& y, const Type&);
+  /// Elements of a constant.
+  template <class T>
+  DataPtr given(const std::vector<T>& elements, const Type& t) {
+    return of(tl_.tensor(elements, t.shape, dtype_of(t.element), where_.file, where_.line), t.shape, true);
+  }
   /// a where the condition holds, else b.
   Value select(const Value& condition, const Value& a, const Value& b, const Type& condition_type, const Type& result);
   DataPtr cast(const DataPtr&, Element to);
@@ -40,7 +55,10 @@ class Engines {
   DataPtr without_sign(const DataPtr&, const Type& from, Type* wide);
   /// Before another engine than GEMM takes it: what GEMM makes must be there.
   void await(const Value& v) {
-    if (v.is(Value::Kind::data) && v.data->product) tl_.wait(v.data->part);
+    if (v.is(Value::Kind::data)) await(*v.data);
+  }
+  void await(const Data& d) {
+    if (d.product) tl_.wait(d.part);
   }
   /// A · B + C; shapes [m, k], [k, n].
   Value dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td);
@@ -63,6 +81,8 @@ class Engines {
   /// A view of a block.
   DataPtr expand(const DataPtr&, int axis, const Dims& shape);
   DataPtr spread(const DataPtr&, const Dims& shape);  ///< broadcast
+  /// The same of tensors with more dimensions than tl has.
+  DataPtr spread_deep(const DataPtr&, const Shape& from, const Shape& to);
   DataPtr permute(const DataPtr&, const std::vector<int64_t>& order, const Dims& shape);
   DataPtr reshape(const DataPtr&, const Dims& shape);
 
@@ -96,6 +116,26 @@ class Engines {
   static std::vector<T> read_as(const DataPtr&, const tl::Loaded& box);
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
+  /// Of an elementwise command: numbers, which become immediates, and blocks.
+  struct Operands {
+    static constexpr size_t kMost = 3;
+    size_t count = 0;
+    std::array<double, kMost> numbers{};
+    std::array<DataPtr, kMost> blocks;
+  };
+  struct Box {
+    Dims first, count;
+  };
+  static Box box_of(const Operands&, const Dims& shape);
+  static bool fill_of(const std::string& op, const Operands&, const Box&, const Dims& shape, double* fill);
+  /// The folds in which all those of the blocks are told apart; none where none is folded, or tl has not as many
+  /// dimensions.
+  static Dims common_folds(const Operands&);
+  DataPtr folded(const DataPtr&, const Dims& folds);
+  tl::Chained::Input input(const Data&) const;
+  /// The same of blocks that may wait, into a block whose part it is.
+  void compute(const std::string& op, std::vector<tl::Chained::Input>, Data* into,
+               std::optional<DType> cast = std::nullopt);
   tl::Tensor known(const Known&, const Dims& first, const Dims& count);
   /// One element, exactly: a command where it is an immediate, else a tensor that pe_cpu makes.
   tl::Tensor number(int64_t, int rank, DType);
@@ -106,7 +146,7 @@ class Engines {
 
   struct Place;
   struct Run;
-  tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, bool* readable);
+  tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, const Place&, bool* readable);
   Value load_elements(const tl::Ptr&, const Known& offsets, const Known* mask, double other, const Type&);
   void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
@@ -131,10 +171,13 @@ class Engines {
   struct Atomics {
     Span span;
     std::vector<tl::Event> done;
-    tl::Tensor old;  ///< of one that gives old values, instead of `done`
+    tl::Tensor old;    ///< of one that gives old values, instead of `done`
+    std::string adds;  ///< the op, where its order among others of that op does not show; else empty
   };
   static Span span_of(const tl::Ptr&, const Known& offsets, const Known* mask);
-  void before_load(const Span&);
+  void before_load(const Span& s) { wait_for_atomics(s, ""); }
+  /// For those in flight that meet the span, but for those that add by the same op.
+  void wait_for_atomics(const Span&, const std::string& adds);
   void before_write(const Span&);
   /// Waits for the loads in flight that meet the span; null: for all.
   void wait_for_loads(const Span*);
@@ -143,12 +186,19 @@ class Engines {
 
   tl::Context tl_;    ///< whose calls return at once
   tl::Context sync_;  ///< of parts of one tensor: what reads that does not wait for them
+  const bool joins_;
   SourceLine where_;
   std::vector<tl::Event> stores_;
   std::vector<Loading> loading_;  ///< what may not have come yet
   std::vector<Atomics> atomics_;  ///< what may not be done yet
 };
 
+Dims ones(int rank);
+Dims zeros(int rank);
+/// Dimensions of the tensor; a number's are none.
+Dims shape_of(const Type&);
+/// What lies around a box, as the type holds it: integers wrap. False: it is no immediate.
+bool held(double* fill, Element);
 /// What the op makes of known floats; NaN-safe. False: not known.
 bool apply_real(const std::string& op, const std::vector<double>& x, double* out);
 /// Whether a command can carry it: immediates are doubles.

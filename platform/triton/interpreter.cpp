@@ -51,8 +51,14 @@ void Run::constant(const Operation& op) {
     return;
   }
   if (is_float(t.element)) {
-    for (const double d : a.reals) {
-      if (d != a.reals[0] && !(std::isnan(d) && std::isnan(a.reals[0]))) fault(op, "floats that are not alike");
+    const double first = a.reals.at(0);
+    const auto is_first = [first](double d) {
+      return std::isnan(d) ? std::isnan(first) : d == first && std::signbit(d) == std::signbit(first);
+    };
+    if (!std::all_of(a.reals.begin(), a.reals.end(), is_first)) {
+      flush();
+      out = Value::of(engines_.given(a.reals, t));
+      return;
     }
     out = Value::of_real(rounded(a.reals.at(0), t.element));
     out.kind = VK::uniform;
@@ -63,13 +69,15 @@ void Run::constant(const Operation& op) {
     return;
   }
   auto k = Known::of(t.element, t.shape, 0);
-  if (t.shape.rank() == 1) {
+  if (t.shape.dims().rank() == 1) {
     auto values = std::make_shared<std::vector<int64_t>>();
     for (const int64_t n : a.integers) values->push_back(wrapped(n, t.element));
     if (t.element == Element::i1) k->base = 1;
     k->axes[0].values = values;
   } else {
-    fault(op, "a block of more than one dimension whose elements are not alike");
+    flush();
+    out = Value::of(engines_.given(a.integers, t));
+    return;
   }
   out = Value::of(KnownPtr(k));
 }
@@ -117,6 +125,8 @@ bool Run::passes_nan_on(const Operation& op) {
 void Run::real_op(const Operation& op, const std::string& name) {
   std::vector<Value> operands;
   std::vector<Type> types;
+  operands.reserve(op.operands.size());
+  types.reserve(op.operands.size());
   bool data = false;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     operands.push_back(in(op, i));
@@ -128,7 +138,9 @@ void Run::real_op(const Operation& op, const std::string& name) {
   } else {
     scalar_work();
   }
-  value(op.results[0]) = engines_.math(name, operands, types, lanes_type(op.results[0]));
+  const Type result = lanes_type(op.results[0]);
+  value(op.results[0]) =
+      name == kPower ? engines_.power(operands[0], operands[1], result) : engines_.math(name, operands, types, result);
 }
 
 void Run::select(const Operation& op) {
@@ -159,7 +171,7 @@ Value Run::select(const std::vector<Value>& operands, const Type& condition, con
   const Value& c = operands[0];
   const Value on = c.is(VK::known) && c.known->form == Known::Form::open ? laned(c, condition) : c;
   Value out = engines_.select(on, laned(operands[1], result), laned(operands[2], result), condition, result);
-  if (out.is(VK::data) && out.data->part.dtype() != dtype_of(result.element) && fits_memory(result.element))
+  if (out.is(VK::data) && out.data->dtype() != dtype_of(result.element) && fits_memory(result.element))
     out = Value::of(engines_.cast(out.data, result.element));
   return out;
 }
@@ -184,7 +196,7 @@ Value Run::select_known(const Operation& op, const Value& c, const Value& a, con
         *n = k->at(index) ? x->at(index) : y->at(index);
         return true;
       };
-      return Value::of(KnownPtr(combine("select", result.element, *place, *place, f, &bad)));
+      return Value::of(KnownPtr(combine(IntegerOp::none, result.element, *place, *place, f, &bad)));
     }
   }
   if (lanes_ || !result.tensor || !condition.tensor || is_pending(c) || is_pending(a) || is_pending(b)) return {};
@@ -205,7 +217,7 @@ Value Run::select_pointers(const Operation& op, const Value& c, const Value& a, 
   };
   bool bad = false;
   const auto away = Known::of(Element::i64, result.shape, apart / size);
-  const KnownPtr moved = apart == 0 ? b.known : combine("arith.addi", Element::i64, *b.known, *away, sum, &bad);
+  const KnownPtr moved = apart == 0 ? b.known : combine(IntegerOp::addi, Element::i64, *b.known, *away, sum, &bad);
   const Value other = moved
                           ? Value::of(moved)
                           : open(op, offsets, {Value::of(b.known), Value::of(KnownPtr(away))}, {offsets, offsets}, sum);
@@ -250,8 +262,8 @@ void Run::promise(const Operation& op, const std::string& what) {
 }
 
 bool Run::passes_on(Does d) {
-  return d == Does::dot || d == Does::expand_dims || d == Does::broadcast || d == Does::trans || d == Does::call ||
-         d == Does::for_loop || d == Does::if_else || d == Does::while_loop;
+  return is_elementwise(d) || d == Does::dot || d == Does::expand_dims || d == Does::broadcast || d == Does::trans ||
+         d == Does::call || d == Does::for_loop || d == Does::if_else || d == Does::while_loop;
 }
 
 void Run::operation(const Operation& op) {
@@ -361,6 +373,7 @@ void Run::operation(const Operation& op) {
       const Type& d = type(op.results[0]);
       Value& out = value(op.results[0]);
       out = engines_.dot(laned(in(op, 0), a), laned(in(op, 1), b), in(op, 2), a, b, d);
+      Engines::settle(out);
       if (product_ && out.is(VK::data)) *product_ = out.data->part;
       return;
     }
@@ -405,8 +418,8 @@ void Run::operation(const Operation& op) {
 }
 
 void run_program(const Program& program, tl::Context& tl, const std::vector<Value>& arguments, const Index3& id,
-                 const Index3& grid) {
-  Run run(program, tl, id, grid);
+                 const Index3& grid, bool joins) {
+  Run run(program, tl, id, grid, joins);
   run.function(program.function(), arguments);
   run.finish();
 }

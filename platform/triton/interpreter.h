@@ -4,8 +4,10 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "kernbench/platform/triton/engines.h"
@@ -25,6 +27,9 @@ class Program {
     const Operation* op;
     SourceLine where;
     const std::vector<ValueId>* dying;
+    /// Elementwise, and read by one other such operation behind it alone, with none between that an engine computes
+    /// or that leaves the block: the two may be one command.
+    bool joins;
   };
   const std::vector<Step>& steps(const Block& block) const { return steps_.at(&block); }
   /// Values that nothing needs behind the operation.
@@ -34,7 +39,10 @@ class Program {
   SourceLine place(const Operation&) const;
 
  private:
+  using Operations = std::unordered_set<const Operation*>;
   void examine(const Function&);
+  /// Of a block's operations those that join what reads them; `elsewhere`: values that other blocks use.
+  static Operations joining(const Block&, const std::set<ValueId>& elsewhere);
   std::shared_ptr<const Module> module_;
   const Function& function_;
   std::unordered_map<const Operation*, std::vector<ValueId>> dying_;
@@ -47,10 +55,14 @@ std::vector<Refusal> refusals(const Module&, const Function&);
 /// Which arguments it may store to.
 std::vector<bool> stored_arguments(const Module&, const Function&);
 
+/// Of an operation of one element after the other, which a command of the MATH engine may be.
+bool is_elementwise(Does);
+
 using Index3 = std::array<int64_t, 3>;
 
-/// Runs one program of the grid: `arguments` in the function's order.
+/// Runs one program of the grid: `arguments` in the function's order. `joins`: chains of elementwise operations are one
+/// command.
 void run_program(const Program&, tl::Context&, const std::vector<Value>& arguments, const Index3& id,
-                 const Index3& grid);
+                 const Index3& grid, bool joins);
 
 }  // namespace kernbench::triton

@@ -91,6 +91,14 @@ DType dtype_of(Element e) {
   }
 }
 
+void Shape::push_back(int64_t n) {
+  if (!deep_ && dims_.rank() < kMaxRank) return dims_.push_back(n);
+  std::vector<int64_t> all(begin(), end());
+  all.push_back(n);
+  dims_ = {dims_.elements() * n};
+  deep_ = std::make_shared<const std::vector<int64_t>>(std::move(all));
+}
+
 std::string Type::to_string() const {
   std::string text = name_of(element);
   if (kind == Kind::pointer) text = "!tt.ptr<" + text + ">";

@@ -4,7 +4,9 @@
 // type. Operations are alike whether they were written in their own assembly or in the generic form.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +26,34 @@ int bits_of(Element);
 DType dtype_of(Element);
 bool fits_memory(Element);
 
+/// A tensor's dimensions, however many. Where they are more than tl has, what runs sees the tensor as a line of its
+/// elements, in row-major order.
+class Shape {
+ public:
+  static constexpr int kMostDims = 62;  ///< of a tensor of as many elements as can be counted, and ones
+  Shape() = default;
+  Shape(const Dims& dims) : dims_(dims) {}  // NOLINT: implicit
+  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+
+  bool is_deep() const { return deep_ != nullptr; }
+  int rank() const { return deep_ ? static_cast<int>(deep_->size()) : dims_.rank(); }
+  int64_t operator[](int i) const { return begin()[i]; }
+  const int64_t* begin() const { return deep_ ? deep_->data() : dims_.begin(); }
+  const int64_t* end() const { return begin() + rank(); }
+  int64_t elements() const { return dims_.elements(); }
+  void push_back(int64_t n);
+  operator const Dims&() const { return dims_; }  // NOLINT: implicit
+  const Dims& dims() const { return dims_; }
+  bool operator==(const Shape& o) const {
+    return dims_ == o.dims_ && rank() == o.rank() && std::equal(begin(), end(), o.begin());
+  }
+  bool operator!=(const Shape& o) const { return !(*this == o); }
+
+ private:
+  Dims dims_;
+  std::shared_ptr<const std::vector<int64_t>> deep_;  ///< more than kMaxRank
+};
+
 struct Type {
   enum class Kind : uint8_t {
     unknown,        ///< of an operation that the reader does not know: fits everything
@@ -35,7 +65,7 @@ struct Type {
   Kind kind = Kind::unknown;
   Element element = Element::unknown;
   bool tensor = false;
-  Dims shape = {};
+  Shape shape = {};
 
   bool known() const { return kind != Kind::unknown; }
   bool is(Kind k, bool is_tensor) const { return kind == k && tensor == is_tensor; }

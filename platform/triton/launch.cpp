@@ -327,7 +327,7 @@ void Launch::run(tl::Context& tl, const tl::Args& args) {
   for (int64_t p = first; p < end; p += step) {
     const Index3 id = {p % grid_[0], p / grid_[0] % grid_[1], p / grid_[0] / grid_[1]};
     const double start_ns = tl.now_ns();
-    run_program(*program_, tl, arguments, id, grid_);
+    run_program(*program_, tl, arguments, id, grid_, request_.chains == "joined");
     times_.push_back({p, tl.pe_id(), start_ns, tl.now_ns()});
   }
 }

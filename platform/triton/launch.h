@@ -17,6 +17,7 @@ struct LaunchRequest {
   std::string function;               ///< empty: the file's only public one
   std::string grid;                   ///< "X[,Y[,Z]]"
   std::string order = "round_robin";  ///< or blocks
+  std::string chains = "joined";      ///< or single: whether elementwise operations in a row are one MATH command
   uint64_t interleave = 4096;         ///< bytes of a block of tensors that are placed so
   using Words = std::vector<std::pair<std::string, std::string>>;
   Words tensors;  ///< argument, FILE.npy or uniform|zeros|arange:DTYPE[N,...]

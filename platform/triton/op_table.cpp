@@ -8,31 +8,32 @@ namespace {
 
 using T = Typing;
 using D = Does;
+using I = IntegerOp;
 
 constexpr OpInfo kOps[] = {
     // Integers.
-    {"arith.addi", T::alike, D::integer, 2, 2, "add"},
-    {"arith.subi", T::alike, D::integer, 2, 2, "sub"},
-    {"arith.muli", T::alike, D::integer, 2, 2, "mul"},
-    {"arith.divsi", T::alike, D::integer, 2, 2, "div"},
-    {"arith.divui", T::alike, D::integer, 2, 2, "div"},
-    {"arith.ceildivsi", T::alike, D::integer, 2, 2},
-    {"arith.ceildivui", T::alike, D::integer, 2, 2},
-    {"arith.floordivsi", T::alike, D::integer, 2, 2},
-    {"arith.remsi", T::alike, D::integer, 2, 2, "mod"},
-    {"arith.remui", T::alike, D::integer, 2, 2, "mod"},
-    {"arith.andi", T::alike, D::integer, 2, 2, "bitwise_and"},
-    {"arith.ori", T::alike, D::integer, 2, 2, "bitwise_or"},
-    {"arith.xori", T::alike, D::integer, 2, 2, "bitwise_xor"},
-    {"arith.shli", T::alike, D::integer, 2, 2, "shift_left"},
-    {"arith.shrsi", T::alike, D::integer, 2, 2, "shift_right"},
-    {"arith.shrui", T::alike, D::integer, 2, 2, "shift_right"},
-    {"arith.maxsi", T::alike, D::integer, 2, 2, "maximum"},
-    {"arith.minsi", T::alike, D::integer, 2, 2, "minimum"},
-    {"arith.maxui", T::alike, D::integer, 2, 2, "maximum"},
-    {"arith.minui", T::alike, D::integer, 2, 2, "minimum"},
-    {"math.absi", T::alike, D::integer, 1, 1, "abs"},
-    {"tt.mulhiui", T::alike, D::integer, 2, 2, "umulhi"},
+    {"arith.addi", T::alike, D::integer, 2, 2, "add", I::addi},
+    {"arith.subi", T::alike, D::integer, 2, 2, "sub", I::subi},
+    {"arith.muli", T::alike, D::integer, 2, 2, "mul", I::muli},
+    {"arith.divsi", T::alike, D::integer, 2, 2, "div", I::divsi},
+    {"arith.divui", T::alike, D::integer, 2, 2, "div", I::divui},
+    {"arith.ceildivsi", T::alike, D::integer, 2, 2, nullptr, I::ceildivsi},
+    {"arith.ceildivui", T::alike, D::integer, 2, 2, nullptr, I::ceildivui},
+    {"arith.floordivsi", T::alike, D::integer, 2, 2, nullptr, I::floordivsi},
+    {"arith.remsi", T::alike, D::integer, 2, 2, "mod", I::remsi},
+    {"arith.remui", T::alike, D::integer, 2, 2, "mod", I::remui},
+    {"arith.andi", T::alike, D::integer, 2, 2, "bitwise_and", I::andi},
+    {"arith.ori", T::alike, D::integer, 2, 2, "bitwise_or", I::ori},
+    {"arith.xori", T::alike, D::integer, 2, 2, "bitwise_xor", I::xori},
+    {"arith.shli", T::alike, D::integer, 2, 2, "shift_left", I::shli},
+    {"arith.shrsi", T::alike, D::integer, 2, 2, "shift_right", I::shrsi},
+    {"arith.shrui", T::alike, D::integer, 2, 2, "shift_right", I::shrui},
+    {"arith.maxsi", T::alike, D::integer, 2, 2, "maximum", I::maxsi},
+    {"arith.minsi", T::alike, D::integer, 2, 2, "minimum", I::minsi},
+    {"arith.maxui", T::alike, D::integer, 2, 2, "maximum", I::maxui},
+    {"arith.minui", T::alike, D::integer, 2, 2, "minimum", I::minui},
+    {"math.absi", T::alike, D::integer, 1, 1, "abs", I::absi},
+    {"tt.mulhiui", T::alike, D::integer, 2, 2, "umulhi", I::mulhiui},
     // Floats.
     {"arith.addf", T::alike, D::real, 2, 2, "add"},
     {"arith.subf", T::alike, D::real, 2, 2, "sub"},
@@ -58,7 +59,7 @@ constexpr OpInfo kOps[] = {
     {"math.ceil", T::alike, D::real, 1, 1, "ceil"},
     {"math.absf", T::alike, D::real, 1, 1, "abs"},
     {"math.fma", T::alike, D::real, 3, 3, "fma"},
-    {"math.powf", T::alike, D::not_run, 2, 2},
+    {"math.powf", T::alike, D::real, 2, 2, kPower},
     {"tt.precise_sqrt", T::alike, D::real, 1, 1, "sqrt"},
     {"tt.precise_divf", T::alike, D::real, 2, 2, "div"},
     {"tt.clampf", T::alike, D::real, 3, 3, "clamp"},
@@ -161,12 +162,12 @@ const OpInfo* find_op(const std::string& name) {
 
 const char* library_op(const std::string& symbol) {
   static const std::map<std::string, const char*> ops = {
-      {"exp", "exp"},      {"fast_exp", "exp"},    {"exp2", "exp2"},       {"log", "log"},     {"fast_log", "log"},
-      {"log2", "log2"},    {"fast_log2", "log2"},  {"sqrt", "sqrt"},       {"rsqrt", "rsqrt"}, {"sin", "sin"},
-      {"fast_sin", "sin"}, {"cos", "cos"},         {"fast_cos", "cos"},    {"tanh", "tanh"},   {"fast_tanh", "tanh"},
-      {"erf", "erf"},      {"fabs", "abs"},        {"floor", "floor"},     {"ceil", "ceil"},   {"trunc", "trunc"},
-      {"rint", "round"},   {"nearbyint", "round"}, {"fma", "fma"},         {"fmax", "maxnum"}, {"fmin", "minnum"},
-      {"fmod", "mod"},     {"fdivide", "div"},     {"fast_fdivide", "div"}};
+      {"exp", "exp"},      {"fast_exp", "exp"},    {"exp2", "exp2"},    {"log", "log"},         {"fast_log", "log"},
+      {"log2", "log2"},    {"fast_log2", "log2"},  {"sqrt", "sqrt"},    {"rsqrt", "rsqrt"},     {"sin", "sin"},
+      {"fast_sin", "sin"}, {"cos", "cos"},         {"fast_cos", "cos"}, {"tanh", "tanh"},       {"fast_tanh", "tanh"},
+      {"erf", "erf"},      {"fabs", "abs"},        {"floor", "floor"},  {"ceil", "ceil"},       {"trunc", "trunc"},
+      {"rint", "round"},   {"nearbyint", "round"}, {"fma", "fma"},      {"fmax", "maxnum"},     {"fmin", "minnum"},
+      {"fmod", "mod"},     {"pow", kPower},        {"fdivide", "div"},  {"fast_fdivide", "div"}};
   const auto find = [](const std::string& name) {
     const auto it = ops.find(name);
     return it == ops.end() ? nullptr : it->second;

@@ -76,13 +76,44 @@ enum class Does : uint8_t {
   not_run,  ///< read and checked, but nothing runs it
 };
 
+/// What an operation does to two integers.
+enum class IntegerOp : uint8_t {
+  none,
+  addi,
+  subi,
+  muli,
+  divsi,
+  divui,
+  ceildivsi,
+  ceildivui,
+  floordivsi,
+  remsi,
+  remui,
+  andi,
+  ori,
+  xori,
+  shli,
+  shrsi,
+  shrui,
+  maxsi,
+  minsi,
+  maxui,
+  minui,
+  absi,
+  mulhiui,
+};
+
 struct OpInfo {
   const char* name;
   Typing typing;
   Does does;
   int least, most;  ///< operands; most < 0: any number
   const char* tl = nullptr;
+  IntegerOp integer = IntegerOp::none;
 };
+
+/// Of floats, which MATH commands make together: no engine's op.
+constexpr const char* kPower = "pow";
 
 /// Null where there is none of that name.
 const OpInfo* find_op(const std::string& name);

@@ -99,7 +99,7 @@ void Parser::refuse_rest(const std::string& what) {
 
 Type Parser::shaped() {
   Type t;
-  Dims shape;
+  Shape shape;
   int64_t elements_in = 1;
   s_.skip();
   while (s_.at_digit()) {
@@ -109,7 +109,8 @@ Type Parser::shaped() {
     if (d < 1 || d > kLargest / elements_in)
       s_.fail("found a tensor of no or more than " + std::to_string(kLargest) + " elements");
     elements_in *= d;
-    if (shape.rank() == kMaxRank) s_.fail("found more than " + std::to_string(kMaxRank) + " dimensions");
+    if (shape.rank() == Shape::kMostDims)
+      s_.fail("found more than " + std::to_string(Shape::kMostDims) + " dimensions");
     shape.push_back(d);
   }
   t = type();

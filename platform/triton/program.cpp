@@ -1,4 +1,6 @@
 // What can be said of a function before it runs.
+#include <fmt/format.h>
+
 #include <functional>
 #include <map>
 #include <set>
@@ -18,6 +20,32 @@ void for_each(const Region& r, const Visit& visit) {
       visit(op);
       for (const Region& inner : op.regions) for_each(inner, visit);
     }
+  }
+}
+
+/// Whether it is run on tensors of more dimensions than tl has.
+bool takes_any_rank(Does d) {
+  switch (d) {
+    case Does::bitcast:
+    case Does::constant:
+    case Does::poison:
+    case Does::splat:
+    case Does::unsplat:
+    case Does::expand_dims:
+    case Does::broadcast:
+    case Does::reshape:
+    case Does::reduce:
+    case Does::print:
+    case Does::assertion:
+    case Does::call:
+    case Does::terminator:
+    case Does::branch:
+    case Does::for_loop:
+    case Does::if_else:
+    case Does::while_loop:
+      return true;
+    default:
+      return is_elementwise(d);
   }
 }
 
@@ -107,13 +135,52 @@ void Program::examine(const Function& f) {
   const std::function<void(const Region&)> lay_out = [&](const Region& r) {
     for (const Block& b : r.blocks) {
       std::vector<Step>& steps = steps_[&b];
+      const Operations joins = joining(b, elsewhere);
       for (const Operation& op : b.operations) {
-        steps.push_back({&op, place(op), &dying(op)});
+        steps.push_back({&op, place(op), &dying(op), joins.count(&op) > 0});
         for (const Region& inner : op.regions) lay_out(inner);
       }
     }
   };
   lay_out(f.body);
+}
+
+bool is_elementwise(Does d) {
+  return d == Does::integer || d == Does::real || d == Does::compare || d == Does::select || d == Does::convert ||
+         d == Does::extern_call;
+}
+
+Program::Operations Program::joining(const Block& b, const std::set<ValueId>& elsewhere) {
+  const auto elementwise = [](const Operation& op) { return is_elementwise(op.info->does); };
+  // What makes no command of an engine, or a load.
+  const auto lets_pass = [&](const Operation& op) {
+    const Does d = op.info->does;
+    return elementwise(op) || d == Does::load || d == Does::constant || d == Does::make_range ||
+           d == Does::program_id || d == Does::num_programs || d == Does::splat || d == Does::expand_dims ||
+           d == Does::broadcast || d == Does::addptr;
+  };
+  Operations joins;
+  std::map<ValueId, const Operation*> open;  // results that nothing has read yet
+  std::map<ValueId, const Operation*> made;  // and those that one operation has
+  for (const Operation& op : b.operations) {
+    std::set<ValueId> read(op.operands.begin(), op.operands.end());
+    for (const Region& inner : op.regions) {
+      for_each(inner, [&](const Operation& user) { read.insert(user.operands.begin(), user.operands.end()); });
+    }
+    for (const Successor& to : op.successors) read.insert(to.operands.begin(), to.operands.end());
+    for (const ValueId v : read) {
+      const auto second = made.find(v);
+      if (second != made.end()) joins.erase(second->second);
+      const auto first = open.find(v);
+      if (first == open.end()) continue;
+      if (elementwise(op)) joins.insert(first->second);
+      made.insert(*first);
+      open.erase(first);
+    }
+    if (!lets_pass(op)) open.clear();
+    if (elementwise(op) && op.results.size() == 1 && elsewhere.count(op.results[0]) == 0) open[op.results[0]] = &op;
+  }
+  return joins;
 }
 
 const std::vector<ValueId>& Program::dying(const Operation& op) const {
@@ -141,17 +208,26 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       const auto type = [&](ValueId v) { return function->types[v]; };
       const auto refuse = [&](const std::string& why) { all.push_back({op.line, op.name, why}); };
       if (op.info->does == Does::not_run) refuse("is not supported");
-      if (op.info->does == Does::real && find_math_op(op.info->tl) == nullptr)
+      const auto arity = [](const std::string& name) {  // of what can be computed; 0: it cannot
+        const MathOp* found = find_math_op(name);
+        return name == kPower ? 2 : found ? found->arity : 0;
+      };
+      if (op.info->does == Does::real && arity(op.info->tl) == 0)
         refuse(std::string("is not supported: the engines have no op '") + op.info->tl + "'");
       if (op.info->does == Does::extern_call) {
         const Attribute* symbol = op.attribute("symbol");
         const char* name = library_op(symbol ? symbol->text : "");
-        const MathOp* called = name ? find_math_op(name) : nullptr;
-        if (!called || called->arity != static_cast<int>(op.operands.size()))
+        if (!name || arity(name) != static_cast<int>(op.operands.size()))
           refuse("is not supported: the engines have no op for " + (symbol ? symbol->text : "it"));
       }
       if (op.info->does == Does::dot && type(op.results[0]).shape.rank() != 2)
         refuse("is not supported for more than two dimensions");
+      bool deep = false;
+      for (const auto* values : {&op.operands, &op.results}) {
+        for (const ValueId v : *values) deep = deep || type(v).shape.is_deep();
+      }
+      if (deep && !takes_any_rank(op.info->does))
+        refuse(fmt::format("is not supported for tensors of more than {} dimensions", kMaxRank));
       if ((op.info->does == Does::descriptor_load || op.info->does == Does::descriptor_store) &&
           type(op.operands[0]).kind != Type::Kind::descriptor)
         refuse("is not supported for descriptors that are raw pointers");

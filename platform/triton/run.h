@@ -14,8 +14,8 @@ namespace kernbench::triton {
 
 class Run {
  public:
-  Run(const Program& program, tl::Context& tl, const Index3& id, const Index3& grid)
-      : program_(program), tl_(tl), engines_(tl), cycles_(tl.scalar_cycles()), id_(id), grid_(grid) {}
+  Run(const Program& program, tl::Context& tl, const Index3& id, const Index3& grid, bool joins)
+      : program_(program), tl_(tl), engines_(tl, joins), cycles_(tl.scalar_cycles()), id_(id), grid_(grid) {}
 
   std::vector<Value> function(const Function& f, const std::vector<Value>& arguments);
   void finish();
@@ -94,7 +94,8 @@ class Run {
   void make(const Known& k);
   Value laned(const Value& v, const Type& t);
   void integer_op(const Operation& op);
-  Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f);
+  Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f,
+                 bool ends_say = false);
 
   /// The op on data: a call of tl.
   Value on_engine(const Operation& op, std::vector<Value> operands);
@@ -105,7 +106,7 @@ class Run {
 
   /// What an engine makes of a comparison of floats, as pe_cpu says it where both were loaded or are known: a branch or
   /// an atomic's mask may ask for it. Of few elements, since the operands stay in TCM as long.
-  Value sayable(Value made, const Value& a, const Value& b, const std::string& predicate);
+  Value sayable(Value made, const Value& a, const Value& b, Predicate predicate);
   Value compare(const Operation& op, std::vector<Value> operands, const std::vector<Type>& types, const Type& result);
 
   // ---- Conversions --------------------------------------------------------------------------------------------------
@@ -190,7 +191,7 @@ class Run {
   void print(const Operation& op);
   void promise(const Operation& op, const std::string& what);
 
-  /// Whether it hands values on as they are, or (a dot) says itself what it waits for.
+  /// Whether it hands values on as they are, or (a dot, what MATH does) says itself what it waits for.
   static bool passes_on(Does d);
   void operation(const Operation& op);
   const Program& program_;

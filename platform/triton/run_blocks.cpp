@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <map>
 #include <utility>
 
 namespace kernbench::triton {
@@ -14,8 +14,9 @@ std::string Run::single_reduction(const Operation& op) const {
   if (b.operations.size() == 2) {
     const Operation& only = b.operations[0];
     if (b.operations[1].operands[0] != only.results.at(0) || only.operands.size() != 2) return {};
-    const std::set<ValueId> used(only.operands.begin(), only.operands.end());
-    if (used != std::set<ValueId>(b.arguments.begin(), b.arguments.end())) return {};
+    const ValueId x = only.operands[0], y = only.operands[1];
+    const bool both = (x == b.arguments[0] && y == b.arguments[1]) || (x == b.arguments[1] && y == b.arguments[0]);
+    if (!both) return {};
     static const std::map<std::string, std::string> names = {
         {"arith.addf", "sum"},  {"arith.addi", "sum"},     {"arith.maximumf", "max"},   {"arith.maxnumf", "maxnum"},
         {"arith.maxsi", "max"}, {"arith.minimumf", "min"}, {"arith.minnumf", "minnum"}, {"arith.minsi", "min"}};
@@ -63,13 +64,34 @@ std::vector<tl::Tensor> Run::dense_operands(const Operation& op) {
   return x;
 }
 
+namespace {
+
+/// An axis with all dimensions before it as one, and all behind it.
+Dims around(const Shape& shape, int axis) {
+  Dims three = {1, shape[axis], 1};
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (d != axis) three[d < axis ? 0 : 2] *= shape[d];
+  }
+  return three;
+}
+
+}  // namespace
+
 void Run::reduce(const Operation& op) {
   const int axis = static_cast<int>(op.attribute("axis")->integer);
   const std::string single = single_reduction(op);
   flush();
   const Type& t = type(op.operands[0]);
   if (!single.empty() && !(single == "sum" && t.element == Element::i1)) {
-    value(op.results[0]) = Value::of(engines_.reduce(single, lanes(in(op, 0), t), axis, type(op.results[0])));
+    DataPtr x = lanes(in(op, 0), t);
+    Type result = type(op.results[0]);
+    if (t.shape.is_deep()) {
+      const Dims three = around(t.shape, axis);
+      x = engines_.reshape(x, three);
+      result.shape = Dims{three[0], three[2]};
+    }
+    x = engines_.reduce(single, x, t.shape.is_deep() ? 1 : axis, result);
+    value(op.results[0]) = Value::of(t.shape.is_deep() ? engines_.reshape(x, type(op.results[0]).shape) : x);
     return;
   }
   reduce_in_pairs(op, axis);
@@ -79,12 +101,9 @@ void Run::reduce_in_pairs(const Operation& op, int axis) {
   std::vector<tl::Tensor> x = dense_operands(op);
   const char* file = engines_.where().file;
   const int line = engines_.where().line;
-  if (x[0].rank() == kMaxRank) {  // pairs are a dimension more
-    Dims merged = {1, x[0].shape()[axis], 1};
-    for (int d = 0; d < kMaxRank; ++d) {
-      if (d != axis) merged[d < axis ? 0 : 2] *= x[0].shape()[d];
-    }
-    for (tl::Tensor& v : x) v = tl_.reshape(v, merged, file, line);
+  const Shape& full = type(op.operands[0]).shape;
+  if (full.rank() >= kMaxRank) {  // pairs are a dimension more
+    for (tl::Tensor& v : x) v = tl_.reshape(v, around(full, axis), file, line);
     axis = 1;
   }
   while (x[0].shape()[axis] > 1) {
@@ -114,7 +133,7 @@ void Run::reduce_in_pairs(const Operation& op, int axis) {
   }
   for (size_t i = 0; i < x.size(); ++i) {
     const Type& result = type(op.results[i]);
-    Dims shape = result.tensor ? result.shape : Dims{};
+    Dims shape = result.tensor ? result.shape.dims() : Dims{};
     value(op.results[i]) = Value::of(Engines::of(tl_.reshape(x[i], shape, file, line), shape));
   }
 }

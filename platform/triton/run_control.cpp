@@ -24,6 +24,7 @@ std::vector<Value> Run::blocks(const Region& r, std::vector<Value> arguments) {
 
 std::vector<Value> Run::taken(const Operation& op, size_t first) {
   std::vector<Value> v;
+  v.reserve(op.operands.size() - first);
   for (size_t i = first; i < op.operands.size(); ++i) v.push_back(in(op, i));
   return v;
 }
@@ -35,6 +36,9 @@ const Operation& Run::block(const Block& b, std::vector<Value> arguments) {
     engines_.at(step.where);
     if (step.op == &b.operations.back()) break;
     operation(*step.op);
+    if (!step.joins) {
+      for (const ValueId v : step.op->results) Engines::settle(value(v));
+    }
     for (const ValueId v : *step.dying) value(v) = {};
   }
   return b.operations.back();
@@ -72,7 +76,9 @@ void Run::for_loop(const Operation& op) {
       }
       product_ = &products.emplace_back();
     }
-    std::vector<Value> arguments = {Value::of(i)};
+    std::vector<Value> arguments;
+    arguments.reserve(carried.size() + 1);
+    arguments.push_back(Value::of(i));
     std::move(carried.begin(), carried.end(), std::back_inserter(arguments));
     carried = settled(op.results, region(op.regions[0], std::move(arguments)));
     if (end - i <= step) break;

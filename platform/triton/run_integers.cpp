@@ -9,7 +9,7 @@ namespace kernbench::triton {
 
 KnownPtr Run::known(const Value& v, const Type& t) {
   if (v.is(VK::known)) return v.known;
-  if (v.is(VK::integer)) return Known::of(t.element, t.tensor ? t.shape : Dims{}, v.n);
+  if (v.is(VK::integer)) return Known::of(t.element, t.tensor ? t.shape.dims() : Dims{}, v.n);
   return nullptr;
 }
 
@@ -98,7 +98,7 @@ void Run::make(const Known& k) {
   Frame of{*k.function, {}};
   Frame* const caller = std::exchange(frame_, &of);
   const Value made = on_engine(*k.op, k.operands);
-  k.made = made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0]));
+  k.made = Engines::settled(made.is(VK::data) ? made.data : engines_.data(made, lanes_type(k.op->results[0])));
   k.operands.clear();
   frame_ = caller;
 }
@@ -112,13 +112,14 @@ void Run::integer_op(const Operation& op) {
   const Type result = lanes_type(op.results[0]);
   const Value& a = in(op, 0);
   const Value& b = op.operands.size() > 1 ? in(op, 1) : a;
-  const Combine f = [&op, e = result.element](int64_t x, int64_t y, int64_t* out) {
-    return apply_integer(op.name, e, x, y, out);
+  const Combine f = [what = op.info->integer, e = result.element](int64_t x, int64_t y, int64_t* out) {
+    return apply_integer(what, e, x, y, out);
   };
   value(op.results[0]) = combined(op, a, b, result, f);
 }
 
-Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f) {
+Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f,
+                    bool ends_say) {
   // One number that was loaded is read.
   const auto is_read = [&](const Value& v) { return !lanes_ && v.is(VK::data) && !result.tensor && v.data->readable; };
   const Value read_a = is_read(a_in) ? Value::of(integer(op, a_in)) : Value();
@@ -137,7 +138,7 @@ Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, c
   if (x && y) {
     index_work();
     bool bad = false;
-    if (const auto k = combine(op.name, result.element, *x, *y, f, &bad)) {
+    if (const auto k = combine(op.info->integer, result.element, *x, *y, f, &bad, ends_say)) {
       if (bad) fault(op, "a division by 0, or a shift by too much");
       return Value::of(KnownPtr(k));
     }
@@ -155,6 +156,7 @@ Value Run::on_engine(const Operation& op, std::vector<Value> operands) {
   flush();
   const Type result = lanes_type(op.results[0]);
   std::vector<Type> types;
+  types.reserve(op.operands.size());
   for (size_t i = 0; i < op.operands.size(); ++i) types.push_back(lanes_type(op.operands[i]));
   operands.resize(types.size());
   switch (op.info->does) {
@@ -201,7 +203,7 @@ Type Run::without_sign(std::vector<Value>* operands, const std::vector<Type>& ty
 
 void Run::compare_op(const Operation& op) {
   const Type result = lanes_type(op.results[0]);
-  const std::string predicate = op.attribute("word0")->text;
+  const Predicate predicate(op.attribute("word0")->text);
   const Value& a = in(op, 0);
   const Value& b = in(op, 1);
   const Type t = type(op.operands[0]);
@@ -210,7 +212,8 @@ void Run::compare_op(const Operation& op) {
       *out = apply_compare(predicate, e, x, y);
       return true;
     };
-    value(op.results[0]) = combined(op, a, b, result, f);
+    const bool ends_say = predicate.is_signed && t.element != Element::i1;  // <, <=, >, >=
+    value(op.results[0]) = combined(op, a, b, result, f, ends_say);
     return;
   }
   const bool number = (a.is(VK::real) || a.is(VK::uniform)) && (b.is(VK::real) || b.is(VK::uniform));
@@ -224,7 +227,7 @@ void Run::compare_op(const Operation& op) {
   value(op.results[0]) = sayable(on_engine(op, {a, b}), a, b, predicate);
 }
 
-Value Run::sayable(Value made, const Value& a, const Value& b, const std::string& predicate) {
+Value Run::sayable(Value made, const Value& a, const Value& b, Predicate predicate) {
   constexpr int64_t kMost = 1024;
   const auto open = [](const Value& v) {
     return v.is(VK::real) || v.is(VK::uniform) || (v.is(VK::data) && v.data->readable);

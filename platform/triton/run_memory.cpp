@@ -42,7 +42,7 @@ void Run::addptr(const Operation& op) {
     return true;
   };
   out = p;
-  out.known = combine("arith.addi", Element::i64, *p.known, *wide, f, &bad);
+  out.known = combine(IntegerOp::addi, Element::i64, *p.known, *wide, f, &bad);
 }
 
 void Run::int_to_ptr(const Operation& op) {
@@ -66,7 +66,7 @@ void Run::int_to_ptr(const Operation& op) {
     offsets.push_back((address - first) / size);
   }
   auto k = Known::of(Element::i64, to.shape, 0);
-  if (to.shape.rank() == 1) {
+  if (to.shape.dims().rank() == 1) {
     k->axes[0].values = std::make_shared<const std::vector<int64_t>>(std::move(offsets));
   } else {
     k->form = Known::Form::open;
@@ -86,18 +86,18 @@ void Run::ptr_to_int(const Operation& op) {
   }
   index_work();
   const Type& to = type(op.results[0]);
-  const auto each = [&](const char* name, const KnownPtr& a, int64_t by, const Combine& f) {
+  const auto each = [&](IntegerOp name, const KnownPtr& a, int64_t by, const Combine& f) {
     bool bad = false;
     const auto b = Known::of(Element::i64, to.shape, by);
     if (const auto k = combine(name, Element::i64, *a, *b, f, &bad)) return KnownPtr(k);
     return open(op, to, {Value::of(a)}, {to}, [by, f](int64_t x, int64_t, int64_t* n) { return f(x, by, n); }).known;
   };
   const auto size = static_cast<int64_t>(size_of(dtype_of(type(op.operands[0]).element)));
-  const KnownPtr bytes = each("arith.muli", p.known, size, [](int64_t x, int64_t by, int64_t* n) {
+  const KnownPtr bytes = each(IntegerOp::muli, p.known, size, [](int64_t x, int64_t by, int64_t* n) {
     *n = x * by;
     return true;
   });
-  value(op.results[0]) = Value::of(each("arith.addi", bytes, address, [](int64_t x, int64_t by, int64_t* n) {
+  value(op.results[0]) = Value::of(each(IntegerOp::addi, bytes, address, [](int64_t x, int64_t by, int64_t* n) {
     *n = x + by;
     return true;
   }));
@@ -118,7 +118,7 @@ KnownPtr Run::mask_of(const Operation& op, size_t i, bool* some, DataPtr* pendin
   }
   KnownPtr k = known(m, t);
   if (!k) {
-    auto all = Known::of(Element::i1, t.tensor ? t.shape : Dims{}, 0);
+    auto all = Known::of(Element::i1, t.tensor ? t.shape.dims() : Dims{}, 0);
     all->form = Known::Form::open;
     all->all = elements(m, t);
     k = all;

@@ -110,9 +110,11 @@ Value Run::view(const Operation& op, const Value& v) {
   flush();
   switch (op.info->does) {
     case Does::expand_dims:
+      if (to.shape.is_deep()) return Value::of(engines_.reshape(v.data, to.shape));
       return Value::of(engines_.expand(v.data, static_cast<int>(op.attribute("axis")->integer), to.shape));
     case Does::broadcast:
-      return Value::of(engines_.spread(v.data, to.shape));
+      return Value::of(to.shape.is_deep() ? engines_.spread_deep(v.data, type(op.operands[0]).shape, to.shape)
+                                          : engines_.spread(v.data, to.shape));
     case Does::trans:
       return Value::of(engines_.permute(v.data, op.attribute("order")->integers, to.shape));
     default:
@@ -120,7 +122,19 @@ Value Run::view(const Operation& op, const Value& v) {
   }
 }
 
+namespace {
+
+KnownPtr uniform_like(const Known& k, const Dims& shape) {
+  auto out = Known::of(k.element, shape, k.base);
+  out->form = k.form;
+  return out;
+}
+
+}  // namespace
+
 KnownPtr Run::known_view(const Operation& op, const Known& k, const Type& to) {
+  if (to.shape.is_deep() && op.info->does == Does::broadcast && !k.uniform()) return nullptr;
+  if (to.shape.is_deep()) return k.uniform() ? uniform_like(k, to.shape) : reshaped(k, to.shape);
   switch (op.info->does) {
     case Does::expand_dims:
       return expanded(k, static_cast<int>(op.attribute("axis")->integer), to.shape);
@@ -141,17 +155,19 @@ Value Run::open_view(const Operation& op, const Value& v, const Type& to) {
   k->operands = {v};
   k->loaded = v.known->loaded;
   k->source = std::make_shared<Known::Elements>();
-  k->source->compute = [source = only_elements(v.known), shape = to.shape, &op] {
+  k->source->compute = [source = only_elements(v.known), from_shape = type(op.operands[0]).shape, shape = to.shape,
+                        &op] {
     const auto all = source->elements();
     if (op.info->does == Does::expand_dims || op.info->does == Does::reshape) return all;
     // From each index of the view to that of the source.
     const int rank = shape.rank();
-    const Dims strides = TensorRef::row_major(source->shape);
-    std::vector<int64_t> step(static_cast<size_t>(rank));
+    std::vector<int64_t> strides(static_cast<size_t>(rank), 1), step = strides;
+    for (int d = rank - 1; d > 0; --d)
+      strides[static_cast<size_t>(d) - 1] = strides[static_cast<size_t>(d)] * from_shape[d];
     for (int d = 0; d < rank; ++d) {
       const int from =
           op.info->does == Does::trans ? static_cast<int>(op.attribute("order")->integers[static_cast<size_t>(d)]) : d;
-      step[static_cast<size_t>(d)] = source->shape[from] == 1 ? 0 : strides[from];
+      step[static_cast<size_t>(d)] = from_shape[from] == 1 ? 0 : strides[static_cast<size_t>(from)];
     }
     auto out = std::make_shared<std::vector<int64_t>>();
     std::vector<int64_t> index(static_cast<size_t>(rank), 0);
@@ -188,7 +204,7 @@ void Run::splat(const Operation& op) {
   } else {
     flush();
     Dims ones;
-    for (int i = 0; i < to.shape.rank(); ++i) ones.push_back(1);
+    for (int i = 0; i < to.shape.dims().rank(); ++i) ones.push_back(1);
     out = Value::of(Engines::of(v.data->part.reshape(ones, engines_.where().file, engines_.where().line), to.shape));
   }
 }

@@ -275,7 +275,7 @@ class Settling {
       fits = fits && large.shape.elements() == 2 * small.shape.elements() && large.shape.rank() == 1 &&
              small.shape.rank() == 1;
     } else {
-      Dims halves = small.shape;
+      Shape halves = small.shape;
       fits = fits && halves.rank() < kMaxRank;
       if (fits) halves.push_back(2);
       fits = fits && large.shape == halves;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace kernbench::triton {
 
@@ -108,96 +109,162 @@ int64_t wrapped(int64_t n, Element e) {
   return static_cast<int64_t>((low ^ sign)) - static_cast<int64_t>(sign);
 }
 
-bool apply_integer(const std::string& name, Element e, int64_t a, int64_t b, int64_t* out) {
+bool apply_integer(IntegerOp op, Element e, int64_t a, int64_t b, int64_t* out) {
+  using I = IntegerOp;
   const auto ua = static_cast<uint64_t>(a) & mask_of(e);
   const auto ub = static_cast<uint64_t>(b) & mask_of(e);
   const auto wide = [](uint64_t n) { return static_cast<int64_t>(n); };
+  const bool by_zero = ub == 0, too_far = ub >= static_cast<uint64_t>(bits_of(e));
+  const auto negated = [&] { return wide(~static_cast<uint64_t>(a) + 1); };
+  const auto signed_quotient = [&](int64_t away) {  // of what does not divide: +1 up, -1 down
+    if (b == -1) return negated();
+    const bool up = a % b != 0 && (a % b > 0) == (b > 0), down = a % b != 0 && !up;
+    return a / b + (away > 0 && up ? 1 : away < 0 && down ? -1 : 0);
+  };
   int64_t n = 0;
-  if (name == "arith.addi") {
-    n = wide(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  } else if (name == "arith.subi") {
-    n = wide(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-  } else if (name == "arith.muli") {
-    n = wide(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  } else if (name == "arith.andi") {
-    n = a & b;
-  } else if (name == "arith.ori") {
-    n = a | b;
-  } else if (name == "arith.xori") {
-    n = a ^ b;
-  } else if (name == "arith.maxsi") {
-    n = std::max(a, b);
-  } else if (name == "arith.minsi") {
-    n = std::min(a, b);
-  } else if (name == "arith.maxui") {
-    n = wide(std::max(ua, ub));
-  } else if (name == "arith.minui") {
-    n = wide(std::min(ua, ub));
-  } else if (name == "math.absi") {
-    n = a < 0 ? wide(~static_cast<uint64_t>(a) + 1) : a;
-  } else if (name == "tt.mulhiui") {
-    n = wide(static_cast<uint64_t>((static_cast<unsigned __int128>(ua) * ub) >> bits_of(e)));
-  } else if (name == "arith.shli" || name == "arith.shrsi" || name == "arith.shrui") {
-    if (ub >= static_cast<uint64_t>(bits_of(e))) return false;
-    n = name == "arith.shli" ? wide(ua << ub) : name == "arith.shrsi" ? a >> ub : wide(ua >> ub);
-  } else {
-    const bool is_signed = name.compare(name.size() - 2, 2, "si") == 0;
-    if (ub == 0) return false;
-    if (!is_signed) {
-      n = name == "arith.remui" ? wide(ua % ub) : wide(ua / ub + (name == "arith.ceildivui" && ua % ub != 0 ? 1 : 0));
-    } else if (b == -1) {
-      n = name == "arith.remsi" ? 0 : wide(~static_cast<uint64_t>(a) + 1);
-    } else {
-      const int64_t quotient = a / b;
-      const int64_t rest = a % b;
-      n = name == "arith.remsi" ? rest : quotient;
-      if (name == "arith.ceildivsi" && rest != 0 && (rest > 0) == (b > 0)) ++n;
-      if (name == "arith.floordivsi" && rest != 0 && (rest > 0) != (b > 0)) --n;
-    }
+  switch (op) {
+    case I::none:
+      return false;
+    case I::addi:
+      n = wide(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+      break;
+    case I::subi:
+      n = wide(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+      break;
+    case I::muli:
+      n = wide(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+      break;
+    case I::divsi:
+    case I::ceildivsi:
+    case I::floordivsi:
+      if (by_zero) return false;
+      n = signed_quotient(op == I::ceildivsi ? 1 : op == I::floordivsi ? -1 : 0);
+      break;
+    case I::divui:
+    case I::ceildivui:
+      if (by_zero) return false;
+      n = wide(ua / ub + (op == I::ceildivui && ua % ub != 0 ? 1 : 0));
+      break;
+    case I::remsi:
+      if (by_zero) return false;
+      n = b == -1 ? 0 : a % b;
+      break;
+    case I::remui:
+      if (by_zero) return false;
+      n = wide(ua % ub);
+      break;
+    case I::andi:
+      n = a & b;
+      break;
+    case I::ori:
+      n = a | b;
+      break;
+    case I::xori:
+      n = a ^ b;
+      break;
+    case I::shli:
+      if (too_far) return false;
+      n = wide(ua << ub);
+      break;
+    case I::shrsi:
+      if (too_far) return false;
+      n = a >> ub;
+      break;
+    case I::shrui:
+      if (too_far) return false;
+      n = wide(ua >> ub);
+      break;
+    case I::maxsi:
+      n = std::max(a, b);
+      break;
+    case I::minsi:
+      n = std::min(a, b);
+      break;
+    case I::maxui:
+      n = wide(std::max(ua, ub));
+      break;
+    case I::minui:
+      n = wide(std::min(ua, ub));
+      break;
+    case I::absi:
+      n = a < 0 ? negated() : a;
+      break;
+    case I::mulhiui:
+      n = wide(static_cast<uint64_t>((static_cast<unsigned __int128>(ua) * ub) >> bits_of(e)));
+      break;
   }
   *out = wrapped(n, e);
   return true;
 }
 
-bool apply_compare(const std::string& p, Element e, int64_t a, int64_t b) {
-  if (p == "eq") return a == b;
-  if (p == "ne") return a != b;
-  if (e == Element::i1) {  // as a signed one, true is -1
-    a = p[0] == 's' ? -a : a;
-    b = p[0] == 's' ? -b : b;
+Predicate::Predicate(std::string_view word) {
+  const bool is_true = word == "true", ordered = word == "ord";
+  if (is_true || ordered || word == "false" || word == "uno") {
+    less = equal = greater = is_true || ordered;
+    unordered = is_true || word == "uno";
+    return;
   }
+  const bool alone = word.size() == 2;  // eq, ne: of integers
+  const std::string_view how = alone ? word : word.substr(1);
+  is_signed = !alone && word[0] == 's';
+  unordered = !alone && word[0] == 'u';
+  less = how[0] == 'l' || how[0] == 'n';
+  equal = how[1] == 'q' || (how[1] == 'e' && how[0] != 'n');
+  greater = how[0] == 'g' || how[0] == 'n';
+}
+
+bool apply_compare(Predicate p, Element e, int64_t a, int64_t b) {
+  if (a == b) return p.equal;
+  if (p.is_signed && e == Element::i1) return a > b ? p.less : p.greater;  // true is -1
   const bool less =
-      p[0] == 's' ? a < b : (static_cast<uint64_t>(a) & mask_of(e)) < (static_cast<uint64_t>(b) & mask_of(e));
-  const bool also_equal = p[2] == 'e';  // lt, le, gt, ge behind the sign
-  return p[1] == 'l' ? less || (also_equal && a == b) : !less && (also_equal || a != b);
+      p.is_signed ? a < b : (static_cast<uint64_t>(a) & mask_of(e)) < (static_cast<uint64_t>(b) & mask_of(e));
+  return less ? p.less : p.greater;
 }
 
-bool apply_compare(const std::string& p, double a, double b) {
-  const bool unordered = std::isnan(a) || std::isnan(b);
-  if (p == "true" || p == "false") return p == "true";
-  if (p == "ord" || p == "uno") return (p == "uno") == unordered;
-  if (unordered) return p[0] == 'u';
-  const std::string how = p.substr(1);
-  return how == "eq"   ? a == b
-         : how == "ne" ? a != b
-         : how == "lt" ? a < b
-         : how == "le" ? a <= b
-         : how == "gt" ? a > b
-                       : a >= b;
+bool apply_compare(Predicate p, double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return p.unordered;
+  return a == b ? p.equal : a < b ? p.less : p.greater;
 }
 
-std::shared_ptr<Known> combine(const std::string& name, Element result, const Known& a, const Known& b,
-                               const Combine& f, bool* bad) {
+namespace {
+
+/// A block's elements along one dimension, at index 0 of the others.
+class Line {
+ public:
+  Line(const Known& k, int dimension)
+      : axis_(k.axes[static_cast<size_t>(dimension)]), sum_(k.form == Known::Form::sum) {
+    rest_ = k.base;
+    for (int d = 0; d < k.shape.rank(); ++d) {
+      const Known::Axis& other = k.axes[static_cast<size_t>(d)];
+      if (d == dimension || other.plain()) continue;
+      rest_ = sum_ ? rest_ + other.at(0) : rest_ && other.at(0);
+    }
+  }
+  int64_t at(int64_t i) const {
+    if (sum_) return rest_ + axis_.at(i);
+    return axis_.values ? rest_ && axis_.at(i) : rest_;
+  }
+
+ private:
+  const Known::Axis& axis_;
+  const bool sum_;
+  int64_t rest_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, const Known& b, const Combine& f,
+                               bool* bad, bool ends_say) {
   if (a.form == Known::Form::open || b.form == Known::Form::open) return nullptr;
   const uint32_t bits = a.depends_on() | b.depends_on();
   auto k = Known::of(result, a.shape, 0);
   const int rank = a.shape.rank();
   // Sums of sums, and multiples, as long as nothing wraps.
-  const bool scales = name == "arith.muli" && (a.depends_on() == 0 || b.depends_on() == 0);
-  if (result != Element::i1 && (name == "arith.addi" || name == "arith.subi" || scales)) {
+  const bool scales = op == IntegerOp::muli && (a.depends_on() == 0 || b.depends_on() == 0);
+  if (result != Element::i1 && (op == IntegerOp::addi || op == IntegerOp::subi || scales)) {
     const Known& whole = scales && a.depends_on() == 0 ? b : a;
     const int64_t factor = scales ? (a.depends_on() == 0 ? a.base : b.base) : 1;
-    const int64_t sign = name == "arith.subi" ? -1 : 1;
+    const int64_t sign = op == IntegerOp::subi ? -1 : 1;
     bool holds = std::abs(factor) < int64_t{1} << 40;
     if (scales) {
       k->base = static_cast<int64_t>(static_cast<uint64_t>(whole.base) * static_cast<uint64_t>(factor));
@@ -213,6 +280,7 @@ std::shared_ptr<Known> combine(const std::string& name, Element result, const Kn
         continue;
       }
       std::vector<int64_t> values;
+      values.reserve(static_cast<size_t>(a.shape[d]));
       for (int64_t x = 0; x < a.shape[d]; ++x)
         values.push_back(scales ? whole.axes[i].at(x) * factor : a.axes[i].at(x) + sign * b.axes[i].at(x));
       k->axes[i] = axis_of(std::move(values), &k->base);
@@ -221,7 +289,7 @@ std::shared_ptr<Known> combine(const std::string& name, Element result, const Kn
     k = Known::of(result, a.shape, 0);
   }
   // Conditions that all must hold.
-  if (result == Element::i1 && name == "arith.andi" && a.form == Known::Form::product &&
+  if (result == Element::i1 && op == IntegerOp::andi && a.form == Known::Form::product &&
       b.form == Known::Form::product) {
     k->base = a.base && b.base;
     for (int d = 0; d < rank; ++d) {
@@ -239,21 +307,30 @@ std::shared_ptr<Known> combine(const std::string& name, Element result, const Kn
     return k;
   }
   // What depends on no index, or on that of one dimension.
-  std::vector<int64_t> index(static_cast<size_t>(rank), 0);
-  if (bits == 0) {
-    if (!f(a.at(index), b.at(index), &k->base)) *bad = true;
-    return k;
-  }
   if ((bits & (bits - 1)) != 0) return nullptr;
   int d = 0;
-  while ((bits >> d) != 1) ++d;
+  while (bits != 0 && (bits >> d) != 1) ++d;
+  const Line x(a, d), y(b, d);
+  if (bits == 0) {
+    if (!f(x.at(0), y.at(0), &k->base)) *bad = true;
+    return k;
+  }
   const auto i = static_cast<size_t>(d);
-  std::vector<int64_t> values;
-  for (int64_t x = 0; x < a.shape[d]; ++x) {
-    index[i] = x;
+  constexpr int64_t kFar = int64_t{1} << 61;  // nothing wraps between the ends of what begins nearer than that
+  const bool near = std::abs(x.at(0)) < kFar && std::abs(y.at(0)) < kFar;
+  if (ends_say && near && !a.axes[i].values && !b.axes[i].values) {
+    int64_t first = 0, last = 0;
+    if (f(x.at(0), y.at(0), &first) && f(x.at(a.shape[d] - 1), y.at(a.shape[d] - 1), &last) && first && last) {
+      k->base = 1;
+      k->axes[i].values = all_true(a.shape[d]);
+      return k;
+    }
+  }
+  std::vector<int64_t> values(static_cast<size_t>(a.shape[d]), 0);
+  for (size_t at = 0; at < values.size(); ++at) {
     int64_t n = 0;
-    if (!f(a.at(index), b.at(index), &n)) n = 0;  // by 0, or too far: a mask may leave it out
-    values.push_back(n);
+    // By 0, or too far, it is 0: a mask may leave it out.
+    if (f(x.at(static_cast<int64_t>(at)), y.at(static_cast<int64_t>(at)), &n)) values[at] = n;
   }
   if (result == Element::i1) {
     k->base = 1;
@@ -262,6 +339,13 @@ std::shared_ptr<Known> combine(const std::string& name, Element result, const Kn
     k->axes[i] = axis_of(std::move(values), &k->base);
   }
   return k;
+}
+
+const Known::Values& all_true(int64_t n) {
+  thread_local std::unordered_map<int64_t, Known::Values> lists;
+  Known::Values& list = lists[n];
+  if (!list) list = std::make_shared<const std::vector<int64_t>>(static_cast<size_t>(n), 1);
+  return list;
 }
 
 KnownPtr expanded(const Known& k, int axis, const Dims& shape) {

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "kernbench/kernel_api/chain.h"
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/platform/triton/ir.h"
 #include "kernbench/platform/triton/op_table.h"
@@ -64,15 +66,24 @@ using KnownPtr = std::shared_ptr<const Known>;
 /// The number in the range that the type has, as a signed one (of i1: 0 or 1).
 int64_t wrapped(int64_t n, Element e);
 /// What an integer op does to numbers. False: it divides by 0, or shifts by more than there is.
-bool apply_integer(const std::string& name, Element e, int64_t a, int64_t b, int64_t* out);
-bool apply_compare(const std::string& predicate, Element e, int64_t a, int64_t b);
-bool apply_compare(const std::string& predicate, double a, double b);
+bool apply_integer(IntegerOp, Element e, int64_t a, int64_t b, int64_t* out);
+/// What a comparison asks for: "slt", "une", ….
+struct Predicate {
+  explicit Predicate(std::string_view word);
+  bool less = false, equal = false, greater = false, unordered = false;  ///< which of these hold for it
+  bool is_signed = false;                                                ///< of integers
+};
+bool apply_compare(Predicate, Element e, int64_t a, int64_t b);
+bool apply_compare(Predicate, double a, double b);
 
 /// The op on two blocks of integers of one shape, as sum, product or axis values; null where only their elements say
 /// it. `f` gives what two elements become (false: it cannot be).
 using Combine = std::function<bool(int64_t, int64_t, int64_t*)>;
-std::shared_ptr<Known> combine(const std::string& name, Element result, const Known& a, const Known& b,
-                               const Combine& f, bool* bad);
+/// `ends_say`: f is a comparison that, where both have a stride, is true between two places at which it is true.
+std::shared_ptr<Known> combine(IntegerOp, Element result, const Known& a, const Known& b, const Combine& f, bool* bad,
+                               bool ends_say = false);
+/// So many truths that hold: always the same list.
+const Known::Values& all_true(int64_t n);
 /// Views.
 KnownPtr expanded(const Known& k, int axis, const Dims& shape);
 KnownPtr broadcast(const Known& k, const Dims& shape);
@@ -82,7 +93,13 @@ KnownPtr reshaped(const Known& k, const Dims& shape);
 
 /// A tensor in TCM, of which only a box need be there: what a mask leaves out is `fill`.
 struct Data {
-  tl::Tensor part;    ///< of the tensor's rank; a dimension of 1 where the box has more stands for all of it
+  // Of the tensor's rank; a dimension of 1 where the box has more stands for all of it. Not there yet as long as
+  // `chained`, which makes it, is set: of elementwise operations that wait for what reads them.
+  mutable tl::Tensor part;
+  mutable std::shared_ptr<tl::Chained> chained;
+  /// Not none: the part has this shape, with ones where it repeats, and not the line that the tensor is: of one with
+  /// more dimensions than tl has, which is there as a whole.
+  Dims folds;
   Dims shape;         ///< the tensor's
   Dims first, count;  ///< the box
   double fill = 0;
@@ -94,7 +111,10 @@ struct Data {
   bool whole(int d) const { return first[d] == 0 && count[d] == shape[d]; }
   bool whole() const;
   /// Whether all elements along the dimension are alike.
-  bool alike(int d) const { return whole(d) && part.shape()[d] == 1; }
+  bool alike(int d) const { return !folded() && whole(d) && part_shape()[d] == 1; }
+  bool folded() const { return folds.rank() > 0; }
+  const Dims& part_shape() const { return chained ? chained->shape() : part.shape(); }
+  DType dtype() const { return chained ? chained->dtype() : part.dtype(); }
 };
 
 /// A tile of a tensor in memory: what a block pointer or a descriptor says.

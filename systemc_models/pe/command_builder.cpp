@@ -1,6 +1,7 @@
 // From what a kernel asks (OpDesc) to what its PE does (PeCommand).
 #include <algorithm>
 
+#include "kernbench/phase2/op/chain.h"
 #include "kernbench/phase2/op/combiner.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
@@ -54,12 +55,18 @@ void fill_streams(const OpDesc& d, PeCommand& c) {
   c.out_bytes = own_bytes(d.output);
 }
 
-/// How often a MATH command passes over its elements, and by what.
+/// How often a MATH command passes over its elements, and by what: a chain's ops are one service.
 void fill_passes(const OpDesc& d, PeCommand& c) {
   const MathOp* op = c.math_op = find_math_op(d.op);
   if (op && op->steps != Steps::one && !d.operands[0].is_scalar) {
     const Dims& shape = d.operands[0].ref.shape;
     c.steps = steps_of(*op, shape[d.axis < 0 ? d.axis + shape.rank() : d.axis]);
+  }
+  if (op && op->kind == MathKind::chain) {
+    const std::vector<Chain::Step>& steps = Chain::of(d.argument)->steps();
+    c.combines.reserve(steps.size());
+    for (const Chain::Step& s : steps) c.combines.emplace_back(s.op->name);
+    return;
   }
   if (d.argument.empty() || !op || (!op->is_reduction() && op->kind != MathKind::scan)) return;
   const Combiner combiner(d.argument, d.operands.size() + 1 - static_cast<size_t>(op->arity));

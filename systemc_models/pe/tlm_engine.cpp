@@ -68,6 +68,7 @@ bool TlmEngine::computes(const OpDesc& d) const {
   };
   // Its ops are one service, and what lies between them is in no memory.
   if (!gemm && !d.epilogue.empty()) refuse("an epilogue");
+  if (d.op == "chain") refuse("several ops");
   // The accumulator would have to turn to floats between two tiles.
   if (gemm && !is_float(d.dtype_acc) && has_epilogue(d, true)) refuse("a per_k_tile epilogue on integers");
   return true;

@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/phase2/op/runs.h"
 #include "kernbench/systemc_models/pe/tlm_engine.h"
 #include "kernbench/systemc_models/pe/tlm_engine_registers.h"
@@ -41,6 +42,10 @@ namespace {
 
 uint64_t operand_block(size_t index) {
   return reg::kOperand + index * reg::kOperandBytes;
+}
+
+bool is_chain(const PeCommand& c) {
+  return c.math_op && c.math_op->kind == MathKind::chain;
 }
 
 bool is_gemm(const OpDesc& d) {
@@ -224,6 +229,8 @@ Bytes TlmEngine::describe() const {
     ops = p.per_tile;
     if (item.last_k) ops.insert(ops.end(), p.per_output_tile.begin(), p.per_output_tile.end());
     if (item.last_output) ops.insert(ops.end(), p.once.begin(), p.once.end());
+  } else if (is_chain(c)) {
+    ops = c.combines;
   } else {
     ops.push_back(c.op);
   }
@@ -257,8 +264,9 @@ void TlmEngine::describe_command(Registers& r) const {
     for (int i = 0; i < loops.rank(); ++i)
       r.set(reg::kShape + 8 * static_cast<uint64_t>(i), static_cast<uint64_t>(loops[i]));
   }
-  r.set(reg::kOperands, d.operands.size());
-  for (size_t i = 0; i < d.operands.size(); ++i) {
+  const size_t operands = std::min<size_t>(d.operands.size(), reg::kMostOperands);
+  r.set(reg::kOperands, operands);
+  for (size_t i = 0; i < operands; ++i) {
     const Operand& o = d.operands[i];
     if (o.is_scalar) {
       r.set_immediate(operand_block(i), o.scalar);

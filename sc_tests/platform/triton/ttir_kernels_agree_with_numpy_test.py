@@ -529,11 +529,11 @@ class Faults(unittest.TestCase):
 
     def test_what_is_not_known_is_listed_at_once_with_its_line(self):
         text = self.text("%0 = tt.strange %arg0 : !tt.ptr<f32>", "%1 = arith.constant 1.0 : f32",
-                         "%2 = math.powf %1, %1 : f32",
+                         "%2 = \"tt.elementwise_inline_asm\"(%1) : (f32) -> f32",
                          "tt.stranger")
         lines = self.refused(Kernel(text, "1", {"arg0": np.zeros(4, np.float32)}, {}))
         self.assertEqual(len(lines), 3)
-        for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "math.powf"))):
+        for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "tt.elementwise_inline_asm"))):
             self.assertIn(f"{text}:{number}: {op} ", line)
 
     def test_missing_arguments_are_listed_at_once(self):

@@ -237,6 +237,20 @@ class Memory(unittest.TestCase):
         rows([*head, do(0, "max", "seven"), do(1, "min", "minus"), do(2, "max", "seven"), do(3, "and", "minus")], {"k": k},
              {"k": np.full(64, 7 & -3, np.int32)})
 
+    def test_a_short_atomic_does_not_overtake_a_long_one(self):
+        """Where several are under way at once: one of all elements, then one of the last alone."""
+        k, n = np.arange(4096, dtype=np.int32), 4096
+        row, types = f"tensor<{n}xi32>", f"(tensor<{n}x!tt.ptr<i32>>, tensor<{n}xi32>, tensor<{n}xi1>) -> tensor<{n}xi32>"
+        for first, op, made in (("exch", "exch", -3), ("exch", "add", 4), ("exch", "max", 7), ("max", "exch", -3), ("add", "add", n + 3)):
+            lines = [f"%on = arith.constant dense<true> : tensor<{n}xi1>", f"%seven = arith.constant dense<7> : {row}",
+                     f"%o0 = tt.atomic_rmw {first}, relaxed, gpu, %k_at, %seven, %on : {types}", f"%c = arith.constant {n - 1} : i32",
+                     "%p = tt.addptr %k, %c : !tt.ptr<i32>, i32", "%m = arith.constant -3 : i32", "%t = arith.constant true",
+                     f"%o1 = tt.atomic_rmw {op}, relaxed, gpu, %p, %m, %t : (!tt.ptr<i32>, i32, i1) -> i32"]
+            right = {"exch": np.full(n, 7, np.int32), "max": np.maximum(k, 7), "add": k + 7}[first]
+            right[-1] = made
+            for options in ((), ("--set", "*.pe_dma.wr_engines=4"), ("--interleave", "64", "--pes", "all", "--set", "*.pe_dma.wr_engines=4")):
+                rows(lines, {"k": k}, {"k": right}, *options)
+
 
 class Library(unittest.TestCase):
     FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v),
@@ -257,6 +271,34 @@ class Library(unittest.TestCase):
                 body, arguments = self.call(symbol, ["%a_v", "%b_v", "%a_v"][:count], x, y)
                 wide = [v.astype(np.float64) for v in (x, x[::-1], x)][:count]
                 rows(body, arguments, {"y": right(*wide).astype(np.float32)})
+
+    def test_powers(self):
+        """math.powf and libdevice's: of a block to a block, a number, and of a number to a block; of bases below 0 as C has it."""
+        random = np.random.default_rng(19)
+        x, y = random.uniform(0.01, 9, 64).astype(np.float32), random.uniform(-4, 4, 64).astype(np.float32)
+        x[:4], y[:4] = (1, 0, 0, 5), (9, 2, 0, 0)
+        whole = random.integers(-5, 6, 64).astype(np.float32)
+        below = -x
+        below[below == 0] = 0  # -0 counts as 0
+        made, t = np.zeros(64, np.float32), "tensor<64xf32>"
+        power = lambda a, b: np.power(np.asarray(a, np.float64), np.asarray(b, np.float64)).astype(np.float32)
+        with np.errstate(all="ignore"):
+            for a, b in ((x, y), (below, whole), (below, y), (x, whole)):
+                rows([f"%v = math.powf %a_v, %b_v : {t}", store("y", "v", made)], {"a": a, "b": b, "y": made}, {"y": power(a, b)})
+            for n in (0.0, 1.0, 2.0, 3.0, -1.0, 0.5, -2.5, 4.0, NAN):
+                for a in (x, below):
+                    rows([f"%n = arith.constant dense<{number(n).split(' ')[0]}> : {t}", f"%v = math.powf %a_v, %n : {t}", store("y", "v", made)],
+                         {"a": a, "y": made}, {"y": power(a, n)})
+            for n in (2.0, -2.0, 1.0):
+                rows([f"%n = arith.constant dense<{n}> : {t}", f"%v = math.powf %n, %b_v : {t}", store("y", "v", made)], {"b": whole, "y": made},
+                     {"y": power(n, whole)})
+            rows([f"%a = arith.constant {number(3.0)}", f"%b = arith.constant {number(-1.5)}", "%v = math.powf %a, %b : f32", "tt.store %y, %v : !tt.ptr<f32>"],
+                 {"y": made[:1]}, {"y": power([3.0], -1.5)})
+            body, arguments = self.call("__nv_powf", ["%a_v", "%b_v"], np.sort(x), made)
+            rows(body, arguments, {"y": power(np.sort(x), np.sort(x)[::-1])})
+            half, h = x.astype(np.float16), "tensor<64xf16>"
+            rows([f"%v = math.powf %a_v, %b_v : {h}", f"tt.store %y_at, %v : tensor<64x!tt.ptr<f16>>"], {"a": half, "b": y.astype(np.float16), "y": half},
+                 {"y": power(half, y.astype(np.float16)).astype(np.float16)})
 
     def test_others_are_refused_before_the_run(self):
         y = np.zeros(64, np.float32)
@@ -369,6 +411,50 @@ class Addresses(unittest.TestCase):
               f"%b = tt.ptr_to_int %t : {two} -> tensor<8x8xi64>", f"%q = tt.int_to_ptr %b : tensor<8x8xi64> -> {two}",
               f"%v = tt.load %q : {two}", "%f = tt.reshape %v : tensor<8x8xf32> -> tensor<64xf32>", store("y", "f", y)], {"x": x, "y": y},
              {"y": x.reshape(8, 8).T.ravel()})
+
+
+class Constants(unittest.TestCase):
+    def test_floats_that_are_not_alike(self):
+        x = np.random.default_rng(23).uniform(-1, 1, 8).astype(np.float32)
+        for values in ((1.5, -2.0, 0.25, 3.0, 0.0, -1.0, 7.0, 8.0), (0.0, -0.0) * 4, (NAN, 1.0) * 4, (INF, -INF) + (2.0,) * 6, (-0.0,) * 8):
+            right = np.array(values, np.float32)
+            dense = ", ".join(number(v).split(" ")[0] for v in values)
+            rows([f"%c = arith.constant dense<[{dense}]> : tensor<8xf32>", f"%i = tt.bitcast %c : tensor<8xf32> -> tensor<8xi32>",
+                  "tt.store %z_at, %i : tensor<8x!tt.ptr<i32>>", "%s = arith.mulf %x_v, %c : tensor<8xf32>", store("y", "s", x)],
+                 {"x": x, "y": np.zeros_like(x), "z": np.zeros(8, np.int32)}, {"z": right.view(np.int32), "y": x * right})
+
+    def test_blocks_of_two_dimensions(self):
+        x = np.random.default_rng(24).integers(-99, 99, 8).astype(np.int32)
+        f = np.random.default_rng(25).uniform(-1, 1, 8).astype(np.float32)
+        two = "tensor<2x4xi32>"
+        rows([f"%c = arith.constant dense<[[1, -2, 3, 70000], [5, 6, 7, 8]]> : {two}", f"%m = tt.reshape %x_v : tensor<8xi32> -> {two}",
+              f"%s = arith.addi %m, %c : {two}", f"%l = tt.reshape %s : {two} -> tensor<8xi32>", store("y", "l", x),
+              "%w = arith.constant dense<[[1.5, 2.5, 3.5, 4.5], [5.0, 6.0, 7.0, 8.0]]> : tensor<2x4xf32>", "%h = tt.reshape %f_v : tensor<8xf32> -> tensor<2x4xf32>",
+              "%p = arith.mulf %w, %h : tensor<2x4xf32>", "%q = tt.reshape %p : tensor<2x4xf32> -> tensor<8xf32>", store("g", "q", f)],
+             {"x": x, "y": x, "f": f, "g": f}, {"y": x + np.array([1, -2, 3, 70000, 5, 6, 7, 8], np.int32),
+                                                "g": f * np.array([1.5, 2.5, 3.5, 4.5, 5, 6, 7, 8], np.float32)})
+
+    def test_addresses_by_a_block_of_two_dimensions(self):
+        x = np.arange(8, dtype=np.float32) * 3
+        two, pointers = "tensor<2x4xi32>", "tensor<2x4x!tt.ptr<f32>>"
+        rows([f"%c = arith.constant dense<[[7, 0, 1, 6], [2, 5, 3, 4]]> : {two}", f"%p = tt.splat %x : !tt.ptr<f32> -> {pointers}",
+              f"%a = tt.addptr %p, %c : {pointers}, {two}", f"%v = tt.load %a : {pointers}", "%l = tt.reshape %v : tensor<2x4xf32> -> tensor<8xf32>", store("y", "l", x)],
+             {"x": x, "y": x}, {"y": x[[7, 0, 1, 6, 2, 5, 3, 4]]})
+
+
+class MaskedReductions(unittest.TestCase):
+    def test_what_a_mask_leaves_out_counts_where_all_else_is_missing(self):
+        """maxnumf and minnumf of a box of NaN alone give what lies around it."""
+        t = "tensor<8xf32>"
+        for op, other, right in (("maxnumf", -INF, np.fmax), ("minnumf", INF, np.fmin), ("maxnumf", 2.0, np.fmax), ("maxnumf", NAN, np.fmax), ("maximumf", -INF, np.maximum)):
+            for held in (np.full(8, NAN, np.float32), np.array([NAN, -3, NAN, 1, 9, 9, 9, 9], np.float32)):
+                for count in (1, 4, 8):
+                    seen = np.where(np.arange(8) < count, held, np.float32(other))
+                    rows([f"%other = arith.constant dense<{number(other).split(' ')[0]}> : {t}", f"%n = arith.constant dense<{count}> : tensor<8xi32>",
+                          "%on = arith.cmpi slt, %r8, %n : tensor<8xi32>", "%part = tt.load %x_at, %on, %other : tensor<8x!tt.ptr<f32>>",
+                          '%m = "tt.reduce"(%part) <{axis = 0 : i32}> ({', "^bb0(%p: f32, %q: f32):", f"%s = arith.{op} %p, %q : f32",
+                          "tt.reduce.return %s : f32", f"}}) : ({t}) -> f32", f"%b = tt.splat %m : f32 -> {t}", store("y", "b", held)],
+                         {"x": held, "y": np.zeros_like(held)}, {"y": np.full(8, right.reduce(seen), np.float32)})
 
 
 class ManyDimensions(unittest.TestCase):
