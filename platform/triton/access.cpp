@@ -1,5 +1,6 @@
 // Loads and stores: what pointers and masks select becomes blocks, one command each.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "kernbench/kernel_api/assembly.h"
@@ -10,6 +11,21 @@ namespace kernbench::triton {
 /// Indices [first, first + count) of a dimension, at offset + stride · (index - first) elements.
 struct Engines::Run {
   int64_t first = 0, count = 1, offset = 0, stride = 0;
+};
+
+/// One run of each dimension.
+class Engines::Runs {
+ public:
+  size_t size() const { return size_; }
+  void push_back(const Run& r) { all_[size_++] = r; }
+  Run& operator[](size_t d) { return all_[d]; }
+  const Run& operator[](size_t d) const { return all_[d]; }
+  const Run* begin() const { return all_.data(); }
+  const Run* end() const { return begin() + size_; }
+
+ private:
+  size_t size_ = 0;
+  std::array<Run, kMaxRank> all_;
 };
 
 namespace {
@@ -61,7 +77,7 @@ struct Engines::Place {
   Dims counts, strides;  ///< joined
   bool simple = true;    ///< no stride is negative, and none overlaps another
 
-  explicit Place(const std::vector<Run>& runs) {
+  explicit Place(const Runs& runs) {
     const auto stride_of = [&](int64_t d) { return runs[static_cast<size_t>(d)].stride; };
     for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
       const Run& r = runs[static_cast<size_t>(d)];
@@ -216,7 +232,7 @@ void Engines::in_flight(Atomics a) {
 
 // ---- Loads and stores -----------------------------------------------------------------------------------------------
 
-tl::Tensor Engines::load_block(const tl::Ptr& base, const std::vector<Run>& runs, const Place& place, bool* readable) {
+tl::Tensor Engines::load_block(const tl::Ptr& base, const Runs& runs, const Place& place, bool* readable) {
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
   tl::Tensor t;
@@ -273,46 +289,57 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   before_load(span);
   if (!ruled) return load_elements(base, *offsets, mask.get(), other, result);
   tl::Ptr p = base + offsets->base;
+  const auto boxed = [&](std::shared_ptr<Data> d) {
+    d->shape = offsets->shape;
+    d->first = first;
+    d->count = count;
+    d->fill = other;
+    return Value::of(DataPtr(std::move(d)));
+  };
   // One run a dimension; of one dimension there may be several, each a part.
-  std::vector<Run> chosen, split_runs(1);
-  chosen.reserve(static_cast<size_t>(rank));
+  Runs chosen;
+  std::vector<Run> split_runs;
   int split = -1;
   for (int d = 0; d < rank; ++d) {
-    std::vector<Run> runs = runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]);
+    const Known::Axis& axis = offsets->axes[static_cast<size_t>(d)];
+    if (!axis.values) {
+      chosen.push_back({first[d], count[d], axis.at(first[d]), axis.stride});
+      continue;
+    }
+    std::vector<Run> runs = runs_of<Run>(axis, first[d], count[d]);
     chosen.push_back(runs.front());
     if (runs.size() == 1) continue;
     if (split >= 0) return load_elements(base, *offsets, mask.get(), other, result);
     split = d;
     split_runs = std::move(runs);
   }
+  if (split < 0) {
+    const Place place(chosen);
+    if (!place.simple) return load_elements(base, *offsets, mask.get(), other, result);
+    auto d = std::make_shared<Data>();
+    d->part = load_block(p, chosen, place, &d->readable);
+    in_flight(span, d->part);
+    return boxed(std::move(d));
+  }
   std::vector<Place> places;
   for (const Run& r : split_runs) {
-    if (split >= 0) chosen[static_cast<size_t>(split)] = r;
+    chosen[static_cast<size_t>(split)] = r;
     places.emplace_back(chosen);
     if (!places.back().simple) return load_elements(base, *offsets, mask.get(), other, result);
   }
-  auto d = std::make_shared<Data>();
-  if (split < 0) {
-    d->part = load_block(p, chosen, places.front(), &d->readable);
-    in_flight(span, d->part);
-  } else {
-    bool readable = false;
-    // Each part fills its places along the dimension that is split; the others must be there in full.
-    std::vector<tl::Tensor> pieces;
-    for (size_t n = 0; n < split_runs.size(); ++n) {
-      chosen[static_cast<size_t>(split)] = split_runs[n];
-      const tl::Tensor t = load_block(p, chosen, places[n], &readable);
-      Dims full_shape = t.shape();
-      full_shape[split] = split_runs[n].count;
-      pieces.push_back(t.broadcast_to(full_shape, where_.file, where_.line));
-    }
-    d->part = stack(pieces, split);
+  bool readable = false;
+  // Each part fills its places along the dimension that is split; the others must be there in full.
+  std::vector<tl::Tensor> pieces;
+  for (size_t n = 0; n < split_runs.size(); ++n) {
+    chosen[static_cast<size_t>(split)] = split_runs[n];
+    const tl::Tensor t = load_block(p, chosen, places[n], &readable);
+    Dims full_shape = t.shape();
+    full_shape[split] = split_runs[n].count;
+    pieces.push_back(t.broadcast_to(full_shape, where_.file, where_.line));
   }
-  d->shape = offsets->shape;
-  d->first = first;
-  d->count = count;
-  d->fill = other;
-  return Value::of(DataPtr(d));
+  auto d = std::make_shared<Data>();
+  d->part = stack(pieces, split);
+  return boxed(std::move(d));
 }
 
 tl::Tensor Engines::index_of(const Known::Values& at, const Known::Values& on, tl::Tensor* mask) {
@@ -331,11 +358,10 @@ Value Engines::load_elements(const tl::Ptr& base, const Known& offsets, const Kn
   return Value::of(of(t.reshape(result.shape, where_.file, where_.line), result.shape, true));
 }
 
-void Engines::store_block(const tl::Ptr& base, const std::vector<Run>& runs, const tl::Tensor& value,
+void Engines::store_block(const tl::Ptr& base, const Runs& runs, const Place& place, const tl::Tensor& value,
                           const tl::Tensor& on) {
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
-  const Place place(runs);
   const Dims block = place.block();
   // Dimensions in memory's order; of those that all write one place the last one stays.
   const auto arranged = [&](tl::Tensor t) {
@@ -374,10 +400,11 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     ruled = interval(mask.get(), d, offsets->shape[d], &first[d], &count[d]);
     if (count[d] == 0) return;
   }
-  std::vector<std::vector<Run>> runs;
+  std::array<std::vector<Run>, kMaxRank> runs;
   for (int d = 0; ruled && d < rank; ++d) {
-    runs.push_back(runs_of<Run>(offsets->axes[static_cast<size_t>(d)], first[d], count[d]));
-    for (const Run& r : runs.back()) ruled = ruled && r.stride >= 0;
+    const auto i = static_cast<size_t>(d);
+    runs[i] = runs_of<Run>(offsets->axes[i], first[d], count[d]);
+    for (const Run& r : runs[i]) ruled = ruled && r.stride >= 0;
   }
   before_write(span_of(base, *offsets, mask.get()));
   DataPtr d = data(v, type);
@@ -402,9 +429,9 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   if (t.shape() != count) t = tl_.copy(t.broadcast_to(count, where_.file, where_.line), where_.file, where_.line);
   const tl::Tensor chosen = on ? dense(on) : tl::Tensor{};
   // Every choice of one run a dimension.
-  std::vector<size_t> choice(static_cast<size_t>(rank), 0);
+  std::array<size_t, kMaxRank> choice{};
   for (;;) {
-    std::vector<Run> one;
+    Runs one;
     tl::Tensor piece = t, piece_on = chosen;
     for (int i = 0; i < rank; ++i) {
       const Run& r = runs[static_cast<size_t>(i)][choice[static_cast<size_t>(i)]];
@@ -413,8 +440,9 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
       piece = piece.slice(i, r.first - first[i], r.count, where_.file, where_.line);
       if (on) piece_on = piece_on.slice(i, r.first - first[i], r.count, where_.file, where_.line);
     }
-    if (!Place(one).simple) return elementwise();
-    store_block(base + offsets->base, one, piece, piece_on);
+    const Place place(one);
+    if (!place.simple) return elementwise();
+    store_block(base + offsets->base, one, place, piece, piece_on);
     int i = rank - 1;
     for (; i >= 0; --i) {
       if (++choice[static_cast<size_t>(i)] < runs[static_cast<size_t>(i)].size()) break;

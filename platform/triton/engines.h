@@ -17,7 +17,7 @@ namespace kernbench::triton {
 class Engines {
  public:
   /// `joins`: elementwise ops wait for what reads them, to be one MATH command with it (kernel_api/chain.h).
-  Engines(const tl::Context& tl, bool joins) : tl_(tl.async()), sync_(tl), joins_(joins) {}
+  Engines(const tl::Context& tl, bool joins) : tl_(tl.async()), sync_(tl), joins_(joins) { loading_.reserve(8); }
 
   /// Whose calls return at once.
   tl::Context& tl() { return tl_; }
@@ -146,9 +146,10 @@ class Engines {
 
   struct Place;
   struct Run;
-  tl::Tensor load_block(const tl::Ptr&, const std::vector<Run>& runs, const Place&, bool* readable);
+  class Runs;
+  tl::Tensor load_block(const tl::Ptr&, const Runs&, const Place&, bool* readable);
   Value load_elements(const tl::Ptr&, const Known& offsets, const Known* mask, double other, const Type&);
-  void store_block(const tl::Ptr&, const std::vector<Run>& runs, const tl::Tensor& value, const tl::Tensor& on);
+  void store_block(const tl::Ptr&, const Runs&, const Place&, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
 
   // Accesses of a program are done in its order. A store of tl acts when it is submitted, but a load when it completes
