@@ -30,6 +30,8 @@ class Engines::Runs {
 
 namespace {
 
+constexpr const char* kStore = "store";  // stores of a program to one place are in its order by themselves
+
 /// The runs of one dimension between two indices, each of one stride.
 template <class R>
 std::vector<R> runs_of(const Known::Axis& axis, int64_t first, int64_t count) {
@@ -185,22 +187,22 @@ void Engines::wait_for_loads(const Span* span) {
   loading_ = std::move(left);
 }
 
-void Engines::wait_for_atomics(const Span& span, const std::string& adds) {
-  if (atomics_.empty()) return;
-  std::vector<Atomics> left;
-  for (Atomics& a : std::exchange(atomics_, {})) {
-    if (!a.span.meets(span) || (!adds.empty() && a.adds == adds)) {
+void Engines::wait_for_written(const Span& span, const std::string& op) {
+  if (written_.empty()) return;
+  std::vector<Written> left;
+  for (Written& a : std::exchange(written_, {})) {
+    if (!a.span.meets(span) || (!op.empty() && a.op == op)) {
       left.push_back(std::move(a));
       continue;
     }
     for (const tl::Event& e : a.done) tl_.wait(e);
     if (a.old.valid()) tl_.wait(a.old);
   }
-  atomics_ = std::move(left);
+  written_ = std::move(left);
 }
 
-void Engines::before_write(const Span& span) {
-  before_load(span);
+void Engines::before_store(const Span& span) {
+  wait_for_written(span, kStore);
   wait_for_loads(&span);
 }
 
@@ -210,24 +212,24 @@ void Engines::in_flight(const Span& span, const tl::Tensor& load) {
   loading_.emplace_back(span, load);
 }
 
-void Engines::in_flight(Atomics a) {
+void Engines::in_flight(Written a) {
   // Old values that nobody else holds take room in TCM: few. With kMost the rest joins one of those without.
   constexpr size_t kMost = 64, kMostOld = 4;
   if (a.old.valid()) {
-    const auto is_old = [](const Atomics& x) { return x.old.valid(); };
-    if (std::count_if(atomics_.begin(), atomics_.end(), is_old) == static_cast<std::ptrdiff_t>(kMostOld)) {
-      const auto oldest = std::find_if(atomics_.begin(), atomics_.end(), is_old);
+    const auto is_old = [](const Written& x) { return x.old.valid(); };
+    if (std::count_if(written_.begin(), written_.end(), is_old) == static_cast<std::ptrdiff_t>(kMostOld)) {
+      const auto oldest = std::find_if(written_.begin(), written_.end(), is_old);
       tl_.wait(oldest->old);
-      atomics_.erase(oldest);
+      written_.erase(oldest);
     }
-  } else if (atomics_.size() >= kMost) {
-    const auto joined = std::find_if(atomics_.begin(), atomics_.end(), [](const Atomics& x) { return !x.old.valid(); });
+  } else if (written_.size() >= kMost) {
+    const auto joined = std::find_if(written_.begin(), written_.end(), [](const Written& x) { return !x.old.valid(); });
     joined->span = {std::min(joined->span.begin, a.span.begin), std::max(joined->span.end, a.span.end)};
-    if (joined->adds != a.adds) joined->adds.clear();
+    if (joined->op != a.op) joined->op.clear();
     joined->done.insert(joined->done.end(), a.done.begin(), a.done.end());
     return;
   }
-  atomics_.push_back(std::move(a));
+  written_.push_back(std::move(a));
 }
 
 // ---- Loads and stores -----------------------------------------------------------------------------------------------
@@ -393,6 +395,16 @@ void Engines::store_block(const tl::Ptr& base, const Runs& runs, const Place& pl
 
 void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr& mask, const Value& v,
                     const Type& type, const DataPtr& on) {
+  const Span span = span_of(base, *offsets, mask.get());
+  before_store(span);
+  const size_t before = stores_.size();
+  write(base, offsets, mask, v, type, on);
+  if (stores_.size() > before)
+    in_flight({span, {stores_.begin() + static_cast<std::ptrdiff_t>(before), stores_.end()}, {}, kStore});
+}
+
+void Engines::write(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr& mask, const Value& v,
+                    const Type& type, const DataPtr& on) {
   const int rank = offsets->shape.rank();
   bool ruled = offsets->form == Known::Form::sum && (!mask || mask->form == Known::Form::product);
   Dims first = zeros(rank), count = offsets->shape;
@@ -406,7 +418,6 @@ void Engines::store(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     runs[i] = runs_of<Run>(offsets->axes[i], first[d], count[d]);
     for (const Run& r : runs[i]) ruled = ruled && r.stride >= 0;
   }
-  before_write(span_of(base, *offsets, mask.get()));
   DataPtr d = data(v, type);
   const auto elementwise = [&] {
     if (on)
@@ -477,6 +488,7 @@ tl::Arg Engines::operand(const Value& v, const Type& type, DType dtype, int64_t 
     t = dense(data(v, type));
     t = tl_.reshape(t, {n}, where_.file, where_.line);
     if (t.dtype() != dtype) t = sync_.cast(t, dtype, where_.file, where_.line);
+    tl_.wait(t);  // an atomic takes what is there
   }
   return arg(t);
 }
@@ -495,7 +507,7 @@ Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const
   wait_for_loads(releases ? nullptr : &span);
   const bool reduces = a.reduces && a.op != "xchg" && a.op != "cas";
   const std::string adds = reduces ? a.op + (a.is_unsigned ? "u" : "") : "";
-  wait_for_atomics(span, adds);
+  wait_for_written(span, adds);
   if (reduces) {
     stores_.push_back(tl_.red(a.op.c_str(), p, index, value, on, a.sem));
     in_flight({span, {stores_.back()}, {}, adds});

@@ -149,11 +149,14 @@ class Engines {
   class Runs;
   tl::Tensor load_block(const tl::Ptr&, const Runs&, const Place&, bool* readable);
   Value load_elements(const tl::Ptr&, const Known& offsets, const Known* mask, double other, const Type&);
+  void write(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type&,
+             const DataPtr& on);
   void store_block(const tl::Ptr&, const Runs&, const Place&, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
 
-  // Accesses of a program are done in its order. A store of tl acts when it is submitted, but a load when it completes
-  // and an atomic when memory serves it: what overlaps one of these waits for it.
+  // Accesses of a program are done in its order. A store of tl has its effect when it is submitted, but a load when it
+  // completes and an atomic when memory serves it: what overlaps one of these waits for it. And what reads a store's
+  // bytes waits until they are in memory.
   struct Span {
     uint64_t begin = 0, end = 0;  ///< bytes: what is touched lies between them
     bool meets(const Span& s) const { return begin < s.end && s.begin < end; }
@@ -169,21 +172,22 @@ class Engines {
    private:
     std::weak_ptr<tl::detail::Handle> held_;
   };
-  struct Atomics {
+  /// A store, or an atomic.
+  struct Written {
     Span span;
     std::vector<tl::Event> done;
-    tl::Tensor old;    ///< of one that gives old values, instead of `done`
-    std::string adds;  ///< the op, where its order among others of that op does not show; else empty
+    tl::Tensor old;  ///< of an atomic that gives old values, instead of `done`
+    std::string op;  ///< where its order among others of that op does not show; else empty
   };
   static Span span_of(const tl::Ptr&, const Known& offsets, const Known* mask);
-  void before_load(const Span& s) { wait_for_atomics(s, ""); }
-  /// For those in flight that meet the span, but for those that add by the same op.
-  void wait_for_atomics(const Span&, const std::string& adds);
-  void before_write(const Span&);
+  void before_load(const Span& s) { wait_for_written(s, ""); }
+  /// For what is in flight and meets the span, but for what is of the same op.
+  void wait_for_written(const Span&, const std::string& op);
+  void before_store(const Span&);
   /// Waits for the loads in flight that meet the span; null: for all.
   void wait_for_loads(const Span*);
   void in_flight(const Span&, const tl::Tensor& load);
-  void in_flight(Atomics);
+  void in_flight(Written);
 
   tl::Context tl_;    ///< whose calls return at once
   tl::Context sync_;  ///< of parts of one tensor: what reads that does not wait for them
@@ -191,7 +195,7 @@ class Engines {
   SourceLine where_;
   std::vector<tl::Event> stores_;
   std::vector<Loading> loading_;  ///< what may not have come yet
-  std::vector<Atomics> atomics_;  ///< what may not be done yet
+  std::vector<Written> written_;  ///< what may not be done yet
 };
 
 Dims ones(int rank);

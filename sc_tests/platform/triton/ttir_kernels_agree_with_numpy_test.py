@@ -356,7 +356,7 @@ class Order(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
             f.write("\n".join(lines + body + ["tt.return", "}", "}", ""]))
         self.addCleanup(os.remove, f.name)
-        return Kernel(f.name, "1", arguments, expected).verified()
+        return Kernel(f.name, "1", arguments, expected, "--check-races").verified()
 
     def moved(self, write, x, n=64, load=None):
         """What was at x before it is written goes to y."""
@@ -410,6 +410,40 @@ class Order(unittest.TestCase):
             swap = [add[0].replace(" add,", " exch,")]
             self.kernel([*lines, *swap, f"%v = tt.load %x_at : {pointers}", f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": y},
                         {"x": np.full(n, 7, np.int32), "y": np.full(n, 7, np.int32)})
+
+    def test_what_reads_waits_for_what_the_program_has_stored(self):
+        # As a whole, in part, as atomics' operands; and of more stores than are kept apart.
+        for n, ahead in ((16, 0), (16, 3), (1, 0), (4096, 4095)):
+            row, pointers = f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>"
+            x = RANDOM.integers(-99, 99, n + ahead).astype(np.int32)
+            made = x.copy()
+            made[:n] = 7
+            lines = [f"%seven = arith.constant dense<7> : {row}", f"%ahead = arith.constant dense<{ahead}> : {row}",
+                     f"%x_from = tt.addptr %x_at, %ahead : {pointers}, {row}", f"tt.store %x_at, %seven : {pointers}"]
+            y = np.zeros(n, np.int32)
+            self.kernel([*lines, f"%v = tt.load %x_from : {pointers}", f"tt.store %y_at, %v : {pointers}"], {"x": x, "y": y},
+                        {"x": made, "y": made[ahead:]}, n)
+            added = made.copy()
+            added[ahead:] += 7
+            self.kernel([*lines, f"%on = arith.constant dense<true> : tensor<{n}xi1>",
+                         f"%old = tt.atomic_rmw add, relaxed, gpu, %x_from, %seven, %on : ({pointers}, {row}, tensor<{n}xi1>) -> {row}"],
+                        {"x": x}, {"x": added}, n)
+        n, row, pointers = 4, "tensor<4xi32>", "tensor<4x!tt.ptr<i32>>"
+        x, y = np.arange(4 * 100, dtype=np.int32), np.zeros(4 * 100, np.int32)
+        loop = ["%c0 = arith.constant 0 : i32", "%c4 = arith.constant 4 : i32", "%c400 = arith.constant 400 : i32", f"%nine = arith.constant dense<9> : {row}",
+                "scf.for %i = %c0 to %c400 step %c4 : i32 {", f"%at = tt.splat %i : i32 -> {row}", f"%to = tt.addptr %x_at, %at : {pointers}, {row}",
+                f"tt.store %to, %nine : {pointers}", "}"]
+        copy = ["scf.for %i = %c0 to %c400 step %c4 : i32 {", f"%at = tt.splat %i : i32 -> {row}", f"%from = tt.addptr %x_at, %at : {pointers}, {row}",
+                f"%v = tt.load %from : {pointers}", f"%to = tt.addptr %y_at, %at : {pointers}, {row}", f"tt.store %to, %v : {pointers}", "}"]
+        self.kernel([*loop, *copy], {"x": x, "y": y}, {"x": np.full(400, 9, np.int32), "y": np.full(400, 9, np.int32)}, n)
+
+    def test_an_atomic_waits_for_the_value_it_is_given(self):
+        for n in (1, 64):
+            row, pointers, on = f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>", f"tensor<{n}xi1>"
+            x, y = RANDOM.integers(-99, 99, n).astype(np.int32), np.full(n, 5, np.int32)
+            self.kernel([f"%v = tt.load %x_at : {pointers}", f"%w = arith.muli %v, %v : {row}", f"%on = arith.constant dense<true> : {on}",
+                         f"%old = tt.atomic_rmw add, relaxed, gpu, %y_at, %w, %on : ({pointers}, {row}, {on}) -> {row}"], {"x": x, "y": y},
+                        {"y": 5 + x * x}, n)
 
     def test_divisions_by_0_that_a_mask_leaves_out_are_no_faults(self):
         x, y, row = np.array([1, 0, 3, 2147483647], np.int32), np.full(4, 9, np.int32), "tensor<4xi32>"

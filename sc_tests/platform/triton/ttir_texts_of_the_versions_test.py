@@ -118,7 +118,7 @@ class SharedData(unittest.TestCase):
 
     def test_stream_k_however_many_programs_share_a_tile(self):
         for m, n, k, programs in ((32, 32, 16, 1), (45, 70, 37, 1), (45, 70, 37, 7), (33, 31, 100, 19), (1, 1, 1, 3), (70, 33, 50, 6)):
-            stream_k(m, n, k, programs).verified()
+            stream_k(m, n, k, programs, "--check-races").verified()
         stream_k(45, 70, 37, 5, "--pes", "sip0.cube1.pe2").verified()
 
     def test_sort_of_rows(self):
@@ -128,7 +128,7 @@ class SharedData(unittest.TestCase):
 
     def test_counts_of_a_histogram(self):
         for n, programs in ((1, 1), (128, 1), (300, 3), (1290, 11)):
-            histogram(RANDOM.integers(0, 16, n).astype(np.int32), programs).verified()
+            histogram(RANDOM.integers(0, 16, n).astype(np.int32), programs, "--check-races").verified()
         histogram(np.full(200, 15, np.int32), 3).verified()  # one bin, and a program without elements
 
 
