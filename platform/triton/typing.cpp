@@ -256,9 +256,9 @@ class Settling {
     std::vector<int64_t> sorted = order.integers;
     std::sort(sorted.begin(), sorted.end());
     bool fits = alike_tensors(from, to) && to.shape.rank() == rank && static_cast<int>(sorted.size()) == rank;
+    for (int i = 0; fits && i < rank; ++i) fits = sorted[static_cast<size_t>(i)] == i;
     for (int i = 0; fits && i < rank; ++i)
-      fits = sorted[static_cast<size_t>(i)] == i &&
-             to.shape[i] == from.shape[static_cast<int>(order.integers[static_cast<size_t>(i)])];
+      fits = to.shape[i] == from.shape[static_cast<int>(order.integers[static_cast<size_t>(i)])];
     need(fits, both + ", which its order does not give");
   }
 

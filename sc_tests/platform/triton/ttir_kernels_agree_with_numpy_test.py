@@ -570,6 +570,12 @@ class Faults(unittest.TestCase):
         for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "tt.elementwise_inline_asm"))):
             self.assertIn(f"{text}:{number}: {op} ", line)
 
+    def test_an_order_names_each_dimension_once(self):
+        for order in ("65536, 0", "0, -1", "0, 0", "1", "-9223372036854775808, 0"):
+            text = self.text("%c = arith.constant dense<1.0> : tensor<4x2xf32>",
+                             f"%t = tt.trans %c {{order = array<i32: {order}>}} : tensor<4x2xf32> -> tensor<2x4xf32>")
+            self.refused(Kernel(text, "1", {"arg0": np.zeros(4, np.float32)}, {}), f"{text}:4: tt.trans: ", "its order")
+
     def test_missing_arguments_are_listed_at_once(self):
         lines = self.refused(Kernel("vector_add_3_1.ttir", "1", {"arg1": np.zeros(4, np.float32)}, {}))
         self.assertEqual(len(lines), 3)
