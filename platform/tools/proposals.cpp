@@ -142,10 +142,11 @@ class Predictions {
     return Prediction{run_.sim_ns - ns, true, "streaming of " + kind};
   }
 
-  /// It gives its PEs fewer commands, or more: at best none of them costs anything.
+  /// It gives its PEs fewer commands, or more, and keeps more of its sums in engines, or less: at best none of these
+  /// costs anything.
   Prediction of_other_kernel() const {
     double ns = 0;
-    for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines}) ns += blamed(r);
+    for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
     return {run_.sim_ns - ns, true, "other kernel"};
   }
 

@@ -160,6 +160,8 @@ class Remedies(cli_support.Cli):
         many = (*GEMM[:-1], "gemm_dot", "--param", "m=256", "--param", "n=64", "--param", "k=128", "--set", "*.pe_cpu.overhead_ns=200")
         _, insight = self.tried(*many)
         self.assertEqual(insight["remedies"][0]["change"], "--kernel gemm")
+        _, insight = self.tried(*many[:-2], "--set", "*.pe_tcm.write_bw_gbs=16")  # where sums go
+        self.assertIn("--kernel gemm", [r["change"] for r in insight["remedies"]])
         for kernel, others in (("gemm_epilogue", set()), ("tp_linear", set()), ("vector_add", set()), ("gemm", {"gemm_dot", "gemm_2d"})):
             found = self.found(*GEMM[:-1], kernel)
             named = [r["change"] for r in found["remedies"]] + [f["change"] for f in found["impossible"]]
