@@ -30,7 +30,8 @@ class Predictions {
  public:
   Predictions(const Insight& run, const std::vector<SingleChange>& changes, const LaunchNotes& launch, bool timed)
       : run_(run), launch_(launch), timed_(timed) {
-    of_place_ = blamed(Resource::mesh) + blamed(Resource::ucie);
+    for (const Resource r : {Resource::mesh, Resource::ucie, Resource::routers, Resource::memory})
+      of_place_ += blamed(r);
     for (const SingleChange& c : changes) of_place_ = std::max(of_place_, blamed_on_unlike(c) * (1 - c.ratio));
   }
 
@@ -125,7 +126,8 @@ class Predictions {
   }
 
   /// `share` as many PEs: of the run's time what is of ops is less by as much; the host's transfers are more, for each
-  /// has a copy of what all need. Fewer may be nearer to their data, or without one that is slower.
+  /// has a copy of what all need. Fewer may be nearer to their data, which lie in fewer
+  /// pieces, or without one that is slower.
   Prediction of_pes(double share) const {
     const double rest = of_no_op(), ops = run_.sim_ns - rest - (share < 1 ? of_place_ : 0);
     return {(timed_ ? rest * share : rest) + ops / share, true, share > 1 ? "more PEs" : "fewer PEs"};
@@ -184,7 +186,8 @@ class Predictions {
   const Insight& run_;
   const LaunchNotes& launch_;
   const bool timed_;  ///< the host's transfers count
-  /// What the path blames on links, or on what is slower than others of its kind: PEs elsewhere may do without.
+  /// What the path blames on ways and on memories' overheads, or on what is slower than others of its kind: fewer PEs,
+  /// whose data lie in fewer places, may do without.
   double of_place_ = 0;
 };
 

@@ -180,6 +180,9 @@ class Remedies(cli_support.Cli):
         _, insight = self.tried("run", "--topology", "h100.yaml", "--kernel", "gather", "--param", "n=128", "--set",
                                 "edge:mesh.bw_gbs=8")
         self.assertEqual(insight["remedies"][0]["change"], "--pes leaders")
+        _, insight = self.tried("run", "--topology", "latency_model.yaml", "--kernel", "embedding_gather", "--param", "tokens=512",
+                                "--param", "dim=64", "--set", "*.hbm_ctrl.*.overhead_ns=250")
+        self.assertEqual(insight["remedies"][0]["change"], "--pes leaders")
 
     def test_another_algorithm_is_tried(self):
         run = ("run", "--topology", "small.yaml", "--kernel", "all_reduce", "--param", "n=64")
