@@ -2,7 +2,7 @@
 shipped one, a random one. Magnitudes are drawn; a case that nothing holds back is drawn anew (bottlenecks.py)."""
 import random
 
-SETS = {"fixed": 34, "new": 1540491143}  # the seeds; new: the commit of the detectors
+SETS = {"fixed": 34, "new": 3058173887}  # the seeds; new: the commit of the detectors
 KINDS = ("small", "shipped", "random")
 
 
