@@ -122,7 +122,7 @@ struct Observers {
 /// What to change, of what the run's causes suggest, simulated.
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
                                                      const insight::Insight& found, const LaunchNotes& launch) {
-  constexpr size_t kTried = 8;
+  constexpr size_t kTried = 12;
   const auto changes = single_changes(platform.graph(), component_catalog(), spec);
   return tried_proposals(changes, found, launch, spec, kTried);
 }

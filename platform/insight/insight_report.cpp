@@ -114,7 +114,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
     fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n", i == 0 ? "  try          " : "               ",
                m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault,
-               m.free ? "; free" : "");
+               m.cost == ChangeCost::nothing ? "; free" : "");
   }
   if (r.roofline_tflops > 0) {
     fmt::print(
@@ -194,7 +194,11 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
   w.close(']');
   w.key("remedies").open('[');
   for (const Insight::Remedy& m : r.remedies) {
-    w.open('{').field("change", m.change).field("free", m.free).field("predicted_ns", m.predicted_ns);
+    w.open('{')
+        .field("change", m.change)
+        .field("free", m.cost == ChangeCost::nothing)
+        .field("cost", static_cast<int>(m.cost));
+    w.field("predicted_ns", m.predicted_ns);
     w.field("about", m.about);
     m.ns ? w.field("ns", *m.ns) : w.field("fault", m.fault);
     w.close('}');

@@ -100,14 +100,15 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
   switch (server) {
     case QueueServer::comm:
       return comm_served(s, segment, sent, to);
-    case QueueServer::inbound: {
+    case QueueServer::inbound: {  // as long as the slowest link of the way takes: on another machine another one
+      comes_to(s.inbound_asked, {sent.at, 0});
       const std::vector<CostPart>& per_byte = way_of(*segment.route).write;
       const auto slowest = std::max_element(per_byte.begin(), per_byte.end(),
                                             [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; });
-      CostPart drain = slowest == per_byte.end() ? CostPart{} : *slowest;
-      drain.ns = to - from;
-      comes_to(s.inbound_asked, {sent.at, 0});
-      return serve(s.inbound_free, drain, {});
+      const double bytes = slowest == per_byte.end() ? 0 : (to - from) / slowest->ns;
+      for (const Moment before : {sent.at, s.inbound_free}) with_bandwidths({before, 0}, per_byte, bytes);
+      s.inbound_free = sent.at = add(to, sent.op);
+      return;
     }
     case QueueServer::writer:
       return serve(s.writer_free, slot, {});

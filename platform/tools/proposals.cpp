@@ -22,12 +22,18 @@ using Of = SingleChange::Of;
 struct Prediction {
   double ns = 0;
   bool about = false;
-  std::string reason;  ///< one for all that mend the same
+  std::string reason;    ///< one for all that mend the same
+  bool unbound = false;  ///< an order that changes may save more: worth a try whatever is predicted
 };
 
 class Predictions {
  public:
-  Predictions(const Insight& run, const LaunchNotes& launch) : run_(run), launch_(launch) {}
+  Predictions(const Insight& run, const std::vector<SingleChange>& changes, const LaunchNotes& launch, bool timed)
+      : run_(run), launch_(launch), timed_(timed) {
+    for (const Resource r : {Resource::mesh, Resource::ucie, Resource::routers, Resource::memory})
+      of_place_ += blamed(r);
+    for (const SingleChange& c : changes) of_place_ = std::max(of_place_, blamed_on_unlike(c) * (1 - c.ratio));
+  }
 
   /// Nothing where the causes say nothing of it, or no good.
   std::optional<Prediction> of(const SingleChange& c) const {
@@ -35,18 +41,22 @@ class Predictions {
       case Of::part:
         return of_part(c.name);
       case Of::attribute:
-        return c.factor == 0.5 ? std::nullopt : of_attribute(c);
+        return c.factor == 0.5 && c.name != "interleave_bytes" ? std::nullopt : of_attribute(c);
       case Of::launch:
-        return Prediction{run_.sim_ns - of_no_op(), true, "launch"};
+        return Prediction{run_.sim_ns - (timed_ ? blamed(Resource::launch) : of_no_op()), true, "launch"};
       case Of::address:  // no look-ups: twice of what half of them saves, or less
         return Prediction{run_.sim_ns - 2 * saved_ns(Resource::mmu), true, "address"};
       case Of::kernel:
+        if (c.name != "gemm_2d") return of_other_kernel();
         return launch_.instead_ns > 0 ? std::optional(Prediction{launch_.instead_ns + of_no_op(), true, "kernel"})
                                       : std::nullopt;
       case Of::parameter:  // others may be more work, such as how often something is done
+        if (c.name == "algorithm") return of_algorithm(c);
         return c.factor == 0 || c.name.rfind("tile", 0) != 0 ? std::nullopt : of_tile(c);
+      case Of::pes:
+        return c.factor > 1 || timed_ || of_place_ > 0 ? std::optional(of_pes(c.factor)) : std::nullopt;
       case Of::edge:
-        return std::nullopt;  // its part says it
+        return c.unlike.empty() ? std::nullopt : of_unlike(c);  // else its part says it
     }
     return std::nullopt;
   }
@@ -62,7 +72,7 @@ class Predictions {
 
   std::optional<Prediction> without(Limit limit) const {
     for (const Insight::Unlimited& u : run_.unlimited) {
-      if (u.limit == limit) return Prediction{u.ns, true, std::string(name_of(limit))};
+      if (u.limit == limit) return Prediction{u.ns, true, std::string(name_of(limit)), u.other_order};
     }
     return std::nullopt;
   }
@@ -73,8 +83,9 @@ class Predictions {
     // Fewer misses cost less, as if each took half as long.
     if (c.kind == "pe_mmu" && c.factor == 2 && (c.name == "page_bytes" || c.name == "tlb_entries"))
       return Prediction{run_.sim_ns - saved_ns(Resource::mmu), true, c.name};
-    if (c.name == "stream_operands")  // its reads and writes of the TCM before and after it instead of beside it
-      return Prediction{run_.sim_ns - saved_ns(Resource::tcm), true, "streaming"};
+    if (c.name == "stream_operands") return of_streaming(c.kind);
+    if (c.kind == "pe_cpu" && c.name == "freq_ghz")
+      return Prediction{run_.sim_ns - (blamed(Resource::kernel) + blamed(Resource::pe_cpu)) / 2, true, c.name};
     if (c.kind == "pe_ipcq" && c.name == "tier")
       return Prediction{run_.sim_ns - blamed(Resource::queues), true, "tier"};
     return std::nullopt;
@@ -83,12 +94,16 @@ class Predictions {
   /// What the path blames on nodes that are not like the others of their kind, less what it would at the others'
   /// numbers.
   std::optional<Prediction> of_unlike(const SingleChange& c) const {
+    return Prediction{run_.sim_ns - blamed_on_unlike(c) * (1 - c.ratio), true, "unlike"};
+  }
+
+  double blamed_on_unlike(const SingleChange& c) const {
     double ns = 0;
     for (const Insight::Share& s : run_.by_component) {
       if (std::any_of(c.unlike.begin(), c.unlike.end(), [&](const auto& node) { return is_of(s, c.kind, node); }))
         ns += s.ns;
     }
-    return Prediction{run_.sim_ns - ns * (1 - c.ratio), true, "unlike"};
+    return ns;
   }
 
   /// Whether a share of the blame is a node's: its own, that of an edge at it, or of a TCM its PE's time for it.
@@ -110,12 +125,52 @@ class Predictions {
     return none == lines.end() ? 0 : none->ns;
   }
 
-  /// A tile half as large: more PEs have work, and more tiles are in flight. Twice as large: half as many overheads.
+  /// `share` as many PEs: of the run's time what is of ops is less by as much; the host's transfers are more, for each
+  /// has a copy of what all need. Fewer may be nearer to their data, which lie in fewer
+  /// pieces, or without one that is slower.
+  Prediction of_pes(double share) const {
+    const double rest = of_no_op(), ops = run_.sim_ns - rest - (share < 1 ? of_place_ : 0);
+    return {(timed_ ? rest * share : rest) + ops / share, true, share > 1 ? "more PEs" : "fewer PEs"};
+  }
+
+  /// Such an engine waits for no operands: of the TCM's time what is its.
+  std::optional<Prediction> of_streaming(const std::string& kind) const {
+    double ns = 0;
+    for (const Insight::Share& s : run_.by_component) {
+      const bool its = s.resource == Resource::tcm && s.name.size() > kind.size() &&
+                       s.name.compare(s.name.size() - kind.size(), kind.size(), kind) == 0;
+      if (its) ns += s.ns;
+    }
+    return Prediction{run_.sim_ns - ns, true, "streaming of " + kind};
+  }
+
+  /// It gives its PEs fewer commands, or more, and keeps more of its sums in engines, or less: at best none of these
+  /// costs anything.
+  Prediction of_other_kernel() const {
+    double ns = 0;
+    for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
+    return {run_.sim_ns - ns, true, "other kernel"};
+  }
+
+  /// What the cost table takes, or where that has chosen what simulations do: half as many messages.
+  std::optional<Prediction> of_algorithm(const SingleChange& c) const {
+    const char* other = launch_.costs_ns.empty() ? "auto" : launch_.simulated ? "" : "best";
+    if (c.options.front().second != std::string("algorithm=") + other) return std::nullopt;
+    double ns = 0;
+    for (const Resource r : {Resource::queues, Resource::pe_cpu, Resource::scheduler, Resource::engines,
+                             Resource::routers, Resource::wires, Resource::mesh, Resource::ucie, Resource::pcie})
+      ns += blamed(r);
+    return Prediction{run_.sim_ns - ns / 2, true, "algorithm"};
+  }
+
+  /// A tile half as large: more PEs have work, and more tiles are in flight. Twice as large: half as many overheads,
+  /// and half as much that is read again, in pieces twice as long.
   std::optional<Prediction> of_tile(const SingleChange& c) const {
     if (c.factor > 1) {
       double overheads = 0;
-      for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::memory,
-                               Resource::routers, Resource::wires, Resource::mmu})
+      for (const Resource r :
+           {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::memory, Resource::routers,
+            Resource::wires, Resource::mmu, Resource::hbm, Resource::sram, Resource::mesh, Resource::ucie})
         overheads += blamed(r);
       return Prediction{run_.sim_ns - overheads / 2, true, "larger " + c.name};
     }
@@ -130,22 +185,27 @@ class Predictions {
 
   const Insight& run_;
   const LaunchNotes& launch_;
+  const bool timed_;  ///< the host's transfers count
+  /// What the path blames on ways and on memories' overheads, or on what is slower than others of its kind: fewer PEs,
+  /// whose data lie in fewer places, may do without.
+  double of_place_ = 0;
 };
 
 using Proposal = std::pair<Prediction, const SingleChange*>;
 
-std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run, const LaunchNotes& launch,
-                                size_t most) {
-  constexpr size_t kOfOneReason = 2;
+std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run,
+                                const Predictions& predictions, size_t most) {
+  constexpr size_t kOfOneReason = 3;
   constexpr double kWorthATry = 0.02;
-  const Predictions predictions(run, launch);
   std::vector<Proposal> all;
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
-    if (p && p->ns < run.sim_ns * (1 - (p->about ? kWorthATry : 1e-6))) all.emplace_back(*p, &c);
+    if (p && p->ns < run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) all.emplace_back(*p, &c);
   }
-  order_remedies(
-      all, run.sim_ns, [](const Proposal& p) { return p.first.ns; }, [](const Proposal& p) { return p.second->free; });
+  const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
+  order_remedies(all, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
   std::map<std::string, size_t> taken;
   std::vector<Proposal> found;
   for (const Proposal& p : all) {
@@ -166,14 +226,15 @@ std::vector<std::string> words_of(spec::RunSpec run) {
 
 std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& changes, const Insight& found,
                                              const LaunchNotes& launch, const spec::RunSpec& run, size_t most) {
-  const std::vector<Proposal> proposed = proposals(changes, found, launch, most);
+  const Predictions predictions(found, changes, launch, run.text("transfer") == "timed");
+  const std::vector<Proposal> proposed = proposals(changes, found, predictions, most);
   std::vector<Insight::Remedy> remedies;
   ChildPool pool;
   while (pool.size() > 0 || remedies.size() < proposed.size()) {
     if (remedies.size() < proposed.size() && pool.size() < processes(0)) {
       const auto& [p, change] = proposed[remedies.size()];
       pool.start(remedies.size(), ChildPool::Program{"/proc/self/exe", words_of(change->of(run)), "", "", ""});
-      remedies.push_back({change->words(), change->free, p.ns, p.about, {}, {}});
+      remedies.push_back({change->words(), change->cost, p.ns, p.about, {}, {}});
       continue;
     }
     const auto ended = pool.wait(std::chrono::hours(1));
@@ -185,7 +246,7 @@ std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& ch
   }
   order_remedies(
       remedies, found.sim_ns, [&](const Insight::Remedy& r) { return r.ns.value_or(found.sim_ns); },
-      [](const Insight::Remedy& r) { return r.free; });
+      [](const Insight::Remedy& r) { return r.cost; });
   return remedies;
 }
 

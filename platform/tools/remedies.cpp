@@ -50,14 +50,14 @@ Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>
       return;
     }
     if (*ns < found.sim_ns - kSame) {
-      found.rows.push_back({change.words(), change.free, *ns});
+      found.rows.push_back({change.words(), change.cost, *ns});
     } else {
       ++(*ns > found.sim_ns + kSame ? found.slower : found.same);
     }
   });
   order_remedies(
       found.rows, found.sim_ns, [](const Remedies::Row& r) { return r.ns; },
-      [](const Remedies::Row& r) { return r.free; });
+      [](const Remedies::Row& r) { return r.cost; });
   return found;
 }
 
@@ -70,7 +70,7 @@ void write_remedies_text(std::ostream& out, const Remedies& r) {
   if (!r.rows.empty()) out << "  saves %                ns        the first to try, then what saves most\n";
   for (size_t i = 0; i < std::min(kShown, r.rows.size()); ++i) {
     const Remedies::Row& row = r.rows[i];
-    fmt::print(out, "{:9.1f} {:17.3f}  {:4}  {}\n", 100 * r.saved(row), row.ns, row.free ? "free" : "", row.change);
+    fmt::print(out, "{:9.1f} {:17.3f}  {:4}  {}\n", 100 * r.saved(row), row.ns, row.free() ? "free" : "", row.change);
   }
   if (r.rows.size() > kShown) fmt::print(out, "{} more; --format csv and json have all\n", r.rows.size() - kShown);
 }
@@ -80,7 +80,7 @@ void write_remedies_csv(std::ostream& out, const Remedies& r) {
   for (const Remedies::Row& row : r.rows) {
     std::string quoted = row.change;
     for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2) quoted.insert(at, 1, '"');
-    fmt::print(out, "{:.6f},{:.6f},{},\"{}\"\n", r.saved(row), row.ns, row.free ? 1 : 0, quoted);
+    fmt::print(out, "{:.6f},{:.6f},{},\"{}\"\n", r.saved(row), row.ns, row.free() ? 1 : 0, quoted);
   }
 }
 
@@ -90,7 +90,11 @@ void write_remedies_json(std::ostream& out, const Remedies& r) {
   w.open('{').field("sim_ns", r.sim_ns).field("verdict", r.verdict).field("tried", r.tried);
   w.field("slower", r.slower).field("same", r.same).key("remedies").open('[');
   for (const Remedies::Row& row : r.rows) {
-    w.open('{').field("change", row.change).field("free", row.free).field("ns", row.ns);
+    w.open('{')
+        .field("change", row.change)
+        .field("free", row.free())
+        .field("cost", static_cast<int>(row.cost))
+        .field("ns", row.ns);
     w.field("saved", r.saved(row)).close('}');
   }
   w.close(']').key("impossible").open('[');

@@ -14,12 +14,13 @@
 namespace kernbench {
 
 struct Remedies {
-  /// Saved shares that differ by less are as good as each other: what is free goes first.
+  /// Saved shares that differ by less are as good as each other: what costs least goes first.
   static constexpr double kAsGood = 0.05;
 
   struct Row {
     std::string change;  ///< "--set 'sip*.cube*.pe*.pe_tcm.reserved_mb=2'"
-    bool free = false;   ///< SingleChange::free
+    insight::ChangeCost cost = insight::ChangeCost::nothing;
+    bool free() const { return cost == insight::ChangeCost::nothing; }
     double ns = 0;
   };
   double sim_ns = 0;
@@ -40,15 +41,19 @@ Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, u
 /// sim_ns of what a `run --format json` that ended with this status has printed; nothing of one that failed.
 std::optional<double> sim_ns_of(int status, const std::string& out);
 
-/// Puts rows in the order of ns_of(row). Of those that save as much as the first one, as far as kAsGood, one that is
-/// free goes first.
-template <class Row, class Ns, class Free>
-void order_remedies(std::vector<Row>& rows, double sim_ns, const Ns& ns_of, const Free& is_free) {
+/// Puts rows in the order of ns_of(row). Of those that save as much as the first one, as far as kAsGood, the one that
+/// costs least goes first.
+template <class Row, class Ns, class Cost>
+void order_remedies(std::vector<Row>& rows, double sim_ns, const Ns& ns_of, const Cost& cost_of) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return ns_of(a) < ns_of(b); });
-  const auto first = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
-    return is_free(r) && ns_of(r) < ns_of(rows.front()) + Remedies::kAsGood * sim_ns;
-  });
-  if (first != rows.end()) std::rotate(rows.begin(), first, first + 1);
+  if (rows.empty()) return;
+  const double as_good = ns_of(rows.front()) + Remedies::kAsGood * sim_ns;
+  const auto end =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return ns_of(r) > as_good || ns_of(r) >= sim_ns; });
+  if (end == rows.begin()) return;  // none is faster
+  const auto first =
+      std::min_element(rows.begin(), end, [&](const Row& a, const Row& b) { return cost_of(a) < cost_of(b); });
+  std::rotate(rows.begin(), first, first + 1);
 }
 
 void write_remedies_text(std::ostream&, const Remedies&);

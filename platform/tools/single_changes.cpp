@@ -1,10 +1,10 @@
 #include "kernbench/platform/tools/single_changes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "kernbench/phase2/text/text_stream.h"
@@ -14,13 +14,28 @@
 namespace kernbench {
 namespace {
 
+using insight::ChangeCost;
 using Words = std::vector<std::string>;
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 /// "sip0.cube3.r1c4" → "sip*.cube*.r*c*".
 std::string pattern_of(const std::string& id) {
-  static const std::regex digits("[0-9]+");
-  return std::regex_replace(id, digits, "*");
+  std::string pattern;
+  bool in_number = false;
+  for (const char c : id) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || !in_number) pattern += digit ? '*' : c;
+    in_number = digit;
+  }
+  return pattern;
+}
+
+/// Those of "auto|ring|tree".
+Words names_of(const std::string& text, char between) {
+  Words names;
+  TextInput in(text);
+  for (std::string name; std::getline(in, name, between);) names.push_back(name);
+  return names;
 }
 
 /// As --set and --param take it.
@@ -62,6 +77,15 @@ std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, c
   return others;
 }
 
+/// Of a number twice or half as large; docs/insight.md has the table.
+ChangeCost cost_of(const std::string& kind, const std::string& attribute) {
+  static const std::set<std::string> spread = {"interleave_bytes"};
+  static const std::set<std::string> room = {"reserved_mb", "queue_depth",  "outstanding", "slots",      "slot_bytes",
+                                             "tlb_entries", "buffer_flits", "vcs",         "read_queue", "write_queue"};
+  if (spread.count(attribute) > 0 || (kind == "pe_mmu" && attribute == "page_bytes")) return ChangeCost::nothing;
+  return room.count(attribute) > 0 ? ChangeCost::room : ChangeCost::hardware;
+}
+
 class Changes {
  public:
   Changes(const topology::Graph& graph, const ImplCatalog& catalog) : graph_(graph), catalog_(catalog) {}
@@ -77,49 +101,60 @@ class Changes {
     for (const auto& [impl, nodes] : by_impl) {
       const ImplSpec* spec = catalog_.find(impl);
       if (!spec) continue;
-      Words patterns;
-      for (const topology::Node* n : nodes) patterns.push_back(pattern_of(n->id));
-      std::sort(patterns.begin(), patterns.end());
-      patterns.erase(std::unique(patterns.begin(), patterns.end()), patterns.end());
-      std::map<const AttrSpec*, Values> values;
+      std::map<const AttrSpec*, ByPattern> values;
       for (const topology::Node* n : nodes) {
+        const std::string pattern = pattern_of(n->id);
         for (const auto& [a, v] : effective_attributes(*spec, n->attrs)) {
-          auto& found = values[a][text_of_value(v)];
+          auto& found = values[a][pattern][text_of_value(v)];
           found.first.push_back(n->id);
           found.second = v;
         }
       }
       for (const AttrSpec& a : spec->attributes) {
-        if (const auto it = values.find(&a); it != values.end())
-          attribute(spec->kind, a, it->second, owners[a.name] == 1 ? Words{"*"} : patterns);
+        const auto it = values.find(&a);
+        if (it == values.end()) continue;
+        unlike(spec->kind, a, it->second, owners[a.name] == 1);
+        attribute(spec->kind, a, it->second, owners[a.name] == 1);
       }
     }
   }
 
   void edges() {
     std::map<std::string, std::set<double>> bandwidths;
+    std::map<std::string, ByPattern> values;  // by kind
     for (const topology::Edge& e : graph_.edges) {
-      if (e.bw_gbs) bandwidths[e.kind].insert(*e.bw_gbs);
+      if (!e.bw_gbs) continue;
+      bandwidths[e.kind].insert(*e.bw_gbs);
+      const std::string name = graph_.nodes[e.from].id + "->" + graph_.nodes[e.to].id;
+      auto& found = values[e.kind][pattern_of(name)][fmt::format("{}", *e.bw_gbs)];
+      found.first.push_back(name);
+      found.second = *e.bw_gbs;
+    }
+    for (const auto& [kind, all] : values) {
+      for (const auto& [pattern, of] : all) {
+        if (of.size() == 1) continue;
+        make_alike(Of::edge, "edge:" + kind, kind, of, {{"set", "edge:" + pattern + ".bw_gbs=" + most_of(of)}});
+      }
     }
     for (const auto& [kind, all] : bandwidths) {
       if (all.size() != 1) continue;  // --scale names them
       for (const double factor : {2.0, 0.5})
-        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, false, Of::edge, kind, factor);
+        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, ChangeCost::hardware, Of::edge,
+            kind, factor);
     }
     for (const insight::ScaledPart& p : insight::scaled_parts())
-      add({{"scale", fmt::format("{}=2", p.name)}}, false, Of::part, std::string(p.name), 2);
+      add({{"scale", fmt::format("{}=2", p.name)}}, ChangeCost::hardware, Of::part, std::string(p.name), 2);
   }
 
   void launch(const spec::RunSpec& run) {
-    if (run.text("launch") != "direct") add({{"launch", "direct"}}, true, Of::launch, "launch");
-    if (run.text("address") == "virtual") add({{"address", "physical"}}, true, Of::address, "address");
+    if (run.text("launch") != "direct") add({{"launch", "direct"}}, ChangeCost::nothing, Of::launch, "launch");
+    if (run.text("address") == "virtual") add({{"address", "physical"}}, ChangeCost::nothing, Of::address, "address");
   }
 
-  /// Of one that makes matrix products (KernelSpec::products) the one that makes them quicker, where it needs the same
-  /// tensors.
-  void kernel(const KernelSpec& kernel) {
-    const KernelSpec* quicker = KernelRegistry::instance().find("gemm_2d");
-    if (!kernel.products || !quicker) return;
+  /// Of one that makes matrix products (KernelSpec::products) those that make them of the same tensors: gemm_2d, and
+  /// others that say so.
+  void other_kernels(const KernelSpec& kernel) {
+    if (!kernel.products) return;
     const auto needed = [](const KernelSpec& k) {
       std::vector<std::pair<std::string, TensorSpec::Role>> all;
       for (const TensorSpec& t : k.tensors) {
@@ -127,7 +162,36 @@ class Changes {
       }
       return all;
     };
-    if (needed(kernel) == needed(*quicker)) add({{"kernel", quicker->name}}, true, Of::kernel, quicker->name);
+    for (const KernelSpec* other : KernelRegistry::instance().all()) {
+      if (other == &kernel || (!other->products && other->name != kQuickest)) continue;
+      if (needed(kernel) == needed(*other))
+        add({{"kernel", other->name}}, ChangeCost::nothing, Of::kernel, other->name);
+    }
+  }
+
+  /// The machine's where the run has some only; the first of each cube; half of those that the run has.
+  void pes(const spec::RunSpec& run) {
+    constexpr size_t kIds = 16;  // more are no option to paste
+    if (run.text("device") != "all" || run.text("ranks") != "all") return;
+    const std::string now = run.text("pes");
+    Words ids;
+    for (const topology::Pe& pe : graph_.pes) ids.push_back(pe.id);
+    const size_t all = ids.size();
+    if (now != "all" && now != "leaders") ids = names_of(now, ',');
+    const auto use = [&](const std::string& pes, double factor) {
+      add({{"pes", pes}}, ChangeCost::nothing, Of::pes, "pes", factor);
+    };
+    const std::set<std::string> cubes = [&] {
+      std::set<std::string> found;
+      for (const topology::Pe& pe : graph_.pes) found.insert(pe.id.substr(0, pe.id.rfind('.')));
+      return found;
+    }();
+    const auto share = [&](size_t pes, size_t of) { return static_cast<double>(pes) / static_cast<double>(of); };
+    if (now == "leaders" || ids.size() < all) use("all", share(all, now == "leaders" ? cubes.size() : ids.size()));
+    if (now == "all" && cubes.size() < all) use("leaders", share(cubes.size(), all));
+    if (now == "leaders" || ids.size() < 2 || ids.size() / 2 > kIds) return;
+    ids.resize(ids.size() / 2);
+    use(fmt::format("{}", fmt::join(ids, ",")), 0.5);
   }
 
   void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {
@@ -145,8 +209,7 @@ class Changes {
         const int64_t v = now.integer(s.name);
         others = {{std::to_string(v * 2), 2}, {std::to_string(v / 2), 0.5}};
       } else if (s.name == "algorithm") {
-        TextInput legal(s.legal());  // "auto|ring|tree"
-        for (std::string name; std::getline(legal, name, '|');) others.emplace_back(name, 0);
+        for (const std::string& name : names_of(s.legal(), '|')) others.emplace_back(name, 0);
       }
       for (const auto& [other, factor] : others) {
         auto values = given;
@@ -158,7 +221,7 @@ class Changes {
         } catch (const BadParam&) {
           continue;
         }
-        add({{"param", s.name + "=" + other}}, true, Of::parameter, s.name, factor);
+        add({{"param", s.name + "=" + other}}, ChangeCost::nothing, Of::parameter, s.name, factor);
       }
     }
   }
@@ -166,17 +229,25 @@ class Changes {
   std::vector<SingleChange> take() { return std::move(changes_); }
 
  private:
+  using Of = SingleChange::Of;
+  static constexpr std::string_view kQuickest = "gemm_2d";  ///< of products, where they are large
   /// By text: who has it.
   using Values = std::map<std::string, std::pair<Words, AttrValue>>;
+  using ByPattern = std::map<std::string, Values>;  ///< of ids
 
-  /// All nodes as most of them are.
-  void make_alike(const std::string& kind, const AttrSpec& a, const Values& values, Options options,
-                  const std::string& most) {
-    add(std::move(options), false, Of::attribute, a.name, 0, kind);
+  static const std::string& most_of(const Values& values) {
+    return std::max_element(values.begin(), values.end(),
+                            [](const auto& x, const auto& y) { return x.second.first.size() < y.second.first.size(); })
+        ->first;
+  }
+
+  /// Nodes, or edges, of one pattern that are not as most of these are: all as they.
+  void make_alike(Of of_what, const std::string& name, const std::string& kind, const Values& values, Options options) {
+    add(std::move(options), ChangeCost::hardware, of_what, name, 0, kind);
     SingleChange& change = changes_.back();
     double least = 0, greatest = 0;
     for (const auto& [text, found] : values) {
-      if (text != most) change.unlike.insert(change.unlike.end(), found.first.begin(), found.first.end());
+      if (text != most_of(values)) change.unlike.insert(change.unlike.end(), found.first.begin(), found.first.end());
       const double v = number_of(found.second);
       least = &found == &values.begin()->second ? v : std::min(least, v);
       greatest = std::max(greatest, v);
@@ -184,33 +255,59 @@ class Changes {
     change.ratio = greatest > 0 ? least / greatest : 0;
   }
 
-  void attribute(const std::string& kind, const AttrSpec& a, const Values& values, const Words& patterns) {
-    const auto options_of = [&](const std::string& value) {
-      Options options;
-      for (const std::string& p : patterns) options.emplace_back("set", p + "." + a.name + "=" + value);
-      return options;
-    };
-    const auto set = [&](const std::string& value, bool free, double factor = 0) {
-      add(options_of(value), free, Of::attribute, a.name, factor, kind);
-    };
-    if (values.size() > 1) {
-      const auto most = std::max_element(values.begin(), values.end(), [](const auto& x, const auto& y) {
-        return x.second.first.size() < y.second.first.size();
-      });
-      if (a.type != AttrType::number_map) make_alike(kind, a, values, options_of(most->first), most->first);
-      return;
+  void unlike(const std::string& kind, const AttrSpec& a, const ByPattern& all, bool only_owner) {
+    if (a.type == AttrType::number_map) return;
+    for (const auto& [pattern, values] : all) {
+      if (values.size() == 1) continue;
+      const std::string target = only_owner && all.size() == 1 ? "*" : pattern;
+      make_alike(Of::attribute, a.name, kind, values, {{"set", target + "." + a.name + "=" + most_of(values)}});
     }
-    const auto& [text, counted] = *values.begin();
-    if (a.type == AttrType::boolean) set(text == "true" ? "false" : "true", true);
-    for (const std::string& other : a.legal_texts()) {
-      if (a.type == AttrType::string && other != text) set(other, true);
-    }
-    for (const auto& [other, factor] : twice_and_half(a, counted.second)) set(text_of_value(other), false, factor);
   }
 
-  using Of = SingleChange::Of;
-  void add(Options options, bool free, Of of_what, std::string name, double factor = 0, std::string kind = {}) {
-    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, {}, 0, free});
+  /// Where nodes of one pattern have the same value; others may have another.
+  void attribute(const std::string& kind, const AttrSpec& a, const ByPattern& all, bool only_owner) {
+    std::set<std::string> texts;
+    for (const auto& [pattern, values] : all) {
+      if (values.size() > 1) return;
+      texts.insert(values.begin()->first);
+    }
+    const AttrValue& value = all.begin()->second.begin()->second.second;
+    const auto set_all = [&](const std::string& text, ChangeCost cost, double factor = 0) {
+      Options options;
+      if (only_owner) options.emplace_back("set", "*." + a.name + "=" + text);
+      for (const auto& [pattern, values] : all) {
+        if (!only_owner) options.emplace_back("set", pattern + "." + a.name + "=" + text);
+      }
+      add(std::move(options), cost, Of::attribute, a.name, factor, kind);
+    };
+    if (texts.size() > 1) return each_by(kind, a, all);
+    const std::string& text = *texts.begin();
+    // An engine that waits for no operands is another one.
+    if (a.type == AttrType::boolean)
+      set_all(text == "true" ? "false" : "true",
+              a.name == "stream_operands" ? ChangeCost::hardware : ChangeCost::nothing);
+    for (const std::string& other : a.legal_texts()) {
+      if (a.type == AttrType::string && other != text) set_all(other, ChangeCost::nothing);
+    }
+    for (const auto& [other, factor] : twice_and_half(a, value))
+      set_all(text_of_value(other), cost_of(kind, a.name), factor);
+  }
+
+  /// Twice and half what each pattern has; of 0 it stays.
+  void each_by(const std::string& kind, const AttrSpec& a, const ByPattern& all) {
+    for (const double factor : {2.0, 0.5}) {
+      Options options;
+      for (const auto& [pattern, values] : all) {
+        for (const auto& [other, of] : twice_and_half(a, values.begin()->second.second)) {
+          if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of_value(other));
+        }
+      }
+      if (!options.empty()) add(std::move(options), cost_of(kind, a.name), Of::attribute, a.name, factor, kind);
+    }
+  }
+
+  void add(Options options, ChangeCost cost, Of of_what, std::string name, double factor = 0, std::string kind = {}) {
+    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, {}, 0, cost});
   }
 
   const topology::Graph& graph_;
@@ -259,7 +356,8 @@ std::vector<SingleChange> single_changes(const topology::Graph& graph, const Imp
   if (const std::string name = run.text_or_none("kernel"); !name.empty()) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     all.parameters(run, kernel);
-    all.kernel(kernel);
+    if (!kernel.queues) all.pes(run);  // else what it does follows from how many there are
+    all.other_kernels(kernel);
   }
   all.launch(run);
   all.attributes();

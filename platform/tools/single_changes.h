@@ -1,7 +1,7 @@
 // Changes of one thing each that a user could make to a run: of an attribute of the machine's blocks, of an edge's
 // bandwidth, of a part that --scale names, of how the run is launched and addresses its tensors, of a parameter of the
 // kernel that no tensor's shape depends on (tile sizes, algorithms), of the kernel where another one makes the same of
-// the same tensors. What `kernbench whatif --remedies` tries.
+// the same tensors, of the PEs that run it. What `kernbench whatif --remedies` tries.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/spec/run_spec.h"
 #include "kernbench/platform/topology/graph/graph.h"
 #include "kernbench/systemc_models/core/impl_catalog.h"
@@ -17,7 +18,7 @@ namespace kernbench {
 
 struct SingleChange {
   std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
-  enum class Of { attribute, edge, part, launch, parameter, address, kernel };
+  enum class Of { attribute, edge, part, launch, parameter, address, kernel, pes };
   Of of_what = Of::attribute;
   std::string name;   ///< of the attribute, the edge's kind, the part, the parameter
   std::string kind;   ///< of the blocks whose attribute it is
@@ -26,8 +27,7 @@ struct SingleChange {
   /// greatest, 0 for texts.
   std::vector<std::string> unlike;
   double ratio = 0;
-  /// No more or faster hardware: another choice of a named value, of a tile, of the launch.
-  bool free = false;
+  insight::ChangeCost cost = insight::ChangeCost::hardware;
   /// "--param tile_m=64", for a shell.
   std::string words() const;
   /// The run with it: a parameter in the place of its own of that name, --set and --scale behind those that it has;

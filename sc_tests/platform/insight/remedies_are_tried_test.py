@@ -40,8 +40,13 @@ class Remedies(cli_support.Cli):
         self.first(self.found(*run), "--set '*.hash=xor'", 0.7, True)
 
     def test_a_slow_slice_is_made_like_the_others(self):
-        found = self.found(*GEMM, "--set", "sip0.cube1.hbm_ctrl.pe2.pc_bw_gbs=1")
+        found = self.found(*GEMM, "--set", "sip0.cube0.hbm_ctrl.pe0.pc_bw_gbs=1")
         self.first(found, "--set '*.pc_bw_gbs=32'", 0.3, False)
+
+    def test_pes_without_a_slow_slice_are_free(self):
+        _, insight = self.tried(*FUSED, "--set", "sip0.cube1.hbm_ctrl.pe2.pc_bw_gbs=1")
+        first = insight["remedies"][0]
+        self.assertEqual((first["change"], first["cost"]), ("--pes sip0.cube0.pe0,sip0.cube0.pe1,sip0.cube0.pe2,sip0.cube0.pe3", 0))
 
     def test_a_tile_is_free(self):
         run = ("run", "--topology", "small.yaml", "--kernel", "gemm", "--param", "m=64", "--param", "n=64", "--param",
@@ -69,10 +74,10 @@ class Remedies(cli_support.Cli):
         """The insight of --explain=verify; each remedy's time is that of the run with it pasted."""
         report = self.explained(*run)
         remedies = report["insight"]["remedies"]
-        self.assertLessEqual(len(remedies), 8)
+        self.assertLessEqual(len(remedies), 12)
         for r in remedies:
             self.assertLess(r["predicted_ns"], report["sim_ns"])
-            if not any(o in r["change"] for o in ("--param", "--kernel", "--address")):  # in the place of the run's own
+            if "ns" in r and not any(o in r["change"] for o in ("--param", "--kernel", "--address", "--pes")):  # in the place of the run's own
                 self.assertEqual(self.time_of(*run, *shlex.split(r["change"])), r["ns"], r["change"])
         return report["sim_ns"], report["insight"]
 
@@ -104,6 +109,87 @@ class Remedies(cli_support.Cli):
         self.assertEqual(first["change"], "--launch direct")
         self.assertLess(abs(first["predicted_ns"] - first["ns"]), 0.05 * sim_ns)
         self.assertFalse(any("times" in r["change"] for r in insight["remedies"]))
+
+    def test_room_for_more_goes_before_a_rate_that_saves_as_much(self):
+        run = ("run", "--topology", "one_cube.yaml", "--kernel", "all_reduce", "--param", "algorithm=ring", "--set", "*.slots=1",
+               "--set", "*.slot_bytes=1024", "--param", "n=16384")
+        sim_ns, insight = self.tried(*run)
+        first, best = insight["remedies"][0], min(insight["remedies"], key=lambda r: r.get("ns", sim_ns))
+        self.assertEqual(first["cost"], min(r["cost"] for r in insight["remedies"]
+                                            if r.get("ns", sim_ns) <= best["ns"] + 0.05 * sim_ns))
+        by = {r["change"]: r for r in insight["remedies"]}
+        self.assertEqual({c: by[c]["cost"] for c in ("--set '*.slots=2'", "--scale mesh=2")},
+                         {"--set '*.slots=2'": 1, "--scale mesh=2": 2})
+        self.assertTrue(all(r["free"] == (r["cost"] == 0) for r in insight["remedies"]))
+
+    def test_what_is_no_faster_never_stands_first(self):
+        for kernel, params in (("vector_add", ("--param", "n=1048576")), ("gemm", ()), ("barrier", ())):
+            sim_ns, insight = self.tried("run", "--topology", "one_cube.yaml", "--kernel", kernel, *params, "--launch", "direct")
+            self.assertLess(insight["remedies"][0]["ns"], sim_ns)
+
+    def test_a_slow_edge_is_made_like_the_others(self):
+        run = (*FUSED, "--links", "cut_through", "--response", "routed", "--param", "m=256", "--param", "n=128")
+        sim_ns, insight = self.tried(*run, "--set", "edge:sip0.cube0.hbm_ctrl.pe0->*.bw_gbs=4")
+        first = insight["remedies"][0]
+        self.assertEqual(first["change"], "--set 'edge:sip*.cube*.hbm_ctrl.pe*->sip*.cube*.r*c*.bw_gbs=256'")
+        self.assertLess(first["ns"], 0.2 * sim_ns)
+        self.assertFalse(any("edge:" in r["change"] for r in self.tried(*run)[1]["remedies"]))
+
+    def test_pes_are_proposed_where_what_they_do_does_not_follow_from_their_number(self):
+        vector = ("run", "--topology", "small.yaml", "--kernel", "vector_add", "--param", "n=65536")
+        some = "sip0.cube0.pe1,sip0.cube1.pe0,sip0.cube1.pe3"
+        for pes, others in (("all", ("leaders", "sip0.cube0.pe0,sip0.cube0.pe1,sip0.cube0.pe2,sip0.cube0.pe3")),
+                            ("leaders", ("all",)), (some, ("all", "sip0.cube0.pe1")), ("sip0.cube1.pe2", ("all",))):
+            found = self.found(*vector, "--pes", pes)
+            changes = [r["change"] for r in found["remedies"]] + [f["change"] for f in found["impossible"]]
+            named = [c.split()[1] for c in changes if c.startswith("--pes")]
+            self.assertLessEqual(set(named), set(others))
+            if pes != "all":
+                self.assertEqual(found["remedies"][0]["change"], "--pes all")
+        found = self.found("run", "--topology", "small.yaml", "--kernel", "all_reduce", "--pes", "leaders")
+        self.assertFalse(any("--pes" in r["change"] for r in found["remedies"]))
+
+    def test_fewer_pes_are_sent_fewer_copies(self):
+        run = (*FUSED, "--links", "cut_through", "--response", "routed", "--param", "m=128", "--param", "n=64", "--transfer",
+               "timed", "--set", "edge:io.bw_gbs=4")
+        sim_ns, insight = self.tried(*run)
+        self.assertEqual(insight["remedies"][0]["change"], "--pes leaders")
+        self.assertLess(insight["remedies"][0]["ns"], 0.5 * sim_ns)
+
+    def test_a_kernel_of_fewer_commands_is_tried(self):
+        many = (*GEMM[:-1], "gemm_dot", "--param", "m=256", "--param", "n=64", "--param", "k=128", "--set", "*.pe_cpu.overhead_ns=200")
+        _, insight = self.tried(*many)
+        self.assertEqual(insight["remedies"][0]["change"], "--kernel gemm")
+        _, insight = self.tried(*many[:-2], "--set", "*.pe_tcm.write_bw_gbs=16")  # where sums go
+        self.assertIn("--kernel gemm", [r["change"] for r in insight["remedies"]])
+        for kernel, others in (("gemm_epilogue", set()), ("tp_linear", set()), ("vector_add", set()), ("gemm", {"gemm_dot", "gemm_2d"})):
+            found = self.found(*GEMM[:-1], kernel)
+            named = [r["change"] for r in found["remedies"]] + [f["change"] for f in found["impossible"]]
+            self.assertLessEqual({c.split()[1] for c in named if c.startswith("--kernel")}, others)
+
+    def test_of_two_links_that_are_as_slow_one_that_is_faster_saves_nothing(self):
+        ring = ("run", "--topology", "latency_model.yaml", "--kernel", "all_gather", "--param", "n=1024", "--param", "algorithm=ring",
+                "--set", "*.slots=2", "--set", "*.slot_bytes=1024")
+        for ucie in (64, 128, 512):  # mesh: 128
+            sim_ns, insight = self.tried(*ring, "--set", f"edge:ucie.bw_gbs={ucie}")
+            for r in insight["remedies"]:
+                if "ns" in r and not r["about"]:
+                    self.assertLess(abs(r["predicted_ns"] - r["ns"]), 0.02 * r["ns"], (ucie, r))
+
+    def test_work_nearer_to_its_data_is_tried(self):
+        _, insight = self.tried("run", "--topology", "h100.yaml", "--kernel", "gather", "--param", "n=128", "--set",
+                                "edge:mesh.bw_gbs=8")
+        self.assertEqual(insight["remedies"][0]["change"], "--pes leaders")
+        _, insight = self.tried("run", "--topology", "latency_model.yaml", "--kernel", "embedding_gather", "--param", "tokens=512",
+                                "--param", "dim=64", "--set", "*.hbm_ctrl.*.overhead_ns=250")
+        self.assertEqual(insight["remedies"][0]["change"], "--pes leaders")
+
+    def test_another_algorithm_is_tried(self):
+        run = ("run", "--topology", "small.yaml", "--kernel", "all_reduce", "--param", "n=64")
+        for given, other in (("ring", "auto"), ("auto", "best"), ("best", None)):
+            _, insight = self.tried(*run, "--param", f"algorithm={given}")
+            named = [r["change"] for r in insight["remedies"] if "algorithm" in r["change"]]
+            self.assertEqual(named, [f"--param algorithm={other}"] if other else [])
 
     def test_verify_of_programs_and_with_other_outputs(self):
         report = self.explained("run", "--topology", "small.yaml", "--program", "tp_mlp", "--verify")
