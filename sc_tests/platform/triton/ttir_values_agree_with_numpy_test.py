@@ -442,6 +442,24 @@ class Constants(unittest.TestCase):
              {"x": x, "y": x}, {"y": x[[7, 0, 1, 6, 2, 5, 3, 4]]})
 
 
+class WideSteps(unittest.TestCase):
+    def test_a_block_whose_steps_wrap(self):
+        """2 · -2^63 is 0: the end of two such steps says nothing of what lies between."""
+        for n in (1, 2, 64):
+            for by in (63, 62, 52, 50):
+                t = f"tensor<{n}xi64>"
+                right = np.arange(n, dtype=np.int64) << by
+                rows([f"%w = arith.extsi %r{n} : tensor<{n}xi32> to {t}", f"%by = arith.constant dense<{by}> : {t}", f"%v = arith.shli %w, %by : {t}",
+                      f"tt.store %y_at, %v : tensor<{n}x!tt.ptr<i64>>"], {"y": np.zeros(n, np.int64)}, {"y": right})
+
+    def test_a_comparison_of_steps_that_wrap(self):
+        """0 and 7 · 2^61, which is -2^61, are less than 100; what lies between is not."""
+        t = "tensor<8xi64>"
+        rows([f"%w = arith.extsi %r8 : tensor<8xi32> to {t}", f"%by = arith.constant dense<61> : {t}", f"%v = arith.shli %w, %by : {t}",
+              f"%most = arith.constant dense<100> : {t}", f"%on = arith.cmpi slt, %v, %most : {t}", "%n = arith.extui %on : tensor<8xi1> to tensor<8xi32>",
+              "tt.store %y_at, %n : tensor<8x!tt.ptr<i32>>"], {"y": np.zeros(8, np.int32)}, {"y": (np.arange(8, dtype=np.int64) << 61 < 100).astype(np.int32)})
+
+
 class MaskedReductions(unittest.TestCase):
     def test_what_a_mask_leaves_out_counts_where_all_else_is_missing(self):
         """maxnumf and minnumf of a box of NaN alone give what lies around it."""
