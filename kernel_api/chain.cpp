@@ -120,7 +120,7 @@ const Tensor& Chained::made() {
     MathOptions options;
     options.async = true;
     options.argument = std::move(c.text);
-    made_ = core()->command("chain", c.operands, shape_, dtype_, options, where_);
+    made_ = core()->command(Chain::kName, c.operands, shape_, dtype_, options, where_);
   }
   in_.clear();
   return made_;

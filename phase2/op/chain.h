@@ -17,6 +17,7 @@ namespace kernbench {
 /// The last step's is the command's result.
 class Chain {
  public:
+  static constexpr const char* kName = "chain";  ///< the command's op
   static constexpr size_t kMostSteps = 16;
   /// Of the command, or what a step gives.
   struct Source {

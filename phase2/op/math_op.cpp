@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kernbench/phase2/op/chain.h"
+
 namespace kernbench {
 namespace {
 
@@ -84,7 +86,7 @@ const MathOp* find_math_op(std::string_view name) {
   static const auto by_name = [] {
     std::unordered_map<std::string_view, const MathOp*> all;
     for (const MathOp& op : math_ops()) all.emplace(op.name, &op);
-    static const MathOp chain{"chain", K::chain, kAnyNumber, R::chosen};
+    static const MathOp chain{Chain::kName, K::chain, kAnyNumber, R::chosen};
     all.emplace(chain.name, &chain);
     return all;
   }();

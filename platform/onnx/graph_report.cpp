@@ -99,9 +99,9 @@ ModelFigures graph_figures(const GraphProgram& program, const ProgramReport& p) 
   f.model_ns = p.run.end_ns;
   if (p.run.end_ns <= 0) return f;
   f.mfu = f.hbm_share = 0;
-  for (const NodeLine& l : lines_of(program, p)) {
-    *f.mfu += l.roofline.compute_ns / p.run.end_ns;
-    *f.hbm_share += l.roofline.memory_ns / p.run.end_ns;
+  for (const NodeMark& m : program.marks()) {
+    *f.mfu += program.roofline(*m.launch).compute_ns / p.run.end_ns;
+    *f.hbm_share += program.roofline(*m.launch).memory_ns / p.run.end_ns;
   }
   return f;
 }

@@ -3,7 +3,7 @@
 namespace kernbench {
 
 namespace page {
-extern const std::string_view head, css, common_js;
+extern const std::string_view head, colours, css, common_js;
 }
 
 std::string escaped_html(std::string_view text) {
@@ -54,7 +54,7 @@ void fill(std::string_view page, const Parts& parts, const std::function<void(st
 
 void write_page(std::string_view body, std::vector<std::pair<std::string_view, std::string_view>> parts,
                 const std::function<void(std::string_view)>& write) {
-  parts.insert(parts.end(), {{"css", page::css}, {"common_js", page::common_js}});
+  parts.insert(parts.end(), {{"colours", page::colours}, {"css", page::css}, {"common_js", page::common_js}});
   fill(page::head, parts, write);
   fill(body, parts, write);
 }

@@ -188,10 +188,11 @@ void Engines::wait_for_loads(const Span* span) {
 }
 
 void Engines::wait_for_written(const Span& span, const std::string& op) {
-  if (written_.empty()) return;
+  const auto is_waited_for = [&](const Written& a) { return a.span.meets(span) && (op.empty() || a.op != op); };
+  if (std::none_of(written_.begin(), written_.end(), is_waited_for)) return;
   std::vector<Written> left;
   for (Written& a : std::exchange(written_, {})) {
-    if (!a.span.meets(span) || (!op.empty() && a.op == op)) {
+    if (!is_waited_for(a)) {
       left.push_back(std::move(a));
       continue;
     }

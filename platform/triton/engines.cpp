@@ -223,9 +223,8 @@ tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t co
   const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
   const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
   const auto at = [&](int64_t i) { return k.form == Known::Form::product ? (axis.at(i) != 0 ? 1 : 0) : axis.at(i); };
-  constexpr int64_t kWide = int64_t{1} << 40;  // strides beyond may wrap
-  const bool short_steps = !axis.values && axis.stride > -kWide && axis.stride < kWide;
-  if (short_steps && k.form != Known::Form::product && is_immediate(at(first)) && is_immediate(at(first + count))) {
+  if (axis.has_short_stride() && k.form != Known::Form::product && is_immediate(at(first)) &&
+      is_immediate(at(first + count))) {
     const auto begin = static_cast<double>(at(first)), end = static_cast<double>(at(first + count));
     if (axis.stride == 0 || count == 1) return full(tl_, {count}, begin, dtype);
     return tl_.arange(begin, end, static_cast<double>(axis.stride), dtype, where_.file, where_.line);

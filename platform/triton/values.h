@@ -32,6 +32,11 @@ struct Known {
     Values values;
     bool plain() const { return stride == 0 && !values; }
     int64_t at(int64_t i) const { return values ? (*values)[static_cast<size_t>(i)] : stride * i; }
+    /// Whether it has a stride by which no place of a block wraps.
+    bool has_short_stride() const {
+      constexpr int64_t kFar = int64_t{1} << 40;
+      return !values && stride > -kFar && stride < kFar;
+    }
   };
   Form form = Form::sum;
   Element element = Element::i32;

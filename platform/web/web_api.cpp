@@ -14,7 +14,7 @@
 namespace kernbench::web {
 
 namespace page {
-extern const std::string_view html, css, js;
+extern const std::string_view html, colours, css, js;
 }
 
 namespace {
@@ -115,7 +115,8 @@ void WebApi::serve_page() {
     server_.Get(server_.path(path), [text, type](const auto&, auto& r) { give(r, text, type, kPagePolicy); });
   };
   serve("/", page::html, "text/html; charset=utf-8");
-  serve("/page\\.css", page::css, "text/css");
+  static const std::string css = std::string(page::colours) + std::string(page::css);
+  serve("/page\\.css", css, "text/css");
   serve("/page\\.js", page::js, "text/javascript");
 }
 

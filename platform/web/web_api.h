@@ -1,11 +1,13 @@
 // What the page's scripts ask the server, and the server's answers. All is behind the token of PageServer:
 //
 //   GET  /                     the page; /page.css, /page.js
-//   GET  /api/system           kernels, programs, energy tables, topologies of the folder and those that come with
-//   kernbench GET  /api/runs             every run of the folder: request, state, progress, end POST /api/runs starts
-//   one (run_request.h); {"name": …} POST /api/runs/NAME/stop   ends it GET  /api/diff?a=&b=       `kernbench diff
-//   --format json` of two runs GET  /runs/NAME/FILE       report.html, run.json or stderr.txt GET  /topologies/NAME.svg
-//   `kernbench topology --format svg`
+//   GET  /api/system           kernels, programs, models, energy tables, topologies of the folder and shipped ones
+//   GET  /api/runs             every run of the folder: request, state, progress, end
+//   POST /api/runs             starts one, or a sweep (run_request.h); {"name": …}
+//   POST /api/runs/NAME/stop   ends it
+//   GET  /api/diff?a=&b=       `kernbench diff --format json` of two runs
+//   GET  /runs/NAME/FILE       report.html, run.json or stderr.txt
+//   GET  /topologies/NAME.svg  `kernbench topology --format svg`
 //
 // A fault is {"fault": "one line"} with status 400, 404 or 409.
 #pragma once

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/op/chain.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
 #include "kernbench/systemc_models/pe/pe_math.h"
@@ -68,7 +69,7 @@ bool TlmEngine::computes(const OpDesc& d) const {
   };
   // Its ops are one service, and what lies between them is in no memory.
   if (!gemm && !d.epilogue.empty()) refuse("an epilogue");
-  if (d.op == "chain") refuse("several ops");
+  if (d.op == Chain::kName) refuse("several ops");
   // The accumulator would have to turn to floats between two tiles.
   if (gemm && !is_float(d.dtype_acc) && has_epilogue(d, true)) refuse("a per_k_tile epilogue on integers");
   return true;

@@ -163,6 +163,20 @@ class Products(OnnxCli):
         self.assertLessEqual(np.abs(self.result(m, "p", *self.options).astype("f8") - p).max(), 2.0 ** -6)  # a step of 16
         self.holds(m, p.astype("f8") @ v.astype("f8"), {"p": "decode_linear", "y": "decode_linear"}, close=2e-3)
 
+    def test_masks_that_lie_on_several_pes(self):
+        # Of all heads, of one; of all queries; bytes; rows that are no multiple of a block; more keys than fit at once.
+        for queries, keys, shape, dtype in ((130, 130, (130, 130), "f4"), (70, 200, (1, 4, 70, 200), "f4"), (130, 90, (2, 1, 1, 90), "f4"),
+                                            (130, 130, (130, 130), "?"), (64, 1100, (64, 1100), "f4"), (1, 2000, (1, 2000), "f4")):
+            q, k, v = (numbers(self.rng, 2, 4, n, 16) for n in (queries, keys, keys))
+            mask = self.rng.random(shape) < 0.7 if dtype == "?" else numbers(self.rng, *shape)
+            if dtype == "?":
+                mask[:, 0] = True
+            m = self.model([node("Attention", ["q", "k", "v", "m"], "y")], {"q": q, "k": k, "v": v, "m": mask}, opset=23)
+            scores = q.astype("f8") @ k.swapaxes(2, 3) / 4
+            scores = np.where(mask, scores, -np.inf) if dtype == "?" else scores + mask
+            e = np.exp(scores - scores.max(-1, keepdims=True))
+            self.holds(m, e / e.sum(-1, keepdims=True) @ v, {}, *FOUR)
+
     def test_shares_of_the_peaks(self):
         # 8 PEs of 4,096 products of f16 a ns, and 8 slices of 256 GB/s.
         x, w = numbers(self.rng, 24, 320, dtype="f2"), numbers(self.rng, 320, 160, dtype="f2")
