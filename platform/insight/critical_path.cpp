@@ -10,10 +10,10 @@ CriticalPath critical_path(const RunGraph& graph, Moment end) {
   CriticalPath found;
   std::vector<PathStep>& path = found.steps;  // backwards
   for (Moment m = end; m != 0;) {
-    const auto [begin, behind] = graph.causes(m);
-    const Cause* last = begin;
-    double latest = graph.ns(begin->from) + graph.cost_ns(begin->cost);
-    for (const Cause* c = begin + 1; c < behind; ++c) {
+    auto [c, behind] = graph.causes(m);
+    auto last = c;
+    double latest = graph.ns(last->from) + graph.cost_ns(last->cost);
+    while (++c != behind) {
       const double comes = graph.ns(c->from) + graph.cost_ns(c->cost);
       if (comes <= latest) continue;
       latest = comes;

@@ -224,7 +224,7 @@ std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<
 }
 
 uint64_t RunGraph::bytes() const {
-  return moments_.capacity() * sizeof(Entry) + causes_.capacity() * sizeof(Cause) +
+  return moments_.bytes() + causes_.bytes() +
          costs_.capacity() * (sizeof(CostEntry) + sizeof(Cost) + 4 * sizeof(void*)) +
          parts_.capacity() * sizeof(CostPart) + ops_.capacity() * sizeof(ops_[0]) + turns_.capacity() * sizeof(Turn);
 }

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/phase2/memory/bulk_bytes.h"
 #include "kernbench/phase2/op/op.h"
+#include "kernbench/platform/insight/blocks.h"
 #include "kernbench/platform/insight/limit.h"
 #include "kernbench/platform/insight/resource.h"
 
@@ -92,8 +92,9 @@ class RunGraph {
   };
   /// Null for 0.
   const Op* op_at(OpNumber n) const { return n == 0 ? nullptr : &ops_[n]; }
-  std::pair<const Cause*, const Cause*> causes(Moment m) const {
-    return {causes_.data() + moments_[m].first_cause, causes_.data() + end_of(m)};
+  using CauseAt = Blocks<Cause>::Iterator;
+  std::pair<CauseAt, CauseAt> causes(Moment m) const {
+    return {causes_.at(moments_[m].first_cause), causes_.at(end_of(m))};
   }
   size_t costs() const { return costs_.size(); }
   double cost_ns(Cost c) const { return costs_[c].ns; }
@@ -159,8 +160,8 @@ class RunGraph {
   };
   static constexpr size_t kSums = 1 << 15;  ///< a power of two
 
-  Large<Entry> moments_;
-  Large<Cause> causes_;
+  Blocks<Entry> moments_;
+  Blocks<Cause> causes_;
   std::vector<CostEntry> costs_;
   std::vector<CostPart> parts_;
   const Resource unexplained_;

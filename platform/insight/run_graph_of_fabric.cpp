@@ -1,5 +1,7 @@
 // Memory accesses, and messages' ways (timing contract §2 to §4).
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/platform/platform.h"
@@ -131,7 +133,7 @@ void RunGraphRecorder::read_and_written(const Cause& last, const Way& way, const
 // ---- setting out
 
 void RunGraphRecorder::begin(Access& a, Moment granted, double t) {
-  a.travellers.assign(1, {{granted, 0}, t, nullptr});
+  a.travellers.assign(1, Traveller({granted, 0}, t));
 }
 
 /// When pe_dma's server has begun with the item; its last moment where nobody has it.
@@ -185,6 +187,59 @@ void RunGraphRecorder::post_started(const Component& initiator, const FabricTran
 
 // ---- on links that are servers
 
+/// Whether a header has nothing to wait for at the link but its own way, on any machine. All before it came over the
+/// same link, and spent as long at the node; each has held that link as long as this one, which is as fast on any
+/// machine. So they are ready as far apart as they have to leave.
+bool RunGraphRecorder::follows(LinkState& state, const Traveller& before, const LinkCrossing& c, double stop_ns) const {
+  const auto same = [](double a, double b) { return std::abs(a - b) <= RunGraph::kNothingNs; };
+  if (!c.header || !before.by) return false;
+  if (!state.follows_by) {
+    state.follows_by = before.by;
+    state.stop_ns = stop_ns;
+  }
+  return before.by == state.follows_by && links_[before.by->edge].resource == state.resource &&
+         same(stop_ns, state.stop_ns) && same(c.start_ns, c.ready_ns) && same(before.held_ns, c.end_ns - c.start_ns);
+}
+
+/// Such a header is at the link's other end.
+Cause RunGraphRecorder::follow(LinkState& state, const Link& link, const Cause& last, const LinkCrossing& c,
+                               OpNumber op) {
+  if (state.in != last.cost) {
+    state.in = last.cost;
+    state.ready = graph_.plus(last.cost, CostPart{nodes_[state.node], false, state.node, state.stop_ns});
+    state.out = graph_.plus(state.ready, CostPart{Resource::wires, true, link.edge, link.wire_ns});
+  }
+  state.taken = {last.from, state.ready};
+  state.taken_ns = c.start_ns;
+  state.takes = c.end_ns - c.start_ns;
+  state.op = op;
+  return {last.from, state.out};
+}
+
+/// From here on messages wait for each other: the next for the last that has come.
+void RunGraphRecorder::follow_no_more(LinkState& state, const Link& link) {
+  state.follows = false;
+  if (state.in == CostPart::kNobody) return;
+  state.taken = {graph_.add(state.taken_ns, state.op, {state.taken}), 0};
+  hold(state, link, state.takes, true);
+}
+
+/// It waits for the one before it.
+Cause RunGraphRecorder::take(LinkState& state, const Link& link, const Cause& ready, const LinkCrossing& c,
+                             OpNumber op) {
+  state.taken = {graph_.add(c.start_ns, op, {ready, {state.taken.from, state.held}}), 0};
+  const double takes = c.end_ns - c.start_ns;
+  if (state.held_ns != takes) hold(state, link, takes, c.header);
+  return {state.taken.from, state.onward};
+}
+
+void RunGraphRecorder::hold(LinkState& state, const Link& link, double takes, bool header) {
+  const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
+  state.held_ns = takes;
+  state.held = graph_.cost(of_link(link, takes));
+  state.onward = graph_.plus(header ? 0 : state.held, wire);
+}
+
 void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link, const LinkCrossing& c) {
   Access* access = find(x);
   if (!access) return;
@@ -192,43 +247,38 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (c.response && !a.responds) responds(x, a);
   if (a.travellers.size() <= c.flit)
     a.travellers.resize(c.flit + 1, a.travellers.front().by ? Traveller{} : a.travellers.front());
-  const Component& node = platform_.component(platform_.graph().edges[link.edge].from);
   a.by_header = c.header;
   // The flits of a response that its memory serves as a whole leave it one after the other.
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
-    a.travellers[c.flit] = {
-        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns,
-        nullptr};
-  const bool held = c.ready_by != c.flit;
+    a.travellers[c.flit] = Traveller(
+        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns);
   Traveller& v = a.travellers[c.flit];
-  Traveller& before = a.travellers[c.ready_by];
-  Cause own = before.last;
-  if (c.flit == 0 || held) {
-    double open = c.ready_ns - before.here_ns;
-    if (c.header) {
-      const double stored = x.store_forward_ns - a.stored_ns;
-      a.stored_ns = x.store_forward_ns;
-      open -= stored;
-      if (before.by && stored > 0) own = then(own, of_link(*before.by, stored));
-    }
-    // A response that has just left its memory has paid there.
-    own = then(own, of_node(node, open));
-  }
+  const Traveller before = a.travellers[c.ready_by];
   LinkState& state = links_[link.edge];
-  // What came over one link keeps its order.
-  if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, own);
-  state.last = own;
-  state.by = before.by;
-  state.taken = graph_.add(c.start_ns, a.op, {own, {state.taken, state.held}});
-  if (const double takes = c.end_ns - c.start_ns; state.held_ns != takes) {
-    const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
-    state.held_ns = takes;
-    state.held = graph_.cost(of_link(link, takes));
-    state.onward = graph_.plus(c.header ? 0 : state.held, wire);
+  Cause ready = before.last;
+  double stop_ns = 0, stored_ns = 0;
+  if (c.flit == 0 || c.ready_by != c.flit) {
+    if (c.header) stored_ns = x.store_forward_ns - std::exchange(a.stored_ns, x.store_forward_ns);
+    stop_ns = c.ready_ns - before.here_ns - stored_ns;
   }
-  v.last = {state.taken, state.onward};
+  if (state.follows && !(stored_ns <= 0 && follows(state, before, c, stop_ns))) follow_no_more(state, link);
+  if (state.follows) {
+    v.last = follow(state, link, before.last, c, a.op);
+    ready = state.taken;
+  } else {
+    if (before.by && stored_ns > 0) ready = then(ready, of_link(*before.by, stored_ns));
+    // A response that has just left its memory has paid there.
+    ready = then(ready, {nodes_[state.node], false, state.node, stop_ns});
+  }
+  // What came over one link keeps its order.
+  if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, ready);
+  state.last = ready;
+  state.by = before.by;
+  if (!state.follows) v.last = take(state, link, ready, c, a.op);
+  v.took = state.taken;
   v.here_ns = c.arrive_ns;
   v.by = &link;
+  v.held_ns = c.end_ns - c.start_ns;
 }
 
 // ---- at the memory
@@ -338,7 +388,7 @@ void RunGraphRecorder::responds(const FabricTransaction& x, Access& a) {
   a.stored_ns = x.store_forward_ns;
   if (!x.served_whole && !x.write && !a.served.empty()) {
     a.travellers.clear();
-    for (const Moment s : a.served) a.travellers.push_back({{s, 0}, graph_.ns(s), nullptr});
+    for (const Moment s : a.served) a.travellers.emplace_back(Cause{s, 0}, graph_.ns(s));
     return;
   }
   const Moment from = left_memory(a);

@@ -55,8 +55,10 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     nodes_.push_back(resource_of(platform.graph().nodes[n]));
     if (platform.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
   }
-  for (size_t e = 0; e < links_.size(); ++e)
+  for (size_t e = 0; e < links_.size(); ++e) {
     links_[e].resource = resource_of(platform.graph(), platform.graph().edges[e]);
+    links_[e].node = platform.graph().edges[e].from;
+  }
   const bool links_serve = platform.system().mode().links_serve();
   watch_fabric(platform_.machine(), *this, links_serve ? FabricParts::blocks_and_links : FabricParts::blocks);
   platform.machine().host_observers().add(*this);

@@ -50,13 +50,12 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
   const Link& first = route.hops.front().out->link;
   const auto access = accesses_.find(sent.posted);
   if (access != accesses_.end() && !access->second.by_header) {
-    causes_.push_back({links_[first.edge].taken, links_[first.edge].held});
+    causes_.push_back({links_[first.edge].taken.from, links_[first.edge].held});
   } else if (access != accesses_.end()) {
     const Stop source = route.there(0);
     const double overhead_ns = source.cost({true, false, 0, segment.nbytes}).overhead_ns;
     const Traveller& header = access->second.travellers.front();
-    const Cause left =
-        header.by ? Cause{header.last.from, 0} : then(header.last, of_node(source.node->owner(), overhead_ns));
+    const Cause left = header.by ? header.took : then(header.last, of_node(source.node->owner(), overhead_ns));
     with_bandwidths(left, way_of(route).write, static_cast<double>(segment.nbytes));
   }
   s.comm_free = add(t, sent.op);

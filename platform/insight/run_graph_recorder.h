@@ -135,9 +135,12 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   /// A flit on its way, or a message that goes as its header: when it left the last server, and what it takes from
   /// there to where it is now.
   struct Traveller {
+    explicit Traveller(const Cause& from = {}, double t = 0) : last(from), here_ns(t) {}
     Cause last;
-    double here_ns = 0;  ///< at its next block
+    double here_ns;  ///< at its next block
     const Link* by = nullptr;
+    Cause took;           ///< when it took that link
+    double held_ns = -1;  ///< for how long
   };
   /// At a channel that was free from `before` on, held for `ns`.
   struct Chunk {
@@ -167,15 +170,24 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Cause last;        ///< by which the last request was there
     std::vector<Moment> channels;
   };
-  /// A FIFO server: the next one waits for the moment, and from there for the cost.
+  /// A FIFO server: the next one waits for when it was taken, and from there for the cost.
   struct LinkState {
-    Moment taken = 0;
+    Cause taken;
     Cost held = 0;
     Resource resource = Resource::link;
     double held_ns = -1;  ///< what `held` is
     Cause last;           ///< by which the last one was ready
     const Link* by = nullptr;
-    Cost onward = 0;  ///< to the other end, once it has been taken
+    Cost onward = 0;    ///< to the other end, once it has been taken
+    uint32_t node = 0;  ///< before it
+    // While `follows`: no message has had anything to wait for here but its own way, on any machine, and no moment is
+    // kept of it.
+    bool follows = true;
+    const Link* follows_by = nullptr;                 ///< over which all have come
+    double stop_ns = 0;                               ///< what each has spent at the node
+    double taken_ns = 0, takes = 0;                   ///< by the last
+    OpNumber op = 0;                                  ///< likewise
+    Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< its way up to the node, the link, and the link's other end
   };
   struct Segment {
     Moment at = 0;
@@ -226,6 +238,11 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::vector<Cost> launch_costs(const LaunchWay&);
   void add_leg(std::vector<CostPart>&, uint32_t from, uint32_t to);
   static void begin(Access&, Moment granted, double t);
+  bool follows(LinkState&, const Traveller& before, const LinkCrossing&, double stop_ns) const;
+  Cause follow(LinkState&, const Link&, const Cause& last, const LinkCrossing&, OpNumber);
+  void follow_no_more(LinkState&, const Link&);
+  Cause take(LinkState&, const Link&, const Cause& ready, const LinkCrossing&, OpNumber);
+  void hold(LinkState&, const Link&, double takes, bool header);
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, bool by_header,
                     double t);
