@@ -1,8 +1,8 @@
 // Memory accesses, and messages' ways (timing contract §2 to §4).
 #include <algorithm>
 
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/run_graph_recorder.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"
@@ -192,7 +192,7 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (c.response && !a.responds) responds(x, a);
   if (a.travellers.size() <= c.flit)
     a.travellers.resize(c.flit + 1, a.travellers.front().by ? Traveller{} : a.travellers.front());
-  const Component& node = platform_.component(platform_.graph().edges[link.edge].from);
+  const Component& node = machine_.blocks().component(machine_.graph().edges[link.edge].from);
   a.by_header = c.header;
   // The flits of a response that its memory serves as a whole leave it one after the other.
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
