@@ -7,6 +7,7 @@
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/launch/expected_values.h"

@@ -1,6 +1,6 @@
 #include "kernbench/platform/platform.h"
 
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
 namespace {
@@ -43,6 +43,14 @@ void Platform::check_attributes() const {
 
 void Platform::end_of_simulation() {
   if (exposed_) exposed_->check(sc_core::SC_WARNING);
+}
+
+Machine& machine_of(Platform& platform) {
+  return platform.machine();
+}
+
+DeviceAllocators& allocators_of(Platform& platform) {
+  return platform.hosts().allocators();
 }
 
 }  // namespace kernbench

@@ -15,6 +15,7 @@
 #include "kernbench/platform/launch/host_directory.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/host/port.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
 #include "kernbench/systemc_models/pe/tlm_engine.h"
 
@@ -33,6 +34,9 @@ class Platform : public sc_core::sc_module {
   Platform(sc_core::sc_module_name name, topology::Graph graph);
 
   Machine& machine() { return machine_; }
+  /// For all who need no more of it: a machine's header brings no SystemC.
+  operator Machine&() { return machine_; }
+  operator const Machine&() const { return machine_; }
   HostDirectory& hosts() { return hosts_; }
 
   // Parts of the machine.

@@ -6,6 +6,7 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace {
 using namespace kernbench;

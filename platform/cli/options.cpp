@@ -19,7 +19,7 @@
 #include "kernbench/platform/tools/run_of_spec.h"
 #include "kernbench/platform/tools/unused_attributes.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/core/timeline.h"
 
 namespace kernbench::cli {

@@ -38,7 +38,7 @@
 #include "kernbench/platform/tools/run_of_spec.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
 

@@ -2,6 +2,7 @@
 
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/elaborate/queue_deadlock.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
 

@@ -10,7 +10,7 @@
 #include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_registry.h"
 #include "kernbench/systemc_models/fabric/address_map.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -72,7 +72,13 @@ RequestPort* Elaboration::request_port(uint32_t node) const {
   return n ? n->request_port() : nullptr;
 }
 
-void Elaboration::unknown_block(const std::string& id, const char* what, const std::string& known) {
+Component& Elaboration::block_that(bool (*is)(Component&), const std::string& id, const char* what) const {
+  std::string known;
+  for (const auto& c : components_) {
+    if (!is(*c)) continue;
+    if (c->id() == id) return *c;
+    known += (known.empty() ? "" : ", ") + c->id();
+  }
   throw InputError(std::string(what) + ": found '" + id +
                    "'; legal: " + (known.empty() ? std::string("none, the topology has no such node") : known));
 }

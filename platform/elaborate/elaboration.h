@@ -2,14 +2,23 @@
 // ids, under the module that is being constructed, and binds their sockets along the edges.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernbench/platform/topology/graph/graph.h"
-#include "kernbench/systemc_models/core/component.h"
-#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/core/component_ptr.h"
+#include "kernbench/systemc_models/fabric/access.h"
 
 namespace kernbench {
+
+class Fabric;
+class RequestPort;
+enum class Requests : uint8_t;
+struct Link;
+struct LinkParameters;
+struct LinkTo;
 
 class Elaboration {
  public:
@@ -69,11 +78,11 @@ class Elaboration {
   void open_ports_to_foreign_nodes();
   void open_port_to(uint32_t foreign, uint32_t neighbour, int there, int back);
   void set_bases();
-  [[noreturn]] static void unknown_block(const std::string& id, const char* what, const std::string& known);
+  Component& block_that(bool (*is)(Component&), const std::string& id, const char* what) const;
 
   const topology::Graph& graph_;
   Fabric& fabric_;
-  std::vector<std::unique_ptr<sc_core::sc_module>> scopes_;
+  std::vector<std::unique_ptr<Scope>> scopes_;
   std::vector<ComponentPtr> components_;  // by node
   std::vector<uint32_t> built_;           // nodes in the order in which their modules were made
   std::vector<Edge> edges_;
@@ -82,14 +91,8 @@ class Elaboration {
 
 template <class Block>
 Block& Elaboration::block_named(const std::string& id, const char* what) const {
-  std::string known;
-  for (const auto& c : components_) {
-    auto* block = dynamic_cast<Block*>(c.get());
-    if (!block) continue;
-    if (c->id() == id) return *block;
-    known += (known.empty() ? "" : ", ") + c->id();
-  }
-  unknown_block(id, what, known);
+  const auto is = [](Component& c) { return dynamic_cast<Block*>(&c) != nullptr; };
+  return dynamic_cast<Block&>(block_that(is, id, what));
 }
 
 }  // namespace kernbench

@@ -4,8 +4,9 @@
 
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/core/component_registry.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
-#include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench {
 

@@ -1,6 +1,7 @@
 #include "kernbench/platform/elaborate/fabric_watch.h"
 
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/systemc_models/fabric/fabric_node.h"
 
 namespace kernbench {
 namespace {

@@ -1,7 +1,6 @@
 #include "kernbench/platform/elaborate/flow_control.h"
 
 #include "kernbench/platform/topology/route/channel_dependencies.h"
-#include "kernbench/systemc_models/fabric/flit_queue.h"
 
 namespace kernbench {
 

@@ -1,6 +1,11 @@
 #include "kernbench/platform/elaborate/machine.h"
 
+#include <systemc>
+
 #include "kernbench/platform/elaborate/flow_control.h"
+#include "kernbench/platform/elaborate/run_watch.h"
+#include "kernbench/systemc_models/core/component.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
 namespace {
@@ -21,14 +26,28 @@ FabricTiming timing_of(const topology::Graph& graph) {
 
 Machine::Machine(topology::Graph graph)
     : graph_(std::move(graph)),
-      system_(timing_of(graph_)),
-      blocks_(graph_, system_),
-      routes_(graph_, blocks_, system_),
-      pes_(graph_, blocks_, routes_, system_),
-      runs_(sc_core::sc_gen_unique_name("runs"), *this) {
-  system_.set_channel_layers(require_flow_control(graph_, routes_.paths()));
-  system_.set_routes(routes_);
-  if (graph_.materialize_outputs) system_.materialize_outputs();
+      system_(std::make_unique<System>(timing_of(graph_))),
+      blocks_(graph_, *system_),
+      routes_(graph_, blocks_, *system_),
+      pes_(graph_, blocks_, routes_, *system_),
+      runs_(std::make_unique<RunWatch>(sc_core::sc_gen_unique_name("runs"), *this)) {
+  system_->set_channel_layers(require_flow_control(graph_, routes_.paths()));
+  system_->set_routes(routes_);
+  if (graph_.materialize_outputs) system_->materialize_outputs();
+}
+
+Machine::~Machine() = default;
+
+Timeline& Machine::timeline() {
+  return system_->timeline();
+}
+
+double Machine::now_ns() {
+  return timeline().now_ns();
+}
+
+void Machine::run_ahead() {
+  if (!blocks_.has_foreign_nodes()) timeline().run_ahead();
 }
 
 void Machine::attach_log(OpLogSink* sink) {

@@ -2,38 +2,48 @@
 // ways of memory traffic, and the PEs. What the host's side (platform/launch) works on; Platform puts both together.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/host_observer.h"
 #include "kernbench/platform/elaborate/pes.h"
 #include "kernbench/platform/elaborate/routes.h"
-#include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/platform/topology/graph/graph.h"
-#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
+
+class OpLogger;
+class OpLogSink;
+class Platform;
+class RunWatch;
+class System;
+class Timeline;
 
 class Machine {
  public:
   /// Inside a module that is being constructed. std::runtime_error (one line) if an impl cannot be made.
   explicit Machine(topology::Graph graph);
+  ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   const topology::Graph& graph() const { return graph_; }
-  System& system() { return system_; }
-  Timeline& timeline() { return system_.timeline(); }
+  System& system() { return *system_; }
+  Timeline& timeline();
+  /// Of its timeline.
+  double now_ns();
   Elaboration& blocks() { return blocks_; }
   Routes& routes() { return routes_; }
   Pes& pes() { return pes_; }
-  RunWatch& runs() { return runs_; }
+  RunWatch& runs() { return *runs_; }
   HostObservers& host_observers() { return host_observers_; }
 
   /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that
   /// are not this project's may ask it for the time.
-  void run_ahead() {
-    if (!blocks_.has_foreign_nodes()) timeline().run_ahead();
-  }
+  void run_ahead();
 
   /// Who simulates collectives on these PEs for `algorithm=best`, as LaunchCosts::simulated_ns says; unset: nobody.
   using Trials = std::function<std::vector<double>(const CollectiveTrial&, const std::vector<size_t>& pes)>;
@@ -45,14 +55,17 @@ class Machine {
 
  private:
   const topology::Graph graph_;
-  System system_;
+  const std::unique_ptr<System> system_;
   Elaboration blocks_;
   Routes routes_;
   Pes pes_;
-  RunWatch runs_;
+  const std::unique_ptr<RunWatch> runs_;
   HostObservers host_observers_;
   Trials trials_;
   std::unique_ptr<OpLogger> logger_;
 };
+
+/// A platform's, for who only hands the platform on and includes no SystemC.
+Machine& machine_of(Platform&);
 
 }  // namespace kernbench

@@ -10,13 +10,13 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/routes.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
-#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {
 
 class ForeignNode;
+class System;
 
 /// PEs with a pe_dma, in compiled order (as Graph::pes).
 class Pes {

@@ -11,7 +11,7 @@
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_registry.h"
 
 static_assert(std::string_view(KERNBENCH_PLUGIN_VERSION) == KERNBENCH_SOVERSION,
               "kernel_api/plugin.h and CMakeLists.txt must say the same version");

@@ -9,6 +9,7 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/topology/graph/graph.h"
 #include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/systemc_models/fabric/route.h"
 
 namespace kernbench {
 

@@ -4,6 +4,7 @@
 
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
 namespace {

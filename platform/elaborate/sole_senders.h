@@ -10,7 +10,9 @@
 
 namespace kernbench {
 
+class LinkMode;
 class MemoryTarget;
+struct Route;
 
 /// Keeps who sends as long as it is one alone.
 class SoleSender {

@@ -11,6 +11,8 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/elaborate/run_watch.h"
+#include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
 namespace kernbench {

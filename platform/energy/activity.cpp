@@ -6,11 +6,12 @@
 #include "kernbench/phase2/energy/energy_table.h"
 #include "kernbench/phase2/op/math_op.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
 #include "kernbench/systemc_models/pe/pe_math.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
@@ -45,28 +46,28 @@ const char* constant_of(const topology::Edge& e, const std::string& from, const 
   return between_dies ? "ucie" : "wire";
 }
 
-Activity::Activity(Platform& platform, ActivitySink& sink) : platform_(platform), sink_(sink) {
-  const topology::Graph& graph = platform.graph();
+Activity::Activity(Machine& machine, ActivitySink& sink) : machine_(machine), sink_(sink) {
+  const topology::Graph& graph = machine.graph();
   edge_rows_.assign(graph.edges.size(), kNone);
   router_rows_.assign(graph.nodes.size(), kNone);
   other_rows_.resize(graph.nodes.size());
   pe_of_.assign(graph.nodes.size(), kNoPe);
   for (const topology::Node& n : graph.nodes) routes_.push_back(is_router(n.kind));
-  for (size_t p = 0; p < platform.pes().count(); ++p) {
-    Pe& pe = platform.pes().pe(p);
+  for (size_t p = 0; p < machine.pes().count(); ++p) {
+    Pe& pe = machine.pes().pe(p);
     pe.observers.add(*this);
     pe_of_[pe.dma] = static_cast<uint32_t>(p);
   }
-  watch_fabric(platform.machine(), *this, FabricParts::blocks);
+  watch_fabric(machine, *this, FabricParts::blocks);
 }
 
 Activity::~Activity() {
-  for (size_t p = 0; p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  unwatch_fabric(platform_.machine(), *this);
+  for (size_t p = 0; p < machine_.pes().count(); ++p) machine_.pes().pe(p).observers.remove(*this);
+  unwatch_fabric(machine_, *this);
 }
 
 double Activity::open_from_ns() const {
-  const double now = platform_.timeline().now_ns();
+  const double now = machine_.now_ns();
   return starts_.empty() ? now : std::min(now, *starts_.begin());
 }
 
@@ -80,7 +81,7 @@ void Activity::begin(Work work, double t) {
 
 double Activity::end(Work work) {
   const auto it = open_.find(work);
-  if (it == open_.end()) return platform_.timeline().now_ns();  // began before this
+  if (it == open_.end()) return machine_.now_ns();  // began before this
   const double from = it->second;
   starts_.erase(starts_.find(from));
   open_.erase(it);
@@ -120,7 +121,7 @@ void Activity::post_started(const Component&, const FabricTransaction& x, double
 void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
   if (edge >= edge_rows_.size() || bits == 0) return;
   if (edge_rows_[edge] == kNone) {
-    const topology::Graph& graph = platform_.graph();
+    const topology::Graph& graph = machine_.graph();
     const topology::Edge& e = graph.edges[edge];
     const topology::Node &from = graph.nodes[e.from], &to = graph.nodes[e.to];
     ActivityRow row;
@@ -136,7 +137,7 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
 
 /// What goes over each edge of its way, and through each router on it, there and back.
 void Activity::add_way(const FabricTransaction& x, Span span) {
-  const System& system = platform_.system();
+  const System& system = machine_.system();
   const bool back = !x.posted && !x.rows.unanswered && system.responses_travel();
   const auto bits_on_link = [&](bool response) {
     const double bytes = system.mode().bytes_on_link(static_cast<double>(x.data_bytes(response))) +
@@ -180,7 +181,7 @@ void Activity::access_done(const Component& initiator, const FabricTransaction& 
     if (const auto activates = memory->activates()) add_activates(memory->index(), *activates, span);
   }
   if (initiator.index() >= pe_of_.size() || pe_of_[initiator.index()] == kNoPe) return;
-  const Pe& pe = platform_.pes().pe(pe_of_[initiator.index()]);
+  const Pe& pe = machine_.pes().pe(pe_of_[initiator.index()]);
   for (const bool response : {false, true}) {
     if (x.has_data(response)) add_tcm(pe, response, x.data_bytes(response), span);
   }
@@ -193,9 +194,9 @@ void Activity::post_done(const Component&, const FabricTransaction& x, double t)
 void Activity::add_memory(uint32_t node, bool write, uint64_t bytes, Span span) {
   if (bytes == 0) return;
   add(node, write ? "write_bits" : "read_bits", bytes * kBits, span, [&](ActivityRow& row) {
-    const topology::Graph& graph = platform_.graph();
+    const topology::Graph& graph = machine_.graph();
     if (graph.nodes[node].space == "hbm") {
-      const auto* memory = dynamic_cast<const MemoryTarget*>(&platform_.component(node));
+      const auto* memory = dynamic_cast<const MemoryTarget*>(&machine_.blocks().component(node));
       row.constant = memory && memory->activates() ? "hbm.open_row" : "hbm.access";
       return;
     }
@@ -216,9 +217,9 @@ void Activity::add_activates(uint32_t node, uint64_t so_far, Span span) {
 
 /// Writes that a controller had still to drain.
 void Activity::settle() {
-  const double now = platform_.timeline().now_ns();
+  const double now = machine_.now_ns();
   for (const auto& [node, told] : activates_) {
-    const auto& memory = dynamic_cast<const MemoryTarget&>(platform_.component(node));
+    const auto& memory = dynamic_cast<const MemoryTarget&>(machine_.blocks().component(node));
     add_activates(node, memory.activates().value_or(told), {now, now});
   }
 }
@@ -227,7 +228,7 @@ void Activity::settle() {
 
 void Activity::add_tcm(const Pe& pe, bool write, uint64_t bytes, Span span) {
   if (!pe.tcm || bytes == 0) return;
-  const auto& blocks = platform_.graph().pes[pe.index].blocks;
+  const auto& blocks = machine_.graph().pes[pe.index].blocks;
   const auto tcm = blocks.find("pe_tcm");
   if (tcm == blocks.end()) return;
   add(tcm->second, write ? "write_bits" : "read_bits", bytes * kBits, span, [&](ActivityRow& row) {
@@ -320,7 +321,7 @@ void Activity::segment_served(const Pe& pe, QueueServer server, const QueueSegme
 
 void Activity::add_slot(const Pe& pe, const QueueRing& ring, bool write, uint64_t bytes, Span span) {
   if (ring.space == Space::tcm) return add_tcm(pe, write, bytes, span);
-  if (const topology::Memory* m = platform_.graph().memory_at(ring.addr)) add_memory(m->node, write, bytes, span);
+  if (const topology::Memory* m = machine_.graph().memory_at(ring.addr)) add_memory(m->node, write, bytes, span);
 }
 
 }  // namespace kernbench::energy

@@ -18,7 +18,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 struct QueueRing;
 
 namespace topology {
@@ -52,7 +52,7 @@ class ActivitySink {
 /// service when it has ended.
 class Activity : public PeObserver, public FabricObserver {
  public:
-  Activity(Platform&, ActivitySink&);
+  Activity(Machine&, ActivitySink&);
   ~Activity() override;
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
@@ -100,7 +100,7 @@ class Activity : public PeObserver, public FabricObserver {
   void add(uint32_t place, std::string_view action, uint64_t amount, Span, const Make& make);
   void add_to(size_t row, uint64_t amount, Span);
 
-  Platform& platform_;
+  Machine& machine_;
   ActivitySink& sink_;
   std::vector<ActivityRow> rows_;
   std::vector<size_t> edge_rows_, router_rows_;                         ///< by edge, by node; kNone: none yet

@@ -4,8 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "kernbench/phase2/op/femtoseconds.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/usage.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::energy {
@@ -15,10 +16,10 @@ namespace {
 struct Computed {
   double flops = 0, peak_ns = 0;
 };
-Computed computed(Platform& platform) {
+Computed computed(Machine& machine) {
   Computed c;
-  for (size_t p = 0; p < platform.pes().count(); ++p) {
-    for (const Pe::Engine& e : platform.pes().pe(p).engines) {
+  for (size_t p = 0; p < machine.pes().count(); ++p) {
+    for (const Pe::Engine& e : machine.pes().pe(p).engines) {
       for (const StageStatistics& s : e.role->statistics()) {
         c.flops += s.flops;
         c.peak_ns += s.peak_ns;
@@ -40,33 +41,33 @@ std::vector<std::pair<std::string, uint64_t>> kinds_of(const topology::Graph& gr
   return kinds;
 }
 
-Silicon built(Platform& platform, const EnergyTable& table) {
+Silicon built(Machine& machine, const EnergyTable& table) {
   if (table.constants.lower_bound("area.") == table.constants.lower_bound("area/")) return {};
   std::map<uint32_t, uint64_t> tcms;
-  for (size_t p = 0; p < platform.pes().count(); ++p) {
-    const TcmRole* tcm = platform.pes().pe(p).tcm;
-    const auto& blocks = platform.graph().pes[p].blocks;
+  for (size_t p = 0; p < machine.pes().count(); ++p) {
+    const TcmRole* tcm = machine.pes().pe(p).tcm;
+    const auto& blocks = machine.graph().pes[p].blocks;
     if (const auto at = blocks.find("pe_tcm"); tcm && at != blocks.end())
       tcms[at->second] = tcm->reserved_bytes() + tcm->allocatable_bytes();
   }
   Built facts;
   facts.tcm_bytes = [&](uint32_t node) { return tcms[node]; };
-  facts.memory_gbs = [&](uint32_t node) { return insight::most_gbs(platform, node); };
-  return silicon_of(platform.graph(), component_catalog(), table, facts);
+  facts.memory_gbs = [&](uint32_t node) { return insight::most_gbs(machine, node); };
+  return silicon_of(machine.graph(), component_catalog(), table, facts);
 }
 
 }  // namespace
 
-Meter::Meter(Platform& platform, std::shared_ptr<const EnergyTable> table)
-    : platform_(platform),
+Meter::Meter(Machine& machine, std::shared_ptr<const EnergyTable> table)
+    : machine_(machine),
       table_(*table),
-      begin_ns_(platform.timeline().now_ns()),
-      silicon_(built(platform, table_)),
-      activity_(platform, *this) {
-  const Computed before = computed(platform);
+      begin_ns_(machine.now_ns()),
+      silicon_(built(machine, table_)),
+      activity_(machine, *this) {
+  const Computed before = computed(machine);
   flops_before_ = before.flops;
   peak_ns_before_ = before.peak_ns;
-  for (const auto& [kind, nodes] : kinds_of(platform.graph())) {
+  for (const auto& [kind, nodes] : kinds_of(machine.graph())) {
     if (const Constant* c = table_.find("static." + kind)) idle_.push_back({kind, c, nodes, 0, power_of(c->name)});
   }
   const auto um2_1e3 = static_cast<int64_t>(silicon_.area_1e9_um2.value / 1'000'000'000'000);
@@ -77,7 +78,7 @@ Meter::Meter(Platform& platform, std::shared_ptr<const EnergyTable> table)
 // ---- powers
 
 uint64_t Meter::since_begin_fs(double t) const {
-  const uint64_t begin = Timeline::to_fs(begin_ns_), at = Timeline::to_fs(t);
+  const uint64_t begin = femtoseconds(begin_ns_), at = femtoseconds(t);
   return at > begin ? at - begin : 0;
 }
 
@@ -149,7 +150,7 @@ void Meter::add_pending() {
 // ---- the account
 
 void Meter::fill_actions(Account& account) const {
-  const topology::Graph& graph = platform_.graph();
+  const topology::Graph& graph = machine_.graph();
   std::vector<const ActivityRow*> rows;
   for (const ActivityRow& r : activity_.rows()) rows.push_back(&r);
   std::sort(rows.begin(), rows.end(), [](const ActivityRow* a, const ActivityRow* b) {
@@ -172,11 +173,11 @@ void Meter::fill_actions(Account& account) const {
 std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   auto account = std::make_shared<Account>();
   account->table = table_.name;
-  account->fs = Timeline::to_fs(std::max(run_ns, 0.0));  // of a run that got stuck, none
+  account->fs = femtoseconds(std::max(run_ns, 0.0));  // of a run that got stuck, none
   activity_.settle();
   add_pending();
   add_idle_up_to(account->fs);
-  const Computed now = computed(platform_);
+  const Computed now = computed(machine_);
   account->flops = now.flops - flops_before_;
   if (run_ns > 0 && pes > 0)
     account->utilization = (now.peak_ns - peak_ns_before_) / (run_ns * static_cast<double>(pes));

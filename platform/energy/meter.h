@@ -1,8 +1,8 @@
 // Energy and power of a run: what Activity counts, times the constants of a table.
 //
-//   kernbench::energy::Meter meter(platform, platform.graph().energy);   // before the run
+//   kernbench::energy::Meter meter(machine, machine.graph().energy);   // before the run
 //   options.meter = &meter;
-//   const kernbench::RunReport report = kernbench::run_kernel(platform, std::move(options));
+//   const kernbench::RunReport report = kernbench::run_kernel(machine, std::move(options));
 //   energy::summarize(*report.energy).total.value                        // 1e-27 J
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 namespace energy {
 
@@ -29,7 +29,7 @@ class Meter : private ActivitySink {
   static constexpr uint64_t kWindowFs = 100'000'000;
 
   /// From here on; before anything that shows its powers. The platform must outlive it.
-  Meter(Platform&, std::shared_ptr<const EnergyTable>);
+  Meter(Machine&, std::shared_ptr<const EnergyTable>);
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
@@ -73,7 +73,7 @@ class Meter : private ActivitySink {
   uint64_t since_begin_fs(double t) const;
   void fill_actions(Account&) const;
 
-  Platform& platform_;
+  Machine& machine_;
   EnergyTable table_;
   const double begin_ns_;
   const Silicon silicon_;

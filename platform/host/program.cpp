@@ -2,6 +2,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 

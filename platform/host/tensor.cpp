@@ -6,6 +6,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/pe_selection.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench::host {
 namespace {

@@ -7,7 +7,11 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/platform/insight/usage.h"
 
-namespace kernbench::insight {
+namespace kernbench {
+
+class Platform;
+
+namespace insight {
 
 /// Watches a platform for one run.
 class Explainer {
@@ -30,4 +34,5 @@ class Explainer {
   Moment end_ = 0;  ///< of the run
 };
 
-}  // namespace kernbench::insight
+}  // namespace insight
+}  // namespace kernbench

@@ -9,9 +9,10 @@
 #include <set>
 
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/joins.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 
 namespace kernbench::insight {
@@ -51,9 +52,8 @@ std::string percent(double share) {
 }
 
 /// The path, with what follows each other for one holder and op as one step.
-void set_path(Insight& r, const Platform& platform, const RunGraph& graph, const std::vector<PathStep>& path,
+void set_path(Insight& r, const topology::Graph& system, const RunGraph& graph, const std::vector<PathStep>& path,
               double begin_ns) {
-  const topology::Graph& system = platform.graph();
   const PathStep* before = nullptr;
   for (const PathStep& s : path) {
     const bool same = before && before->resource == s.resource && before->is_edge == s.is_edge &&
@@ -93,8 +93,7 @@ void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
 }
 
 /// Ranks and launches; a run of one kernel has one launch, which has no number.
-void set_parts(Insight& r, const Platform& platform, const RunGraphRecorder& recorder, const Blame& b) {
-  const topology::Graph& system = platform.graph();
+void set_parts(Insight& r, const topology::Graph& system, const RunGraphRecorder& recorder, const Blame& b) {
   std::map<std::string, double> ranks, launches;
   for (const Blame::Number& n : b.by_pe) {
     const std::string pe = n.number < system.pes.size() ? system.pes[n.number].id : "";
@@ -262,7 +261,7 @@ bool beside_a_pe(const std::set<std::string>& cubes, const std::string& id) {
 
 /// What each slice of HBM has served that counts for its peak: those beside the run's PEs, and what else was used.
 std::vector<double> set_memories(Insight& r, Platform& platform, const Usage& usage, const RunFigures& run) {
-  const topology::Graph& system = platform.graph();
+  const topology::Graph& system = machine_of(platform).graph();
   std::set<std::string> cubes;
   for (const RunFigures::Pe& pe : run.pes) {
     if (const size_t end = pe.id.rfind('.'); end != std::string::npos) cubes.insert(pe.id.substr(0, end));
@@ -275,7 +274,7 @@ std::vector<double> set_memories(Insight& r, Platform& platform, const Usage& us
     const bool hbm = memory.space == "hbm";
     const std::string& id = system.nodes[memory.node].id;
     if (bytes == 0 && !(hbm && beside_a_pe(cubes, id))) continue;
-    const double most = most_gbs(platform, memory.node);
+    const double most = most_gbs(machine_of(platform), memory.node);
     if (hbm) {
       hbm_most += most;
       slices.push_back(static_cast<double>(bytes));
@@ -386,16 +385,16 @@ void set_work(Insight& r, const topology::Graph& system, const Usage& usage, con
 }
 
 void set_capacity(Insight& r, Platform& platform) {
-  const topology::Graph& system = platform.graph();
+  const topology::Graph& system = machine_of(platform).graph();
   const auto add = [&](uint32_t node, const char* space, const FirstFitAllocator& a) {
     if (a.high_water() > 0) r.capacity.push_back({system.nodes[node].id, space, a.high_water(), a.capacity()});
   };
-  for (const auto& [memory, allocator] : platform.hosts().allocators().hbm())
+  for (const auto& [memory, allocator] : allocators_of(platform).hbm())
     add(system.memories[memory].node, "hbm", allocator);
-  for (size_t p = 0; p < platform.pes().count(); ++p) {
+  for (size_t p = 0; p < machine_of(platform).pes().count(); ++p) {
     const auto tcm = system.pes[p].blocks.find("pe_tcm");
-    if (tcm != system.pes[p].blocks.end() && platform.pes().pe(p).tcm)
-      add(tcm->second, "tcm", platform.pes().pe(p).tcm->allocator());
+    if (tcm != system.pes[p].blocks.end() && machine_of(platform).pes().pe(p).tcm)
+      add(tcm->second, "tcm", machine_of(platform).pes().pe(p).tcm->allocator());
   }
   std::stable_sort(r.capacity.begin(), r.capacity.end(),
                    [](const auto& a, const auto& b) { return a.share() > b.share(); });
@@ -494,7 +493,7 @@ std::string title_of(const Insight& r, Resource x) {
 }
 
 Explainer::Explainer(Platform& platform, bool details, const std::vector<std::string>& predict)
-    : platform_(platform), recorder_(platform, details), usage_(platform), details_(details) {
+    : platform_(platform), recorder_(machine_of(platform), details), usage_(machine_of(platform)), details_(details) {
   for (const std::string& p : predict) predict_.push_back(factors_of("--predict", p));
 }
 
@@ -505,7 +504,7 @@ std::string Explainer::causes(size_t most) const {
 std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   auto made = std::make_shared<Insight>();
   Insight& r = *made;
-  const topology::Graph& system = platform_.graph();
+  const topology::Graph& system = machine_of(platform_).graph();
   const RunGraph& graph = recorder_.graph();
   r.sim_ns = run.sim_ns;
   r.moments = graph.size();
@@ -514,10 +513,10 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   r.unexplained_ns = graph.unexplained_ns();
   const Moment end = end_ = recorder_.end(run.begin_ns + run.sim_ns);
   const CriticalPath path = critical_path(graph, end);
-  if (details_) set_path(r, platform_, graph, path.steps, run.begin_ns);
+  if (details_) set_path(r, system, graph, path.steps, run.begin_ns);
   const Blame blamed = blame(graph, path.steps);
   set_blame(r, system, blamed);
-  set_parts(r, platform_, recorder_, blamed);
+  set_parts(r, system, recorder_, blamed);
   if (r.sim_ns > 0) set_bounds(r, graph, end, details_, path.limits);
   set_predicted(r, graph, end, predict_);
   set_links(r, system, usage_);
@@ -526,7 +525,7 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   set_engines(r, run);
   set_pes(r, run);
   set_work(r, system, usage_, run, std::move(slices));
-  for (size_t p = 0; p < platform_.pes().count(); ++p) {
+  for (size_t p = 0; p < machine_of(platform_).pes().count(); ++p) {
     r.issue_ns_mean += recorder_.issue_ns(p) / static_cast<double>(std::max<size_t>(1, run.pes.size()));
     r.issue_ns_most = std::max(r.issue_ns_most, recorder_.issue_ns(p));
   }

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/run_graph_recorder.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"

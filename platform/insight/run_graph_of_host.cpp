@@ -2,33 +2,34 @@
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/fabric_watch.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/platform/launch/launch_way.h"
-#include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/control_legs.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench::insight {
 
-RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
-    : platform_(platform),
-      graph_(platform.timeline().now_ns(), platform.graph().has_finite_buffers() ? Resource::buffers : Resource::other),
-      pes_(platform.pes().count()),
-      pe_of_node_(platform.graph().nodes.size(), CostPart::kNobody),
-      memories_(platform.graph().nodes.size()),
-      links_(platform.graph().edges.size()),
-      last_access_(platform.graph().nodes.size() + 1),
-      responses_travel_(platform.system().responses_travel()),
+RunGraphRecorder::RunGraphRecorder(Machine& machine, bool turns)
+    : machine_(machine),
+      graph_(machine.now_ns(), machine.graph().has_finite_buffers() ? Resource::buffers : Resource::other),
+      pes_(machine.pes().count()),
+      pe_of_node_(machine.graph().nodes.size(), CostPart::kNobody),
+      memories_(machine.graph().nodes.size()),
+      links_(machine.graph().edges.size()),
+      last_access_(machine.graph().nodes.size() + 1),
+      responses_travel_(machine.system().responses_travel()),
       turns_(turns) {
   for (size_t p = 0; p < pes_.size(); ++p) {
-    Pe& pe = platform.pes().pe(p);
+    Pe& pe = machine.pes().pe(p);
     PeState& s = pes_[p];
-    const auto& blocks = platform.graph().pes[p].blocks;
+    const auto& blocks = machine.graph().pes[p].blocks;
     const auto node = [&](const char* kind, double* overhead_ns) {
       const auto it = blocks.find(kind);
       if (it == blocks.end()) return CostPart::kNobody;
-      const PeBlock* block = overhead_ns ? platform.component(it->second).pe_block() : nullptr;
+      const PeBlock* block = overhead_ns ? machine.blocks().component(it->second).pe_block() : nullptr;
       if (block) *overhead_ns = block->block_overhead_ns();
       return it->second;
     };
@@ -52,22 +53,22 @@ RunGraphRecorder::RunGraphRecorder(Platform& platform, bool turns)
     pe.observers.add(*this);
   }
   for (uint32_t n = 0; n < memories_.size(); ++n) {
-    nodes_.push_back(resource_of(platform.graph().nodes[n]));
-    if (platform.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
+    nodes_.push_back(resource_of(machine.graph().nodes[n]));
+    if (machine.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
   }
   for (size_t e = 0; e < links_.size(); ++e) {
-    links_[e].resource = resource_of(platform.graph(), platform.graph().edges[e]);
-    links_[e].node = platform.graph().edges[e].from;
+    links_[e].resource = resource_of(machine.graph(), machine.graph().edges[e]);
+    links_[e].node = machine.graph().edges[e].from;
   }
-  const bool links_serve = platform.system().mode().links_serve();
-  watch_fabric(platform_.machine(), *this, links_serve ? FabricParts::blocks_and_links : FabricParts::blocks);
-  platform.machine().host_observers().add(*this);
+  const bool links_serve = machine.system().mode().links_serve();
+  watch_fabric(machine_, *this, links_serve ? FabricParts::blocks_and_links : FabricParts::blocks);
+  machine.host_observers().add(*this);
 }
 
 RunGraphRecorder::~RunGraphRecorder() {
-  for (size_t p = 0; p < pes_.size(); ++p) platform_.pes().pe(p).observers.remove(*this);
-  unwatch_fabric(platform_.machine(), *this);
-  platform_.machine().host_observers().remove(*this);
+  for (size_t p = 0; p < pes_.size(); ++p) machine_.pes().pe(p).observers.remove(*this);
+  unwatch_fabric(machine_, *this);
+  machine_.host_observers().remove(*this);
 }
 
 Moment RunGraphRecorder::end(double t_ns) {
@@ -95,18 +96,18 @@ void RunGraphRecorder::transfer_done(const void* id, double t) {
 
 /// What a message takes from one stop to the next.
 void RunGraphRecorder::add_leg(std::vector<CostPart>& parts, uint32_t from, uint32_t to) {
-  const ControlLeg& leg = platform_.system().control_legs().leg(from, to);
+  const ControlLeg& leg = machine_.system().control_legs().leg(from, to);
   for (size_t i = 0; i < leg.ways.size(); ++i) {
     const Component& node = leg.ways[i]->node().owner();
     const Link& link = leg.ways[i]->link;
-    if (node.index() < platform_.graph().nodes.size()) parts.push_back(of_node(node, leg.stop_ns(i)));
+    if (node.index() < machine_.graph().nodes.size()) parts.push_back(of_node(node, leg.stop_ns(i)));
     if (link.wire_ns > 0) parts.push_back({Resource::wires, true, link.edge, link.wire_ns});
   }
 }
 
 /// To each PE of a launch, and back.
 std::vector<Cost> RunGraphRecorder::launch_costs(const LaunchWay& way) {
-  const auto host = static_cast<uint32_t>(platform_.graph().nodes.size());
+  const auto host = static_cast<uint32_t>(machine_.graph().nodes.size());
   std::vector<Cost> costs;
   for (const ControlAddress& a : *way.addresses) {
     std::vector<CostPart> parts;

@@ -1,8 +1,8 @@
 // Kernels, commands and engines (timing contract §5, §6).
 #include <algorithm>
 
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/run_graph_recorder.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench::insight {

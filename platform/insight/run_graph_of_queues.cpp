@@ -1,8 +1,8 @@
 // Messages between PEs (collectives contract §10).
 #include <algorithm>
 
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/run_graph_recorder.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/pe/queue_message.h"

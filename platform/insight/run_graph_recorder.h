@@ -16,7 +16,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 struct QueueCall;
 struct Route;
 
@@ -26,7 +26,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
  public:
   /// From here on; before the simulation starts, or while nothing is under way. `turns`: keeps who came first at
   /// servers too, so that a prediction can say that it would be another one.
-  explicit RunGraphRecorder(Platform&, bool turns = false);
+  explicit RunGraphRecorder(Machine&, bool turns = false);
   ~RunGraphRecorder() override;
   RunGraphRecorder(const RunGraphRecorder&) = delete;
   RunGraphRecorder& operator=(const RunGraphRecorder&) = delete;
@@ -263,7 +263,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     return m;
   }
 
-  Platform& platform_;
+  Machine& machine_;
   RunGraph graph_;
   std::vector<Cause> causes_;  ///< being collected for the next moment
   std::vector<PeState> pes_;

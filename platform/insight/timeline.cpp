@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/fabric_watch.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/link.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
@@ -40,20 +40,20 @@ void TimeBins::add(size_t series, double from, double to, double amount) {
   }
 }
 
-TimelineRecorder::TimelineRecorder(Platform& platform) : platform_(platform), begin_ns_(platform.timeline().now_ns()) {
-  for (size_t e = 0; e < platform.graph().edges.size(); ++e) bins_.add_series();  // those of the edges are the first
-  for (const topology::Memory& memory : platform.graph().memories)
+TimelineRecorder::TimelineRecorder(Machine& machine) : machine_(machine), begin_ns_(machine.now_ns()) {
+  for (size_t e = 0; e < machine.graph().edges.size(); ++e) bins_.add_series();  // those of the edges are the first
+  for (const topology::Memory& memory : machine.graph().memories)
     memories_[memory.node] = {bins_.add_series(), bins_.add_series(), {}};
   track("kernel");  // tracks of a PE stand in the order in which they are named
   for (int s = 0; s < stage_count(); ++s) track(std::string(name_of(static_cast<Stage>(s))));
   for (const char* name : kQueueServerNames) track(name);
-  for (size_t p = 0; p < platform.pes().count(); ++p) platform.pes().pe(p).observers.add(*this);
-  watch_fabric(platform.machine(), *this);
+  for (size_t p = 0; p < machine.pes().count(); ++p) machine.pes().pe(p).observers.add(*this);
+  watch_fabric(machine, *this);
 }
 
 TimelineRecorder::~TimelineRecorder() {
-  unwatch_fabric(platform_.machine(), *this);
-  for (size_t p = 0; p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
+  unwatch_fabric(machine_, *this);
+  for (size_t p = 0; p < machine_.pes().count(); ++p) machine_.pes().pe(p).observers.remove(*this);
 }
 
 uint32_t TimelineRecorder::track(const std::string& name) {

@@ -14,7 +14,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 namespace insight {
 
@@ -45,7 +45,7 @@ class TimeBins {
 class TimelineRecorder : public PeObserver, public FabricObserver {
  public:
   /// From here on; not while anything is told to observers.
-  explicit TimelineRecorder(Platform&);
+  explicit TimelineRecorder(Machine&);
   ~TimelineRecorder() override;
   TimelineRecorder(const TimelineRecorder&) = delete;
   TimelineRecorder& operator=(const TimelineRecorder&) = delete;
@@ -100,7 +100,7 @@ class TimelineRecorder : public PeObserver, public FabricObserver {
   uint32_t track(const std::string& name);
   void add(uint32_t pe, uint32_t track, Slice);
 
-  Platform& platform_;
+  Machine& machine_;
   double begin_ns_ = 0;
   Tracks tracks_;
   std::vector<std::string> track_names_;

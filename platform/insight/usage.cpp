@@ -3,27 +3,27 @@
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/fabric_watch.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench::insight {
 
-double most_gbs(Platform& platform, uint32_t node) {
-  const topology::Graph& system = platform.graph();
+double most_gbs(Machine& machine, uint32_t node) {
+  const topology::Graph& system = machine.graph();
   double edge = 0;
   for (const uint32_t e : system.out_edges[node]) edge = std::max(edge, system.effective_bw(e));
-  const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(node));
+  const auto* memory = dynamic_cast<const MemoryTarget*>(&machine.blocks().component(node));
   return memory ? memory->most_gbs(edge) : edge;
 }
 
-Usage::Usage(Platform& platform)
-    : platform_(platform), link_bytes_(platform.graph().edges.size()), memories_(platform.graph().nodes.size()) {
-  watch_fabric(platform_.machine(), *this, FabricParts::blocks);
+Usage::Usage(Machine& machine)
+    : machine_(machine), link_bytes_(machine.graph().edges.size()), memories_(machine.graph().nodes.size()) {
+  watch_fabric(machine_, *this, FabricParts::blocks);
 }
 
 Usage::~Usage() {
-  unwatch_fabric(platform_.machine(), *this);
+  unwatch_fabric(machine_, *this);
 }
 
 void Usage::add(const FabricTransaction& x) {

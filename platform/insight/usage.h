@@ -9,17 +9,17 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 namespace insight {
 
 /// What a memory delivers at most, GB/s: by the widest edge from the node and what it says itself.
-double most_gbs(Platform&, uint32_t node);
+double most_gbs(Machine&, uint32_t node);
 
 class Usage : public FabricObserver {
  public:
   /// From here on; not while anything is told to observers.
-  explicit Usage(Platform&);
+  explicit Usage(Machine&);
   ~Usage() override;
   Usage(const Usage&) = delete;
   Usage& operator=(const Usage&) = delete;
@@ -41,7 +41,7 @@ class Usage : public FabricObserver {
  private:
   void add(const FabricTransaction&);
 
-  Platform& platform_;
+  Machine& machine_;
   std::vector<uint64_t> link_bytes_;
   std::vector<Memory> memories_;
 };

@@ -4,6 +4,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
 

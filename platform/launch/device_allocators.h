@@ -12,6 +12,7 @@
 namespace kernbench {
 
 class Pes;
+class Platform;
 namespace topology {
 struct Graph;
 }
@@ -54,5 +55,8 @@ class DeviceAllocators {
   uint64_t page_bytes_ = 0;
   std::optional<FirstFitAllocator> virtual_;
 };
+
+/// Those of a platform's host.
+DeviceAllocators& allocators_of(Platform&);
 
 }  // namespace kernbench

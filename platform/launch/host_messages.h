@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernbench/systemc_models/fabric/control_message.h"
+#include "kernbench/systemc_models/fabric/control_address.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 

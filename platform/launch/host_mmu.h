@@ -13,6 +13,7 @@
 
 namespace kernbench {
 
+class ControlBody;
 class LaunchHost;
 class Machine;
 

@@ -2,6 +2,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/launch/launch_host.h"
 

@@ -4,6 +4,7 @@
 
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench {

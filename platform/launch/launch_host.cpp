@@ -6,6 +6,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/resolver.h"
+#include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
 namespace {

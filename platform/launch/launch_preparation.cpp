@@ -10,6 +10,7 @@
 #include "kernbench/platform/launch/queue_connections.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/host/tensor.h"
 #include "kernbench/platform/launch/launch_preparation.h"
-#include "kernbench/platform/platform.h"
 
 namespace kernbench::models {
 namespace {
@@ -82,7 +82,7 @@ Peaks peaks_of(Machine& machine, const std::vector<size_t>& pes, DType dtype) {
 }  // namespace
 
 CubesOfRank cubes_for(Platform& platform, const PeChoice& choice) {
-  const host::ProgramPes pes(platform.machine(), choose_pes(platform.machine(), choice));
+  const host::ProgramPes pes(machine_of(platform), choose_pes(machine_of(platform), choice));
   std::map<uint32_t, int64_t> of_cube;
   for (size_t i = 0; i < pes.pes.size(); ++i) {
     if (pes.rank[i] == 0) ++of_cube[pes.place[i].cube];
@@ -94,12 +94,12 @@ CubesOfRank cubes_for(Platform& platform, const PeChoice& choice) {
 }
 
 Peaks peaks_for(Platform& platform, const PeChoice& choice, DType dtype) {
-  return peaks_of(platform.machine(), host::ProgramPes(platform.machine(), choose_pes(platform.machine(), choice)).pes,
-                  dtype);
+  return peaks_of(machine_of(platform),
+                  host::ProgramPes(machine_of(platform), choose_pes(machine_of(platform), choice)).pes, dtype);
 }
 
 ModelMachine machine_for(Platform& platform, const ModelSpec& m, const Plan& plan, PeChoice* choice) {
-  Machine& machine = platform.machine();
+  Machine& machine = machine_of(platform);
   const host::ProgramPes all(machine, choose_pes(machine, *choice));
   if (all.ranks < static_cast<uint64_t>(plan.all_ranks()))
     throw InputError(fmt::format("{}: found {}, the machine has {} {} to share layers out", options_of_ranks(plan),

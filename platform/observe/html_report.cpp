@@ -8,14 +8,14 @@
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/varint.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/record/html_page.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/view/plan_json.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
 
@@ -177,7 +177,7 @@ void HtmlReport::host(const std::vector<HostPhase>& phases) {
 std::string HtmlReport::data(const RunReport& r) const {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  const topology::Graph& system = platform_.graph();
+  const topology::Graph& system = machine_.graph();
   spec::write(w.open('{').key("run"), r.document, true);
   w.field("name", r.kernel).field("topology", r.topology).field("sim_ns", r.end_ns);
   w.field("start_ns", r.start_ns).field("launch", r.launch).field("transfer", r.timed_transfer ? "timed" : "instant");

@@ -11,14 +11,14 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 struct HostPhase;
 struct RunReport;
 
 class HtmlReport {
  public:
   /// Watches the platform from here on. InputError if the file cannot be made.
-  HtmlReport(Platform& platform, const std::string& file) : platform_(platform), out_(file), recorder_(platform) {}
+  HtmlReport(Machine& machine, const std::string& file) : machine_(machine), out_(file), recorder_(machine) {}
   /// What the host did, once the run is over.
   void host(const std::vector<HostPhase>&);
   /// What it times the run anew from (insight/joins.h); empty: they were too many, and the page says so.
@@ -30,7 +30,7 @@ class HtmlReport {
  private:
   std::string data(const RunReport&) const;
 
-  Platform& platform_;
+  Machine& machine_;
   WholeFile out_;
   insight::TimelineRecorder recorder_;
   std::string causes_;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernbench/platform/elaborate/fabric_watch.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -15,13 +15,12 @@ uint64_t window_of(double t) {
 }
 }  // namespace
 
-MemoryBandwidth::MemoryBandwidth(Platform& platform, TraceCounters& counters)
-    : platform_(platform), counters_(counters) {
-  watch_fabric(platform_.machine(), *this, FabricParts::blocks);
+MemoryBandwidth::MemoryBandwidth(Machine& machine, TraceCounters& counters) : machine_(machine), counters_(counters) {
+  watch_fabric(machine_, *this, FabricParts::blocks);
 }
 
 MemoryBandwidth::~MemoryBandwidth() {
-  unwatch_fabric(platform_.machine(), *this);
+  unwatch_fabric(machine_, *this);
 }
 
 void MemoryBandwidth::memory_request(const MemoryTarget& memory, const FabricTransaction& x, MemoryStep step,
@@ -32,12 +31,12 @@ void MemoryBandwidth::memory_request(const MemoryTarget& memory, const FabricTra
   if (!d.counter) {
     if (!group_) group_ = counters_.add_group("memories");
     d.counter = counters_.add_counter(
-        group_, platform_.graph().nodes[memory.index()].id + (x.write ? " write" : " read"), "GB/s");
+        group_, machine_.graph().nodes[memory.index()].id + (x.write ? " write" : " read"), "GB/s");
     counters_.count(d.counter, 0, 0.0);
   }
   const double from = d.started.try_emplace(&x, t).first->second;
   // What comes starts at the present at the earliest.
-  double open = platform_.timeline().now_ns();
+  double open = machine_.now_ns();
   for (const auto& [other, start] : d.started) open = std::min(open, start);
   d.started.erase(&x);
   tell_up_to(d, window_of(open));

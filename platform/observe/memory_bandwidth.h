@@ -10,7 +10,7 @@
 
 namespace kernbench {
 
-class Platform;
+class Machine;
 
 /// Means over windows of kWindowNs from 0 on. An access's bytes spread evenly over the time from when the memory starts
 /// with it to when it has finished, so a counter's integral is the bytes of all accesses.
@@ -18,8 +18,8 @@ class MemoryBandwidth : public FabricObserver {
  public:
   static constexpr double kWindowNs = 100;
 
-  /// Attaches to all memories of the platform.
-  MemoryBandwidth(Platform&, TraceCounters&);
+  /// Attaches to all memories of the machine.
+  MemoryBandwidth(Machine&, TraceCounters&);
   /// Detaches.
   ~MemoryBandwidth() override;
   /// Nothing more comes: tells what is left.
@@ -40,7 +40,7 @@ class MemoryBandwidth : public FabricObserver {
   void tell_up_to(Direction&, uint64_t window);
   void tell(Direction&, double gbs);
 
-  Platform& platform_;
+  Machine& machine_;
   TraceCounters& counters_;
   uint64_t group_ = 0;
   std::map<std::pair<uint32_t, bool>, Direction> directions_;  ///< by the memory's index, write

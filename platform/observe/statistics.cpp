@@ -12,7 +12,7 @@
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/observe/timed_changes.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -158,17 +158,18 @@ void Statistics::add_pe(size_t p) {
     pes_[p].runs = add(id, "runs_ns", Kind::time_of_any);
     pes_[p].waits = add(id, "waits_ns", Kind::time_of_any);
   }
-  for (const auto& [block, engine] : pe.engines) {
-    const auto stages = engine->statistics();
+  for (const auto& [block, role, index] : pe.engines) {
+    const std::string& id = platform_.graph().nodes[index].id;
+    const auto stages = role->statistics();
     for (size_t i = 0; i < stages.size(); ++i) {
       const std::string prefix =
           stages.size() > 1 ? component_catalog().kinds().stage(stages[i].stage).short_name + "." : "";
       Unit& unit = pes_[p].units[static_cast<int>(stages[i].stage)];
-      unit.busy = add(block->id(), prefix + "busy_ns", Kind::time_of_each);
+      unit.busy = add(id, prefix + "busy_ns", Kind::time_of_each);
       unit.serves.resize(stages[i].servers);
-      const Variable ops = add(block->id(), prefix + "ops", Kind::count);
-      const Variable bytes = add(block->id(), prefix + "bytes", Kind::count);
-      engines_.push_back({engine, i, ops, bytes, add(block->id(), prefix + "flops", Kind::count)});
+      const Variable ops = add(id, prefix + "ops", Kind::count);
+      const Variable bytes = add(id, prefix + "bytes", Kind::count);
+      engines_.push_back({role, i, ops, bytes, add(id, prefix + "flops", Kind::count)});
     }
   }
   pe.observers.add(*this);

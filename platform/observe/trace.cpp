@@ -7,11 +7,11 @@
 #include <set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/observe/counter_window.h"
 #include "kernbench/platform/observe/memory_bandwidth.h"
 #include "kernbench/platform/observe/trace_writer.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/engine_report.h"
 #include "kernbench/platform/tools/host_phases.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
@@ -61,22 +61,22 @@ std::string name_of_item(const PeItem& item) {
 
 }  // namespace
 
-Trace::Trace(Platform& platform, const std::string& file, const TimeWindow& window)
-    : platform_(platform), writer_((window.check("trace"), make_trace_writer(file))), window_(window) {
+Trace::Trace(Machine& machine, const std::string& file, const TimeWindow& window)
+    : machine_(machine), writer_((window.check("trace"), make_trace_writer(file))), window_(window) {
   if (TraceCounters* counters = writer_->counters()) counters_ = std::make_unique<CounterWindow>(*counters, window_);
   std::set<uint32_t> cubes;
-  for (size_t p = 0; p < platform.pes().count(); ++p) {
-    if (!platform.pes().complete(p)) continue;
-    Pe& pe = platform.pes().pe(p);
+  for (size_t p = 0; p < machine.pes().count(); ++p) {
+    if (!machine.pes().complete(p)) continue;
+    Pe& pe = machine.pes().pe(p);
     pe.observers.add(*this);
     const size_t dot = pe.id.rfind('.');
     name_tracks(pe, cubes.insert(pe.cube).second ? pe.id.substr(0, dot == std::string::npos ? 0 : dot) : std::string());
   }
-  if (counters_) bandwidth_ = std::make_unique<MemoryBandwidth>(platform, *counters_);
+  if (counters_) bandwidth_ = std::make_unique<MemoryBandwidth>(machine, *counters_);
 }
 
 Trace::~Trace() {
-  for (size_t p = 0; p < platform_.pes().count(); ++p) platform_.pes().pe(p).observers.remove(*this);
+  for (size_t p = 0; p < machine_.pes().count(); ++p) machine_.pes().pe(p).observers.remove(*this);
   if (closed_) return;
   try {
     close();
@@ -121,7 +121,7 @@ void Trace::power(const energy::Meter& meter) {
 
 void Trace::show(const std::vector<HostPhase>& phases) {
   if (phases.empty()) return;
-  const uint64_t first = platform_.pes().count() * uint64_t{tracks_per_pe()};
+  const uint64_t first = machine_.pes().count() * uint64_t{tracks_per_pe()};
   std::map<std::string, TraceTrack> tracks;
   writer_->name_process({0, first}, "host");
   for (const HostPhase& p : phases) {

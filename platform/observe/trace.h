@@ -21,7 +21,7 @@ class Meter;
 }
 class CounterWindow;
 class MemoryBandwidth;
-class Platform;
+class Machine;
 class TraceCounters;
 class TraceWriter;
 struct HostPhase;
@@ -33,7 +33,7 @@ class Trace : public PeObserver {
  public:
   /// Attaches to every complete PE of the platform; for counters, to its memories. InputError if the file cannot be
   /// made. Slices that overlap the window are in it whole.
-  Trace(Platform&, const std::string& file, const TimeWindow& window = {});
+  Trace(Machine&, const std::string& file, const TimeWindow& window = {});
   /// Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
   ~Trace() override;
   /// Where memory was short: it may know of a step in part.
@@ -83,7 +83,7 @@ class Trace : public PeObserver {
   void write_ids(const PeCommand&);
   MessageTrack& message_track(const Pe&, const std::string& name);
 
-  Platform& platform_;
+  Machine& machine_;
   std::unique_ptr<TraceWriter> writer_;
   const TimeWindow window_;
   std::unique_ptr<CounterWindow> counters_;  ///< null: the form has none

@@ -15,7 +15,7 @@
 #include "kernbench/platform/observe/time_window.h"
 #include "kernbench/platform/observe/trace_file_signals.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
@@ -135,13 +135,13 @@ void Waveform::add_engines(size_t p) {
       signals.traced = true;  // its signals come with its ports
     }
   }
-  for (const auto& [block, engine] : platform_.pes().pe(p).engines) {
-    if (!chosen_[block->index()]) continue;
+  for (const auto& [block, engine, index] : platform_.pes().pe(p).engines) {
+    if (!chosen_[index]) continue;
     signals.traced = true;
     const auto statistics = engine->statistics();
     for (const StageStatistics& s : statistics) {
       Unit& unit = signals.units[static_cast<int>(s.stage)];
-      std::string scope = scope_of(block->index());
+      std::string scope = scope_of(index);
       const EngineStage& facts = component_catalog().kinds().stage(s.stage);
       if (statistics.size() > 1) scope += "." + facts.short_name;
       for (unsigned i = 0; i < s.servers; ++i) {
@@ -155,7 +155,7 @@ void Waveform::add_engines(size_t p) {
       }
       unit.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
       if (facts.work == StageWork::reads || facts.work == StageWork::writes) {
-        NodeSignals& node = nodes_[block->index()];
+        NodeSignals& node = nodes_[index];
         node.initiates = true;
         node.bytes_in_flight[facts.work == StageWork::writes] = add(scope, "bytes_in_flight", 32, TraceKind::amount);
       }

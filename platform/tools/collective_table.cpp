@@ -9,7 +9,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/text_stream.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/tools/child_pool.h"
 #include "kernbench/platform/tools/collective_trials.h"
 #include "kernbench/platform/tools/run.h"
@@ -113,7 +113,7 @@ std::string text_of(const RunReport& report) {
 
 /// Members of a group of the launch that is asked for.
 int64_t members_of(Platform& platform, const CollectiveOptions& o) {
-  const auto shape = launch_shape(platform.machine(), choose_pes(platform.machine(), o));
+  const auto shape = launch_shape(machine_of(platform), choose_pes(machine_of(platform), o));
   return static_cast<int64_t>(ccl::groups_of(*shape, ccl::parse_axes(o.over)).front().size());
 }
 
@@ -181,11 +181,11 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   }
   const auto simulate = [&](const CollectiveTrial& t, const std::vector<size_t>& pes) {
     std::vector<std::string> ids;
-    for (const size_t p : pes) ids.push_back(platform.graph().pes[p].id);
+    for (const size_t p : pes) ids.push_back(machine_of(platform).graph().pes[p].id);
     return simulate_collectives(platform, t, fmt::format("{}", fmt::join(ids, ",")));
   };
   const auto work = [&](size_t i) {
-    platform.machine().set_trials(simulate);  // of this copy, on which nothing has run
+    machine_of(platform).set_trials(simulate);  // of this copy, on which nothing has run
     return text_of(run_kernel(platform, run_options(o, points[i])));
   };
   run_forked(points.size(), std::max<size_t>(1, o.jobs), work, [&](size_t i, const std::string& text) {

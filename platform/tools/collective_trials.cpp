@@ -12,7 +12,7 @@
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/spec/sha256.h"
 #include "kernbench/platform/tools/child_pool.h"
@@ -138,15 +138,15 @@ CollectiveTrials::CollectiveTrials(Platform& platform, std::string machine, std:
     return answer(platform, ends[1]);
   });
   close(ends[1]);
-  platform_.machine().set_trials([this](const CollectiveTrial& t, const std::vector<size_t>& pes) {
+  machine_of(platform_).set_trials([this](const CollectiveTrial& t, const std::vector<size_t>& pes) {
     std::vector<std::string> ids;
-    for (const size_t p : pes) ids.push_back(platform_.graph().pes[p].id);
+    for (const size_t p : pes) ids.push_back(machine_of(platform_).graph().pes[p].id);
     return times_ns(t, fmt::format("{}", fmt::join(ids, ",")));
   });
 }
 
 CollectiveTrials::~CollectiveTrials() {
-  platform_.machine().set_trials({});
+  machine_of(platform_).set_trials({});
   close(socket_);
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "kernbench/platform/platform.h"
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
 
@@ -33,14 +33,15 @@ void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v
 
 }  // namespace
 
-std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<size_t>& pes, double sim_ns) {
+std::vector<EngineReport> engine_reports(Machine& machine, const std::vector<size_t>& pes, double sim_ns) {
   const Kinds& kinds = component_catalog().kinds();
   std::vector<EngineReport> v;
   for (size_t p : pes) {
-    platform.pes().pe(p).scheduler->settle(sim_ns);
-    for (const auto& [block, engine] : platform.pes().pe(p).engines) {
+    machine.pes().pe(p).scheduler->settle(sim_ns);
+    for (const auto& [block, engine, index] : machine.pes().pe(p).engines) {
       engine->settle(sim_ns);
-      const bool apart = kinds.find(platform.graph().nodes[block->index()].kind)->facts.engine.stages_apart;
+      const topology::Node& node = machine.graph().nodes[index];
+      const bool apart = kinds.find(node.kind)->facts.engine.stages_apart;
       EngineReport r;
       const auto push = [&](const std::string& id) {
         r.id = id;
@@ -61,20 +62,20 @@ std::vector<EngineReport> engine_reports(Platform& platform, const std::vector<s
         r.memory_wait_ns += s.memory_wait_ns;
         r.servers += s.servers;
         r.elementwise |= kinds.stage(s.stage).work == StageWork::elements;
-        if (apart) push(block->id() + "." + kinds.stage(s.stage).short_name);
+        if (apart) push(node.id + "." + kinds.stage(s.stage).short_name);
       }
-      if (r.servers > 0) push(block->id());
+      if (r.servers > 0) push(node.id);
     }
-    add_queue_servers(platform.pes().pe(p), sim_ns, v);
+    add_queue_servers(machine.pes().pe(p), sim_ns, v);
   }
   return v;
 }
 
-std::vector<QueueTraffic> queue_traffic(Platform& platform, const std::vector<size_t>& pes) {
+std::vector<QueueTraffic> queue_traffic(Machine& machine, const std::vector<size_t>& pes) {
   std::vector<QueueTraffic> all;
   for (size_t p : pes) {
-    if (!platform.pes().pe(p).ipcq) continue;
-    for (QueueTraffic& q : platform.pes().pe(p).ipcq->queue_traffic()) all.push_back(std::move(q));
+    if (!machine.pes().pe(p).ipcq) continue;
+    for (QueueTraffic& q : machine.pes().pe(p).ipcq->queue_traffic()) all.push_back(std::move(q));
   }
   return all;
 }
@@ -113,10 +114,10 @@ std::vector<QueueTraffic> since(std::vector<QueueTraffic> now, const std::vector
   return now;
 }
 
-std::vector<std::string> engine_notes(Platform& platform, const std::vector<size_t>& pes) {
+std::vector<std::string> engine_notes(Machine& machine, const std::vector<size_t>& pes) {
   std::set<std::string> lines;
   for (size_t p : pes) {
-    for (const Pe::Engine& e : platform.pes().pe(p).engines) {
+    for (const Pe::Engine& e : machine.pes().pe(p).engines) {
       for (std::string& line : e.role->notes()) lines.insert(std::move(line));
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/host/program.h"

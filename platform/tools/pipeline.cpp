@@ -15,6 +15,7 @@
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/command_driver.h"
+#include "kernbench/platform/tools/program_player.h"
 
 namespace kernbench {
 

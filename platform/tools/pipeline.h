@@ -14,6 +14,7 @@
 
 namespace kernbench {
 
+class Machine;
 class Platform;
 
 /// What one PE is to play. Commands live here until the run has ended.
@@ -36,7 +37,7 @@ struct PipelineWork {
 };
 
 /// Reads the JSON of the samples. InputError with every fault (file: path of the field: …).
-PipelineWork read_pipeline_work(std::istream&, const std::string& file_name, Platform&);
+PipelineWork read_pipeline_work(std::istream&, const std::string& file_name, Machine&);
 
 struct PipelineStage {
   Stage stage = Stage::dma_read;

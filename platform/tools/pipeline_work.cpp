@@ -4,7 +4,7 @@
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/tools/json_fields.h"
 #include "kernbench/platform/tools/pipeline.h"
 
@@ -18,7 +18,7 @@ constexpr int64_t kMaxTiles = 200'000'000;
 
 class PipelineReader : private JsonFields {
  public:
-  PipelineReader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {}
+  PipelineReader(std::string file, Machine& machine) : JsonFields(std::move(file)), machine_(machine) {}
 
   PipelineWork read(const json& root) {
     PipelineWork work;
@@ -28,7 +28,7 @@ class PipelineReader : private JsonFields {
     for (size_t i = 0; pes && i < pes->size(); ++i) read_pe((*pes)[i], "pes[" + std::to_string(i) + "]", work);
     if (!faults_.empty()) throw InputError(faults_);
     work.file = file_;
-    work.calls = read_programs(root, file_, platform_);
+    work.calls = read_programs(root, file_, machine_);
     return work;
   }
 
@@ -166,14 +166,14 @@ class PipelineReader : private JsonFields {
     if (!keys(o, path, {"pe", "composites", "commands"})) return;
     PipelineWork::PePart part;
     part.pe = text(o, path, "pe");
-    const auto& pes = platform_.graph().pes;
+    const auto& pes = machine_.graph().pes;
     const auto it = std::find_if(pes.begin(), pes.end(), [&](const topology::Pe& pe) { return pe.id == part.pe; });
     if (it == pes.end()) {
       fault(path + ".pe", "found '" + part.pe + "', expected a PE of the topology (such as " +
                               (pes.empty() ? std::string("none: it has no PE") : pes.front().id) + ")");
     } else {
       part.index = static_cast<size_t>(it - pes.begin());
-      const std::string missing = platform_.pes().missing_blocks(part.index);
+      const std::string missing = machine_.pes().missing_blocks(part.index);
       if (!missing.empty()) fault(path + ".pe", part.pe + " has no " + missing);
     }
     for (const auto& other : work.pes) {
@@ -189,19 +189,19 @@ class PipelineReader : private JsonFields {
     work.pes.push_back(std::move(part));
   }
 
-  Platform& platform_;
+  Machine& machine_;
 };
 
 }  // namespace
 
-PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, Platform& platform) {
+PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, Machine& machine) {
   json root;
   try {
     root = parse_json_document<json>(read_all(in, file_name));
   } catch (const JsonFault& e) {
     throw InputError(file_name + ": " + e.what());
   }
-  return PipelineReader(file_name, platform).read(root);
+  return PipelineReader(file_name, machine).read(root);
 }
 
 }  // namespace kernbench

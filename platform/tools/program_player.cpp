@@ -7,7 +7,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/queue_deadlock.h"
 #include "kernbench/platform/launch/queue_connections.h"
-#include "kernbench/platform/tools/programs.h"
+#include "kernbench/platform/tools/program_player.h"
 
 namespace kernbench {
 

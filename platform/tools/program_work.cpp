@@ -7,8 +7,10 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/tools/json_fields.h"
 #include "kernbench/platform/tools/programs.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench {
 namespace {
@@ -17,8 +19,8 @@ using nlohmann::json;
 
 class ProgramReader : private JsonFields {
  public:
-  ProgramReader(std::string file, Platform& platform) : JsonFields(std::move(file)), platform_(platform) {
-    for (size_t p = 0; p < platform.graph().pes.size(); ++p) pes_[platform.graph().pes[p].id] = p;
+  ProgramReader(std::string file, Machine& machine) : JsonFields(std::move(file)), machine_(machine) {
+    for (size_t p = 0; p < machine.graph().pes.size(); ++p) pes_[machine.graph().pes[p].id] = p;
   }
 
   ProgramsWork read(const json& root) {
@@ -79,7 +81,7 @@ class ProgramReader : private JsonFields {
   }
 
   void require(const ProgramWork& p, const char* kind, const std::string& path) {
-    if (platform_.graph().pes[p.index].blocks.count(kind) == 0) fault(path, p.pe + " has no " + kind);
+    if (machine_.graph().pes[p.index].blocks.count(kind) == 0) fault(path, p.pe + " has no " + kind);
   }
 
   void read_call(const json& o, const std::string& path, ProgramWork& p) {
@@ -165,10 +167,10 @@ class ProgramReader : private JsonFields {
   /// What the DMA makes of the ranges; an atomic needs a way back, as a read does.
   void group(const std::string& path, const std::vector<AccessRange>& ranges, const ProgramWork& p,
              ProgramRanges& ranged) {
-    const auto& blocks = platform_.graph().pes[p.index].blocks;
+    const auto& blocks = machine_.graph().pes[p.index].blocks;
     if (blocks.count("pe_dma") == 0) return;
     const bool write = ranged.atomic == AtomicKind::none;
-    RangeGrouping grouping(platform_.routes(), blocks.at("pe_dma"), write);
+    RangeGrouping grouping(machine_.routes(), blocks.at("pe_dma"), write);
     try {
       for (const AccessRange& r : ranges) grouping.add(r.offset, r.nbytes);
       ranged.groups = grouping.take();
@@ -283,7 +285,7 @@ class ProgramReader : private JsonFields {
     }
   }
 
-  Platform& platform_;
+  Machine& machine_;
   std::map<std::string, size_t> pes_;
   std::unordered_map<std::string, size_t> call_of_id_;  ///< of the program that is read
   std::map<std::pair<int64_t, std::string>, bool> ports_;
@@ -292,8 +294,8 @@ class ProgramReader : private JsonFields {
 
 }  // namespace
 
-ProgramsWork read_programs(const json& root, const std::string& file_name, Platform& platform) {
-  return ProgramReader(file_name, platform).read(root);
+ProgramsWork read_programs(const json& root, const std::string& file_name, Machine& machine) {
+  return ProgramReader(file_name, machine).read(root);
 }
 
 }  // namespace kernbench

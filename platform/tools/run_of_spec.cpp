@@ -2,7 +2,7 @@
 
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 
 namespace kernbench {
 
@@ -49,7 +49,7 @@ void set_links(spec::RunDocument& d, const topology::Graph& graph) {
 }
 
 void resolve(spec::RunDocument& d, Platform& platform, const RunOptions& r) {
-  set_links(d, platform.graph());
+  set_links(d, machine_of(platform).graph());
   d.options.set("launch", std::string(name_of(choose_launch_way(platform, r).mode)));
   if (r.own_program) return;
   const Params params = r.program.empty() ? kernel_params(KernelRegistry::instance().at(r.kernel), r.params)

@@ -19,7 +19,6 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/launch/shard_bytes.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/engine_report.h"
 #include "kernbench/platform/tools/memory_report.h"
 #include "kernbench/platform/tools/run.h"

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/fabric/access.h"
 
 namespace kernbench {
 
+class Machine;
 class Platform;
 namespace spec {
 struct RunDocument;
@@ -39,17 +40,17 @@ struct TrafficAccount {
 };
 
 /// Reads `id,issue_ns,initiator,op,address,bytes`. InputError with every fault (file:line: field: …), up to 20.
-std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Platform&);
+std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Machine&);
 
 /// Runs the simulation to its end; results, and accounts where they are asked for, in the order of the requests. Call
 /// once per platform. RunError if a request never completes.
 std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficRequest>&,
                                        std::vector<TrafficAccount>* accounts = nullptr);
 
-void write_traffic_csv(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
+void write_traffic_csv(std::ostream&, const Machine&, const std::vector<TrafficRequest>&,
                        const std::vector<TrafficResult>&);
 /// {"run": …, "requests": […]}.
-void write_traffic_json(std::ostream&, const Platform&, const std::vector<TrafficRequest>&,
+void write_traffic_json(std::ostream&, const Machine&, const std::vector<TrafficRequest>&,
                         const std::vector<TrafficResult>&, const std::vector<TrafficAccount>&,
                         const spec::RunDocument&);
 

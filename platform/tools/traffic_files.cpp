@@ -12,7 +12,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
-#include "kernbench/platform/platform.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/tools/traffic.h"
 
@@ -64,8 +64,8 @@ size_t lines_of(std::istream& in, size_t bytes) {
 /// Reads line by line, keeps every fault up to a number that a person can read.
 class TrafficReader {
  public:
-  TrafficReader(std::istream& in, const std::string& file, Platform& platform)
-      : in_(in), file_(file), platform_(platform) {}
+  TrafficReader(std::istream& in, const std::string& file, Machine& machine)
+      : in_(in), file_(file), machine_(machine) {}
 
   std::vector<TrafficRequest> read() {
     std::vector<TrafficRequest> requests;
@@ -133,7 +133,7 @@ class TrafficReader {
     if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
     if (faults_.size() > before) return false;
     try {
-      platform_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
+      machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     } catch (const AccessError& e) {
       fault("address", e.what());
     }
@@ -158,11 +158,11 @@ class TrafficReader {
       r.initiator = known->second;
       return;
     }
-    const topology::Graph& graph = platform_.graph();
+    const topology::Graph& graph = machine_.graph();
     const auto node = graph.index_of.find(id_);
     if (node == graph.index_of.end()) return expected("initiator", id, "a node of the topology");
     r.initiator = node->second;
-    if (!platform_.request_port(r.initiator)) {
+    if (!machine_.blocks().request_port(r.initiator)) {
       return fault("initiator", fmt::format("{} is a {}, expected a pe_dma, m_cpu, pcie_ep or port", in_quotes(id),
                                             graph.nodes[r.initiator].kind));
     }
@@ -171,7 +171,7 @@ class TrafficReader {
 
   std::istream& in_;
   const std::string& file_;
-  Platform& platform_;
+  Machine& machine_;
   std::string id_;  // what is looked for
   std::unordered_map<std::string, uint32_t> initiators_;
   size_t line_ = 0;
@@ -187,11 +187,11 @@ const char* op_of(const TrafficRequest& r) {
   return "?";
 }
 
-std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Platform& platform) {
-  return TrafficReader(in, file_name, platform).read();
+std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Machine& machine) {
+  return TrafficReader(in, file_name, machine).read();
 }
 
-void write_traffic_csv(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
+void write_traffic_csv(std::ostream& out, const Machine& machine, const std::vector<TrafficRequest>& requests,
                        const std::vector<TrafficResult>& results) {
   out << "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
   fmt::memory_buffer rows;
@@ -203,8 +203,8 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
     const TrafficRequest& q = requests[i];
     const TrafficResult& r = results[i];
     const double latency = r.done_ns - q.issue_ns;
-    fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},{},{},{},{}"), q.id,
-                   platform.graph().nodes[q.initiator].id, op_of(q), q.address, q.nbytes);
+    fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},{},{},{},{}"), q.id, machine.graph().nodes[q.initiator].id,
+                   op_of(q), q.address, q.nbytes);
     const double times[] = {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns};
     rows.reserve(rows.size() + std::size(times) * (kLongestFixed + 1) + 1);
     char* to = rows.end();
@@ -219,7 +219,7 @@ void write_traffic_csv(std::ostream& out, const Platform& platform, const std::v
   write_out();
 }
 
-void write_traffic_json(std::ostream& out, const Platform& platform, const std::vector<TrafficRequest>& requests,
+void write_traffic_json(std::ostream& out, const Machine& machine, const std::vector<TrafficRequest>& requests,
                         const std::vector<TrafficResult>& results, const std::vector<TrafficAccount>& accounts,
                         const spec::RunDocument& run) {
   std::string text;
@@ -231,7 +231,7 @@ void write_traffic_json(std::ostream& out, const Platform& platform, const std::
     const TrafficResult& r = results[i];
     const TrafficAccount& a = accounts[i];
     const double latency = r.done_ns - q.issue_ns;
-    w.new_line(1).open('{').field("id", q.id).field("initiator", platform.graph().nodes[q.initiator].id);
+    w.new_line(1).open('{').field("id", q.id).field("initiator", machine.graph().nodes[q.initiator].id);
     w.field("op", op_of(q)).field("address", q.address).field("bytes", q.nbytes);
     w.fixed("issue_ns", q.issue_ns).fixed("grant_ns", r.grant_ns).fixed("done_ns", r.done_ns);
     w.fixed("latency_ns", latency).fixed("formula_ns", r.formula_ns).fixed("queueing_ns", latency - r.formula_ns);

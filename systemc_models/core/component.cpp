@@ -12,4 +12,8 @@ Component::Component(sc_core::sc_module_name name, const ComponentConfig& config
   if (config.build_children) config.build_children();
 }
 
+void DestroyInArena::operator()(Component* c) const {
+  c->~Component();
+}
+
 }  // namespace kernbench

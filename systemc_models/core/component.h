@@ -8,6 +8,7 @@
 #include <systemc>
 
 #include "kernbench/phase2/log/op_record.h"
+#include "kernbench/systemc_models/core/component_ptr.h"
 #include "kernbench/systemc_models/core/context.h"
 #include "kernbench/systemc_models/core/parameters.h"
 
@@ -101,11 +102,5 @@ class Component : public sc_core::sc_module {
   double overhead_ns_;
   uint32_t index_;
 };
-
-/// Owns a block that lies in an arena, whose memory outlives it.
-struct DestroyInArena {
-  void operator()(Component* c) const { c->~Component(); }
-};
-using ComponentPtr = std::unique_ptr<Component, DestroyInArena>;
 
 }  // namespace kernbench

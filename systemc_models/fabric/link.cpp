@@ -5,7 +5,7 @@
 namespace kernbench {
 
 Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
-  const uint64_t arrival = Timeline::to_fs(arrival_ns), ready = Timeline::to_fs(ready_ns);
+  const uint64_t arrival = femtoseconds(arrival_ns), ready = femtoseconds(ready_ns);
   while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;
   if (first_ == pending_.size()) {
     pending_.clear();

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/core/timed_call.h"
 #include "kernbench/systemc_models/fabric/fabric_observers.h"
 
 namespace kernbench {

@@ -22,6 +22,7 @@ class FabricInitiator;
 class FabricPort;
 class MemoryTarget;
 class Router;
+struct Flit;
 struct Link;
 struct FabricTiming;
 

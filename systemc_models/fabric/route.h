@@ -6,7 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/core/timed_call.h"
+#include "kernbench/systemc_models/fabric/access.h"
 
 namespace kernbench {
 

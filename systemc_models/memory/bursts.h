@@ -1,7 +1,7 @@
-// Memories move whole bursts, counted from their first byte. Plain C++ but for Rows: no SystemC here.
+// Memories move whole bursts, counted from their first byte. Plain C++: no SystemC here.
 #pragma once
 
-#include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/fabric/access.h"
 
 namespace kernbench {
 

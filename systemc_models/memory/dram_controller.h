@@ -1,6 +1,5 @@
 // A DRAM controller by itself, in cycles: cuts transfers into bursts, hands them to the channels by the address
-// mapping, and says when each transfer is done. hbm_dram.h puts it onto a platform. Plain C++ but for Rows: no SystemC
-// here.
+// mapping, and says when each transfer is done. hbm_dram.h puts it onto a platform. Plain C++: no SystemC here.
 #pragma once
 
 #include <deque>
@@ -8,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernbench/systemc_models/fabric/transaction.h"
+#include "kernbench/systemc_models/fabric/access.h"
 #include "kernbench/systemc_models/memory/dram_channel.h"
 
 namespace kernbench {

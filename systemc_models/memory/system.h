@@ -12,49 +12,11 @@
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/systemc_models/fabric/address_map.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
+#include "kernbench/systemc_models/memory/memory_users.h"
 
 namespace kernbench {
 
 class DirectMemory;
-
-/// Is told of the ops of kernels, before and after what they do to memory.
-class OpWatcher {
- public:
-  virtual ~OpWatcher() = default;
-  virtual void before_op(const OpDesc&) = 0;
-  virtual void after_op(const OpDesc&) = 0;
-};
-
-/// A memory whose bytes a foreign model keeps (tlm_memory.h). The image holds what the system knows of them.
-class ForeignStore {
- public:
-  virtual ~ForeignStore() = default;
-  /// The model's bytes of a range into the image, and the image's into the model, by debug transport: at once.
-  virtual void pull(uint64_t address, uint64_t nbytes) = 0;
-  virtual void push(uint64_t address, uint64_t nbytes) = 0;
-};
-
-/// Who may poll flags, a kernel's runner.
-class FlagWaiter {
- public:
-  virtual ~FlagWaiter() = default;
-  enum class Polling : uint8_t {
-    no,        ///< it does something, or will
-    ended,     ///< it has nothing to do
-    pauses,    ///< between two polls of a flag that is not yet what it waits for
-    looks,     ///< a poll of such a flag is under way
-    receives,  ///< it waits for messages
-  };
-  virtual Polling polling() const = 0;
-  /// Whether messages that it has asked for, or sends, are open while it polls.
-  virtual bool has_open_messages() const = 0;
-  /// So many polls at one instant, and time does not go on by itself: a fault.
-  static constexpr size_t kMostPollsOfAnInstant = 1000;
-  static constexpr const char* kPollsTakeNoTime =
-      "polls at one instant, and the flag has not changed: a poll and poll_ns of its pe_cpu take no time";
-  /// For which flag and value, one line.
-  virtual std::string flag_text() const = 0;
-};
 
 class System : public Fabric {
  public:

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kernbench/phase2/memory/range_value.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 

@@ -1,5 +1,8 @@
 #include "kernbench/systemc_models/pe/comm_channel.h"
 
+#include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/pe/pe_port.h"
+
 namespace kernbench {
 
 void CommChannel::push(QueueSegment& s, PePort& from) {

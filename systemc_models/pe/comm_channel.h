@@ -8,6 +8,7 @@
 namespace kernbench {
 
 class CommChannel;
+class Timeline;
 
 /// Whose the channel is, a pe_dma that takes segments: sends a granted one off, and tells the channel when its source
 /// is free again.

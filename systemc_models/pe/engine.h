@@ -12,6 +12,7 @@
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench {
 

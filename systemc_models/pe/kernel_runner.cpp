@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <systemc>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 #include "kernbench/systemc_models/pe/ranged_command.h"
@@ -13,8 +15,24 @@
 
 namespace kernbench {
 
+struct KernelRunner::Thread {
+  sc_core::sc_event resume;
+};
+
+Timeline& KernelRunner::timeline() const {
+  return system_.timeline();
+}
+
+MemoryImage& KernelRunner::memory() {
+  return system_.image();
+}
+
+std::string KernelRunner::owner_of(Space space, uint64_t addr) const {
+  return system_.owner_of(space, addr);
+}
+
 KernelRunner::KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu)
-    : pe_(pe), system_(system), block_(block), cpu_(cpu) {
+    : pe_(pe), system_(system), block_(block), cpu_(cpu), thread_(std::make_unique<Thread>()) {
   system_.flag_waiters().push_back(this);
 }
 
@@ -95,7 +113,7 @@ std::string KernelRunner::behind_last_call() const {
 /// The kernel stays where it is, beyond what is simulated: an entry of the timeline there ends the simulation.
 void KernelRunner::stay() {
   timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::nothing>(*this));
-  sc_core::wait(resume_);
+  sc_core::wait(thread_->resume);
 }
 
 void KernelRunner::end_if_complete() {
@@ -315,7 +333,7 @@ void KernelRunner::next_poll(const FlagWait& wait) {
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::poll_due>(*this));
   place_->waits_for("wait_until", wait.where);
   tell(KernelActivity::waits);
-  sc_core::wait(resume_);
+  sc_core::wait(thread_->resume);
   if (poll_fault_.empty()) return;
   flag_ = nullptr;
   throw KernelFault(wait.where, std::exchange(poll_fault_, {}));
@@ -326,7 +344,7 @@ void KernelRunner::poll_due() {
   pauses_ = false;
   place_->waits_for(nullptr, {});
   tell(KernelActivity::runs);
-  resume_.notify();
+  thread_->resume.notify();
 }
 
 void KernelRunner::flag_held(const OpDesc& poll) {
@@ -409,7 +427,7 @@ void KernelRunner::resume(const PeCommand& command, double at_ns) {
   if (pe_.observer && at_ns > local_ns_) pe_.observer->kernel_wait(pe_, command, local_ns_, at_ns);
   local_ns_ = std::max(local_ns_, at_ns);
   tell(KernelActivity::runs);
-  resume_.notify();
+  thread_->resume.notify();
 }
 
 // ---- messages
@@ -481,7 +499,7 @@ void KernelRunner::wait_for_slot(Ticket t) {
     waiting_ = waiting_for_slot_ = true;
     place_->waits_for(s->desc->name.c_str(), s->desc->where);
     tell(KernelActivity::waits);
-    sc_core::wait(resume_);
+    sc_core::wait(thread_->resume);
   }
   if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
 }
@@ -570,7 +588,7 @@ void KernelRunner::wait(Ticket t) {
     waiting_ = true;
     place_->waits_for(s->desc->name.c_str(), s->desc->where);
     tell(KernelActivity::waits);
-    sc_core::wait(resume_);
+    sc_core::wait(thread_->resume);
   }
   if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), false, local_ns_);
   fail_if_faulty(t);

@@ -17,7 +17,7 @@
 
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/check/races.h"
-#include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/memory/memory_users.h"
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/poll_watch.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
@@ -26,6 +26,8 @@ namespace kernbench {
 
 class RangedCommand;
 class RunningKernel;
+class System;
+class Timeline;
 
 /// Of which launch a kernel is.
 struct LaunchId {
@@ -92,8 +94,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void materialize(const std::shared_ptr<OpDesc>& desc) override;
   TensorRef translate(const TensorRef&) const override;
   Range sram() const override { return {pe_.sram_base, pe_.sram_bytes}; }
-  std::string owner_of(Space space, uint64_t addr) const override { return system_.owner_of(space, addr); }
-  MemoryImage& memory() override { return system_.image(); }
+  std::string owner_of(Space space, uint64_t addr) const override;
+  MemoryImage& memory() override;
 
  private:
   struct Submitted : PeCommand {
@@ -144,7 +146,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   Submitted* find(Ticket) const;
   void keep_op_ids(const Submitted&);
 
-  Timeline& timeline() const { return system_.timeline(); }
+  Timeline& timeline() const;
 
   Pe& pe_;
   System& system_;
@@ -162,7 +164,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;
   size_t stack_bytes_ = 0;
-  sc_core::sc_event resume_;
+  struct Thread;
+  std::unique_ptr<Thread> thread_;  ///< of SystemC, in which the kernel runs
   Ticket awaited_ = 0;
   bool waiting_ = false, waiting_for_slot_ = false;
   std::string* materialize_fault_ = nullptr;  ///< where the kernel waits to be told what kept values from being made

@@ -1,7 +1,5 @@
 #include "kernbench/systemc_models/pe/pe.h"
 
-#include <stdexcept>
-
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
@@ -9,13 +7,6 @@ namespace kernbench {
 Pe::Pe() = default;
 
 Pe::~Pe() = default;
-
-const Component& Pe::engine_at(Stage s) const {
-  for (const Engine& e : engines) {
-    if (e.block->pe_block()->serves(s)) return *e.block;
-  }
-  throw std::out_of_range(id + " serves no " + std::string(name_of(s)));
-}
 
 void AccelSlot::grant(const Request& r) {
   taken_ = true;

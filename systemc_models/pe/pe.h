@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/ring.h"
+#include "kernbench/systemc_models/core/timed_call.h"
 #include "kernbench/systemc_models/pe/observers.h"
-#include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/roles.h"
 
 namespace kernbench {
+
+class Component;
 
 /// The compute slot that GEMM and MATH share: one holder, the others in order of request (timing contract §5).
 class AccelSlot {
@@ -55,6 +57,7 @@ struct Pe {
   struct Engine {
     Component* block;
     EngineRole* role;
+    uint32_t index;  ///< of its node
   };
   std::vector<Engine> engines;           ///< by their kinds' first stages
   std::map<std::string, Stage> own_ops;  ///< MATH ops whose simple commands go to another stage than MATH

@@ -1,11 +1,14 @@
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench {
 namespace {
@@ -48,7 +51,7 @@ void add_engines(Pe& pe, const PeParts& parts) {
       if (!block_of(part).serves(s.stage))
         refuse(part, "does not serve " + std::string(name_of(s.stage)), "do", "pe/pe_block.h");
     }
-    pe.engines.push_back({part.block, role});
+    pe.engines.push_back({part.block, role, part.block->index()});
     for (const std::string& op : engine_of(kind).ops) {
       const Stage stage = engine_of(kind).stages.front().stage;
       if (!pe.own_ops.emplace(op, stage).second)
@@ -170,6 +173,13 @@ void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system
   if (!missing_for_kernels(parts).empty()) return;
   pe.runner = std::make_unique<KernelRunner>(pe, system, *parts.of_kind("pe_cpu")->block, *pe.cpu);
   pe.cpu->attach(*pe.runner);
+}
+
+const Component& Pe::engine_at(Stage s) const {
+  for (const Engine& e : engines) {
+    if (e.block->pe_block()->serves(s)) return *e.block;
+  }
+  throw std::out_of_range(id + " serves no " + std::string(name_of(s)));
 }
 
 }  // namespace kernbench

@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/impl_catalog.h"
-#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
+
+class Component;
+class System;
 
 /// From and to: who hands on to whom, or asks whom.
 using PeEdges = std::vector<std::pair<Component*, Component*>>;

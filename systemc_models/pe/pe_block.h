@@ -1,4 +1,4 @@
-// A block of a PE: its sockets for commands and items (pe_command.h), and what it does with what comes in. What each
+// A block of a PE: its sockets for commands and items (pe_port.h), and what it does with what comes in. What each
 // kind must do beside that: roles.h.
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 
 namespace kernbench {

@@ -1,4 +1,4 @@
-// One connection of a PE's block to a neighbour by the protocol of pe_command.h.
+// The protocol of the sockets inside a PE, and one connection of a block to a neighbour by it. Timing contract §5, §6.
 #pragma once
 
 #include <tlm>
@@ -8,6 +8,26 @@
 namespace kernbench {
 
 class PeBlock;
+
+/// Protocol of the sockets inside a PE, over edges that take no time.
+///
+/// Items are handed on by nb_transport_fw(item, BEGIN_REQ): from pe_cpu to the scheduler, from there to the engine of
+/// the first stage, and so on from engine to engine. Answer TLM_UPDATED with END_REQ: taken. TLM_ACCEPTED: there is no
+/// room in the queue; nb_transport_bw(item, END_REQ) comes when there is, in the order in which senders began to wait.
+/// A send (queue_message.h) is answered TLM_ACCEPTED, and END_REQ comes when its last segment has a slot.
+/// Completion goes back by nb_transport_bw(item, BEGIN_RESP), answered TLM_COMPLETED: an item's last stage to the
+/// scheduler over the edge between them, whoever handed the item to that stage; the scheduler to who submitted.
+/// pe_tcm and pe_mmu are asked by b_transport(item) how long an access takes: answer_ns, from its begin on. Of pe_tcm:
+/// asked_bytes through its read or write port from asked_from_ns on, be it now or later; the answer has the wait for a
+/// port in it where a TCM has such waits, for which accesses count in the order in which they are asked for. FETCH and
+/// STORE ask once for each item; an engine that streams asks once for a simple command's operands and once for its
+/// result, as far as they have bytes; a foreign engine's accesses to the TCM are asked for as they come. Of pe_mmu: the
+/// look-up of asked_rows at asked_address. transport_dbg(item) has a block do what item.setup says (pe_setup.h), at no
+/// time; answered 1 where it does.
+struct pe_command_protocol {
+  using tlm_payload_type = PeItem;
+  using tlm_phase_type = tlm::tlm_phase;
+};
 
 /// What is bound to a socket at this end: calls of the neighbour arrive here, and what goes to it leaves from here.
 class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,

@@ -12,6 +12,7 @@
 #include "kernbench/systemc_models/fabric/route.h"
 #include "kernbench/systemc_models/pe/command_queues.h"
 #include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
 namespace kernbench {

@@ -1,5 +1,5 @@
 // What pe_cpu tells or asks pe_ipcq and pe_mmu at no time and without messages (collectives contract §10.2): the
-// payload of transport_dbg at their sockets (pe_command.h).
+// payload of transport_dbg at their sockets (pe_port.h).
 #pragma once
 
 #include <cstdint>

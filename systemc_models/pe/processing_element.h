@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/context.h"
+#include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 #include "kernbench/systemc_models/pe/pe_cpu.h"

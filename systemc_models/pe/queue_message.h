@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernbench/phase2/memory/range_value.h"
-#include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/core/timed_call.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 #include "kernbench/systemc_models/pe/queue_statistics.h"
 
@@ -111,7 +111,7 @@ class SegmentLine {
     auto at = line_.end();
     while (at != line_.begin()) {
       const QueuedSegment& before = *std::prev(at);
-      const bool earlier = Timeline::to_fs(before.since_ns) < Timeline::to_fs(s.since_ns);
+      const bool earlier = femtoseconds(before.since_ns) < femtoseconds(s.since_ns);
       if (earlier || std::pair(before.seq, before.segment->index) < std::pair(s.seq, s.segment->index)) break;
       --at;
     }

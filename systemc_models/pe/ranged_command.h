@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/systemc_models/fabric/transaction.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_command.h"

@@ -1,4 +1,4 @@
-#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/core/component_registry.h"
 
 namespace kernbench {
 
