@@ -219,7 +219,9 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, own);
   state.last = own;
   state.by = before.by;
-  state.taken = graph_.add(c.start_ns, a.op, {own, {state.taken, state.held}});
+  Cause free{state.taken, state.held};
+  if (graph_.has_finite_buffers()) wait_for_room(link, c.start_ns, own, free);
+  state.taken = graph_.add(c.start_ns, a.op, {own, free});
   if (const double takes = c.end_ns - c.start_ns; state.held_ns != takes) {
     const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
     state.held_ns = takes;
@@ -229,6 +231,14 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   v.last = {state.taken, state.onward};
   v.here_ns = c.arrive_ns;
   v.by = &link;
+}
+
+/// What is ready and finds the link free goes later where the buffer behind the link has no room, or no channel for it.
+void RunGraphRecorder::wait_for_room(const Link& link, double start_ns, Cause& own, Cause& free) {
+  const auto comes = [&](const Cause& c) { return graph_.ns(c.from) + graph_.cost_ns(c.cost); };
+  Cause& last = comes(free) > comes(own) ? free : own;
+  const double waits = start_ns - comes(last);
+  if (waits > RunGraph::kSameNs) last = then(last, {Resource::buffers, true, link.edge, waits, Limit::buffers});
 }
 
 // ---- at the memory

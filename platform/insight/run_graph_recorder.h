@@ -206,6 +206,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Way& way_of(const Route&);
   Cause then(const Cause& last, const CostPart& part) { return {last.from, graph_.plus(last.cost, part)}; }
   Cause then(const Cause& last, Cost cost) { return {last.from, graph_.plus(last.cost, cost)}; }
+  void wait_for_room(const Link&, double start_ns, Cause& own, Cause& free);
   Access* find(const FabricTransaction&);
   Access& open(const FabricTransaction&);
   CostPart of_node(const Component&, double ns) const;
