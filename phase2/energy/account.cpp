@@ -70,6 +70,14 @@ Band area_of(const Account& account, const Action& a) {
   return c ? times(*c, a.count, in_mm2 ? 1'000'000 : 1) : Band();
 }
 
+Band rest_of(const Constant* rest, const Band& blocks) {
+  if (!rest) return {};
+  const auto part = [](Rontojoules area, int64_t share) {
+    return product(area, Rontojoules{static_cast<uint64_t>(share)}) / Rontojoules{kParts};
+  };
+  return {part(blocks.low, rest->low), part(blocks.value, rest->value), part(blocks.high, rest->high)};
+}
+
 std::string_view class_of(std::string_view constant) {
   return constant.substr(0, constant.find('.'));
 }
@@ -98,6 +106,10 @@ Summary summarize(const Account& account) {
     const Band area = area_of(account, a);
     s.area += area;
     add(areas[a.component], a.count, area);
+  }
+  if (const Band rest = rest_of(account.find("area.rest"), s.area); rest.value > 0) {
+    add(areas["*.rest"], 0, rest);
+    s.area += rest;
   }
   s.by_class = rows_of(classes);
   s.by_constant = rows_of(constants);

@@ -72,6 +72,9 @@ Band energy_of(const Constant&, uint64_t count, int64_t nm);
 /// In 1e-9 µm².
 Band area_of(const Account&, const Action&);
 
+/// What a die has beside its blocks, of which all is `blocks`, by the constant area.rest; null: nothing.
+Band rest_of(const Constant* rest, const Band& blocks);
+
 /// "mac" of "mac.f16": what reports add up by.
 std::string_view class_of(std::string_view constant);
 

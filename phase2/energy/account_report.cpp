@@ -191,14 +191,24 @@ void write_area(JsonWriter& w, const Account& a, const Summary& s) {
   const double whole = mm2(s.area.value), time = seconds(a);
   write_band(w.open('{').key("mm2"), s.area, 15);
   w.key("blocks").open('[');
+  const auto write_block = [&](const Action& block, const Constant& c, const Band& area) {
+    w.open('{').field("block", block.component).field("count", block.count).field("of", block.action);
+    write_band(w.key("mm2"), area, 15);
+    write_constant(w.key("constant").open('{'), c);
+    w.close('}').close('}');
+  };
+  Band blocks;
+  uint64_t dies = 0;
+  for (const Die& d : a.dies) dies += d.count;
   for (const Action& block : a.area) {
     const Constant* c = a.find(block.constant);
     if (!c) continue;
-    w.open('{').field("block", block.component).field("count", block.count).field("of", block.action);
-    write_band(w.key("mm2"), area_of(a, block), 15);
-    write_constant(w.key("constant").open('{'), *c);
-    w.close('}').close('}');
+    const Band area = area_of(a, block);
+    blocks += area;
+    write_block(block, *c, area);
   }
+  if (const Constant* rest = a.find("area.rest"))
+    write_block({"*.rest", "dies", rest->name, dies, 0}, *rest, rest_of(rest, blocks));
   w.close(']').field("not_counted", s.no_area).key("dies").open('[');
   for (const Die& d : a.dies) {
     write_band(w.open('{').field("die", d.name).field("count", d.count).key("mm2"), d.area, 15);

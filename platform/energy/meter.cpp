@@ -198,7 +198,7 @@ std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
     }
   }
   for (const auto& [name, constant] : table_.constants) {
-    if (class_of(name) == "cost") used.emplace(name, constant);
+    if (class_of(name) == "cost" || (name == "area.rest" && !account->dies.empty())) used.emplace(name, constant);
   }
   for (const ActivityRow& r : activity_.rows()) {
     if (r.sram_bytes == 0) continue;

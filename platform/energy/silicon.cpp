@@ -82,6 +82,7 @@ class Builder {
         all.add(a.component.substr(2), a.action.c_str(), a.constant, a.count);
         area += area_of(a);
       }
+      area += rest_of(table_.find("area.rest"), area);
       s.area_1e9_um2 += area;
       if (area.value == 0) continue;
       packages.insert(topology::floorplan::sip_of(d.name));

@@ -192,6 +192,8 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
     }
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
+  // How long one waits for room in a buffer follows from the rates.
+  const bool by_rates = r.by_resource[static_cast<size_t>(Resource::buffers)] > kTold * r.sim_ns;
   for (size_t m = 0; m < machines.size(); ++m) {
     if (m >= without && m < slower) {
       r.unlimited.push_back({machines[m].without, times[m].ns, times[m].other_order});
@@ -200,11 +202,11 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
     const auto x = static_cast<size_t>(machines[m].classes.front());
     if (m < pairs) {
       r.faster_ns[x] = times[m].ns;
-      r.faster_other_order[x] = times[m].other_order;
+      r.faster_other_order[x] = times[m].other_order || by_rates;
     }
     if (m >= slower) {
       r.slower_ns[x] = times[m].ns;
-      r.slower_other_order[x] = times[m].other_order;
+      r.slower_other_order[x] = times[m].other_order || by_rates;
     }
   }
   std::vector<Resource> by_saving = by_blame;

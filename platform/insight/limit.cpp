@@ -9,18 +9,20 @@ namespace {
 struct Facts {
   std::string_view name, title;
   std::vector<std::string_view> attributes;
+  bool room = false;
   std::string_view kind = "";  ///< of the blocks; empty: of any that has such attributes
 };
 
 const Facts& facts_of(Limit limit) {
   static const Facts all[kLimits] = {
       {"none", "nothing", {}},
-      {"window", "the window of tiles in flight", {"reserved_mb"}},
-      {"depth", "the depth of the engines' queues", {"queue_depth"}},
-      {"engines", "the count of pe_dma's engines", {"rd_engines", "wr_engines"}, "pe_dma"},
+      {"window", "the window of tiles in flight", {"reserved_mb"}, true},
+      {"depth", "the depth of the engines' queues", {"queue_depth"}, true},
+      {"engines", "the count of pe_dma's engines", {"rd_engines", "wr_engines"}, false, "pe_dma"},
       {"channels", "the spread over memory channels", {"hash", "interleave_bytes", "pseudo_channels"}},
-      {"slots", "the slots of queues between PEs", {"slots", "slot_bytes"}},
-      {"outstanding", "pe_dma's transactions under way for one item", {"outstanding"}, "pe_dma"},
+      {"slots", "the slots of queues between PEs", {"slots", "slot_bytes"}, true},
+      {"outstanding", "pe_dma's transactions under way for one item", {"outstanding"}, true, "pe_dma"},
+      {"buffers", "room in finite buffers", {"buffer_flits", "vcs", "allocation"}, true},
   };
   return all[static_cast<size_t>(limit)];
 }
@@ -33,6 +35,10 @@ std::string_view name_of(Limit limit) {
 
 std::string_view title_of(Limit limit) {
   return facts_of(limit).title;
+}
+
+bool is_room(Limit limit) {
+  return facts_of(limit).room;
 }
 
 Limit limit_of(std::string_view kind, std::string_view attribute) {

@@ -15,13 +15,17 @@ enum class Limit : uint8_t {
   channels,     ///< a memory's channel has more than its even share while others are idle
   slots,        ///< of the rings between PEs
   outstanding,  ///< transactions that pe_dma has under way for one item
+  buffers,      ///< room, and virtual channels, of finite buffers
 };
-constexpr size_t kLimits = static_cast<size_t>(Limit::outstanding) + 1;
+constexpr size_t kLimits = static_cast<size_t>(Limit::buffers) + 1;
 
 /// "window", for files.
 std::string_view name_of(Limit);
 /// "the window of tiles in flight", for sentences.
 std::string_view title_of(Limit);
+/// Whether more of what it limits by is room alone, for more of what waits; else there are more of something, or it is
+/// how addresses are spread.
+bool is_room(Limit);
 /// Which limit an attribute of a kind of block moves; none: it is of no limit.
 Limit limit_of(std::string_view kind, std::string_view attribute);
 

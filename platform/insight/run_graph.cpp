@@ -122,7 +122,7 @@ Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count
     if (unexplained_ == Resource::other) unexplained_ns_ += open;
     const auto [begin, end] = parts(causes_[last].cost);
     std::vector<CostPart> all(begin, end);
-    all.push_back({unexplained_, false, CostPart::kNobody, open});
+    all.push_back({unexplained_, false, CostPart::kNobody, open, has_finite_buffers() ? Limit::buffers : Limit::none});
     causes_[last].cost = cost(all);
   }
   moments_.push_back({t_ns, first, op});

@@ -104,6 +104,8 @@ class RunGraph {
   /// Of what was added: time that no cause explains, and causes that would have come too late. Both are 0 where the
   /// graph knows all rules of a system.
   double unexplained_ns() const { return unexplained_ns_; }
+  /// In this system there are waits for room in finite buffers: what no cause explains is one.
+  bool has_finite_buffers() const { return unexplained_ == Resource::buffers; }
   uint64_t contradictions() const { return contradictions_; }
   /// A machine of which the run's time is asked.
   struct Machine {

@@ -225,9 +225,10 @@ void RunGraphRecorder::follow_no_more(LinkState& state, const Link& link) {
 }
 
 /// It waits for the one before it.
-Cause RunGraphRecorder::take(LinkState& state, const Link& link, const Cause& ready, const LinkCrossing& c,
-                             OpNumber op) {
-  state.taken = {graph_.add(c.start_ns, op, {ready, {state.taken.from, state.held}}), 0};
+Cause RunGraphRecorder::take(LinkState& state, const Link& link, Cause ready, const LinkCrossing& c, OpNumber op) {
+  Cause free{state.taken.from, state.held};
+  if (graph_.has_finite_buffers()) wait_for_room(link, c.start_ns, ready, free);
+  state.taken = {graph_.add(c.start_ns, op, {ready, free}), 0};
   const double takes = c.end_ns - c.start_ns;
   if (state.held_ns != takes) hold(state, link, takes, c.header);
   return {state.taken.from, state.onward};
@@ -279,6 +280,14 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   v.here_ns = c.arrive_ns;
   v.by = &link;
   v.held_ns = c.end_ns - c.start_ns;
+}
+
+/// What is ready and finds the link free goes later where the buffer behind the link has no room, or no channel for it.
+void RunGraphRecorder::wait_for_room(const Link& link, double start_ns, Cause& own, Cause& free) {
+  const auto comes = [&](const Cause& c) { return graph_.ns(c.from) + graph_.cost_ns(c.cost); };
+  Cause& last = comes(free) > comes(own) ? free : own;
+  const double waits = start_ns - comes(last);
+  if (waits > RunGraph::kSameNs) last = then(last, {Resource::buffers, true, link.edge, waits, Limit::buffers});
 }
 
 // ---- at the memory

@@ -218,6 +218,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Way& way_of(const Route&);
   Cause then(const Cause& last, const CostPart& part) { return {last.from, graph_.plus(last.cost, part)}; }
   Cause then(const Cause& last, Cost cost) { return {last.from, graph_.plus(last.cost, cost)}; }
+  void wait_for_room(const Link&, double start_ns, Cause& own, Cause& free);
   Access* find(const FabricTransaction&);
   Access& open(const FabricTransaction&);
   CostPart of_node(const Component&, double ns) const;
@@ -241,7 +242,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   bool follows(LinkState&, const Traveller& before, const LinkCrossing&, double stop_ns) const;
   Cause follow(LinkState&, const Link&, const Cause& last, const LinkCrossing&, OpNumber);
   void follow_no_more(LinkState&, const Link&);
-  Cause take(LinkState&, const Link&, const Cause& ready, const LinkCrossing&, OpNumber);
+  Cause take(LinkState&, const Link&, Cause ready, const LinkCrossing&, OpNumber);
   void hold(LinkState&, const Link&, double takes, bool header);
   /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, bool by_header,

@@ -1,5 +1,7 @@
 #include "kernbench/platform/tools/proposals.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -19,6 +21,8 @@ using insight::Limit;
 using insight::Resource;
 using Of = SingleChange::Of;
 
+constexpr double kWorthATry = 0.02;  // of the run
+
 struct Prediction {
   double ns = 0;
   bool about = false;
@@ -30,7 +34,7 @@ class Predictions {
  public:
   Predictions(const Insight& run, const std::vector<SingleChange>& changes, const LaunchNotes& launch, bool timed)
       : run_(run), launch_(launch), timed_(timed) {
-    for (const Resource r : {Resource::mesh, Resource::ucie, Resource::routers, Resource::memory})
+    for (const Resource r : {Resource::mesh, Resource::ucie, Resource::routers, Resource::memory, Resource::buffers})
       of_place_ += blamed(r);
     for (const SingleChange& c : changes) of_place_ = std::max(of_place_, blamed_on_unlike(c) * (1 - c.ratio));
   }
@@ -63,6 +67,12 @@ class Predictions {
 
  private:
   std::optional<Prediction> of_part(const std::string& name) const {
+    const std::optional<Prediction> room = without(Limit::buffers);
+    // Room comes back over the wires: at most half of what one waits for it.
+    if (name == name_of(Resource::wires) && room) {
+      const double faster = run_.faster_ns[static_cast<size_t>(Resource::wires)];
+      return Prediction{faster - std::max(0.0, run_.sim_ns - room->ns) / 2, true, name, true};
+    }
     for (size_t i = 0; i < insight::kResources; ++i) {
       if (name_of(static_cast<Resource>(i)) == name)
         return Prediction{run_.faster_ns[i], run_.faster_other_order[i], name};
@@ -78,7 +88,9 @@ class Predictions {
   }
 
   std::optional<Prediction> of_attribute(const SingleChange& c) const {
-    if (const Limit limit = insight::limit_of(c.kind, c.name); limit != Limit::none) return without(limit);
+    const Limit limit = insight::limit_of(c.kind, c.name);
+    if (limit == Limit::buffers) return of_buffers(c);
+    if (limit != Limit::none) return without(limit);
     if (!c.unlike.empty()) return of_unlike(c);
     // Fewer misses cost less, as if each took half as long.
     if (c.kind == "pe_mmu" && c.factor == 2 && (c.name == "page_bytes" || c.name == "tlb_entries"))
@@ -89,6 +101,33 @@ class Predictions {
     if (c.kind == "pe_ipcq" && c.name == "tier")
       return Prediction{run_.sim_ns - blamed(Resource::queues), true, "tier"};
     return std::nullopt;
+  }
+
+  /// Of what the run would save without waits for room the part that the path waits for these nodes' buffers; what is
+  /// of no link is a memory's, which holds responses back. Each attribute is tried by itself.
+  std::optional<Prediction> of_buffers(const SingleChange& c) const {
+    std::optional<Prediction> p = without(Limit::buffers);
+    const double all = blamed(Resource::buffers);
+    if (!p || all <= 0) return std::nullopt;
+    const bool memory = c.kind == "hbm_ctrl" || c.kind == "sram";
+    double its = 0;
+    for (const Insight::Share& s : run_.by_component) {
+      if (s.resource == Resource::buffers && (s.name.empty() ? memory : is_before_one_of(c, s.name))) its += s.ns;
+    }
+    if (c.name == "allocation" && its < all / 2) return std::nullopt;  // who goes first is of one kind of place
+    p->ns = run_.sim_ns - (run_.sim_ns - p->ns) * its / all;
+    p->reason += " " + c.name;
+    p->unbound = p->unbound && its > kWorthATry * run_.sim_ns;
+    return p;
+  }
+
+  /// Whether the edge leads to a node whose attribute is changed.
+  static bool is_before_one_of(const SingleChange& c, const std::string& edge) {
+    const std::string to = edge.substr(edge.find("->") + 2);
+    return std::any_of(c.options.begin(), c.options.end(), [&](const auto& option) {
+      const std::string nodes = option.second.substr(0, option.second.rfind("." + c.name + "="));
+      return fnmatch(nodes.c_str(), to.c_str(), 0) == 0;
+    });
   }
 
   /// What the path blames on nodes that are not like the others of their kind, less what it would at the others'
@@ -152,10 +191,13 @@ class Predictions {
     return {run_.sim_ns - ns, true, "other kernel"};
   }
 
-  /// What the cost table takes, or where that has chosen what simulations do: half as many messages.
+  /// What the cost table takes, or where that has chosen, or waits for room count, which it knows nothing of, what
+  /// simulations do: half as many messages.
   std::optional<Prediction> of_algorithm(const SingleChange& c) const {
-    const char* other = launch_.costs_ns.empty() ? "auto" : launch_.simulated ? "" : "best";
-    if (c.options.front().second != std::string("algorithm=") + other) return std::nullopt;
+    const std::string other = c.options.front().second.substr(std::string("algorithm=").size());
+    const bool chosen = !launch_.costs_ns.empty();
+    const bool simulated = !launch_.simulated && (chosen || without(Limit::buffers));
+    if (!(other == "auto" && !chosen) && !(other == "best" && simulated)) return std::nullopt;
     double ns = 0;
     for (const Resource r : {Resource::queues, Resource::pe_cpu, Resource::scheduler, Resource::engines,
                              Resource::routers, Resource::wires, Resource::mesh, Resource::ucie, Resource::pcie})
@@ -196,7 +238,6 @@ using Proposal = std::pair<Prediction, const SingleChange*>;
 std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run,
                                 const Predictions& predictions, size_t most) {
   constexpr size_t kOfOneReason = 3;
-  constexpr double kWorthATry = 0.02;
   std::vector<Proposal> all;
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);

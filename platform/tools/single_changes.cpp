@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/insight/limit.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
@@ -77,13 +78,16 @@ std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, c
   return others;
 }
 
-/// Of a number twice or half as large; docs/insight.md has the table.
-ChangeCost cost_of(const std::string& kind, const std::string& attribute) {
-  static const std::set<std::string> spread = {"interleave_bytes"};
-  static const std::set<std::string> room = {"reserved_mb", "queue_depth",  "outstanding", "slots",      "slot_bytes",
-                                             "tlb_entries", "buffer_flits", "vcs",         "read_queue", "write_queue"};
-  if (spread.count(attribute) > 0 || (kind == "pe_mmu" && attribute == "page_bytes")) return ChangeCost::nothing;
-  return room.count(attribute) > 0 ? ChangeCost::room : ChangeCost::hardware;
+/// Of another value; docs/insight.md has the table.
+ChangeCost cost_of(const std::string& kind, const AttrSpec& a) {
+  // Beside what is_room() knows; outstanding of a pcie_ep and a port.
+  static const std::set<std::string> room = {"outstanding", "tlb_entries", "read_queue", "write_queue"};
+  const bool named = a.type == AttrType::string || a.type == AttrType::boolean;
+  // An engine that waits for no operands is another one.
+  if (named) return a.name == "stream_operands" ? ChangeCost::hardware : ChangeCost::nothing;
+  if (a.name == "interleave_bytes" || (kind == "pe_mmu" && a.name == "page_bytes")) return ChangeCost::nothing;
+  const bool more_room = is_room(insight::limit_of(kind, a.name)) || room.count(a.name) > 0;
+  return more_room ? ChangeCost::room : ChangeCost::hardware;
 }
 
 class Changes {
@@ -133,7 +137,8 @@ class Changes {
     for (const auto& [kind, all] : values) {
       for (const auto& [pattern, of] : all) {
         if (of.size() == 1) continue;
-        make_alike(Of::edge, "edge:" + kind, kind, of, {{"set", "edge:" + pattern + ".bw_gbs=" + most_of(of)}});
+        make_alike(Of::edge, ChangeCost::hardware, "edge:" + kind, kind, of,
+                   {{"set", "edge:" + pattern + ".bw_gbs=" + most_of(of)}});
       }
     }
     for (const auto& [kind, all] : bandwidths) {
@@ -242,8 +247,9 @@ class Changes {
   }
 
   /// Nodes, or edges, of one pattern that are not as most of these are: all as they.
-  void make_alike(Of of_what, const std::string& name, const std::string& kind, const Values& values, Options options) {
-    add(std::move(options), ChangeCost::hardware, of_what, name, 0, kind);
+  void make_alike(Of of_what, ChangeCost cost, const std::string& name, const std::string& kind, const Values& values,
+                  Options options) {
+    add(std::move(options), cost, of_what, name, 0, kind);
     SingleChange& change = changes_.back();
     double least = 0, greatest = 0;
     for (const auto& [text, found] : values) {
@@ -260,7 +266,8 @@ class Changes {
     for (const auto& [pattern, values] : all) {
       if (values.size() == 1) continue;
       const std::string target = only_owner && all.size() == 1 ? "*" : pattern;
-      make_alike(Of::attribute, a.name, kind, values, {{"set", target + "." + a.name + "=" + most_of(values)}});
+      make_alike(Of::attribute, cost_of(kind, a), a.name, kind, values,
+                 {{"set", target + "." + a.name + "=" + most_of(values)}});
     }
   }
 
@@ -272,25 +279,21 @@ class Changes {
       texts.insert(values.begin()->first);
     }
     const AttrValue& value = all.begin()->second.begin()->second.second;
-    const auto set_all = [&](const std::string& text, ChangeCost cost, double factor = 0) {
+    const auto set_all = [&](const std::string& text, double factor = 0) {
       Options options;
       if (only_owner) options.emplace_back("set", "*." + a.name + "=" + text);
       for (const auto& [pattern, values] : all) {
         if (!only_owner) options.emplace_back("set", pattern + "." + a.name + "=" + text);
       }
-      add(std::move(options), cost, Of::attribute, a.name, factor, kind);
+      add(std::move(options), cost_of(kind, a), Of::attribute, a.name, factor, kind);
     };
     if (texts.size() > 1) return each_by(kind, a, all);
     const std::string& text = *texts.begin();
-    // An engine that waits for no operands is another one.
-    if (a.type == AttrType::boolean)
-      set_all(text == "true" ? "false" : "true",
-              a.name == "stream_operands" ? ChangeCost::hardware : ChangeCost::nothing);
+    if (a.type == AttrType::boolean) set_all(text == "true" ? "false" : "true");
     for (const std::string& other : a.legal_texts()) {
-      if (a.type == AttrType::string && other != text) set_all(other, ChangeCost::nothing);
+      if (a.type == AttrType::string && other != text) set_all(other);
     }
-    for (const auto& [other, factor] : twice_and_half(a, value))
-      set_all(text_of_value(other), cost_of(kind, a.name), factor);
+    for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of_value(other), factor);
   }
 
   /// Twice and half what each pattern has; of 0 it stays.
@@ -302,7 +305,7 @@ class Changes {
           if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of_value(other));
         }
       }
-      if (!options.empty()) add(std::move(options), cost_of(kind, a.name), Of::attribute, a.name, factor, kind);
+      if (!options.empty()) add(std::move(options), cost_of(kind, a), Of::attribute, a.name, factor, kind);
     }
   }
 

@@ -102,6 +102,7 @@ void read_areas(energy::EnergyTable& table, YamlMap& section, const std::vector<
   for (const char* phy : {"ucie_phy", "pcie_phy"})
     read_into(table, map, phy, std::string("area.") + phy, Unit::mm2_gbs);
   read_into(table, map, "hbm_phy", "area.hbm_phy", Unit::mm2);
+  read_into(table, map, "rest", "area.rest", Unit::none);
   for (const std::string& kind : kinds) {
     if (kind != "sram" && kind != "pe_tcm") read_into(table, map, kind, "area." + kind, Unit::mm2);  // by their bits
   }

@@ -1,6 +1,8 @@
 """Area, static power and price follow what a machine has; they are metrics of sweeps and fronts; bounds are told."""
 import json
+import math
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -35,6 +37,51 @@ class Machines(cli_support.Cli):
         self.assertAlmostEqual(sum(b["mm2"]["value"] for b in area["blocks"]), area["mm2"]["value"], places=6)
         self.assertEqual([d["die"] for d in area["dies"]], ["sip0.io0", "sip0.cube0"])
         self.assertEqual(area["packages"], 1)
+
+    def with_rest(self, low, value, high):
+        """n7.yaml with another share; without one where there is none."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        table = os.path.join(folder.name, "mine.yaml")
+        with open(topology("energy/n7.yaml"), encoding="utf-8") as file, open(table, "w", encoding="utf-8") as mine:
+            text = re.sub(r"(?ms)^  rest: \{.*?\}\n", "", file.read())
+            if value is not None:
+                text = text.replace("\narea:", f'\narea:\n  rest: {{value: {value}, unit: "1", quality: assumed, range: '
+                                               f'[{low}, {high}], source: "a test"}}', 1)
+            mine.write(text)
+        return table
+
+    def test_the_rest_of_a_die_is_a_share_of_its_blocks(self):
+        blocks = self.energy(table=self.with_rest(0, None, 0))["area"]
+        self.assertNotIn("*.rest", [b["block"] for b in blocks["blocks"]])
+        for low, value, high in ((0, 0, 0), (0.05, 0.25, 0.5), (0, 1000, 1e9)):
+            area = self.energy(table=self.with_rest(low, value, high))["area"]
+            of = dict(zip(("low", "value", "high"), (1 + low, 1 + value, 1 + high)))
+            for end, share in of.items():
+                self.assertAlmostEqual(area["mm2"][end] / (blocks["mm2"][end] * share), 1, places=9)
+                for die, bare in zip(area["dies"], blocks["dies"]):
+                    self.assertAlmostEqual(die["mm2"][end] / (bare["mm2"][end] * share), 1, places=9)
+            rest = [b for b in area["blocks"] if b["block"] == "*.rest"]
+            self.assertEqual([(b["count"], b["of"]) for b in rest], [(3, "dies")])
+            self.assertAlmostEqual(rest[0]["mm2"]["value"], blocks["mm2"]["value"] * value, places=6)
+        # It leaks as the blocks do.
+        leaks = [self.energy(table=self.with_rest(0, v, 1))["static_w"]["value"] for v in (0, 1)]
+        self.assertAlmostEqual(leaks[1] / leaks[0], 2, places=4)  # of whole 1e-3 mm2
+        self.refuses(*RUN, "--energy", self.with_rest(0, -0.1, 1), saying=["rest", "-0.1", ">= 0"], lines=1)
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "run.sqlite")
+            report = json.loads(self.succeeds(*RUN, "--energy", "n7.yaml", "--format", "json", "--oplog", log))
+            again = json.loads(self.succeeds("replay", "--oplog", log, "--format", "json"))
+        self.assertEqual(again["energy"]["area"], report["energy"]["area"])
+
+    def test_a_mac_at_7_nm_by_a_pencil(self):
+        # fp16 multiply 1640 + 32-bit add 4184 um2 at 45 nm, whose density lies between 3.3 at 65 nm and 7.7 at 40.
+        at_45 = 3.3 * (7.7 / 3.3) ** (math.log(65 / 45) / math.log(65 / 40))
+        with open(topology("energy/n7.yaml"), encoding="utf-8") as file:
+            area = file.read().split("\narea:")[1]
+        for dtype, um2 in (("i8", 282 + 137), ("f16", 1640 + 4184), ("f32", 7700 + 4184)):
+            value = float(re.search(rf"\n    {dtype}: {{value: ([\d.]+)", area)[1])
+            self.assertAlmostEqual(value / (um2 * at_45 / 96.3), 1, places=2)
 
     def test_logic_of_n5_is_smaller_and_wafers_are_dearer(self):
         n7, n5 = self.energy(), self.energy(table="n5.yaml")

@@ -319,7 +319,8 @@ def main():
     parser = argparse.ArgumentParser(description="Is what holds a run back named? Seeded cases, thirty a set: truth by simulating "
                                      "all single changes, beside the first remedy of run --explain=verify.")
     parser.add_argument("which", nargs="*", default=list(seeded_runs.SETS),
-                        help="sets: " + ", ".join(seeded_runs.SETS) + "; another word or number is the seed of all sixty")
+                        help="sets: " + ", ".join(seeded_runs.SETS) + "; another word or number is the seed of all sixty, finite and whatever "
+                        "follows it that of six with finite buffers")
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--truth", help="a file in which truths are kept between campaigns; of a build with other times begin anew")
     parser.add_argument("--all", action="store_true", help="show the five best changes and all remedies of each case")

@@ -122,6 +122,42 @@ class Remedies(cli_support.Cli):
                          {"--set '*.slots=2'": 1, "--scale mesh=2": 2})
         self.assertTrue(all(r["free"] == (r["cost"] == 0) for r in insight["remedies"]))
 
+    FLITS = ("run", "--topology", "one_cube.yaml", "--links", "flit", "--response", "routed", "--set", "file:ns_per_mm=0.2",
+             "--kernel", "all_reduce", "--param", "algorithm=ring", "--param", "n=16384")
+
+    @staticmethod
+    def of_buffers(insight):
+        return [r for r in insight["remedies"] if any(a in r["change"] for a in ("buffer_flits=", "vcs=", "allocation="))]
+
+    def test_room_in_buffers_is_named_and_tried(self):
+        sim_ns, insight = self.tried(*self.FLITS, "--set", "*.buffer_flits=1")
+        self.assertIn("It waits for room in finite buffers first", " ".join(insight["verdict"]))
+        without = next(u for u in insight["without_limit"] if u["limit"] == "buffers")
+        unlimited = self.time_of(*self.FLITS, "--set", "*.buffer_flits=1024")
+        self.assertLess(abs(without["ns"] - unlimited), 0.05 * sim_ns)
+        first = insight["remedies"][0]
+        self.assertRegex(first["change"], r"^--set '\S*r\*c\*\.buffer_flits=2'$")  # routers stand in the way
+        self.assertEqual(first["cost"], 1)
+        self.assertLess(first["ns"], 0.85 * sim_ns)
+        for r in self.of_buffers(insight):
+            self.assertTrue(r["about"], r)
+        unmarked = [r for r in insight["remedies"] if "ns" in r and not r["about"] and abs(r["predicted_ns"] - r["ns"]) > 0.02 * r["ns"]]
+        self.assertEqual(unmarked, [])
+
+    def test_buffers_that_nothing_waits_for_are_no_remedy(self):
+        for words in ((), ("--set", "*.buffer_flits=65536"), ("--set", "*.buffer_flits=1", "--set", "*.buffer_flits=65536")):
+            _, insight = self.tried(*self.FLITS, *words)
+            self.assertEqual(self.of_buffers(insight), [], words)
+            self.assertNotIn("buffers", " ".join(insight["verdict"]))
+            self.assertNotIn("buffers", [u["limit"] for u in insight["without_limit"]])
+
+    def test_one_router_with_less_room_is_made_like_the_others(self):
+        run = (*self.FLITS, "--set", "*.buffer_flits=16", "--set", "*.r0c1.buffer_flits=1")
+        sim_ns, insight = self.tried(*run)
+        named = [r for r in self.of_buffers(insight) if "r*c*.buffer_flits=16" in r["change"]]
+        self.assertEqual([r["cost"] for r in named], [1], insight["remedies"])  # room, as more of it for all would be
+        self.assertEqual(named[0]["ns"], self.time_of(*self.FLITS, "--set", "*.buffer_flits=16"))
+
     def test_what_is_no_faster_never_stands_first(self):
         for kernel, params in (("vector_add", ("--param", "n=1048576")), ("gemm", ()), ("barrier", ())):
             sim_ns, insight = self.tried("run", "--topology", "one_cube.yaml", "--kernel", kernel, *params, "--launch", "direct")

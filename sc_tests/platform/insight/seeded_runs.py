@@ -1,5 +1,6 @@
 """Runs that something known holds back: twenty classes, each on three kinds of machine: a small shipped one, another
-shipped one, a random one. Magnitudes are drawn; a case that nothing holds back is drawn anew (bottlenecks.py)."""
+shipped one, a random one. Three more are of finite buffers, on small and random machines: the sets `finite…`. Magnitudes are
+drawn; a case that nothing holds back is drawn anew (bottlenecks.py)."""
 import random
 
 SETS = {"fixed": 34, "new": 3058173887}  # the seeds; new: the commit of the detectors
@@ -35,6 +36,14 @@ class Machine:
 
     def set(self, target, value):
         self.words += ["--set", f"{target}={value}"]
+
+    def in_flits(self):
+        """With finite buffers one can wait for."""
+        for option in ("--links", "--response"):
+            if option in self.words:
+                at = self.words.index(option)
+                del self.words[at:at + 2]
+        self.words += ["--links", "flit", "--response", "routed"]
 
     def shipped_as(self, name):
         return any(name in w for w in self.words)
@@ -197,6 +206,40 @@ CLASSES = {f.__name__: f for f in (window, channels, idle, mesh, ucie, hbm, outs
                                    messages, imbalance, slow, host, tiles, split, engines, tcm)}
 
 
+def traffic(rng):
+    return rng.choice((run("vector_add", n=65536), run("gather", n=128, cols=256), run("gemm_epilogue", m=256, n=128, k=128),
+                       run("embedding_gather", tokens=256, dim=64), run("all_reduce", n=16384, algorithm="ring"),
+                       run("all_gather", n=4096)))
+
+
+def buffers(rng, m):
+    """Less room than a link's round trip takes."""
+    m.in_flits()
+    m.set("file:ns_per_mm", rng.choice((0.2, 0.5, 1)))
+    m.set(rng.choice(("*.buffer_flits", "*.r*c*.buffer_flits")), rng.choice((1, 1, 2)))
+    return rng.choice((run("vector_add", n=65536), run("gather", n=128, cols=256), run("gemm_epilogue", m=256, n=128, k=128),
+                       run("all_reduce", n=16384, algorithm="ring"), run("all_gather", n=16384)))
+
+
+def virtual_channels(rng, m):
+    """Messages to one place hold up those to others."""
+    m.in_flits()
+    m.set("*.buffer_flits", rng.choice((1, 2, 4)))
+    m.set("*.allocation", rng.choice(("round_robin", "oldest_first")))
+    m.set("*.hbm_ctrl.*.efficiency", rng.choice((0.25, 0.5, 1)))
+    return rng.choice((run("gather", n=128, cols=256), run("paged_gather", seqs=16, blocks=8), run("all_to_all", n=4096),
+                       run("all_reduce", n=16384, algorithm="halving")))
+
+
+def memory_room(rng, m):
+    """A latency that passes in a memory's limited buffer."""
+    m.in_flits()
+    m.set("*.hbm_ctrl.*.buffer_flits", rng.choice((1, 2, 4)))
+    m.set("*.hbm_ctrl.*.overhead_ns", rng.choice((20, 50, 100)))
+    return traffic(rng)
+
+
+FINITE = {f.__name__: f for f in (buffers, virtual_channels, memory_room)}
 OF_SEVERAL = {"idle", "ucie", "messages", "imbalance", "slow", "split"}  # PEs
 
 
@@ -204,12 +247,14 @@ def drawn(which, name, kind, draw):
     """Words of run."""
     rng = random.Random(f"{SETS.get(which, which)} {name} {kind} {draw}")
     machine = Machine(rng, kind, name in OF_SEVERAL)
-    words = CLASSES[name](rng, machine)
+    words = {**CLASSES, **FINITE}[name](rng, machine)
     return machine.words + words
 
 
 def names(which):
     """(class, kind of machine) of a set of thirty: every other one; both sets together have each class on each kind."""
+    if str(which).startswith("finite"):
+        return [(name, kind) for name in FINITE for kind in ("small", "random")]
     pairs = [(name, kind) for c, name in enumerate(CLASSES) for k, kind in enumerate(KINDS)
              if which not in SETS or (c + k) % 2 == list(SETS).index(which)]
     return pairs
