@@ -6,8 +6,8 @@ namespace {
 /// What a tile has in TCM at most, of elements of 4 bytes: sums and what is made of them; two steps' pieces of the
 /// operands, and those that they are made of.
 int64_t bytes_of_tile(int64_t rows, int64_t columns) {
-  constexpr int64_t kElement = 4, kSums = 4, kPieces = 3;
-  return kElement * (kSums * rows * columns + kPieces * kTileK * (rows + columns));
+  constexpr int64_t kElement = 4, kPartials = 4, kPieces = 3;
+  return kElement * (kPartials * rows * columns + kPieces * kTileK * (rows + columns));
 }
 
 }  // namespace

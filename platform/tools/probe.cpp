@@ -156,7 +156,7 @@ class CaseFinder {
   std::vector<ProbeCase> cases_;
 };
 
-struct Point {
+struct ProbePoint {
   const ProbeCase* probe;
   uint64_t nbytes;
 };
@@ -164,7 +164,7 @@ struct Point {
 /// Issues the next transaction when the previous one is done.
 class ProbeDriver {
  public:
-  ProbeDriver(Platform& platform, const std::vector<Point>& points) : platform_(platform), points_(points) {
+  ProbeDriver(Platform& platform, const std::vector<ProbePoint>& points) : platform_(platform), points_(points) {
     results.reserve(points.size());
     schedule();
   }
@@ -177,7 +177,7 @@ class ProbeDriver {
   }
 
   void issue() {
-    const Point& p = points_[results.size()];
+    const ProbePoint& p = points_[results.size()];
     request_ = {p.probe->write,     probe_address(platform_, *p.probe),
                 p.nbytes,           platform_.timeline().now_ns(),
                 &ProbeDriver::done, this};
@@ -202,12 +202,12 @@ class ProbeDriver {
   }
 
   Platform& platform_;
-  const std::vector<Point>& points_;
+  const std::vector<ProbePoint>& points_;
   MemoryRequest request_;
 };
 
-std::vector<ProbeResult> run_points(Platform& platform, const std::vector<Point>& points) {
-  for (const Point& p : points) {
+std::vector<ProbeResult> run_points(Platform& platform, const std::vector<ProbePoint>& points) {
+  for (const ProbePoint& p : points) {
     try {
       platform.routes().route(p.probe->initiator, probe_address(platform, *p.probe), p.nbytes, p.probe->write);
     } catch (const AccessError& e) {
@@ -249,7 +249,7 @@ double next_idle_ns(Platform& platform) {
 
 std::vector<ProbeResult> run_probe(Platform& platform, const std::vector<ProbeCase>& cases,
                                    const std::vector<uint64_t>& sizes) {
-  std::vector<Point> points;
+  std::vector<ProbePoint> points;
   for (const ProbeCase& c : cases) {
     for (uint64_t n : sizes) points.push_back({&c, n});
   }
@@ -268,7 +268,7 @@ size_t ProbeSweep::at_90_pct() const {
 }
 
 std::vector<ProbeSweep> run_sweep(Platform& platform, const std::vector<ProbeCase>& cases) {
-  std::vector<Point> points;
+  std::vector<ProbePoint> points;
   for (const ProbeCase& c : cases) {
     for (uint64_t n : sweep_sizes()) {
       if (n <= platform.graph().memories[c.memory].size) points.push_back({&c, n});
