@@ -12,6 +12,9 @@
 //
 // Nothing waits in a circle: sends are never waited for, and a panel needs only what stands before it on its way.
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -20,7 +23,9 @@
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/quantized.h"
 #include "kernbench/kernel_api/kernels/row_steps.h"
+#include "kernbench/kernel_api/kernels/shards.h"
 #include "kernbench/kernel_api/kernels/sum_beside.h"
+#include "kernbench/kernel_api/kernels/sum_over_ranks.h"
 #include "kernbench/kernel_api/kernels/tcm_share.h"
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
@@ -30,10 +35,22 @@ namespace {
 
 using ccl::Grid;
 
-/// The i-th of the pieces of `step` that a range is cut into.
-Range piece_of(const Range& r, int64_t i, int64_t step) {
-  const int64_t first = std::min(r.count, i * step);
-  return {r.first + first, std::min(step, r.count - first)};
+/// Where a range of so many is cut: the ends of its pieces.
+using Cuts = std::vector<int64_t>;
+Cuts even_cuts(int64_t count, int64_t step) {
+  Cuts ends;
+  for (int64_t at = 0; at < count; at += step) ends.push_back(at + step);
+  return ends;
+}
+/// The i-th piece of a range, which may be shorter than what the cuts are of.
+Range piece_of(const Range& r, const Cuts& ends, size_t i) {
+  const int64_t first = std::min(r.count, i == 0 ? 0 : ends[i - 1]);
+  return {r.first + first, std::min(ends[i], r.count) - first};
+}
+int64_t longest_of(const Cuts& ends) {
+  int64_t most = 0;
+  for (size_t i = 0; i < ends.size(); ++i) most = std::max(most, ends[i] - (i == 0 ? 0 : ends[i - 1]));
+  return most;
 }
 
 /// The PEs of one rank as a grid of cubes, each a grid of PEs.
@@ -62,6 +79,20 @@ std::string in_column(int64_t y) {
   return "col" + std::to_string(y);
 }
 
+/// Whether the ranks share out columns of a, which all of them use.
+bool is_gathered(const Params& p) {
+  return p.choice("split") == "columns_gathered";
+}
+constexpr Exchange kGathered{"gathered", "rank"};
+constexpr uint32_t kGatherSlots = 4;
+constexpr uint64_t kGatherSlotBytes = 16384;
+constexpr int64_t kGatheredK = 512;  // columns of a message, at most
+
+/// Whether the ranks share out k: their products are summands.
+bool is_summed(const Params& p) {
+  return p.choice("split") == "k" || p.choice("split") == "k_to_columns";
+}
+
 /// Lines through the cubes for each PE, everyone with everyone in the rows and columns of a cube.
 std::vector<QueueConnection> connections(const Params& params, const LaunchShape& launch) {
   Rings rings(params);
@@ -81,29 +112,47 @@ std::vector<QueueConnection> connections(const Params& params, const LaunchShape
       }
     }
   }
-  return rings.all();
+  std::vector<QueueConnection> all = rings.all();
+  if (is_summed(params)) SumOverRanks::join(launch, params.choice("tier").c_str(), &all);
+  if (is_gathered(params)) {
+    Rings between(kGatherSlots, kGatherSlotBytes, params.choice("tier"));
+    between.join(launch, kGathered);
+    all.insert(all.end(), between.all().begin(), between.all().end());
+  }
+  return all;
 }
+
+using Stored = std::vector<std::vector<tl::View>>;  // by cube, by PE of a line
+/// An operand's part of k that another rank stores, which the PE of the same place there sends to this one.
+struct Far {
+  size_t rank;
+  Stored stored;
+  std::vector<Range> panels;                      ///< by which it comes, and is used
+  std::vector<std::pair<Range, tl::Tensor>> own;  ///< by k: what comes to this PE
+};
 
 /// One operand as a PE sees it: who stores what of it on the line of cubes and in the line of PEs that it takes part
 /// in.
 struct Line {
   std::string name;
-  int axis = 0;              ///< of the operand, that is split over the PEs of a cube; k is the other one
-  int64_t cube = 0, pe = 0;  ///< where this PE is, on each line
-  std::vector<std::vector<tl::View>> stored;  ///< by cube, by PE of the line
-  std::string before, behind;                 ///< ports to the cubes before and behind on the line
-  std::vector<std::string> peers;             ///< by PE of the line: the port there
-  int64_t length = 0;                         ///< of the axis
-  DType dtype = DType::f32;                   ///< in which it goes from PE to PE
-  std::shared_ptr<const Scales> scales;       ///< with which it is made floats before it does; none: without
+  int axis = 0;                          ///< of the operand, that is split over the PEs of a cube; k is the other one
+  int64_t cube = 0, pe = 0;              ///< where this PE is, on each line
+  Stored stored;                         ///< by cube, by PE of the line
+  std::string before, behind;            ///< ports to the cubes before and behind on the line
+  std::vector<std::string> peers;        ///< by PE of the line: the port there
+  int64_t length = 0;                    ///< of the axis
+  std::vector<Far> far;                  ///< what other ranks have of k, in the order in which it is used
+  DType dtype = DType::f32;              ///< in which it goes from PE to PE
+  std::shared_ptr<const Scales> scales;  ///< with which it is made floats before it does; none: without
 
   /// Of the axis, what a PE stores.
   Range along(const tl::View& v) const { return axis == 1 ? weight_columns(v, length) : range_of(v, 0); }
   /// The same of the PE at a place, alike in all cubes.
   Range of(int64_t p) const { return along(stored.front()[static_cast<size_t>(p)]); }
-  Range k(int64_t c, int64_t p) const {
-    return range_of(stored[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis);
+  Range k(const Stored& of, int64_t c, int64_t p) const {
+    return range_of(of[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis);
   }
+  Range k(int64_t c, int64_t p) const { return k(stored, c, p); }
 };
 
 [[noreturn]] void wrong_layout(const Line& l) {
@@ -136,19 +185,28 @@ class Piece {
       parts_.resize(along.size());
       return;
     }
-    int64_t source = 0;
-    while (!holds(l, source, k)) ++source;
+    const Far* far = nullptr;
+    for (const Far& f : l.far) {
+      if (holder(l, f.stored, k) >= 0) far = &f;
+    }
+    const int64_t source = holder(l, far != nullptr ? far->stored : l.stored, k);
     loads_ = source == l.cube;
     for (size_t p = 0; p < along.size(); ++p) {
       parts_.emplace_back();
       if (along[p].empty()) continue;
       const Dims shape = l.axis == 0 ? Dims{along[p].count, k.count} : Dims{k.count, along[p].count};
-      const tl::View& at = l.stored[static_cast<size_t>(source)][p];
+      const tl::View& at = (far != nullptr ? far->stored : l.stored)[static_cast<size_t>(source)][p];
       if (static_cast<int64_t>(p) != l.pe) {
         parts_.back() = tl.recv_async(l.peers[p], shape, l.dtype);
         continue;
       }
-      if (loads_) {
+      comes_ = far != nullptr;
+      if (loads_ && comes_) {
+        const auto came = std::find_if(far->own.begin(), far->own.end(), [&](const auto& o) {
+          return o.first.first <= k.first && k.end() <= o.first.end();
+        });
+        parts_.back() = came->second.slice(0, along[p].first - at.offset[0], along[p].count);
+      } else if (loads_) {
         const int64_t values = values_in(at.dtype());
         const int64_t row = (l.axis == 0 ? along[p].first : k.first) - at.offset[0];
         const int64_t col = (l.axis == 0 ? k.first : along[p].first) / values - at.offset[1];
@@ -192,7 +250,7 @@ class Piece {
     std::vector<const std::string*> later;
     if (made_) tl.wait(own_);
     for (const std::string* port : to_) {
-      if (loads_ && !stored_.valid() && busy->count(*port) == 0)
+      if (loads_ && !comes_ && !stored_.valid() && busy->count(*port) == 0)
         tl.send_async(*port, own_);
       else
         later.push_back(port);
@@ -203,12 +261,15 @@ class Piece {
   const std::vector<tl::Tensor>& parts() const { return parts_; }
 
  private:
-  static bool holds(const Line& l, int64_t cube, const Range& k) {
-    for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
-      const Range has = l.k(cube, p);
-      if (!has.empty() && has.first <= k.first && k.end() <= has.end()) return true;
+  /// The cube of the line that stores this part of k; -1: none.
+  static int64_t holder(const Line& l, const Stored& stored, const Range& k) {
+    for (int64_t c = 0; c < static_cast<int64_t>(stored.size()); ++c) {
+      for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
+        const Range has = l.k(stored, c, p);
+        if (!has.empty() && has.first <= k.first && k.end() <= has.end()) return c;
+      }
     }
-    return false;
+    return -1;
   }
 
   /// Rows with one scale, one behind the other.
@@ -230,7 +291,8 @@ class Piece {
 
   const Range k_;
   const Line& line_;
-  bool loads_ = false;          ///< this PE's cube stores it
+  bool loads_ = false;          ///< this PE's cube stores it, or another rank's at its place
+  bool comes_ = false;          ///< from another rank
   tl::Tensor stored_, scales_;  ///< of which the own part has still to be made
   bool made_ = false;
   int64_t columns_ = 0;            ///< of the own part
@@ -270,10 +332,10 @@ std::vector<Range> panels(const std::set<int64_t>& cuts, int64_t first, int64_t 
   return all;
 }
 
-/// Of each PE of the line its rows (columns), and of these the i-th `step`.
-std::vector<Range> along(const Line& l, int64_t i, int64_t step) {
+/// Of each PE of the line its rows (columns), and of these the i-th piece.
+std::vector<Range> along(const Line& l, const Cuts& ends, size_t i) {
   std::vector<Range> all;
-  for (size_t p = 0; p < l.peers.size(); ++p) all.push_back(piece_of(l.of(static_cast<int64_t>(p)), i, step));
+  for (size_t p = 0; p < l.peers.size(); ++p) all.push_back(piece_of(l.of(static_cast<int64_t>(p)), ends, i));
   return all;
 }
 bool any(const Line& l) {
@@ -321,6 +383,31 @@ class Output {
   std::vector<const tl::View*> shards_;
 };
 
+/// So many columns over the ranks.
+std::vector<Range> columns_by_ranks(int64_t ranks, int64_t columns) {
+  std::vector<Range> all;
+  const int64_t each = tl::Context::cdiv(columns, ranks);
+  for (int64_t r = 0; r < ranks; ++r) all.push_back(cut({r * each, each}, {0, columns}));
+  return all;
+}
+/// The columns that each rank has of a tensor.
+std::vector<Range> columns_of_ranks(const tl::Context& tl, const tl::Args& args, const std::string& tensor) {
+  std::vector<Range> all(static_cast<size_t>(tl.world_size()));
+  for (uint32_t p = 0; p < args.shards(); ++p) {
+    const Range has = range_of(args.shard(tensor, p), 1);
+    Range& r = all[static_cast<size_t>(tl.launch().pes[p].rank)];
+    if (has.empty()) continue;
+    if (r.empty()) r = has;
+    const int64_t end = std::max(r.end(), has.end());
+    r.first = std::min(r.first, has.first);
+    r.count = end - r.first;
+  }
+  return all;
+}
+
+constexpr int64_t kKeptBesideSum = 3;  // times as much of a stays in TCM
+constexpr int64_t kFewestRows = 32;    // of a PE's piece of a panel that stays: fewer keep GEMM waiting for TCM
+
 class Gemm {
  public:
   Gemm(tl::Context& tl, const tl::Args& args, const Places& places)
@@ -337,13 +424,23 @@ class Gemm {
       l.before = rows ? "W" : "N";
       l.behind = rows ? "E" : "S";
       for (int64_t p = 0; p < (rows ? pes.w : pes.h); ++p) l.peers.push_back(rows ? in_row(p) : in_column(p));
-      for (int64_t c = 0; c < (rows ? cubes.w : cubes.h); ++c) {
-        l.stored.emplace_back();
-        const int64_t at = rows ? cubes.cell(c, cubes.y(cube)) : cubes.cell(cubes.x(cube), c);
-        for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
-          const int64_t in_cube = rows ? pes.cell(p, pes.y(pe)) : pes.cell(pes.x(pe), p);
-          l.stored.back().push_back(args.shard(name, static_cast<uint32_t>(places.at(at, in_cube))));
+      const auto stored = [&](size_t rank) {
+        Stored all;
+        for (int64_t c = 0; c < (rows ? cubes.w : cubes.h); ++c) {
+          all.emplace_back();
+          const int64_t at = rows ? cubes.cell(c, cubes.y(cube)) : cubes.cell(cubes.x(cube), c);
+          for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
+            const int64_t in_cube = rows ? pes.cell(p, pes.y(pe)) : pes.cell(pes.x(pe), p);
+            const int64_t here = places.at(at, in_cube);
+            all.back().push_back(args.shard(name, static_cast<uint32_t>(lane_with(tl.launch(), "rank", here)[rank])));
+          }
         }
+        return all;
+      };
+      l.stored = stored(own_rank());
+      for (size_t i = 1; rows && is_gathered(args.params()) && i < static_cast<size_t>(tl.world_size()); ++i) {
+        const size_t rank = (own_rank() + i) % static_cast<size_t>(tl.world_size());
+        l.far.push_back({rank, stored(rank), {}, {}});
       }
       return l;
     };
@@ -362,7 +459,12 @@ class Gemm {
       of_rows_ = std::make_shared<const Scales>(tl, args, "gemm_2d", "a_step", 1);
     }
     summed_apart_ = of_columns_ || (is_float(args.dtype()) && !is_float(a_.dtype));
-    for (const int64_t m : places.members) {
+    std::vector<int64_t> seen = places.members;
+    if (is_gathered(args.params())) {  // all ranks cut alike what they send each other
+      seen.resize(tl.launch().pes.size());
+      std::iota(seen.begin(), seen.end(), 0);
+    }
+    for (const int64_t m : seen) {
       for (const Line* l : {&a_, &b_}) {
         const tl::View& v = args.shard(l->name, static_cast<uint32_t>(m));
         const Range k = range_of(v, 1 - l->axis), along = l->along(v);
@@ -372,28 +474,52 @@ class Gemm {
         most = std::max(most, along.count);
       }
     }
+    if (args.has("residual") && !is_summed(args.params()))
+      throw KernelFault("gemm_2d: residual: expected split=k or k_to_columns");
+    if (is_summed(args.params())) {
+      const bool all = args.choice("split") == "k";
+      owned_ = all ? columns_by_ranks(tl.world_size(), b_.length) : columns_of_ranks(tl, args, "c");
+      sum_.emplace(tl, owned_, all, [this](const Range& r, const Range& c, const tl::Tensor& t) {
+        summed_.push_back({r, c, t});
+      });
+    }
   }
 
   void run() {
     const bool any_a = any(a_), any_b = any(b_);
+    if (cuts_.empty() && (is_summed(args_.params()) || is_gathered(args_.params())))
+      throw KernelFault("gemm_2d: split=" + args_.choice("split") + ": a rank has no part of k");
     if (cuts_.empty()) clear();
     if (cuts_.empty() || (!any_a && !any_b)) return SumBeside(tl_, args_, 0).finish();
     const Range k{*cuts_.begin(), *cuts_.rbegin() - *cuts_.begin()};
-    if (any_a) check(a_, k);
+    const std::vector<Range> of_ranks =
+        is_gathered(args_.params()) ? columns_of_ranks(tl_, args_, "a") : std::vector<Range>(own_rank() + 1, k);
+    if (any_a) check(a_, of_ranks[own_rank()]);
     if (any_b) check(b_, k);
-    const int64_t step_m = args_.integer("panel_m"), step_n = columns_of_step();
-    const int64_t ms = tl::Context::cdiv(most_rows_, step_m), ns = tl::Context::cdiv(most_cols_, step_n);
-    const int64_t rows = most_of(a_, most_rows_, step_m), cols = most_of(b_, most_cols_, step_n);
     const auto item = static_cast<int64_t>(size_of(args_.dtype()));
+    const int64_t of_a_row = static_cast<int64_t>(a_.peers.size()) * k.count * item;  // in all PEs of the line
+    row_cuts_ = even_cuts(most_rows_, args_.integer("panel_m"));
+    column_cuts_ = even_cuts(most_cols_, columns_of_step());
+    if (sum_ && keep_bytes() / of_a_row >= kFewestRows)
+      row_cuts_ = even_cuts(most_rows_, std::min(args_.integer("panel_m"), keep_bytes() / of_a_row));
+    const int64_t rows = most_of(a_, most_rows_, row_cuts_);
+    const bool may_keep = rows * k.count * item <= keep_bytes();
+    if (sum_ && may_keep) column_cuts_ = cuts_beside_sum();
+    const auto ms = row_cuts_.size(), ns = column_cuts_.size();
+    const int64_t cols = most_of(b_, most_cols_, column_cuts_);
     const int64_t room = args_.integer("panel_bytes") / std::max<int64_t>(1, (rows + cols) * item);
     const int64_t most_k = std::clamp<int64_t>(room, 1, args_.integer("panel_k"));
     const int64_t first_k = std::min(most_k, args_.integer("first_k"));
-    const bool keep = ns > 1 && rows * k.count * item <= args_.integer("keep_bytes");
-    for (int64_t i = 0; i < ms; ++i) {
-      for (int64_t j = 0; j < ns; ++j) {
-        const std::vector<Range> all = panels(cuts_, todo_.empty() ? first_k : most_k, most_k);
+    const bool keep = ns > 1 && may_keep;
+    const std::set<int64_t> own_cuts = cuts_in(of_ranks[own_rank()]);
+    gather(of_ranks, std::min(most_k, kGatheredK), panels(own_cuts, first_k, most_k).size());
+    for (size_t i = 0; i < ms; ++i) {
+      for (size_t j = 0; j < ns; ++j) {
+        std::vector<Range> all = panels(own_cuts, todo_.empty() ? first_k : most_k, most_k);
+        for (const Far& f : a_.far) all.insert(all.end(), f.panels.begin(), f.panels.end());
         for (size_t p = 0; p < all.size(); ++p)
-          todo_.push_back({i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, {}, {}, {}});
+          todo_.push_back(
+              {i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, p == all.size() * 5 / 6, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
@@ -413,12 +539,15 @@ class Gemm {
       // Early enough that it goes on ahead of its turn.
       for (size_t next = s + 1; next < std::min(asked, s + ahead); ++next) todo_[next].b->make_floats(tl_);
       if (s == 0) ask_for_scales();
+      if (s == 0) ask_for_residual();
+      send_gathered(s);
       multiply(&now, keep);
       sum.step();
     }
     sum.finish();
     for (Step& s : todo_) finish(&s);
     store_scaled();
+    if (sum_) sum_->finish([this] { store_summed(); });
   }
 
  private:
@@ -429,10 +558,11 @@ class Gemm {
   };
   /// One panel of one block of c.
   struct Step {
-    int64_t i, j;  ///< the block
+    size_t i, j;  ///< the block
     Range k;
     bool first, last;
     bool a_is_kept;
+    bool goes_on;  ///< what the ranks add up of the block before
     std::optional<Piece> a, b;
     std::vector<Sum> sums;  ///< with what this panel adds
   };
@@ -443,15 +573,28 @@ class Gemm {
   };
 
   /// Rows (columns) of a panel that a PE needs, at most, from all PEs of the line.
-  static int64_t most_of(const Line& l, int64_t of_a_pe, int64_t step) {
-    return static_cast<int64_t>(l.peers.size()) * std::min(of_a_pe, step);
+  static int64_t most_of(const Line& l, int64_t of_a_pe, const Cuts& ends) {
+    return static_cast<int64_t>(l.peers.size()) * std::min(of_a_pe, longest_of(ends));
   }
-  std::vector<Range> rows_of(const Step& s) const { return along(a_, s.i, args_.integer("panel_m")); }
-  std::vector<Range> columns_of(const Step& s) const { return along(b_, s.j, columns_of_step()); }
+  std::vector<Range> rows_of(const Step& s) const { return along(a_, row_cuts_, s.i); }
+  std::vector<Range> columns_of(const Step& s) const { return along(b_, column_cuts_, s.j); }
+  /// Of a in TCM: more where it has to stay for several blocks of columns.
+  int64_t keep_bytes() const { return args_.integer("keep_bytes") * (sum_ ? kKeptBesideSum : 1); }
   /// Whole elements of b.
   int64_t columns_of_step() const {
     const int64_t values = values_in(args_["b"].dtype());
     return tl::Context::cdiv(args_.integer("panel_n"), values) * values;
+  }
+  /// Blocks of columns one behind the other, of whose sums over the ranks each goes beside the next blocks. The first
+  /// is the widest: with it all of a comes.
+  Cuts cuts_beside_sum() const {
+    const int64_t values = values_in(args_["b"].dtype()), whole = tl::Context::cdiv(most_cols_, values);
+    Cuts ends;
+    for (const int64_t sixteenths : {4, 7, 10, 13, 16}) {
+      const int64_t end = tl::Context::cdiv(whole * sixteenths, 16) * values;
+      if (ends.empty() || end > ends.back()) ends.push_back(end);
+    }
+    return ends;
   }
 
   void ask(size_t at) {
@@ -505,6 +648,8 @@ class Gemm {
   /// Waits for a panel's products, which bounds what is in TCM; the last one's go into c.
   void finish(Step* s) {
     store_scaled();
+    const bool ends = s->last && !s->sums.empty();
+    if (sum_ && s->goes_on && !s->sums.empty()) sum_->go_on();
     for (Sum& sum : s->sums) {
       tl_.wait(sum.value);
       if (!s->last) continue;
@@ -512,9 +657,13 @@ class Gemm {
       if (summed_apart_ && args_.choice("activation") == "none")
         scaled_.push_back(sum);
       else if (args_.choice("activation") == "none")
-        out_.store(sum.rows, sum.cols, sum.value);
+        give(sum);
       else
         activate(sum);
+    }
+    if (ends && sum_) {
+      store_scaled();
+      sum_->next();
     }
     s->sums.clear();
   }
@@ -557,9 +706,94 @@ class Gemm {
   void store_scaled() {
     for (const Sum& sum : scaled_) {
       tl_.wait(sum.value);
-      out_.store(sum.rows, sum.cols, sum.value);
+      give(sum);
     }
     scaled_.clear();
+  }
+  std::set<int64_t> cuts_in(const Range& k) const {
+    std::set<int64_t> all = {k.first, k.end()};
+    for (const int64_t c : cuts_) {
+      if (k.first < c && c < k.end()) all.insert(c);
+    }
+    return all;
+  }
+  /// Asks for this PE's part of a that goes to the other ranks, and for theirs.
+  void gather(const std::vector<Range>& of_ranks, int64_t most_k, size_t own_panels) {
+    if (!is_gathered(args_.params())) return;
+    const tl::View& own = args_["a"];
+    const std::vector<Range> sent = panels(cuts_in(of_ranks[own_rank()]), most_k, most_k);
+    for (size_t i = 0; i < sent.size(); ++i) {
+      const Range& k = sent[i];
+      if (cut(k, range_of(own, 1)).empty()) continue;
+      gathered_.push_back({i * own_panels / sent.size(),
+                           tl_.load_async(own.block().tile(0, k.first - own.offset[1], own.shape[0], k.count))});
+    }
+    const Peers peers(tl_, kGathered);
+    for (Far& f : a_.far) {
+      f.panels = panels(cuts_in(of_ranks[f.rank]), most_k, most_k);
+      const tl::View& there = args_.shard("a", peers[f.rank]);
+      for (const Range& k : f.panels) {
+        if (cut(k, range_of(there, 1)).empty()) continue;
+        f.own.emplace_back(k, peers.recv_async(f.rank, {there.shape[0], k.count}, a_.dtype));
+      }
+    }
+  }
+  /// With each step what the other ranks need next: the links between ranks are shared by all PEs.
+  void send_gathered(size_t step) {
+    while (!gathered_.empty() && gathered_.front().at <= step) {
+      Peers(tl_, kGathered).send_to_all(gathered_.front().value);
+      gathered_.pop_front();
+    }
+  }
+  size_t own_rank() const { return static_cast<size_t>(tl_.rank()); }
+  /// What comes to the sums over the ranks of this PE's block of c: asked for early, with all the rows of a part in one
+  /// command, for they lie in several PEs.
+  void ask_for_residual() {
+    if (!sum_ || !args_.has("residual")) return;
+    const Shards from(tl_, args_, "gemm_2d", "residual");
+    for (size_t i = 0; i < a_.peers.size(); ++i) {
+      for (size_t j = 0; j < b_.peers.size(); ++j) {
+        const Range rows = a_.of(static_cast<int64_t>(i)),
+                    cols = cut(b_.of(static_cast<int64_t>(j)), owned_[static_cast<size_t>(tl_.rank())]);
+        if (rows.empty() || cols.empty()) continue;
+        residual_.push_back({rows, cols, from.gather(rows, cols)});
+      }
+    }
+  }
+  tl::Tensor residual_of(const Range& rows, const Range& cols) {
+    for (const Sum& r : residual_) {
+      if (cut(r.rows, rows).empty() || cut(r.cols, cols).empty()) continue;
+      const Range own = cut(r.cols, cols);
+      return r.value.slice(0, rows.first - r.rows.first, rows.count).slice(1, own.first - r.cols.first, own.count);
+    }
+    return {};
+  }
+  /// What has been added up over the ranks into c, columns that stand side by side together, in one command
+  /// for all memories that have some of it.
+  void store_summed() {
+    if (summed_.empty()) return;
+    const Shards c(tl_, args_, "gemm_2d", "c");
+    std::stable_sort(summed_.begin(), summed_.end(), [](const Sum& x, const Sum& y) {
+      return std::pair(x.rows.first, x.cols.first) < std::pair(y.rows.first, y.cols.first);
+    });
+    for (size_t i = 0; i < summed_.size();) {
+      const Range& rows = summed_[i].rows;
+      Range cols = summed_[i].cols;
+      std::vector<tl::Tensor> parts = {summed_[i].value};
+      for (++i; i < summed_.size() && summed_[i].rows.first == rows.first && summed_[i].cols.first == cols.end(); ++i) {
+        parts.push_back(summed_[i].value);
+        cols.count += summed_[i].cols.count;
+      }
+      c.scatter(rows, cols, parts.size() == 1 ? parts.front() : tl_.cat(parts, 1));
+    }
+    summed_.clear();
+  }
+  /// Into c, or to be added up over the ranks first.
+  void give(const Sum& sum) {
+    if (sum_)
+      sum_->add(sum.rows, sum.cols, sum.value, residual_of(sum.rows, sum.cols));
+    else
+      out_.store(sum.rows, sum.cols, sum.value);
   }
 
   void activate(const Sum& sum) {
@@ -587,7 +821,17 @@ class Gemm {
   // most rows and columns of a PE.
   std::set<int64_t> cuts_;
   int64_t most_rows_ = 0, most_cols_ = 0;
+  Cuts row_cuts_, column_cuts_;  ///< of a PE's rows and columns: the blocks of c
   Output out_;
+  std::optional<SumOverRanks> sum_;
+  std::vector<Range> owned_;  ///< columns that each rank adds up
+  std::vector<Sum> residual_;
+  struct Gathered {
+    size_t at;  ///< the step with which it is sent
+    tl::Tensor value;
+  };
+  std::deque<Gathered> gathered_;  ///< of a, to be sent to the other ranks
+  std::vector<Sum> summed_;        ///< over the ranks, not yet in c
   std::vector<Step> todo_;
   std::vector<Held> kept_;        ///< while b goes on to the next columns
   std::vector<tl::Tensor> sums_;  ///< of the block, by part of a and of b
@@ -601,7 +845,13 @@ void gemm_2d(tl::Context& tl, const tl::Args& args) {
 /// c.
 host::Layout layout_of(int operand, const Params& p) {
   const std::string& split = p.choice("split");
-  const bool columns = split == "columns" || (split == "longer" && p.integer("n") > p.integer("m"));
+  if (is_summed(p)) {
+    const host::LayoutLevel of_k = host::shard(operand == 0 ? 1 : 0);
+    if (operand == 2) return host::grid_of_rows(split == "k" ? host::replicate() : host::shard(1));
+    return operand == 0 ? host::grid_of_rows(of_k) : host::grid_of_columns(operand == 1 ? of_k : host::replicate());
+  }
+  if (is_gathered(p) && operand == 0) return host::grid_of_rows(host::shard(1));
+  const bool columns = split == "columns" || is_gathered(p) || (split == "longer" && p.integer("n") > p.integer("m"));
   const bool of_b = operand == 1 || operand == 3, whole = columns ? operand == 0 : of_b;
   const int64_t unit = columns && operand >= 2 ? values_in(weights_dtype(p)) : 1;  // by whole elements of b
   const host::LayoutLevel ranks = whole ? host::replicate() : host::shard(columns ? 1 : 0, unit);
@@ -626,7 +876,10 @@ KernelSpec spec() {
               ParamSpec::size("keep_bytes", 2 << 20, "panels of a stay in TCM for all columns up to this"),
               ParamSpec::size("ahead", 3,
                               "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
-              ParamSpec::choice("split", {"longer", "rows", "columns"}, "of c, that the ranks share out"),
+              ParamSpec::choice("split", {"longer", "rows", "columns", "k", "k_to_columns", "columns_gathered"},
+                                "what the ranks share out: of c, or k: their products are added up, into all ranks' c "
+                                "or into each rank's columns of it; columns_gathered: of c, and those of a, which "
+                                "come to all ranks beside the product"),
               activations_spec("element type of a: i8 beside weights of i8, a_step by rows")};
   for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
   s.params.push_back(dtype);
@@ -635,12 +888,15 @@ KernelSpec spec() {
   s.tensors[0].dtype = [](const Params& p) { return activations_are_integers(p) ? DType::i8 : p.dtype(); };
   s.tensors[1] = weights_spec("b", s.tensors[1].init);
   s.tensors.push_back(scale_spec("scale"));
+  TensorSpec residual = input("residual", {"m", "n"}, Placement::rows);
+  residual.optional = true;
   for (int i = 0; i < 3; ++i) {
     TensorSpec& t = s.tensors[static_cast<size_t>(i)];
     t = placed(t, [i](const Params& p) { return layout_of(i, p); });
   }
   s.tensors.back() = placed(s.tensors.back(), [](const Params& p) { return layout_of(3, p); });
   s.tensors.push_back(placed(row_steps_spec("a_step"), [](const Params& p) { return layout_of(0, p); }));
+  s.tensors.push_back(placed(residual, [](const Params& p) { return layout_of(2, p); }));
   s.function = gemm_2d;
   s.reference = [](const Params& p, const TensorMap& in) {
     if (!is_float(p.dtype())) return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};
@@ -648,6 +904,10 @@ KernelSpec spec() {
     const Floats a = rows_of_steps(in.at("a"), in.count("a_step") > 0 ? &in.at("a_step") : nullptr),
                  b = weights_of(p, in.at("b"), in.count("scale") > 0 ? &in.at("scale") : nullptr);
     Floats y = matmul(a, b, m, n, k);
+    if (in.count("residual") > 0) {
+      const Floats x = in.at("residual").floats();
+      std::transform(y.begin(), y.end(), x.begin(), y.begin(), std::plus<>());
+    }
     if (p.choice("activation") != "none") {
       for (float& v : y) v = activate(p.choice("activation"), v);
     }
@@ -656,6 +916,9 @@ KernelSpec spec() {
   };
   s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
     check_sum_beside(*p);
+    if (is_summed(*p) && p->choice("activation") != "none")
+      throw BadParam("activation: found '" + p->choice("activation") +
+                     "', expected none with split=" + p->choice("split"));
     check_weights(*p);
     check_activations(*p);
     fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});

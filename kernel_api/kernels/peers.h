@@ -74,6 +74,9 @@ class Peers {
     for (size_t i = 1; i < size(); ++i) send(behind(i), t);
   }
   tl::Tensor recv(size_t from, const Dims& shape, DType dtype) const { return tl_.recv(port(from), shape, dtype); }
+  tl::Tensor recv_async(size_t from, const Dims& shape, DType dtype) const {
+    return tl_.recv_async(port(from), shape, dtype);
+  }
 
  private:
   std::string port(size_t i) const { return what_ + "to" + std::to_string(i); }

@@ -5,12 +5,52 @@
 #include <Eigen/Core>
 
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/peers.h"
 
 namespace kernbench::kernels {
 namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
 constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+
+constexpr Exchange kSquares{"squares", "rank"};
+constexpr uint32_t kSquaresSlots = 2;
+constexpr uint64_t kSquaresBytes = 4096;
+
+/// Where ranks share out the columns: a PE's sums of squares go to those of its place in the other ranks.
+void rmsnorm_over_ranks(tl::Context& tl, const tl::Args& args) {
+  const tl::View &x = args["x"], &y = args["y"], &w = args["w"];
+  const int64_t ranks = tl.world_size();
+  if ((ranks - 1) * tl::Context::cdiv(x.whole[1], ranks) >= x.whole[1])
+    throw KernelFault("rmsnorm_over_ranks: a rank has no columns");
+  if (x.empty()) return;
+  const int64_t rows = x.shape[0], cols = x.shape[1], step = std::max<int64_t>(1, kElements / cols);
+  const Peers peers(tl, kSquares);
+  struct Part {
+    int64_t first, rows;
+    tl::Tensor x, squares;
+  };
+  std::vector<Part> parts;
+  for (int64_t i = 0; i < rows; i += step) {
+    const int64_t n = std::min(step, rows - i);
+    parts.push_back({i, n, tl.load_async(x.block().rows(i, n)), {}});
+  }
+  const tl::Tensor weights = tl.cast(tl.load(w.ptr + (x.offset[1] - w.offset[0]), {cols}), DType::f32);
+  for (Part& p : parts) {
+    p.x = tl.cast(p.x, DType::f32);
+    p.squares = tl.sum(p.x * p.x, 1, true);
+    peers.send_to_all(p.squares);
+  }
+  for (const Part& p : parts) {
+    tl::Tensor squares;
+    for (size_t r = 0; r < peers.size(); ++r) {
+      const tl::Tensor s = r == peers.me() ? p.squares : peers.recv(r, p.squares.shape(), DType::f32);
+      squares = squares.valid() ? squares + s : s;
+    }
+    const tl::Tensor scale = tl.rsqrt(tl.fma(squares, 1.0 / static_cast<double>(x.whole[1]), args.number("eps")));
+    tl.store_async(y.block().rows(p.first, p.rows), tl.cast(p.x * scale * weights, y.dtype()));
+  }
+}
 
 void rmsnorm(tl::Context& tl, const tl::Args& args) {
   if (args["y"].empty()) return;
@@ -76,7 +116,24 @@ KernelSpec spec() {
   return s;
 }
 
-const RegisterKernel registered{spec()};
+KernelSpec spec_over_ranks() {
+  KernelSpec s = spec();
+  s.name = "rmsnorm_over_ranks";
+  s.help = "rmsnorm of rows of which each rank has a part of the columns";
+  const host::Layout columns = host::rank_shard(1).cube(host::shard(0)).pe(host::shard(0));
+  s.tensors[0] = placed(s.tensors[0], columns);
+  s.tensors[2] = placed(s.tensors[2], columns);
+  s.function = rmsnorm_over_ranks;
+  s.wiring = "PEs of one place in all ranks, everyone with everyone";
+  s.queues = [](const Params&, const LaunchShape& launch) {
+    Rings rings(kSquaresSlots, kSquaresBytes, "tcm");
+    rings.join(launch, kSquares);
+    return rings.all();
+  };
+  return s;
+}
+
+const RegisterKernel registered{spec()}, registered_over_ranks{spec_over_ranks()};
 
 }  // namespace
 }  // namespace kernbench::kernels

@@ -10,13 +10,14 @@ namespace kernbench::kernels {
 
 Shards::Shards(tl::Context& tl, const tl::Args& args, std::string kernel, std::string tensor)
     : tl_(tl), kernel_(std::move(kernel)), tensor_(std::move(tensor)), args_(args) {
-  int64_t begin = 0;
   for (uint32_t p = 0; p < args.shards(); ++p) {
     const tl::View& v = args.shard(tensor_, p);
-    if (tl.launch().pes[p].rank != tl.rank() || v.empty()) continue;
+    if (v.empty()) continue;
+    if (tl.launch().pes[p].rank < tl.rank()) before_ += v.shape.elements();
+    if (tl.launch().pes[p].rank != tl.rank()) continue;
     shards_.push_back(&v);
-    begins_.push_back(begin);
-    begin += v.shape.elements();
+    begins_.push_back(end_);
+    end_ += v.shape.elements();
   }
 }
 
@@ -69,6 +70,40 @@ tl::Tensor Shards::gather(int64_t row, const std::vector<Columns>& columns) cons
   const auto count = static_cast<int64_t>(index.size());
   return tl_.gather_async(args_.virtual_ptr(tensor_), tl_.tensor(index, {count}, DType::i64), {}, 0, width)
       .reshape({1, elements});
+}
+
+Shards::Runs Shards::runs_of(const Range& rows, const Range& cols) const {
+  const tl::Ptr range = args_.virtual_ptr(tensor_);  // of the rank in a program, of all ranks in a run of one kernel
+  const bool of_all = range.bounds.nbytes > static_cast<uint64_t>(end_) * size_of(range.dtype);
+  std::vector<std::pair<int64_t, int64_t>> runs;
+  int64_t width = cols.count;
+  for (int64_t row = rows.first; row < rows.end(); ++row) {
+    for_each(row, cols.first, cols.count, [&](const tl::View& v, int64_t done, int64_t n) {
+      const auto which = static_cast<size_t>(std::find(shards_.begin(), shards_.end(), &v) - shards_.begin());
+      runs.emplace_back(
+          (of_all ? before_ : 0) + begins_[which] + (row - v.offset[0]) * v.shape[1] + cols.first + done - v.offset[1],
+          n);
+      width = std::gcd(width, std::gcd(runs.back().first, n));
+    });
+  }
+  std::vector<int64_t> index;
+  for (const auto& [begin, n] : runs) {
+    for (int64_t j = 0; j < n / width; ++j) index.push_back(begin / width + j);
+  }
+  const auto count = static_cast<int64_t>(index.size());
+  return {tl_.tensor(index, {count}, DType::i64), width};
+}
+
+tl::Tensor Shards::gather(const Range& rows, const Range& cols) const {
+  const Runs r = runs_of(rows, cols);
+  return tl_.gather_async(args_.virtual_ptr(tensor_), r.index, {}, 0, r.width).reshape({rows.count, cols.count});
+}
+
+void Shards::scatter(const Range& rows, const Range& cols, const tl::Tensor& t) const {
+  const Runs r = runs_of(rows, cols);
+  const Dims by_runs = r.width > 1 ? Dims{r.index.elements(), r.width} : Dims{r.index.elements()};
+  const tl::Tensor dense = t.contiguous() ? t : tl_.copy(t);
+  tl_.scatter_async(args_.virtual_ptr(tensor_), r.index, dense.reshape(by_runs), {}, r.width);
 }
 
 void Shards::store(int64_t row, int64_t col, const tl::Tensor& t) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/tl.h"
 
 namespace kernbench::kernels {
@@ -27,6 +28,9 @@ class Shards {
   /// [1, all of them]: of one row, in one command, so that a DMA may have several shards' on their way at once. Not
   /// waited for.
   tl::Tensor gather(int64_t row, const std::vector<Columns>&) const;
+  /// The same of any rows and columns, and into them.
+  tl::Tensor gather(const Range& rows, const Range& cols) const;
+  void scatter(const Range& rows, const Range& cols, const tl::Tensor& t) const;
   /// t: [rows, cols], at most rows_at() rows. Not waited for.
   void store(int64_t row, int64_t col, const tl::Tensor& t) const;
 
@@ -37,6 +41,12 @@ class Shards {
     int64_t cols;
   };
   Part at(int64_t row, int64_t col, int64_t cols) const;
+  /// A block in the virtual range: its elements by runs of `width`.
+  struct Runs {
+    tl::Tensor index;
+    int64_t width;
+  };
+  Runs runs_of(const Range& rows, const Range& cols) const;
   template <class Visit>
   void for_each(int64_t row, int64_t col, int64_t cols, const Visit& visit) const {
     for (int64_t done = 0; done < cols;) {
@@ -50,6 +60,8 @@ class Shards {
   std::string kernel_, tensor_;
   std::vector<const tl::View*> shards_;
   std::vector<int64_t> begins_;  ///< elements before each in the rank's virtual range
+  int64_t end_ = 0;              ///< elements of the rank
+  int64_t before_ = 0;           ///< elements of the launch before them
   const tl::Args& args_;
   mutable const tl::View* last_ = nullptr;  ///< the next block is mostly in it
 };

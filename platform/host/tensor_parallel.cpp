@@ -5,6 +5,8 @@ namespace {
 
 // So short that there are steps enough between which a sum goes, and that few rows come to their products soon.
 constexpr int64_t kPanelBesideSum = 256;
+// The same where blocks of a product are added up while the next are made.
+constexpr int64_t kPanelBesideBlocks = 512;
 
 /// Gives make() what to write: y itself where there is one rank, else a partial tensor that is summed up into y.
 template <class Make>
@@ -61,7 +63,7 @@ void linear_of_few_rows(Context& h, const On& on, std::map<std::string, Tensor> 
 }
 
 void linear_2d(Context& h, const Tensor& x, const Weights& weights, const Tensor& y, const std::string& activation,
-               const SumBeside& sum) {
+               const SumBeside& sum, const OverRanks& over) {
   const Tensor& w = weights.w;
   const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()));
   const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()));
@@ -78,6 +80,9 @@ void linear_2d(Context& h, const Tensor& x, const Weights& weights, const Tensor
     tensors["part"] = sum.part;
     tensors["sum"] = sum.sum;
   }
+  if (!over.split.empty()) params.emplace_back("split", over.split);
+  if (over.split.rfind("k", 0) == 0) params.emplace_back("panel_k", kPanelBesideBlocks);
+  if (over.residual.places()) tensors["residual"] = over.residual;
   h.launch(streams_of(h, x.layout().ranks()), "gemm_2d", params, tensors);
 }
 

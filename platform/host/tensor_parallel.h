@@ -60,11 +60,18 @@ void add_weights(KernelParams*, const Tensor& x, const Weights&);
 void linear_of_few_rows(Context&, const On&, std::map<std::string, Tensor>, const Weights& w, KernelParams = {},
                         const Weights& up = {});
 
+/// What the ranks do together beside a product, by gemm_2d's `split`: add up their products, to which `residual` comes,
+/// or gather the columns of x. Empty: nothing.
+struct OverRanks {
+  std::string split;
+  Tensor residual = {};
+};
+
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
 /// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes. On the ranks that x is
 /// on.
 void linear_2d(Context&, const Tensor& x, const Weights& w, const Tensor& y, const std::string& activation = "none",
-               const SumBeside& = {});
+               const SumBeside& = {}, const OverRanks& = {});
 
 // Regions, where a tensor goes from one layout over ranks into another.
 

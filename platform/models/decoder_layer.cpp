@@ -34,6 +34,9 @@ bool has_activation_of_its_own(const std::string& activation) {
 
 constexpr int64_t kFewestRowsOfPe = 8;  // of a chunk: fewer, and gemm_2d takes as long for handing on the weights
 
+// Of the stream: more, and a PE's TCM has no room for its part of a sum over the ranks.
+constexpr int64_t kMostElementsOfPe = 1 << 18;
+
 /// What ranges of keys come to, where there are several.
 void add_ranges(const LayerSizes& s, const Way& way, std::vector<Temporary>* all) {
   if (s.splits > 1)
@@ -74,10 +77,20 @@ Layout Way::positions() const {
   return all.on(ranks);
 }
 
+bool is_shared_by_columns(const LayerSizes& s, const Way& way, const std::vector<host::LayoutPlace>& places) {
+  const uint32_t rank = way.ranks.empty() ? 0 : way.ranks.front();
+  const auto pes = std::count_if(places.begin(), places.end(), [&](const auto& p) { return p.rank == rank; });
+  return way.prefill && s.ranks > 1 && s.experts == 0 && !s.layer_norm && !s.parallel && !s.one_norm &&
+         s.dim % s.ranks == 0 && s.hidden % s.ranks == 0 && s.rows >= 2 * kFewestRowsOfPe * pes &&
+         s.rows * s.dim <= kMostElementsOfPe * pes;
+}
+
 std::vector<Chunk> chunks_of(const LayerSizes& s, const Way& way, const std::vector<host::LayoutPlace>& places) {
   const uint32_t rank = way.ranks.empty() ? 0 : way.ranks.front();
   const auto pes = std::count_if(places.begin(), places.end(), [&](const auto& p) { return p.rank == rank; });
-  if (!way.prefill || s.ranks == 1 || s.experts > 0 || s.rows < 2 * kFewestRowsOfPe * pes) return {{0, s.rows, -1}};
+  if (!way.prefill || s.ranks == 1 || s.experts > 0 || s.rows < 2 * kFewestRowsOfPe * pes ||
+      is_shared_by_columns(s, way, places))
+    return {{0, s.rows, -1}};
   const int64_t half = (s.rows + 1) / 2;
   return {{0, half, 0}, {half, s.rows - half, 1}};
 }
@@ -115,6 +128,15 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
     add("qkv", s.qkv_width(), heads);
   }
   add("o", s.width(), by_columns);
+  if (is_shared_by_columns(s, way, places)) {
+    const LayoutLevel rank = columns_over(s.ranks, way.unit);
+    add("x1", s.dim, way.rows(rank));
+    add("normed2", s.dim, way.rows(rank));
+    add("normed2_operand", s.dim, way.operand(rank));
+    if (s.gated) add("gate", s.hidden, by_columns);
+    add("up", s.hidden, by_columns);
+    return all;
+  }
   add_by_rows("o_product");
   add("x1", s.dim, stream);
   if (s.experts > 0) return all;
@@ -133,6 +155,7 @@ DecoderLayer::DecoderLayer(host::Context& h, const LayerSizes& s, const Way& way
       on_(host::streams_of(h, way.ranks)),
       temporaries_(temporaries_of(s, way, h.dtype(), h.pes().place, h.pes().grids)),
       chunks_(chunks_of(s, way, h.pes().place)),
+      by_columns_(is_shared_by_columns(s, way, h.pes().place)),
       part_(std::move(part)) {}
 
 const Temporary* DecoderLayer::temporary(const std::string& name) const {
@@ -217,7 +240,8 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   part("attention");
   head_norm(qkv, w);
   turned(qkv, cos, sin);
-  const Summed o = summed("o_product"), down = s_.experts > 0 ? Summed{} : summed("down_product");
+  const Summed o = by_columns_ ? Summed{} : summed("o_product"),
+               down = s_.experts > 0 || by_columns_ ? Summed{} : summed("down_product");
   const Tensor heads = made("o");
   if (s_.sequences == 0) {
     attend(qkv, heads, w.sinks);
@@ -226,6 +250,7 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
     attend_to_cache(qkv, heads, {}, cache, w.sinks);
   }
   part("output");
+  if (by_columns_) return rest_by_columns(heads, x, y, w);
   host::linear_2d(h_, heads, w.o, o.product);
   add_up(sum_of(o, chunks_.front()));
   const Tensor x1 = made("x1");
@@ -256,6 +281,17 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   add_bias(y, w.mlp.down_bias);
 }
 
+void DecoderLayer::rest_by_columns(const Tensor& heads, const Tensor& x, const Tensor& y, const LayerWeights& w) {
+  const Tensor x1 = made("x1"), normed = made("normed2");
+  host::linear_2d(h_, heads, w.o, x1, "none", {}, {"k_to_columns", x});
+  add_bias(x1, w.o_bias);
+  part("mlp");
+  h_.launch(on_, "rmsnorm_over_ranks", {{"eps", s_.eps}}, {{"x", x1}, {"w", w.norm2}, {"y", normed}});
+  mlp(
+      laid_out(normed, "normed2_operand"), w, y, chunks_.front(), [](int64_t) { return host::SumBeside{}; }, x1);
+  add_bias(y, w.mlp.down_bias);
+}
+
 void DecoderLayer::add_output(const Tensor& x, const Tensor& product, const LayerWeights& w, const Tensor& x1) {
   elementwise("add", x, product, x1);
   add_bias(x1, w.o_bias);
@@ -273,32 +309,33 @@ void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sink
 }
 
 void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
-                       const std::function<host::SumBeside(int64_t)>& sum) {
+                       const std::function<host::SumBeside(int64_t)>& sum, const Tensor& residual) {
   const MlpWeights& of = w.mlp;
   const Tensor gate = s_.gated ? made(chunk.name("gate")) : Tensor(), up = made(chunk.name("up"));
+  const host::OverRanks gathered{by_columns_ ? "columns_gathered" : ""}, added{by_columns_ ? "k" : "", residual};
   if (!s_.gated) {
-    activated(x, of.up, of.up_bias, up, sum(0));
-    host::linear_2d(h_, up, of.down, y, "none", sum(1));
+    activated(x, of.up, of.up_bias, up, sum(0), gathered);
+    host::linear_2d(h_, up, of.down, y, "none", sum(1), added);
     return;
   }
   const bool by_glu = !has_activation_of_its_own(s_.activation) && !of.gate_bias.places();
   if (by_glu)
-    host::linear_2d(h_, x, of.gate, gate, "none", sum(0));
+    host::linear_2d(h_, x, of.gate, gate, "none", sum(0), gathered);
   else
-    activated(x, of.gate, of.gate_bias, gate, sum(0));
-  host::linear_2d(h_, x, of.up, up, "none", sum(1));
+    activated(x, of.gate, of.gate_bias, gate, sum(0), gathered);
+  host::linear_2d(h_, x, of.up, up, "none", sum(1), gathered);
   add_bias(up, of.up_bias);
   if (by_glu)
     h_.launch(on_, "glu", {{"activation", s_.activation}}, {{"x", gate}, {"y", up}, {"z", gate}});
   else
     elementwise("mul", gate, up, gate);
-  host::linear_2d(h_, gate, of.down, y, "none", sum(2));
+  host::linear_2d(h_, gate, of.down, y, "none", sum(2), added);
 }
 
 void DecoderLayer::activated(const Tensor& x, const host::Weights& w, const Tensor& bias, const Tensor& y,
-                             const host::SumBeside& sum) {
+                             const host::SumBeside& sum, const host::OverRanks& over) {
   const bool biased = bias.places() != nullptr;
-  host::linear_2d(h_, x, w, y, biased ? "none" : s_.activation, sum);
+  host::linear_2d(h_, x, w, y, biased ? "none" : s_.activation, sum, over);
   add_bias(y, bias, s_.activation);
 }
 

@@ -19,13 +19,14 @@ struct LayerSizes {
   std::string activation = "silu";
   double activation_limit = 7;  ///< of swiglu_oai, which layers with experts alone have
   int64_t window = 0;
-  bool qk_norm = false;   ///< heads of q and k are normed
-  int64_t rotary = 0;     ///< elements of a head that are turned, its first ones; 0: all
-  bool gated = true;      ///< the MLP: activation(gate · x) ⊙ up · x; else activation(up · x)
-  bool parallel = false;  ///< the MLP works on x, not on x and attention
-  bool one_norm = false;  ///< its norm is attention's, of the same rows
-  int64_t sequences = 0;  ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
-  int64_t splits = 1;     ///< ranges that a sequence's keys are cut into
+  bool qk_norm = false;     ///< heads of q and k are normed
+  int64_t rotary = 0;       ///< elements of a head that are turned, its first ones; 0: all
+  bool gated = true;        ///< the MLP: activation(gate · x) ⊙ up · x; else activation(up · x)
+  bool layer_norm = false;  ///< its norms, not rmsnorm
+  bool parallel = false;    ///< the MLP works on x, not on x and attention
+  bool one_norm = false;    ///< its norm is attention's, of the same rows
+  int64_t sequences = 0;    ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
+  int64_t splits = 1;       ///< ranges that a sequence's keys are cut into
   int64_t ranks = 1;
   int64_t experts = 0, per_token = 0;  ///< 0: none, one MLP; `hidden` is the width of one
   int64_t groups = 1;                  ///< of ranks, that share out the experts
@@ -114,6 +115,9 @@ struct Chunk {
 /// Two where ranks share the layer out and each PE has rows enough, else one.
 std::vector<Chunk> chunks_of(const LayerSizes&, const Way&, const std::vector<host::LayoutPlace>&);
 
+/// Whether ranks share out the columns of what attention adds to the stream, and so add up and gather beside products.
+bool is_shared_by_columns(const LayerSizes&, const Way&, const std::vector<host::LayoutPlace>&);
+
 /// All of them, on PEs at these places: what DecoderLayer makes, and what a layer takes of HBM beside x and y.
 std::vector<Temporary> temporaries_of(const LayerSizes&, const Way&, DType, const std::vector<host::LayoutPlace>&,
                                       const host::LayoutGrids&);
@@ -125,7 +129,7 @@ class DecoderLayer {
 
   /// Of what a prefill adds up over the ranks, the share that goes beside products: of one sum the first chunk, of the
   /// other the second.
-  double sums_beside() const { return chunks_.size() > 1 ? 0.5 : 0; }
+  double sums_beside() const { return by_columns_ ? 1 : chunks_.size() > 1 ? 0.5 : 0; }
 
   /// Before the layer is run, if it has experts.
   void route_by(Routing r) { routing_ = std::move(r); }
@@ -155,6 +159,8 @@ class DecoderLayer {
   host::SumBeside sum_of(const Summed&, const Chunk&, int64_t turn = 0, int64_t turns = 1) const;
   /// As a launch of its own.
   void add_up(const host::SumBeside&);
+  /// Behind attention, where is_shared_by_columns().
+  void rest_by_columns(const host::Tensor& heads, const host::Tensor& x, const host::Tensor& y, const LayerWeights&);
   void attend(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& sinks);
   /// x1 = x + the product with o, and its bias.
   void add_output(const host::Tensor& x, const host::Tensor& product, const LayerWeights&, const host::Tensor& x1);
@@ -163,10 +169,10 @@ class DecoderLayer {
   /// y = the MLP of a chunk's normed rows, laid out as an operand, without the bias of down; sum(0) and so on go beside
   /// its products.
   void mlp(const host::Tensor& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
-           const std::function<host::SumBeside(int64_t)>& sum);
+           const std::function<host::SumBeside(int64_t)>& sum, const host::Tensor& residual = {});
   /// y = activation(x · w + bias) of a prefill.
   void activated(const host::Tensor& x, const host::Weights& w, const host::Tensor& bias, const host::Tensor& y,
-                 const host::SumBeside&);
+                 const host::SumBeside&, const host::OverRanks& = {});
   void add_bias(const host::Tensor& x, const host::Tensor& b, const std::string& activation = "none");
   /// A decode's products, by decode_linear.
   void linear(Tensors, const host::Weights& w, const char* activation = "none", const host::Weights& up = {});
@@ -190,6 +196,7 @@ class DecoderLayer {
   const host::On on_;
   const std::vector<Temporary> temporaries_;
   const std::vector<Chunk> chunks_;
+  const bool by_columns_;
   const std::function<void(const char*)> part_;
   Routing routing_;
 };

@@ -25,6 +25,8 @@ std::vector<std::string> kernels_with_rings(const ModelSpec& m, const Plan& plan
   return names;
 }
 
+using Given = std::vector<std::pair<std::string, std::string>>;
+
 /// Of the rings of the launch that has the largest, in the PE of a stage that has most of them.
 uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const ModelSpec& m, const Plan& plan) {
   std::vector<size_t> stage;
@@ -36,7 +38,10 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Mod
   for (const std::string& name : kernels_with_rings(m, plan)) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     std::vector<uint64_t> bytes(stage.size());
-    const Params params = prepare_launch(machine, kernel, kernel_params(kernel, {}), stage, shape).params;
+    // Where ranks may add up their products beside these, with the rings for it.
+    const bool adds_up = name == "gemm_2d" && plan.ranks > 1 && m.experts == 0 && !m.layer_norm;
+    const Params own = kernel_params(kernel, adds_up ? Given{{"split", "k"}} : Given{});
+    const Params params = prepare_launch(machine, kernel, own, stage, shape).params;
     for (const QueueConnection& c : kernel.queues(params, *shape)) {
       for (const int64_t end : {c.a, c.b}) bytes[static_cast<size_t>(end)] += *c.slots * *c.slot_bytes;
     }

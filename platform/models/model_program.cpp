@@ -319,6 +319,7 @@ LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
   s.qk_norm = model_.qk_norm;
   s.rotary = model_.rotary;
   s.gated = model_.gated;
+  s.layer_norm = model_.layer_norm;
   s.parallel = model_.parallel;
   s.one_norm = model_.one_norm;
   s.sequences = p.batch;

@@ -104,7 +104,7 @@ std::string verdict_of(const PhaseTimes& p) {
   const char* nearer = p.mfu >= p.hbm_share ? "GEMM" : "HBM";
   std::string text = fmt::format("{}: nearest to the peak of {}: GEMM at {:.1f} % of its peak, HBM at {:.1f} %",
                                  p.phase.text, nearer, 100 * p.mfu, 100 * p.hbm_share);
-  if (p.all_reduce_ns > 0)
+  if (p.all_reduce_ns > 0 || p.sums_beside > 0)
     text += fmt::format(
         "; sums over the ranks take {:.1f} % of the time alone, and {:.0f} % of their bytes go beside products",
         100 * p.all_reduce_ns / p.time_ns, 100 * p.sums_beside);

@@ -362,6 +362,29 @@ class Kernels(KernelCli):
         wide = x.astype(np.float64)
         self.close(y, residual + wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * norm @ w, 1e-4)
 
+    def test_products_beside_which_ranks_add_up(self):
+        """Over 6 ranks: sizes that they do not divide, one element, with a residual, and more rows than stay in TCM."""
+        for split in ("k", "k_to_columns", "columns_gathered"):
+            for m, n, k, more in ((133, 77, 95, {}), (1, 1, 6, {}), (19, 6, 40, {}), (600, 40, 300, {"keep_bytes": 40960, "panel_k": 32})):
+                with self.subTest(split=split, m=m, n=n, k=k):
+                    given = {"a": self.values(m, k), "b": self.values(k, n)}
+                    wanted = given["a"].astype(np.float64) @ given["b"]
+                    if split != "columns_gathered" and m != 133:
+                        given["residual"] = self.values(m, n)
+                        wanted += given["residual"]
+                    c, = self.run_kernel("gemm_2d", ["c"], given, system="six_sip_torus.yaml", options=("--pes", "leaders"), split=split,
+                                         m=m, n=n, k=k, **more)
+                    self.close(c, wanted, 1e-4)
+
+    def test_norm_of_rows_over_the_ranks(self):
+        for rows, cols in ((70, 77), (1, 6), (25, 6000)):
+            with self.subTest(rows=rows, cols=cols):
+                x, w = self.values(rows, cols), self.values(cols)
+                y, = self.run_kernel("rmsnorm_over_ranks", ["y"], {"x": x, "w": w}, system="six_sip_torus.yaml",
+                                     options=("--pes", "leaders"), rows=rows, cols=cols, eps=1e-3)
+                wide = x.astype(np.float64)
+                self.close(y, wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-3) * w)
+
     def test_what_does_not_fit_is_one_line(self):
         def refuses(kernel, saying, *params):
             options = [w for p in params for w in ("--param", p)]
@@ -376,6 +399,7 @@ class Kernels(KernelCli):
         refuses("decode_linear", "'tanh'", "activation=tanh")
         refuses("gqa_attention", "causal attention only", "window=3", "causal=false")
         refuses("gemm_2d", "less than turns, 2", "turn=2", "turns=2")
+        refuses("gemm_2d", "expected none with split=k", "split=k", "activation=relu")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ except ImportError:
 
 
 class KernelCli(cli_support.FolderCli):
-    def run_kernel(self, kernel, outputs, inputs, system="small.yaml", verify=True, **params):
+    def run_kernel(self, kernel, outputs, inputs, system="small.yaml", verify=True, options=(), **params):
         """The outputs of these names."""
-        arguments = ["run", "--topology", topology(system), "--kernel", kernel] + ["--verify"] * verify
+        arguments = ["run", "--topology", topology(system), "--kernel", kernel] + ["--verify"] * verify + list(options)
         for name, value in params.items():
             arguments += ["--param", f"{name}={value}"]
         for name, value in inputs.items():

@@ -175,17 +175,36 @@ class Models(ModelsCli):
                 self.assertTrue(r["verify"]["passed"], r["verify"])
 
     def test_sums_go_beside_products(self):
-        """Where each PE has rows enough: an odd number of them, several sharers, an MLP that is not one op; else alone."""
-        for tp, family, rows, dtype, beside in ((2, "llama", 256, "f32", 0.5), (2, "gemma", 255, "bf16", 0.5),
-                                                (2, "qwen2", 63, "f32", 0), (4, "qwen3", 255, "f16", 0.5)):
-            with self.subTest(tp=tp, family=family, rows=rows):
-                more = {"num_key_value_heads": 4, "num_attention_heads": 8} if tp == 4 else {}
-                r = self.report(self.config(family, **more), "--phase", f"prefill:{rows}", "--layers", 1, "--verify", "--tp",
-                                tp, "--dtype", dtype, "--pes", "leaders", "--check-races", system=SIX)
+        """Where each PE has rows enough: an odd number of them, several sharers, biases, an MLP that is not one op, stages; in halves
+        where ranks have unequal shares of the MLP; else alone."""
+        eight = {"num_key_value_heads": 4, "num_attention_heads": 8, "intermediate_size": 72}
+        narrow = ("--dtype", "f16", "--weights", "i4")
+        for tp, family, rows, more, options, beside in (
+                (2, "llama", 256, {}, ("--dtype", "f32"), 1), (2, "gemma", 255, {}, ("--dtype", "bf16"), 1),
+                (2, "qwen2", 63, {}, ("--dtype", "f32"), 0), (4, "qwen3", 255, eight, ("--dtype", "f16"), 1),
+                (2, "llama", 255, {"mlp_bias": True, "attention_bias": True}, ("--dtype", "f32"), 1),
+                (2, "mistral", 256, {}, narrow, 1), (2, "llama", 201, {"intermediate_size": 71}, ("--dtype", "f32"), 0.5),
+                (2, "llama", 256, {"num_hidden_layers": 2}, ("--pp", 2, "--dtype", "f16"), 1)):
+            with self.subTest(tp=tp, family=family, rows=rows, options=options):
+                layers = () if "--pp" in options else ("--layers", 1)
+                r = self.report(self.config(family, **more), "--phase", f"prefill:{rows}", *layers, "--verify", "--tp",
+                                tp, *options, "--pes", "leaders", "--check-races", system=SIX)
                 self.assertTrue(r["verify"]["passed"], r["verify"])
-                self.assertEqual(r["phases"][0]["sums_beside"], beside)
-                self.assertEqual(sum(p["launches"] for p in r["phases"][0]["layers"][1]["parts"] if p["part"] == "all_reduce"), 2)
+                p = r["phases"][0]
+                self.assertEqual(p["sums_beside"], beside)
+                alone = sum(x["launches"] for x in p["layers"][1]["parts"] if x["part"] == "all_reduce")
+                self.assertEqual(alone, 0 if beside == 1 else 2)
+                self.assertEqual(p["all_reduce_ns"] == 0, beside == 1)
                 self.assertIn(f"{100 * beside:.0f} % of their bytes go beside products", r["verdict"][0])
+
+    def test_a_step_of_both_adds_up_beside_products(self):
+        """A prompt's rows and those of sequences, and a layer alone."""
+        r = self.report(self.config("llama"), "--phase", "mixed:prefill=250,batch=6,context=9", "--verify", "--tp", 2, "--pes", "leaders",
+                        "--layers", 1, system=SIX)
+        self.assertTrue(r["verify"]["passed"], r["verify"])
+        self.assertEqual(r["phases"][0]["sums_beside"], 1)
+        r = self.report(self.config("llama"), "--phase", "prefill:256", "--verify-layer", 1, "--tp", 2, "--pes", "leaders", system=SIX)
+        self.assertTrue(r["verify"]["passed"], r["verify"])
 
     def test_a_prompt_on_ranks_without_a_part_of_the_mlp(self):
         for tp, width, more in ((2, 1, ()), (3, 2, ()), (3, 1, ("--weights", "i4")), (2, 1, ("--dtype", "f16", "--weights", "i8"))):
