@@ -244,9 +244,11 @@ const std::vector<std::string_view>& common_required() {
 }
 
 const std::vector<std::string_view>& common_optional() {
-  static const std::vector<std::string_view> all = {
-      "num_key_value_heads", "head_dim",          "rope_scaling", "rope_parameters", "max_position_embeddings",
-      "hidden_act",          "hidden_activation", "torch_dtype",  "dtype",           "tie_word_embeddings"};
+  static const std::vector<std::string_view> all = {"num_key_value_heads", "head_dim", "rope_scaling",
+                                                    "rope_parameters", "max_position_embeddings", "hidden_act",
+                                                    "hidden_activation", "torch_dtype", "dtype", "tie_word_embeddings",
+                                                    // Types as the options of these names have them.
+                                                    "weights", "kv", "activations"};
   return all;
 }
 

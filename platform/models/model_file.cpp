@@ -208,6 +208,14 @@ DType dtype_of(const ModelFile& f) {
   f.refuse(key, "float32, float16 or bfloat16");
 }
 
+/// A type as the option of that name has it, of what may have one of its own.
+std::string type_word(const ModelFile& f, std::string_view word, const std::vector<std::string>& legal) {
+  const std::string name = f.text(word, "");
+  if (!name.empty() && std::find(legal.begin(), legal.end(), name) == legal.end())
+    f.refuse(word, fmt::format("{}", fmt::join(legal, ", ")));
+  return name;
+}
+
 ModelSpec model_of(const ModelFile& f, const Family& family) {
   ModelSpec m;
   m.file = f.name();
@@ -236,6 +244,9 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   m.layer_norm = family.parts.layer_norm;
   m.gated = family.parts.gated;
   m.dtype = dtype_of(f);
+  m.weights = type_word(f, "weights", {"f32", "f16", "bf16", "f8", "i8", "i4"});
+  m.kv = type_word(f, "kv", {"f32", "f16", "bf16", "f8", "i8"});
+  m.activations = type_word(f, "activations", {"f32", "f16", "bf16", "i8"});
   family.settle(f, &m);
   if (m.experts_per_token > m.experts)
     f.refuse("num_experts_per_tok", fmt::format("at most the number of experts, {}", m.experts));

@@ -249,8 +249,9 @@ class ModelProgram::Run {
         {"x", h_.redistribute(last, way.stream())}, {"norm", input("norm")}, {"y", logits}};
     if (model_.layer_norm) tensors["norm_bias"] = input("norm_bias");
     if (model_.head_bias) tensors["bias"] = input("head_bias");
-    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks), tensors, w,
-                             {{"norm", model_.layer_norm ? "layer" : "rms"}, {"eps", model_.eps}});
+    host::KernelParams params = {{"norm", model_.layer_norm ? "layer" : "rms"}, {"eps", model_.eps}};
+    if (program_.head_has_integer_rows()) params.emplace_back("activations", "i8");
+    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks), tensors, w, params);
     mark("head", "argmax");
     h_.launch(host::streams_of(h_, way.ranks), "argmax_of_columns", {},
               {{"x", logits}, {"y", output(of_step("next"))}});
@@ -321,6 +322,7 @@ LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
   s.gated = model_.gated;
   s.parallel = model_.parallel;
   s.one_norm = model_.one_norm;
+  s.integer_rows = plan_.integer_rows();
   s.sequences = p.batch;
   s.splits = ranges(p).splits;
   s.ranks = plan_.ranks;

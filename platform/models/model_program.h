@@ -88,6 +88,8 @@ class ModelProgram {
   Way one_row() const { return {false, plan_.ranks_of(layers_.back().number), unit()}; }
   /// Of the head, whose matrix with tied weights is the embedding's.
   DType head_type() const { return model_.tied ? plan_.dtype : plan_.weights; }
+  /// Tied, it multiplies rows as they are.
+  bool head_has_integer_rows() const { return plan_.integer_rows() && !model_.tied; }
 
  private:
   class Run;

@@ -51,7 +51,8 @@ struct ModelSpec {
   bool weights_of_chosen = true;  ///< of experts, by a softmax of the chosen ones' logits; else of all experts'
   bool expert_bias = false;       ///< the router has a bias, and each expert's three matrices
   DType dtype = DType::bf16;
-  std::vector<std::string> not_yet;  ///< parts that can be counted and not be run, in words
+  std::string weights, kv, activations;  ///< types that the file names, as the options have them; empty: dtype
+  std::vector<std::string> not_yet;      ///< parts that can be counted and not be run, in words
 
   int64_t window_of(int64_t layer) const {
     return windowed.empty() || windowed[static_cast<size_t>(layer)] ? window : 0;

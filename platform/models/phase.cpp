@@ -103,6 +103,9 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
       throw InputError(fmt::format("--phase: {}: position {} of a model with max_position_embeddings {}", p.text,
                                    reach(p), m.positions));
   }
+  if (plan.integer_rows() && plan.weights != DType::i8)
+    throw InputError(fmt::format("activations: found {} beside weights of {}, expected --weights i8 beside it",
+                                 name_of(plan.activations), name_of(plan.weights)));
   const int64_t ep = plan.expert_groups;
   if (ep > 1 && m.experts == 0)
     throw InputError(fmt::format("--ep: found {}, a {} has no experts to share out", ep, m.family));

@@ -38,8 +38,11 @@ struct Plan {
   DType dtype = DType::bf16;
   DType weights = DType::bf16;  ///< of the matrices of layers and head: dtype, f8e4m3, i8 or i4
   DType kv = DType::bf16;       ///< of the cache: dtype, f8e4m3 or i8
+  /// Of the rows that are multiplied with matrices of type `weights`: dtype, or i8, each row with a step of its own.
+  DType activations = DType::bf16;
 
   bool quantized() const { return weights != dtype; }
+  bool integer_rows() const { return activations != dtype; }
   /// Rows (k) of a matrix of weights that share a scale, of so many; 0: all.
   int64_t group(int64_t k) const;
   int64_t tensor_ranks() const { return ranks / expert_groups; }
