@@ -58,6 +58,12 @@ std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way
                                 {"o", {s.rows, s.width()}, dtype, by_columns},
                                 {"x1", {s.rows, s.dim}, dtype, way.stream()}};
   if (s.experts == 0) all.push_back({"hidden", {s.rows, s.hidden}, dtype, by_columns});
+  if (s.post_norms) {
+    for (const std::string name : {"o", "down"}) {
+      all.push_back({name + "_product", {s.rows, s.dim}, dtype, way.stream()});
+      for (const char* of : {"_rows", "_residual"}) all.push_back({name + of, {s.rows, s.dim}, dtype, way.rows()});
+    }
+  }
   // Heads are normed where they are whole.
   if (s.qk_norm) all.push_back({"qkv_heads", {s.rows, s.qkv_width()}, dtype, way.rows(columns_over(s.ranks))});
   return all;
@@ -277,7 +283,7 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   const Tensor x1 = made("x1");
   if (s_.experts > 0) {
     part("output");
-    add_output(x, o.sum, w, x1);
+    add_product(x, o.sum, w.o_bias, w.post_norm1, x1);
     return experts(x1, y, w);
   }
   const Tensor normed2 = s_.one_norm ? normed : made("normed2");
@@ -285,7 +291,7 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   for (size_t c = 0; c < chunks_.size(); ++c) {
     const Chunk& chunk = chunks_[c];
     part("output");
-    add_output(rows(x, chunk), rows(o.sum, chunk), w, rows(x1, chunk));
+    add_product(rows(x, chunk), rows(o.sum, chunk), w.o_bias, w.post_norm1, rows(x1, chunk));
     part("mlp");
     if (!s_.one_norm) norm(rows(s_.parallel ? x : x1, chunk), w.norm2, w.norm2_bias, rows(normed2, chunk));
     const auto sum = [&](int64_t turn) {
@@ -300,19 +306,25 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   }
   add_up(sum_of(down, chunks_.back()));
   part("mlp");
-  elementwise("add", x1, down.sum, y);
-  add_bias(y, w.mlp.down_bias);
+  add_product(x1, down.sum, w.mlp.down_bias, w.post_norm2, y);
 }
 
-void DecoderLayer::add_output(const Tensor& x, const Tensor& product, const LayerWeights& w, const Tensor& x1) {
-  elementwise("add", x, product, x1);
-  add_bias(x1, w.o_bias);
+void DecoderLayer::add_product(const Tensor& x, const Tensor& product, const Tensor& bias, const Tensor& post_norm,
+                               const Tensor& y) {
+  const bool plain = !post_norm.places() && s_.residual_scale == 1;
+  if (!plain) add_bias(product, bias);
+  if (post_norm.places()) norm(product, post_norm, {}, product);
+  if (s_.residual_scale != 1) h_.launch(on_, "scale", {{"factor", s_.residual_scale}}, {{"x", product}});
+  elementwise("add", x, product, y);
+  if (plain) add_bias(y, bias);
 }
 
 void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sinks) {
   host::KernelParams params = heads();
   params.emplace_back("seq", s_.prompt());
   params.emplace_back("window", s_.window);
+  params.emplace_back("score_scale", s_.score_scale);
+  params.emplace_back("softcap", s_.score_softcap);
   params.emplace_back("shorter", true);
   params.emplace_back("keys", 128);
   Tensors tensors = {{"qkv", qkv}, {"o", o}};
@@ -377,7 +389,7 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   attend_to_cache(qkv, o, {{"cos", cos}, {"sin", sin}}, cache, w.sinks);
   part("output");
   const Tensor x1 = made("x1");
-  linear(with({{"x", o}, {"residual", x}, {"y", x1}}, {{"bias", w.o_bias}}), w.o);
+  add_linear("o", with({{"x", o}}, {{"bias", w.o_bias}}), x, w.o, w.post_norm1, x1);
   if (s_.experts > 0) return experts(x1, y, w);
   part("mlp");
   const Tensor hidden = made("hidden");
@@ -388,13 +400,29 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
     linear(with(of_mlp, {{"bias", w.mlp.gate_bias}, {"up_bias", w.mlp.up_bias}}), w.mlp.gate, activation, w.mlp.up);
   else
     linear(with(of_mlp, {{"bias", w.mlp.up_bias}}), w.mlp.up, activation);
-  linear(with({{"x", hidden}, {"residual", x1}, {"y", y}}, {{"bias", w.mlp.down_bias}}), w.mlp.down);
+  add_linear("down", with({{"x", hidden}}, {{"bias", w.mlp.down_bias}}), x1, w.mlp.down, w.post_norm2, y);
+}
+
+void DecoderLayer::add_linear(const std::string& name, Tensors tensors, const Tensor& residual, const host::Weights& w,
+                              const Tensor& post_norm, const Tensor& y) {
+  if (!post_norm.places()) {
+    tensors.insert({{"residual", residual}, {"y", y}});
+    return linear(std::move(tensors), w);
+  }
+  tensors["y"] = made(name + "_product");
+  linear(tensors, w);
+  // A norm wants whole rows.
+  const Tensor rows = laid_out(tensors["y"], name + "_rows"), x = laid_out(residual, name + "_residual");
+  norm(rows, post_norm, {}, rows);
+  elementwise("add", x, rows, rows);
+  h_.redistribute(rows, y);
 }
 
 void DecoderLayer::linear(Tensors tensors, const host::Weights& w, const char* activation, const host::Weights& up) {
   const char* norm = tensors.count("norm_bias") > 0 ? "layer" : "rms";
   host::KernelParams params = {{"activation", activation}, {"norm", norm}, {"eps", s_.eps}};
   if (s_.integer_rows) params.emplace_back("activations", "i8");
+  if (tensors.count("residual") > 0) params.emplace_back("factor", s_.residual_scale);
   host::linear_of_few_rows(h_, on_, std::move(tensors), w, params, up);
 }
 
@@ -409,6 +437,8 @@ void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Ten
   of_cache.emplace_back("keys", cache.keys);
   of_cache.emplace_back("context", cache.context);
   of_cache.emplace_back("window", s_.window);
+  of_cache.emplace_back("score_scale", s_.score_scale);
+  of_cache.emplace_back("softcap", s_.score_softcap);
   of_cache.emplace_back("rotary", s_.rotary);
   if (cache.k.dtype() != h_.dtype()) of_cache.emplace_back("cache", std::string(name_of(cache.k.dtype())));
   Tensors tensors = turns;

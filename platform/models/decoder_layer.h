@@ -24,6 +24,10 @@ struct LayerSizes {
   bool gated = true;          ///< the MLP: activation(gate · x) ⊙ up · x; else activation(up · x)
   bool parallel = false;      ///< the MLP works on x, not on x and attention
   bool one_norm = false;      ///< its norm is attention's, of the same rows
+  bool post_norms = false;    ///< what attention and the MLP come to is normed before it is added
+  double residual_scale = 1;  ///< of what is added to the residual stream
+  double score_scale = 0;     ///< of scores; 0: 1 / √head_dim
+  double score_softcap = 0;   ///< of them then; 0: none
   bool integer_rows = false;  ///< rows are made integers of 8 bits before each product
   int64_t sequences = 0;      ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
   int64_t splits = 1;         ///< ranges that a sequence's keys are cut into
@@ -55,6 +59,7 @@ struct MlpWeights {
 struct LayerWeights {
   host::Tensor norm1, norm2;
   host::Tensor norm1_bias, norm2_bias;  ///< of layer norms; without: rmsnorm
+  host::Tensor post_norm1, post_norm2;  ///< behind o and the MLP
   host::Weights qkv, o;
   MlpWeights mlp;
   host::Tensor bias;    ///< of qkv
@@ -163,8 +168,9 @@ class DecoderLayer {
   /// As a launch of its own.
   void add_up(const host::SumBeside&);
   void attend(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& sinks);
-  /// x1 = x + the product with o, and its bias.
-  void add_output(const host::Tensor& x, const host::Tensor& product, const LayerWeights&, const host::Tensor& x1);
+  /// y = x + what o or the MLP come to, with its bias, normed or scaled where the layer does so.
+  void add_product(const host::Tensor& x, const host::Tensor& product, const host::Tensor& bias,
+                   const host::Tensor& post_norm, const host::Tensor& y);
   /// Launches of an MLP's products.
   int64_t products_of_mlp() const { return s_.gated ? 3 : 2; }
   /// y = the MLP of a chunk's normed rows, laid out as an operand, without the bias of down; sum(0) and so on go beside
@@ -178,6 +184,10 @@ class DecoderLayer {
   /// A decode's products, by decode_linear.
   void linear(Tensors, const host::Weights& w, const char* activation = "none", const host::Weights& up = {});
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
+  /// y = residual + the product, which is normed before where there is such a norm; in a decode. `name`: of its
+  /// temporaries.
+  void add_linear(const std::string& name, Tensors, const host::Tensor& residual, const host::Weights& w,
+                  const host::Tensor& post_norm, const host::Tensor& y);
   /// `turns`: cos and sin where heads have still to be turned.
   void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const Tensors& turns, const Cache&,
                        const host::Tensor& sinks);

@@ -56,6 +56,12 @@ double yarn_amplitude(double factor, double by) {
   return factor <= 1 ? 1 : 0.1 * by * std::log(factor) + 1;
 }
 
+ModelSpec turned_for_windows(ModelSpec m) {
+  m.rope_theta = m.window_theta;
+  m.rope_scaling = {};
+  return m;
+}
+
 std::vector<double> rope_frequencies(const ModelSpec& m) {
   std::vector<double> all;
   for (int64_t i = 0; i < m.rotary / 2; ++i)

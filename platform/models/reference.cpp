@@ -54,6 +54,10 @@ double activated(const std::string& name, double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));  // gelu_tanh
 }
 
+double soft_capped(double x, double cap) {
+  return cap > 0 ? cap * std::tanh(x / cap) : x;
+}
+
 /// `n` values of a row from a column on, over the root of their mean square, times w.
 void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, double eps) {
   double squares = 0;
@@ -212,9 +216,9 @@ class Reference {
     const std::vector<int32_t> tokens = input(of_step("tokens")).ints();
     const Matrix table = matrix("embedding");
     Matrix x(phase().rows(), m_.dim);
-    const double scale = m_.scaled_embedding ? std::sqrt(static_cast<double>(m_.dim)) : 1;
     for (int64_t r = 0; r < x.rows; ++r) {
-      for (int64_t c = 0; c < m_.dim; ++c) x.at(r, c) = scale * table.at(tokens[static_cast<size_t>(r)], c);
+      for (int64_t c = 0; c < m_.dim; ++c)
+        x.at(r, c) = m_.embedding_scale * table.at(tokens[static_cast<size_t>(r)], c);
     }
     return x;
   }
@@ -234,11 +238,13 @@ class Reference {
     Matrix o = product(heads, of_layer(before + "o"), parts());
     if (m_.o_bias) add_bias(before + "o_bias", &o);
     const Matrix beside = *x;
-    for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += o.values[i];
+    if (m_.post_norms) o = normed(std::move(o), before + "post_norm1");
+    for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += m_.residual_scale * o.values[i];
 
     const Matrix of_mlp = normed(m_.parallel ? beside : *x, before + (m_.one_norm ? "norm1" : "norm2"));
-    const Matrix y = m_.experts > 0 ? of_experts(l, before, of_mlp) : mlp(before, of_mlp, parts());
-    for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += y.values[i];
+    Matrix y = m_.experts > 0 ? of_experts(l, before, of_mlp) : mlp(before, of_mlp, parts());
+    if (m_.post_norms) y = normed(std::move(y), before + "post_norm2");
+    for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += m_.residual_scale * y.values[i];
   }
 
   /// Every row, by the norm of that name.
@@ -362,7 +368,9 @@ class Reference {
   int64_t v_col(int64_t head) const { return k_col(head) + kv_heads() * m_.head_dim; }
 
   void turn(int64_t l, const std::string& before, Matrix* qkv) const {
-    const auto table = [&](const char* name) { return matrix(program_.positions_of(l, of_step(name))); };
+    const auto table = [&](const std::string& name) {
+      return matrix(program_.positions_of(l, of_step(name + program_.kind_of_positions(l))));
+    };
     const Matrix cos = table("cos"), sin = table("sin");
     const int64_t half = m_.rotary / 2;
     for (int64_t head = 0; head < m_.heads + m_.kv_heads; ++head) {
@@ -388,7 +396,8 @@ class Reference {
     for (int64_t j = first; j < end; ++j) {
       double score = 0;
       for (int64_t d = 0; d < m_.head_dim; ++d) score += qkv.at(row, q_col(head) + d) * key(j)[d];
-      weight.push_back(k_scale * score / std::sqrt(static_cast<double>(m_.head_dim)));
+      const double by = m_.score_scale > 0 ? m_.score_scale : 1 / std::sqrt(static_cast<double>(m_.head_dim));
+      weight.push_back(soft_capped(k_scale * score * by, m_.score_softcap));
       top = std::max(top, weight.back());
     }
     for (double& w : weight) sum += w = std::exp(w - top);
@@ -498,6 +507,7 @@ class Reference {
     const Matrix w = weights("head", program_.head_type()), of_head = normed(last, "norm");
     Matrix logits = program_.head_has_integer_rows() ? product(of_head, w) : times(of_head, w);
     if (m_.head_bias) add_bias("head_bias", &logits);
+    for (double& v : logits.values) v = soft_capped(v * m_.logits_scale, m_.logits_softcap);
     tell(of_step("logits"), logits, roundings());
     tell_next(logits);
   }
