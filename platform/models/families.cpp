@@ -238,7 +238,7 @@ const std::vector<Family>& families() {
       {"phi3",
        "as llama, a part of each head may be turned, a sliding window",
        {},
-       {"sliding_window"},
+       {"sliding_window", "original_max_position_embeddings"},
        settle_phi3,
        {10000, 1e-5, 4096},
        {},

@@ -41,7 +41,7 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
 /// cos or sin [rows, rotary / 2] of a phase's positions in a step.
 HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
-  const std::vector<double> frequencies = rope_frequencies(m);
+  const std::vector<double> frequencies = rope_frequencies(m, p.reach());
   const double amplitude = m.rope_scaling.amplitude;
   for (int64_t r = 0; r < shape[0]; ++r) {
     for (const double f : frequencies) {

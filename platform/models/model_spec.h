@@ -11,14 +11,16 @@ namespace kernbench::models {
 
 /// How positions are stretched beyond what a model was trained for (rope_scaling).
 struct RopeScaling {
-  enum class Kind : uint8_t { none, linear, llama3, yarn };
+  enum class Kind : uint8_t { none, linear, llama3, yarn, longrope };
   Kind kind = Kind::none;
   double factor = 1;
   double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3
-  int64_t original_positions = 8192;                 ///< llama3, yarn
+  int64_t original_positions = 8192;                 ///< llama3, yarn, longrope
   double beta_fast = 32, beta_slow = 1;  ///< yarn: turns in these positions, of pairs that stay, that slow down
   bool truncate = true;                  ///< yarn: the bounds between them are whole pairs
-  double amplitude = 1;                  ///< yarn: of cos and sin
+  double amplitude = 1;                  ///< yarn, longrope: of cos and sin
+  /// longrope: by pair, of positions up to the original ones, and of more.
+  std::vector<double> short_factors = {}, long_factors = {};
 };
 
 /// What YaRN makes of cos and sin where the file does not say: 0.1 · by · ln(factor) + 1.
@@ -67,8 +69,8 @@ struct ModelSpec {
   int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
-/// How fast each pair of a head turns, radians a position: rotary / 2 of them.
-std::vector<double> rope_frequencies(const ModelSpec&);
+/// How fast each pair of a head turns, radians a position, where so many positions are reached: rotary / 2 of them.
+std::vector<double> rope_frequencies(const ModelSpec&, int64_t positions = 0);
 /// The model whose layers all are turned as those with a window.
 ModelSpec turned_for_windows(ModelSpec);
 

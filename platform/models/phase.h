@@ -1,6 +1,7 @@
 // What of a model is measured: its phases, and how it is spread over the machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Phase {
   bool has_sequences() const { return batch > 0; }
   int64_t rows() const { return tokens + batch; }                    ///< of the residual stream, the prompt's first
   int64_t logits() const { return (has_prompt() ? 1 : 0) + batch; }  ///< rows of them: the prompt's last, then these
+  /// The last position, counted from 1.
+  int64_t reach() const { return std::max(tokens, has_sequences() ? context + steps : 0); }
   int64_t position(int64_t row, int64_t step) const { return row < tokens ? row : context + step; }
 };
 
