@@ -47,4 +47,16 @@ std::vector<ParamSpec> gate_params(const std::string& help) {
           ParamSpec::number("limit", 7, 0, 1e6, "of swiglu_oai: the most of either factor")};
 }
 
+ParamSpec softcap_param(const std::string& of) {
+  return ParamSpec::number("softcap", 0, 0, 1e6, "of " + of + ": x becomes softcap tanh(x / softcap); 0: x");
+}
+
+tl::Tensor soft_capped(tl::Context& tl, const tl::Tensor& x, double cap) {
+  return cap > 0 ? tl.tanh(x * (1 / cap)) * cap : x;
+}
+
+double soft_capped(double x, double cap) {
+  return cap > 0 ? cap * std::tanh(x / cap) : x;
+}
+
 }  // namespace kernbench::kernels

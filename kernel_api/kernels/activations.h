@@ -28,4 +28,10 @@ float gate(const Params&, float x, float y);
 /// "activation", of gates(), and "limit", of swiglu_oai: what gated() and gate() read.
 std::vector<ParamSpec> gate_params(const std::string& help);
 
+// softcap, of scores and logits (Gemma Team, Gemma 2, 2024): x becomes cap · tanh(x / cap); 0: it stays.
+ParamSpec softcap_param(const std::string& of);
+/// Of x in f32.
+tl::Tensor soft_capped(tl::Context&, const tl::Tensor& x, double cap);
+double soft_capped(double x, double cap);
+
 }  // namespace kernbench::kernels

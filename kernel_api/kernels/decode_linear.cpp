@@ -1,7 +1,7 @@
-// y = residual + act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows, the norm that of rmsnorm or of
-// layer_norm: each PE reads its part of the weights once, from its own memory, while rows are on their way to it. x,
-// residual and y have columns over the cubes of a rank and rows over the PEs of each; the weights have columns over the
-// cubes and rows (k) over the PEs of each:
+// y = residual + factor · act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows, the norm that of rmsnorm
+// or of layer_norm: each PE reads its part of the weights once, from its own memory, while rows are on their way to it.
+// x, residual and y have columns over the cubes of a rank and rows over the PEs of each; the weights have columns over
+// the cubes and rows (k) over the PEs of each:
 //
 //   1. PEs of one place in their cubes exchange their rows of x, so that each has these rows whole;
 //   2. the PEs of a cube exchange columns for rows: each has all rows of the columns that its part of k wants;
@@ -612,6 +612,8 @@ class Linear {
     tl::Tensor v = biased(0, "bias");
     v = sums.size() > 1 ? gated(tl_, args_.params(), v, biased(1, "up_bias"))
                         : activated(tl_, args_.choice("activation"), v);
+    if (args_.number("factor") != 1) v = v * args_.number("factor");
+    v = soft_capped(tl_, v, args_.number("softcap"));
     if (residual.valid()) v = v + tl_.cast(residual.slice(1, column, columns.count), DType::f32);
     tl_.store_async(y.block().tile(row, column, rows.count, columns.count), tl_.cast(v, dtype_));
     u->own.clear();
@@ -706,15 +708,17 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   if (two) up = matmul(x, up_weights, m, n, k);
   const Floats bias = of_columns("bias"), up_bias = of_columns("up_bias");
   if (in.count("residual") > 0) residual = in.at("residual").floats();
+  const auto factor = static_cast<float>(p.number("factor"));
   constexpr float kSteepest = 1.2F;  // no activation is steeper
   Floats away = unsure.empty() ? Floats() : matmul(unsure, magnitudes(w), m, n, k), up_away = away;
   if (two && !unsure.empty()) up_away = matmul(unsure, magnitudes(up_weights), m, n, k);
   for (size_t i = 0; i < y.size(); ++i) {
     const float v = y[i] + bias[i % bias.size()], by = up[i] + up_bias[i % bias.size()];
-    y[i] = residual[i] + (two ? gate(p, v, by) : activate(p.choice("activation"), v));
+    const float of_product = factor * (two ? gate(p, v, by) : activate(p.choice("activation"), v));
+    y[i] = residual[i] + static_cast<float>(soft_capped(of_product, p.number("softcap")));
     if (!away.empty() && two) away[i] = away[i] * (std::abs(by) + 1 + up_away[i]) + std::abs(v) * up_away[i];
-    if (!away.empty()) away[i] *= kSteepest;
-    scale[i] = std::max({scale[i], std::abs(residual[i]), std::abs(by)});
+    if (!away.empty()) away[i] *= kSteepest * std::abs(factor);
+    scale[i] = std::max({scale[i] * std::max(1.0F, std::abs(factor)), std::abs(residual[i]), std::abs(by)});
   }
   return {{"y", {HostTensor::from(p.dtype(), {m, n}, y), scale, away}}};
 }
@@ -723,13 +727,16 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "decode_linear";
   s.help =
-      "y = residual + activation(norm(x) w + bias) [norm(x) up + up_bias], of few rows: weights are read once, x "
+      "y = residual + factor activation(norm(x) w + bias) [norm(x) up + up_bias], of few rows: weights are read once, "
+      "x "
       "goes to them";
   s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
               ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
               ParamSpec::size("k", 512, "columns of x, rows of w"),
               ParamSpec::choice("norm", {"rms", "layer", "none"}, "of x, if there is the tensor norm, its weights"),
               ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square or variance"),
+              ParamSpec::number("factor", 1, -1e30, 1e30, "of what is added to the residual, or is y without one"),
+              softcap_param("the same, then"),
               ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, or half as many more"),
               ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
               ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),

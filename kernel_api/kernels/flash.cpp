@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "kernbench/kernel_api/kernels/activations.h"
+
 namespace kernbench::kernels {
 void FlashAttention::mask_unseen(tl::Tensor& scores, int64_t first_key) const {
   const int64_t cols = scores.dim(1);
@@ -18,6 +20,7 @@ void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64
   scale /= std::sqrt(static_cast<double>(keys.dim(1)));
   // In two statements: the product's TCM is free again before the softmax.
   tl::Tensor scores = tl_.dot(queries_.q, keys.transpose()) * scale;
+  if (softcap_ > 0) scores = soft_capped(tl_, scores, softcap_);
   add_scores(std::move(scores), values, first_key);
 }
 

@@ -25,9 +25,9 @@ struct Queries {
 
 class FlashAttention {
  public:
-  /// infinite: scores may be −inf; a query that has no others gets NaN.
-  FlashAttention(tl::Context& tl, const Queries& queries, bool causal, bool infinite = false)
-      : tl_(tl), queries_(queries), causal_(causal), infinite_(infinite) {}
+  /// infinite: scores may be −inf; a query that has no others gets NaN. softcap: of scores that it makes itself.
+  FlashAttention(tl::Context& tl, const Queries& queries, bool causal, bool infinite = false, double softcap = 0)
+      : tl_(tl), queries_(queries), causal_(causal), infinite_(infinite), softcap_(softcap) {}
   /// Keys and values [cols, dim] from that position of the sequence on; causal: not beyond the last query. Keys may be
   /// of another type, and are then times `scale`.
   void add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key, double scale = 1);
@@ -47,6 +47,7 @@ class FlashAttention {
   tl::Context& tl_;
   const Queries& queries_;
   const bool causal_, infinite_;
+  const double softcap_;
   bool any_ = false;
   tl::Tensor top_;  // running maximum of a query's scores, [rows, 1]
   tl::Tensor sum_;  // of exp(score - top), [rows, 1]

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "kernbench/kernel_api/kernels/activations.h"
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/flash.h"
 #include "kernbench/kernel_api/kernels/heads.h"
@@ -127,7 +128,8 @@ class Decode {
         k_(units_.page > 0 ? args.whole("k") : args["k"]),
         v_(units_.page > 0 ? args.whole("v") : args["v"]),
         qkv_(tl, args, "flash_decode", "qkv"),
-        qkv_type_(args.dtype()) {
+        qkv_type_(args.dtype()),
+        of_scores_(args.number("score_scale") > 0 ? args.number("score_scale") * std::sqrt(units.heads.dim) : 1) {
     if (args.has("o") && units_.splits > 1) throw KernelFault("flash_decode: o is of keys in one range: flash_combine");
     if (args.has("sink") && !args.has("o")) throw KernelFault("flash_decode: sink is beside o, or flash_combine's");
     if (args.has("o")) o_.emplace(tl, args, "flash_decode", "o");
@@ -166,15 +168,16 @@ class Decode {
     Queries q;
     q.rows = h.group;
     q.q = turned(now.slice(1, 0, wide).reshape({h.group, h.dim}), turns);
-    FlashAttention running(tl_, q, false);
+    FlashAttention running(tl_, q, false, false, args_.number("softcap"));
     const double k_scale = scale_of(k_scale_, head), v_scale = scale_of(v_scale_, head);
-    cached_blocks.add_to(running, k_scale);
+    const double of_scores = k_scale * of_scores_;
+    cached_blocks.add_to(running, of_scores);
     if (appends) {
       const tl::Tensor key = as_cached(turned(now.slice(1, wide, h.dim), turns), k_scale),
                        value = as_cached(now.slice(1, wide + h.dim, h.dim), v_scale);
       tl_.store_async(cached(k_, i, units_.context, 1), key);
       tl_.store_async(cached(v_, i, units_.context, 1), value);
-      running.add(key, value, units_.context, k_scale);
+      running.add(key, value, units_.context, of_scores);
     }
     if (part_) store(running, i, v_scale);
     if (!o_) return;
@@ -331,6 +334,7 @@ class Decode {
   const tl::View k_, v_;  ///< the PE's part; of pages, the pool
   const Shards qkv_;
   const DType qkv_type_;
+  const double of_scores_;                ///< beside 1 / sqrt(dim)
   std::optional<Shards> o_;               ///< of keys in one range,
   bool part_ = false;                     ///< or what each range comes to
   std::vector<tl::View> turns_;           ///< cos and sin, or none
@@ -452,7 +456,7 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
         double score = 0;
         for (int64_t d = 0; d < h.dim; ++d)
           score += double{of_qkv(sequence, h.q_col(head) + g * h.dim + d)} * k[cached(j) + static_cast<size_t>(d)];
-        scores.push_back(score * double{k_scale} / std::sqrt(static_cast<double>(h.dim)));
+        scores.push_back(soft_capped(score * double{k_scale} * scale_of_scores(p), p.number("softcap")));
         top = std::max(top, scores.back());
       }
       for (size_t j = 0; j < scores.size(); ++j) {
@@ -553,7 +557,7 @@ KernelSpec decode_spec() {
   s.params = params_of(
       {ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"),
        or_none(ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next")),
-       window_param(), rotary_param(),
+       window_param(), score_scale_param(), softcap_param("scores"), rotary_param(),
        or_none(ParamSpec::size("page", 0, "tokens of a page of the cache, where it has some")),
        or_none(ParamSpec::size("pages", 0, "of the pool that they lie in; 0: as many as the sequences have room for")),
        ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});

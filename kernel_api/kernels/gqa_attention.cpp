@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernbench/kernel_api/kernels/activations.h"
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/heads.h"
 #include "kernbench/kernel_api/kernels/shards.h"
@@ -123,7 +124,7 @@ class Attention {
     for (Queries& q : u.queries) {
       const tl::Tensor loaded =
           qkv_.load(q.first, h_.q_col(u.head), q.rows, width).reshape({q.rows * h_.group, h_.dim});
-      q.q = tl_.mul(loaded, 1 / std::sqrt(static_cast<double>(h_.dim)));
+      q.q = tl_.mul(loaded, scale_of_scores(args_.params()));
     }
     std::vector<KeyBlock> blocks = key_blocks(u);
     const auto ask = [&](size_t b) {
@@ -147,7 +148,7 @@ class Attention {
   }
 
   void meet(Queries* q, const KeyBlock& keys) const {
-    const tl::Tensor s = masked(*q, keys, tl_.dot(q->q, keys.k.transpose()));
+    const tl::Tensor s = masked(*q, keys, soft_capped(tl_, tl_.dot(q->q, keys.k.transpose()), args_.number("softcap")));
     const tl::Tensor part_top = tl_.max(s, 1, true);
     const tl::Tensor new_top = q->top.valid() ? tl_.maximum(q->top, part_top) : part_top;
     const tl::Tensor p = tl_.exp(s - new_top);
@@ -291,6 +292,7 @@ std::map<std::string, Expected> attention_reference(const Params& p, const Tenso
   const auto n = static_cast<size_t>(h.seq * h.heads * h.dim);
   Floats o(n), scale(n);
   std::vector<double> weight(static_cast<size_t>(h.seq));
+  const double by = scale_of_scores(p);
   const auto at = [&](int64_t row, int64_t col) { return double{x[static_cast<size_t>(row * h.width() + col)]}; };
   for (int64_t head = 0; head < h.heads; ++head) {
     for (int64_t i = 0; i < h.seq; ++i) {
@@ -299,7 +301,7 @@ std::map<std::string, Expected> attention_reference(const Params& p, const Tenso
       for (int64_t j = begin; j < end; ++j) {
         double score = 0;
         for (int64_t d = 0; d < h.dim; ++d) score += at(i, h.q_col_of(head) + d) * at(j, h.k_col(head / h.group) + d);
-        weight[static_cast<size_t>(j)] = score / std::sqrt(static_cast<double>(h.dim));
+        weight[static_cast<size_t>(j)] = soft_capped(score * by, p.number("softcap"));
         top = std::max(top, weight[static_cast<size_t>(j)]);
       }
       for (int64_t j = begin; j < end; ++j)
@@ -368,7 +370,8 @@ KernelSpec attention_spec() {
   s.params = params_of({ParamSpec::size("rows", 64, "queries of a block"),
                         ParamSpec::flag("shorter", false, "blocks so short that each PE has an early and a late one"),
                         ParamSpec::size("keys", 64, "of a block, at most"),
-                        ParamSpec::flag("causal", true, "a query sees no later keys"), window_param()});
+                        ParamSpec::flag("causal", true, "a query sees no later keys"), window_param(),
+                        score_scale_param(), softcap_param("scores")});
   TensorSpec o = output("o", {}, Placement::rows);
   o.shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };
   s.tensors = {qkv_spec("qkv", TensorSpec::Role::in), sink_spec(), o};

@@ -64,6 +64,15 @@ ParamSpec window_param() {
   return p;
 }
 
+ParamSpec score_scale_param() {
+  return ParamSpec::number("score_scale", 0, 0, 1e6, "of scores q k; 0: 1 / sqrt(dim)");
+}
+
+double scale_of_scores(const Params& p) {
+  const double given = p.number("score_scale");
+  return given > 0 ? given : 1 / std::sqrt(static_cast<double>(p.integer("dim")));
+}
+
 ParamSpec rotary_param() {
   ParamSpec p = ParamSpec::size("rotary", 0, "elements of a head that are turned, its first ones; 0: all");
   p.min = 0;

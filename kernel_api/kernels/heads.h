@@ -47,6 +47,9 @@ PlaceInRank place_in_rank(const tl::Context&);
 std::vector<ParamSpec> head_params();
 /// window: 0 or more.
 ParamSpec window_param();
+/// score_scale: what scores q k are times; 0: 1 / √dim.
+ParamSpec score_scale_param();
+double scale_of_scores(const Params&);
 /// rotary: 0 or more.
 ParamSpec rotary_param();
 /// How many elements of a head are turned, its first ones: all of them where the parameter is 0.

@@ -32,8 +32,7 @@ void SumOverRanks::add(const Range& rows, const Range& cols, const tl::Tensor& s
     const Range theirs = cut(cols, owned_[to]);
     if (theirs.empty()) continue;
     parts_.send(to, dense(part(summand, theirs)));
-    if (all_)
-      now.theirs.push_back({rows, theirs, sums_.recv_async(to, {rows.count, theirs.count}, summand.dtype())});
+    if (all_) now.theirs.push_back({rows, theirs, sums_.recv_async(to, {rows.count, theirs.count}, summand.dtype())});
   }
   const Range own = cut(cols, owned_[parts_.me()]);
   if (own.empty()) return;

@@ -28,7 +28,7 @@ const std::array<HelpGroup, 9> kOptionGroups = {{
                    "algorithm",        "root",    "work",   "bytes",    "case",  "traffic trace",
                    "collectives over", "model",   "phase",  "tp",       "pp",    "ep",
                    "weights",          "kv",      "layers", "repeat",   "dim",   "test-data",
-                   "routing",          "chains"}},
+                   "activations",      "routing", "chains"}},
     {"On what machine", {"topology", "links", "response", "set", "scale", "plugin"}},
     {"How it runs",
      {"launch", "transfer", "address", "tier", "slots", "slot-bytes", "part-bytes", "chunk-bytes", "hops", "saturate",

@@ -33,14 +33,17 @@ DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
   return m.dtype;
 }
 
-/// Of --weights or --kv, which may be --dtype's, of which a product takes no other wide type beside it.
-DType type_beside(const RunSpec& spec, const char* option, DType dtype) {
-  if (!spec.given(option)) return dtype;
-  const std::string name = spec.text(option);
+/// Of --weights, --kv or --activations, or the model's word of that name, which may be --dtype's, of which a product
+/// takes no other wide type beside it.
+DType type_beside(const RunSpec& spec, const models::ModelSpec& m, const char* option, const std::string& word,
+                  DType dtype) {
+  const std::string name = spec.given(option) ? spec.text(option) : word;
+  if (name.empty()) return dtype;
   const DType type = *parse_dtype(name == "f8" ? "f8e4m3" : name);
   if (type != dtype && size_of(type) > 1)
-    throw InputError(fmt::format("--{}: found {} beside --dtype {}; legal beside it: {}, or a type of 8 bits or less",
-                                 option, name, name_of(dtype), name_of(dtype)));
+    throw InputError(fmt::format("{}{}: found {} beside --dtype {}; legal beside it: {}, or a type of 8 bits or less",
+                                 spec.given(option) ? "--" : m.file + ": ", option, name, name_of(dtype),
+                                 name_of(dtype)));
   return type;
 }
 
@@ -59,8 +62,9 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
     throw InputError("--layers: found " + spec.text("layers") + ", the model has " + std::to_string(m.layers));
   p.repeat = spec.flag("repeat");
   p.dtype = dtype_of(spec, m);
-  p.weights = type_beside(spec, "weights", p.dtype);
-  p.kv = type_beside(spec, "kv", p.dtype);
+  p.weights = type_beside(spec, m, "weights", m.weights, p.dtype);
+  p.kv = type_beside(spec, m, "kv", m.kv, p.dtype);
+  p.activations = type_beside(spec, m, "activations", m.activations, p.dtype);
   if (spec.given("kv") &&
       std::none_of(p.phases.begin(), p.phases.end(), [](const auto& f) { return f.has_sequences(); }))
     tell("kernbench: warning: --kv: a prefill keeps no cache: it changes nothing without a decode or mixed phase");
@@ -79,8 +83,8 @@ bool is_onnx(const RunSpec& spec) {
   for (const char* option : {"dim", "test-data", "plan"}) {
     if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
   }
-  for (const char* option :
-       {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "tp", "pp", "ep", "routing"}) {
+  for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "activations", "tp",
+                             "pp", "ep", "routing"}) {
     if (onnx && spec.given(option))
       throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
   }

@@ -47,14 +47,14 @@ void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& 
   });
 }
 
-void add_weights(KernelParams* params, const Tensor& x, const Weights& w) {
-  if (w.w.dtype() != x.dtype()) params->emplace_back("weights", std::string(name_of(w.w.dtype())));
+void add_weights(KernelParams* params, DType dtype, const Weights& w) {
+  if (w.w.dtype() != dtype) params->emplace_back("weights", std::string(name_of(w.w.dtype())));
   if (w.group > 0) params->emplace_back("group", w.group);
 }
 
 void linear_of_few_rows(Context& h, const On& on, std::map<std::string, Tensor> tensors, const Weights& w,
                         KernelParams params, const Weights& up) {
-  add_weights(&params, tensors.at("x"), w);
+  add_weights(&params, tensors.at("x").dtype(), w);
   tensors["w"] = w.w;
   if (w.scale.places()) tensors["scale"] = w.scale;
   if (up.w.places()) tensors["up"] = up.w;
@@ -62,14 +62,19 @@ void linear_of_few_rows(Context& h, const On& on, std::map<std::string, Tensor> 
   h.launch(on, "decode_linear", params, tensors);
 }
 
-void linear_2d(Context& h, const Tensor& x, const Weights& weights, const Tensor& y, const std::string& activation,
+void linear_2d(Context& h, const Rows& rows, const Weights& weights, const Tensor& y, const std::string& activation,
                const SumBeside& sum, const OverRanks& over) {
-  const Tensor& w = weights.w;
+  const Tensor &x = rows.x, &w = weights.w;
+  const bool integers = rows.step.places() != nullptr;
   const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()));
   const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()));
   KernelParams params = {{"activation", activation}};
   std::map<std::string, Tensor> tensors = {{"a", a}, {"b", b}, {"c", y}};
-  add_weights(&params, x, weights);
+  add_weights(&params, integers ? y.dtype() : x.dtype(), weights);
+  if (integers) {
+    params.emplace_back("activations", std::string(name_of(x.dtype())));
+    tensors["a_step"] = rows.step;
+  }
   if (weights.scale.places()) tensors["scale"] = weights.scale;
   if (sum.part.places()) {
     params.emplace_back("sum_rows", sum.sum.shape()[0]);

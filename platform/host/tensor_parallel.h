@@ -52,8 +52,15 @@ struct Weights {
   Weights(const Tensor& values) : w(values) {}  // NOLINT: most matrices are no more
   Weights(const Tensor& values, const Tensor& by, int64_t rows) : w(values), scale(by), group(rows) {}
 };
-/// Of kernels that have such a matrix: its type beside that of x, and its group.
-void add_weights(KernelParams*, const Tensor& x, const Weights&);
+/// Rows that are multiplied with weights, perhaps integers with a step for each row (kernel quantize_rows).
+struct Rows {
+  Tensor x, step;
+  Rows() = default;
+  Rows(const Tensor& values) : x(values) {}  // NOLINT: most rows are no more
+  Rows(const Tensor& values, const Tensor& by) : x(values), step(by) {}
+};
+/// Of kernels that have such a matrix: its type beside that of what is computed, and its group.
+void add_weights(KernelParams*, DType, const Weights&);
 
 /// y = residual + activation(norm(x) · w + bias) [· (norm(x) · up)] by decode_linear, with these of its parameters; x,
 /// y and what there is beside them by decode_linear's names, and as it takes them.
@@ -70,7 +77,7 @@ struct OverRanks {
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes; over ranks x, w and y lie as gemm_2d takes them. x
 /// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes. On the ranks that x is
 /// on.
-void linear_2d(Context&, const Tensor& x, const Weights& w, const Tensor& y, const std::string& activation = "none",
+void linear_2d(Context&, const Rows& x, const Weights& w, const Tensor& y, const std::string& activation = "none",
                const SumBeside& = {}, const OverRanks& = {});
 
 // Regions, where a tensor goes from one layout over ranks into another.

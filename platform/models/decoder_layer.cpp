@@ -46,12 +46,27 @@ void add_ranges(const LayerSizes& s, const Way& way, std::vector<Temporary>* all
                     way.rows(rows_over(s.ranks))});
 }
 
+/// What rows are as integers, and their steps, of which each rank has its own where it has columns of its own.
+void add_integers(std::vector<Temporary>* all, const LayerSizes& s, const Way& way, const std::string& name,
+                  const Dims& shape, const LayoutLevel& rank) {
+  if (!s.integer_rows) return;
+  const LayoutLevel of_step = rank.kind == LayoutLevel::Kind::shard ? host::rank_partial().rank() : rank;
+  all->push_back({name + "_i8", shape, DType::i8, way.rows(rank)});
+  all->push_back({name + "_step", {shape[0], 1}, DType::f32, way.rows(of_step)});
+}
+
 std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way, DType dtype) {
   const Layout by_columns = way.operand(columns_over(s.ranks, way.unit));
   std::vector<Temporary> all = {{"qkv", {s.rows, s.qkv_width()}, dtype, by_columns},
                                 {"o", {s.rows, s.width()}, dtype, by_columns},
                                 {"x1", {s.rows, s.dim}, dtype, way.stream()}};
   if (s.experts == 0) all.push_back({"hidden", {s.rows, s.hidden}, dtype, by_columns});
+  if (s.post_norms) {
+    for (const std::string name : {"o", "down"}) {
+      all.push_back({name + "_product", {s.rows, s.dim}, dtype, way.stream()});
+      for (const char* of : {"_rows", "_residual"}) all.push_back({name + of, {s.rows, s.dim}, dtype, way.rows()});
+    }
+  }
   // Heads are normed where they are whole.
   if (s.qk_norm) all.push_back({"qkv_heads", {s.rows, s.qkv_width()}, dtype, way.rows(columns_over(s.ranks))});
   return all;
@@ -80,9 +95,9 @@ Layout Way::positions() const {
 bool is_shared_by_columns(const LayerSizes& s, const Way& way, const std::vector<host::LayoutPlace>& places) {
   const uint32_t rank = way.ranks.empty() ? 0 : way.ranks.front();
   const auto pes = std::count_if(places.begin(), places.end(), [&](const auto& p) { return p.rank == rank; });
-  return way.prefill && s.ranks > 1 && s.experts == 0 && !s.layer_norm && !s.parallel && !s.one_norm &&
-         s.dim % s.ranks == 0 && s.hidden % s.ranks == 0 && s.rows >= 2 * kFewestRowsOfPe * pes &&
-         s.rows * s.dim <= kMostElementsOfPe * pes;
+  return way.prefill && s.ranks > 1 && s.experts == 0 && !s.layer_norm && !s.parallel && !s.one_norm && !s.post_norms &&
+         s.residual_scale == 1 && !s.integer_rows && s.dim % s.ranks == 0 && s.hidden % s.ranks == 0 &&
+         s.rows >= 2 * kFewestRowsOfPe * pes && s.rows * s.dim <= kMostElementsOfPe * pes;
 }
 
 std::vector<Chunk> chunks_of(const LayerSizes& s, const Way& way, const std::vector<host::LayoutPlace>& places) {
@@ -118,7 +133,12 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
     if (s.ranks > 1) add(name + "_sum", s.dim, stream);
   };
   add("normed1", s.dim, stream);
-  add("normed1_operand", s.dim, way.operand());
+  add_integers(&all, s, way, "normed1", {s.rows, s.dim}, {});
+  const DType of_rows = s.integer_rows ? DType::i8 : dtype;
+  const auto add_operand = [&](const std::string& name, int64_t rows, int64_t columns, const LayoutLevel& rank) {
+    all.push_back({name, {rows, columns}, of_rows, way.operand(rank)});
+  };
+  add_operand("normed1_operand", s.rows, s.dim, {});
   const Layout heads = way.heads(columns_over(s.ranks));
   if (splits_heads(s, heads, dtype, places, grids)) {
     add("qkv", s.qkv_width(), way.rows(columns_over(s.ranks)));
@@ -127,7 +147,10 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   } else {
     add("qkv", s.qkv_width(), heads);
   }
-  add("o", s.width(), by_columns);
+  // What is made integers lies by rows, of which each is then with one PE.
+  const LayoutLevel columns = columns_over(s.ranks, way.unit);
+  const Layout product = s.integer_rows ? way.rows(columns) : by_columns;
+  add("o", s.width(), product);
   if (is_shared_by_columns(s, way, places)) {
     const LayoutLevel rank = columns_over(s.ranks, way.unit);
     add("x1", s.dim, way.rows(rank));
@@ -137,13 +160,22 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
     add("up", s.hidden, by_columns);
     return all;
   }
+  add_integers(&all, s, way, "o", {s.rows, s.width()}, columns);
+  if (s.integer_rows) add_operand("o_operand", s.rows, s.width(), columns);
   add_by_rows("o_product");
   add("x1", s.dim, stream);
   if (s.experts > 0) return all;
-  if (!s.one_norm) add("normed2", s.dim, stream);
-  if (!s.one_norm || chunks.size() > 1) add_chunks("normed2_operand", s.dim, way.operand());
-  if (s.gated) add_chunks("gate", s.hidden, by_columns);
-  add_chunks("up", s.hidden, by_columns);
+  if (!s.one_norm) {
+    add("normed2", s.dim, stream);
+    add_integers(&all, s, way, "normed2", {s.rows, s.dim}, {});
+  }
+  for (const Chunk& c : chunks) {
+    if (!s.one_norm || chunks.size() > 1) add_operand(c.name("normed2_operand"), c.count, s.dim, {});
+    add_integers(&all, s, way, c.name("hidden"), {c.count, s.hidden}, columns);
+    if (s.integer_rows) add_operand(c.name("hidden_operand"), c.count, s.hidden, columns);
+  }
+  if (s.gated) add_chunks("gate", s.hidden, product);
+  add_chunks("up", s.hidden, product);
   add_by_rows("down_product");
   return all;
 }
@@ -174,6 +206,21 @@ Tensor DecoderLayer::laid_out(const Tensor& x, const std::string& name) {
   return t == nullptr ? x : h_.redistribute(x, t->layout, name);
 }
 
+host::Rows DecoderLayer::laid_out(const host::Rows& r, const std::string& name) {
+  return {laid_out(r.x, name), r.step};
+}
+
+host::Rows DecoderLayer::integers(const std::string& name) {
+  if (!s_.integer_rows) return {};
+  return {made(name + "_i8"), made(name + "_step")};
+}
+
+host::Rows DecoderLayer::in_steps(const Tensor& x, const host::Rows& to) {
+  if (!s_.integer_rows) return x;
+  h_.launch(on_, "quantize_rows", {}, {{"x", x}, {"y", to.x}, {"step", to.step}});
+  return to;
+}
+
 host::KernelParams DecoderLayer::heads() const {
   return {{"heads", s_.heads}, {"kv_heads", s_.kv_heads}, {"dim", s_.head_dim}, {"parts", s_.ranks}};
 }
@@ -194,6 +241,11 @@ void DecoderLayer::add_bias(const Tensor& x, const Tensor& b, const std::string&
 
 Tensor DecoderLayer::rows(const Tensor& t, const Chunk& c) const {
   return chunks_.size() > 1 ? h_.slice(t, 0, c.first, c.count) : t;
+}
+
+host::Rows DecoderLayer::rows(const host::Rows& r, const Chunk& c) const {
+  if (!r.x.places()) return r;
+  return r.step.places() ? host::Rows(rows(r.x, c), rows(r.step, c)) : host::Rows(rows(r.x, c));
 }
 
 host::SumBeside DecoderLayer::sum_of(const Summed& s, const Chunk& c, int64_t turn, int64_t turns) const {
@@ -234,7 +286,7 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   part("qkv");
   const Tensor qkv = made("qkv"), normed = made("normed1");
   norm(x, w.norm1, w.norm1_bias, normed);
-  const Tensor operand = laid_out(normed, "normed1_operand");
+  const host::Rows rows1 = in_steps(normed, integers("normed1")), operand = laid_out(rows1, "normed1_operand");
   host::linear_2d(h_, operand, w.qkv, qkv);
   add_bias(qkv, w.bias);
   part("attention");
@@ -251,19 +303,20 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
   }
   part("output");
   if (by_columns_) return rest_by_columns(heads, x, y, w);
-  host::linear_2d(h_, heads, w.o, o.product);
+  host::linear_2d(h_, laid_out(in_steps(heads, integers("o")), "o_operand"), w.o, o.product);
   add_up(sum_of(o, chunks_.front()));
   const Tensor x1 = made("x1");
   if (s_.experts > 0) {
     part("output");
-    add_output(x, o.sum, w, x1);
+    add_product(x, o.sum, w.o_bias, w.post_norm1, x1);
     return experts(x1, y, w);
   }
   const Tensor normed2 = s_.one_norm ? normed : made("normed2");
+  const host::Rows integers2 = s_.one_norm ? host::Rows() : integers("normed2");
   for (size_t c = 0; c < chunks_.size(); ++c) {
     const Chunk& chunk = chunks_[c];
     part("output");
-    add_output(rows(x, chunk), rows(o.sum, chunk), w, rows(x1, chunk));
+    add_product(rows(x, chunk), rows(o.sum, chunk), w.o_bias, w.post_norm1, rows(x1, chunk));
     part("mlp");
     if (!s_.one_norm) norm(rows(s_.parallel ? x : x1, chunk), w.norm2, w.norm2_bias, rows(normed2, chunk));
     const auto sum = [&](int64_t turn) {
@@ -271,14 +324,14 @@ void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights&
       const int64_t turns = products_of_mlp();
       return c == 0 ? sum_of(o, chunks_.back(), turn, turns) : sum_of(down, chunks_.front(), turn, turns);
     };
-    const Tensor of_mlp =
-        s_.one_norm && chunks_.size() == 1 ? operand : laid_out(rows(normed2, chunk), chunk.name("normed2_operand"));
+    const host::Rows rows2 = s_.one_norm ? rows(rows1, chunk) : in_steps(rows(normed2, chunk), rows(integers2, chunk));
+    const host::Rows of_mlp =
+        s_.one_norm && chunks_.size() == 1 ? operand : laid_out(rows2, chunk.name("normed2_operand"));
     mlp(of_mlp, w, rows(down.product, chunk), chunk, sum);
   }
   add_up(sum_of(down, chunks_.back()));
   part("mlp");
-  elementwise("add", x1, down.sum, y);
-  add_bias(y, w.mlp.down_bias);
+  add_product(x1, down.sum, w.mlp.down_bias, w.post_norm2, y);
 }
 
 void DecoderLayer::rest_by_columns(const Tensor& heads, const Tensor& x, const Tensor& y, const LayerWeights& w) {
@@ -292,15 +345,22 @@ void DecoderLayer::rest_by_columns(const Tensor& heads, const Tensor& x, const T
   add_bias(y, w.mlp.down_bias);
 }
 
-void DecoderLayer::add_output(const Tensor& x, const Tensor& product, const LayerWeights& w, const Tensor& x1) {
-  elementwise("add", x, product, x1);
-  add_bias(x1, w.o_bias);
+void DecoderLayer::add_product(const Tensor& x, const Tensor& product, const Tensor& bias, const Tensor& post_norm,
+                               const Tensor& y) {
+  const bool plain = !post_norm.places() && s_.residual_scale == 1;
+  if (!plain) add_bias(product, bias);
+  if (post_norm.places()) norm(product, post_norm, {}, product);
+  if (s_.residual_scale != 1) h_.launch(on_, "scale", {{"factor", s_.residual_scale}}, {{"x", product}});
+  elementwise("add", x, product, y);
+  if (plain) add_bias(y, bias);
 }
 
 void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sinks) {
   host::KernelParams params = heads();
   params.emplace_back("seq", s_.prompt());
   params.emplace_back("window", s_.window);
+  params.emplace_back("score_scale", s_.score_scale);
+  params.emplace_back("softcap", s_.score_softcap);
   params.emplace_back("shorter", true);
   params.emplace_back("keys", 128);
   Tensors tensors = {{"qkv", qkv}, {"o", o}};
@@ -308,14 +368,17 @@ void DecoderLayer::attend(const Tensor& qkv, const Tensor& o, const Tensor& sink
   h_.launch(on_, "gqa_attention", params, tensors);
 }
 
-void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
+void DecoderLayer::mlp(const host::Rows& x, const LayerWeights& w, const Tensor& y, const Chunk& chunk,
                        const std::function<host::SumBeside(int64_t)>& sum, const Tensor& residual) {
   const MlpWeights& of = w.mlp;
+  const auto of_down = [&](const Tensor& hidden) {
+    return laid_out(in_steps(hidden, integers(chunk.name("hidden"))), chunk.name("hidden_operand"));
+  };
   const Tensor gate = s_.gated ? made(chunk.name("gate")) : Tensor(), up = made(chunk.name("up"));
   const host::OverRanks gathered{by_columns_ ? "columns_gathered" : ""}, added{by_columns_ ? "k" : "", residual};
   if (!s_.gated) {
     activated(x, of.up, of.up_bias, up, sum(0), gathered);
-    host::linear_2d(h_, up, of.down, y, "none", sum(1), added);
+    host::linear_2d(h_, of_down(up), of.down, y, "none", sum(1), added);
     return;
   }
   const bool by_glu = !has_activation_of_its_own(s_.activation) && !of.gate_bias.places();
@@ -329,10 +392,10 @@ void DecoderLayer::mlp(const Tensor& x, const LayerWeights& w, const Tensor& y, 
     h_.launch(on_, "glu", {{"activation", s_.activation}}, {{"x", gate}, {"y", up}, {"z", gate}});
   else
     elementwise("mul", gate, up, gate);
-  host::linear_2d(h_, gate, of.down, y, "none", sum(2), added);
+  host::linear_2d(h_, of_down(gate), of.down, y, "none", sum(2), added);
 }
 
-void DecoderLayer::activated(const Tensor& x, const host::Weights& w, const Tensor& bias, const Tensor& y,
+void DecoderLayer::activated(const host::Rows& x, const host::Weights& w, const Tensor& bias, const Tensor& y,
                              const host::SumBeside& sum, const host::OverRanks& over) {
   const bool biased = bias.places() != nullptr;
   host::linear_2d(h_, x, w, y, biased ? "none" : s_.activation, sum, over);
@@ -363,7 +426,7 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   attend_to_cache(qkv, o, {{"cos", cos}, {"sin", sin}}, cache, w.sinks);
   part("output");
   const Tensor x1 = made("x1");
-  linear(with({{"x", o}, {"residual", x}, {"y", x1}}, {{"bias", w.o_bias}}), w.o);
+  add_linear("o", with({{"x", o}}, {{"bias", w.o_bias}}), x, w.o, w.post_norm1, x1);
   if (s_.experts > 0) return experts(x1, y, w);
   part("mlp");
   const Tensor hidden = made("hidden");
@@ -374,13 +437,30 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
     linear(with(of_mlp, {{"bias", w.mlp.gate_bias}, {"up_bias", w.mlp.up_bias}}), w.mlp.gate, activation, w.mlp.up);
   else
     linear(with(of_mlp, {{"bias", w.mlp.up_bias}}), w.mlp.up, activation);
-  linear(with({{"x", hidden}, {"residual", x1}, {"y", y}}, {{"bias", w.mlp.down_bias}}), w.mlp.down);
+  add_linear("down", with({{"x", hidden}}, {{"bias", w.mlp.down_bias}}), x1, w.mlp.down, w.post_norm2, y);
+}
+
+void DecoderLayer::add_linear(const std::string& name, Tensors tensors, const Tensor& residual, const host::Weights& w,
+                              const Tensor& post_norm, const Tensor& y) {
+  if (!post_norm.places()) {
+    tensors.insert({{"residual", residual}, {"y", y}});
+    return linear(std::move(tensors), w);
+  }
+  tensors["y"] = made(name + "_product");
+  linear(tensors, w);
+  // A norm wants whole rows.
+  const Tensor rows = laid_out(tensors["y"], name + "_rows"), x = laid_out(residual, name + "_residual");
+  norm(rows, post_norm, {}, rows);
+  elementwise("add", x, rows, rows);
+  h_.redistribute(rows, y);
 }
 
 void DecoderLayer::linear(Tensors tensors, const host::Weights& w, const char* activation, const host::Weights& up) {
   const char* norm = tensors.count("norm_bias") > 0 ? "layer" : "rms";
-  host::linear_of_few_rows(h_, on_, std::move(tensors), w,
-                           {{"activation", activation}, {"norm", norm}, {"eps", s_.eps}}, up);
+  host::KernelParams params = {{"activation", activation}, {"norm", norm}, {"eps", s_.eps}};
+  if (s_.integer_rows) params.emplace_back("activations", "i8");
+  if (tensors.count("residual") > 0) params.emplace_back("factor", s_.residual_scale);
+  host::linear_of_few_rows(h_, on_, std::move(tensors), w, params, up);
 }
 
 void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Tensors& turns, const Cache& cache,
@@ -394,6 +474,8 @@ void DecoderLayer::attend_to_cache(const Tensor& qkv, const Tensor& o, const Ten
   of_cache.emplace_back("keys", cache.keys);
   of_cache.emplace_back("context", cache.context);
   of_cache.emplace_back("window", s_.window);
+  of_cache.emplace_back("score_scale", s_.score_scale);
+  of_cache.emplace_back("softcap", s_.score_softcap);
   of_cache.emplace_back("rotary", s_.rotary);
   if (cache.k.dtype() != h_.dtype()) of_cache.emplace_back("cache", std::string(name_of(cache.k.dtype())));
   Tensors tensors = turns;

@@ -19,14 +19,19 @@ struct LayerSizes {
   std::string activation = "silu";
   double activation_limit = 7;  ///< of swiglu_oai, which layers with experts alone have
   int64_t window = 0;
-  bool qk_norm = false;     ///< heads of q and k are normed
-  int64_t rotary = 0;       ///< elements of a head that are turned, its first ones; 0: all
-  bool gated = true;        ///< the MLP: activation(gate · x) ⊙ up · x; else activation(up · x)
-  bool layer_norm = false;  ///< its norms, not rmsnorm
-  bool parallel = false;    ///< the MLP works on x, not on x and attention
-  bool one_norm = false;    ///< its norm is attention's, of the same rows
-  int64_t sequences = 0;    ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
-  int64_t splits = 1;       ///< ranges that a sequence's keys are cut into
+  bool qk_norm = false;       ///< heads of q and k are normed
+  int64_t rotary = 0;         ///< elements of a head that are turned, its first ones; 0: all
+  bool gated = true;          ///< the MLP: activation(gate · x) ⊙ up · x; else activation(up · x)
+  bool layer_norm = false;    ///< its norms, not rmsnorm
+  bool parallel = false;      ///< the MLP works on x, not on x and attention
+  bool one_norm = false;      ///< its norm is attention's, of the same rows
+  bool post_norms = false;    ///< what attention and the MLP come to is normed before it is added
+  double residual_scale = 1;  ///< of what is added to the residual stream
+  double score_scale = 0;     ///< of scores; 0: 1 / √head_dim
+  double score_softcap = 0;   ///< of them then; 0: none
+  bool integer_rows = false;  ///< rows are made integers of 8 bits before each product
+  int64_t sequences = 0;      ///< the last rows: the next tokens of as many sequences, whose keys are in the cache
+  int64_t splits = 1;         ///< ranges that a sequence's keys are cut into
   int64_t ranks = 1;
   int64_t experts = 0, per_token = 0;  ///< 0: none, one MLP; `hidden` is the width of one
   int64_t groups = 1;                  ///< of ranks, that share out the experts
@@ -55,6 +60,7 @@ struct MlpWeights {
 struct LayerWeights {
   host::Tensor norm1, norm2;
   host::Tensor norm1_bias, norm2_bias;  ///< of layer norms; without: rmsnorm
+  host::Tensor post_norm1, post_norm2;  ///< behind o and the MLP
   host::Weights qkv, o;
   MlpWeights mlp;
   host::Tensor bias;    ///< of qkv
@@ -149,12 +155,18 @@ class DecoderLayer {
   /// x as the temporary of that name lies; x itself where there is none.
   host::Tensor laid_out(const host::Tensor& x, const std::string& name);
   void norm(const host::Tensor& x, const host::Tensor& w, const host::Tensor& b, const host::Tensor& y);
+  host::Rows laid_out(const host::Rows&, const std::string& name);
+  /// The temporaries that rows of that name are as integers, and with which steps; none where the layer has none.
+  host::Rows integers(const std::string& name);
+  /// x made integers there; x itself where the layer has none.
+  host::Rows in_steps(const host::Tensor& x, const host::Rows& to);
   /// A product of which each rank has a summand, and their sum; with one rank the same tensor.
   struct Summed {
     host::Tensor product, sum;
   };
   Summed summed(const std::string& name);
   host::Tensor rows(const host::Tensor&, const Chunk&) const;
+  host::Rows rows(const host::Rows&, const Chunk&) const;
   /// Of a chunk's rows, or a share of it; none with one rank.
   host::SumBeside sum_of(const Summed&, const Chunk&, int64_t turn = 0, int64_t turns = 1) const;
   /// As a launch of its own.
@@ -162,21 +174,26 @@ class DecoderLayer {
   /// Behind attention, where is_shared_by_columns().
   void rest_by_columns(const host::Tensor& heads, const host::Tensor& x, const host::Tensor& y, const LayerWeights&);
   void attend(const host::Tensor& qkv, const host::Tensor& o, const host::Tensor& sinks);
-  /// x1 = x + the product with o, and its bias.
-  void add_output(const host::Tensor& x, const host::Tensor& product, const LayerWeights&, const host::Tensor& x1);
+  /// y = x + what o or the MLP come to, with its bias, normed or scaled where the layer does so.
+  void add_product(const host::Tensor& x, const host::Tensor& product, const host::Tensor& bias,
+                   const host::Tensor& post_norm, const host::Tensor& y);
   /// Launches of an MLP's products.
   int64_t products_of_mlp() const { return s_.gated ? 3 : 2; }
   /// y = the MLP of a chunk's normed rows, laid out as an operand, without the bias of down; sum(0) and so on go beside
   /// its products.
-  void mlp(const host::Tensor& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
+  void mlp(const host::Rows& x, const LayerWeights&, const host::Tensor& y, const Chunk&,
            const std::function<host::SumBeside(int64_t)>& sum, const host::Tensor& residual = {});
   /// y = activation(x · w + bias) of a prefill.
-  void activated(const host::Tensor& x, const host::Weights& w, const host::Tensor& bias, const host::Tensor& y,
+  void activated(const host::Rows& x, const host::Weights& w, const host::Tensor& bias, const host::Tensor& y,
                  const host::SumBeside&, const host::OverRanks& = {});
   void add_bias(const host::Tensor& x, const host::Tensor& b, const std::string& activation = "none");
   /// A decode's products, by decode_linear.
   void linear(Tensors, const host::Weights& w, const char* activation = "none", const host::Weights& up = {});
   void turned(const host::Tensor& qkv, const host::Tensor& cos, const host::Tensor& sin);
+  /// y = residual + the product, which is normed before where there is such a norm; in a decode. `name`: of its
+  /// temporaries.
+  void add_linear(const std::string& name, Tensors, const host::Tensor& residual, const host::Weights& w,
+                  const host::Tensor& post_norm, const host::Tensor& y);
   /// `turns`: cos and sin where heads have still to be turned.
   void attend_to_cache(const host::Tensor& qkv, const host::Tensor& o, const Tensors& turns, const Cache&,
                        const host::Tensor& sinks);

@@ -173,6 +173,10 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
   const auto some = [&](const Tensor& t, int64_t first, int64_t count) { return h_.slice(t, 0, first, count); };
   host::KernelParams gate = {{"activation", s_.activation}};
   if (s_.activation == "swiglu_oai") gate.emplace_back("limit", s_.activation_limit);
+  host::KernelParams down;
+  for (host::KernelParams* params : {&gate, &down}) {
+    if (s_.integer_rows) params->emplace_back("activations", "i8");
+  }
   Tensor x, hidden;
   if (!spread) {
     x = laid_out(some(rows.in, 0, rows.count()), of_x);
@@ -193,7 +197,7 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
       const Tensor product = spread ? made(of_product(out), count) : some(out.product, first, count);
       std::map<std::string, Tensor> of_down = {{"x", its_hidden}, {"y", product}};
       if (biased && &out == &all.front()) of_down["bias"] = expert.down_bias;  // once in their sum
-      host::linear_of_few_rows(h_, host::streams_of(h_, out.rank), of_down, expert.down);
+      host::linear_of_few_rows(h_, host::streams_of(h_, out.rank), of_down, expert.down, down);
       if (spread) h_.redistribute(product, some(out.rows, first, count));
     }
   }

@@ -1,6 +1,7 @@
 #include "kernbench/platform/models/families.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace kernbench::models {
 namespace {
@@ -62,8 +63,52 @@ void settle_qwen3(const ModelFile& f, ModelSpec* m) {
 
 void settle_gemma(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", true);
-  m->scaled_embedding = true;
+  m->embedding_scale = std::sqrt(static_cast<double>(m->dim));
   settle_attention_bias(f, false, m);
+}
+
+/// gemma 2 and 3: norms behind attention and MLP too, windows in all layers but the last of each `pattern`.
+void settle_gemma_with_windows(const ModelFile& f, ModelSpec* m, int64_t pattern) {
+  settle_gemma(f, m);
+  m->post_norms = true;
+  m->score_scale = 1 / std::sqrt(f.number("query_pre_attn_scalar", 256));
+  m->window = f.whole("sliding_window", 4096);
+  settle_windows(f, m, [pattern](int64_t layer) { return (layer + 1) % pattern != 0; });
+  if (f.flag("use_bidirectional_attention", false)) m->not_yet.emplace_back("use_bidirectional_attention");
+}
+
+/// 0: none, as null.
+double softcap_of(const ModelFile& f, const char* field, double fallback) {
+  return f.is_null(field) ? 0 : f.number(field, fallback);
+}
+
+void settle_gemma2(const ModelFile& f, ModelSpec* m) {
+  settle_gemma_with_windows(f, m, 2);
+  m->score_softcap = softcap_of(f, "attn_logit_softcapping", 50);
+  m->logits_softcap = softcap_of(f, "final_logit_softcapping", 30);
+}
+
+void settle_gemma3_text(const ModelFile& f, ModelSpec* m) {
+  settle_gemma_with_windows(f, m, f.whole("sliding_window_pattern", 6));
+  m->qk_norm = true;
+  m->window_theta = f.number("rope_local_base_freq", 10000);
+  if (f.has("rope_parameters"))
+    f.refuse("rope_parameters", "rope_theta, rope_local_base_freq and rope_scaling in its place");
+  m->score_softcap = softcap_of(f, "attn_logit_softcapping", 0);
+  m->logits_softcap = softcap_of(f, "final_logit_softcapping", 0);
+}
+
+void settle_phi3(const ModelFile& f, ModelSpec* m) {
+  m->tied = f.flag("tie_word_embeddings", false);
+  m->window = window_of(f, 0);
+}
+
+void settle_granite(const ModelFile& f, ModelSpec* m) {
+  settle_llama(f, m);
+  m->embedding_scale = f.number("embedding_multiplier", 1);
+  m->residual_scale = f.number("residual_multiplier", 1);
+  m->score_scale = f.number("attention_multiplier", 1);
+  m->logits_scale = 1 / f.number("logits_scaling", 1);
 }
 
 void settle_mixtral(const ModelFile& f, ModelSpec* m) {
@@ -176,6 +221,35 @@ const std::vector<Family>& families() {
        {"attention_bias"},
        settle_gemma,
        {10000, 1e-6, 8192, 16, 0, {}, "gelu_pytorch_tanh"}},
+      {"gemma2",
+       "as gemma, norms behind attention and MLP, capped scores and logits, a window in every other layer",
+       {},
+       {"attention_bias", "query_pre_attn_scalar", "sliding_window", "layer_types", "attn_logit_softcapping",
+        "final_logit_softcapping", "use_bidirectional_attention"},
+       settle_gemma2,
+       {10000, 1e-6, 8192, 4, 256, {}, "gelu_pytorch_tanh"}},
+      {"gemma3_text",
+       "as gemma, heads of q and k are normed, norms behind attention and MLP, windows turned by a theta of their own",
+       {},
+       {"attention_bias", "query_pre_attn_scalar", "sliding_window", "sliding_window_pattern", "layer_types",
+        "rope_local_base_freq", "attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention"},
+       settle_gemma3_text,
+       {1e6, 1e-6, 131072, 4, 256, {}, "gelu_pytorch_tanh"}},
+      {"phi3",
+       "as llama, a part of each head may be turned, a sliding window",
+       {},
+       {"sliding_window", "original_max_position_embeddings"},
+       settle_phi3,
+       {10000, 1e-5, 4096},
+       {},
+       {"rms_norm_eps", "rope_theta", "partial_rotary_factor"}},
+      {"granite",
+       "as llama, the embedding, what is added to it, scores and logits each times a factor",
+       {},
+       {"attention_bias", "mlp_bias", "embedding_multiplier", "residual_multiplier", "attention_multiplier",
+        "logits_scaling"},
+       settle_granite,
+       {10000, 1e-6, 2048}},
       {"mixtral",
        "as mistral, experts instead of one MLP",
        {"num_local_experts", "num_experts_per_tok"},
@@ -244,9 +318,11 @@ const std::vector<std::string_view>& common_required() {
 }
 
 const std::vector<std::string_view>& common_optional() {
-  static const std::vector<std::string_view> all = {
-      "num_key_value_heads", "head_dim",          "rope_scaling", "rope_parameters", "max_position_embeddings",
-      "hidden_act",          "hidden_activation", "torch_dtype",  "dtype",           "tie_word_embeddings"};
+  static const std::vector<std::string_view> all = {"num_key_value_heads", "head_dim", "rope_scaling",
+                                                    "rope_parameters", "max_position_embeddings", "hidden_act",
+                                                    "hidden_activation", "torch_dtype", "dtype", "tie_word_embeddings",
+                                                    // Types as the options of these names have them.
+                                                    "weights", "kv", "activations"};
   return all;
 }
 

@@ -136,7 +136,7 @@ class RopeFields {
     return turned;
   }
   /// `positions`: the most that the model was made for; `fallback`: of a file that says nothing.
-  RopeScaling scaling(int64_t positions, double theta, const RopeScaling& fallback) const {
+  RopeScaling scaling(int64_t positions, int64_t turned, double theta, const RopeScaling& fallback) const {
     RopeScaling s;
     const std::string given = before_.substr(0, before_.size() - 1);
     if (!f_.has(given)) return f_.is_null(given) ? s : fallback;
@@ -145,7 +145,9 @@ class RopeFields {
     if (!has(key) && !has("factor")) return s;  // rope_theta alone, or nothing
     const std::string type = f_.text(before_ + key);
     if (type == "default") return s;
-    if (type != "linear" && type != "llama3" && type != "yarn") refuse(key, "default, linear, llama3 or yarn");
+    if (type == "longrope" || type == "su") return longrope(s, positions, turned);
+    if (type != "linear" && type != "llama3" && type != "yarn")
+      refuse(key, "default, linear, llama3, yarn or longrope");
     s.factor = number("factor");
     if (type == "yarn") return yarn(s, positions, theta);
     s.kind = RopeScaling::Kind::linear;
@@ -178,6 +180,23 @@ class RopeFields {
     s.amplitude = amplitude(s.factor);
     return s;
   }
+  /// LongRoPE (Ding et al. 2024) as Phi-3's files have it: the original positions may stand beside it.
+  RopeScaling longrope(RopeScaling s, int64_t positions, int64_t turned) const {
+    s.kind = RopeScaling::Kind::longrope;
+    const char* original = "original_max_position_embeddings";
+    const std::string field = has(original) ? before_ + original : original;
+    s.original_positions = f_.whole(field, positions);
+    if (s.original_positions < 2) f_.refuse(field, "more than 1 beside longrope");
+    const auto pairs = static_cast<size_t>(turned / 2);
+    s.short_factors = f_.numbers(before_ + "short_factor", pairs);
+    s.long_factors = f_.numbers(before_ + "long_factor", pairs);
+    const double factor = static_cast<double>(positions) / static_cast<double>(s.original_positions);
+    if (has("attention_factor"))
+      s.amplitude = number("attention_factor");
+    else if (factor > 1)
+      s.amplitude = std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(s.original_positions)));
+    return s;
+  }
   /// Cos and sin are longer by the logarithm of the factor, which sharpens the softmax of longer contexts.
   double amplitude(double factor) const {
     if (has("attention_factor")) return number("attention_factor");
@@ -208,6 +227,14 @@ DType dtype_of(const ModelFile& f) {
   f.refuse(key, "float32, float16 or bfloat16");
 }
 
+/// A type as the option of that name has it, of what may have one of its own.
+std::string type_word(const ModelFile& f, std::string_view word, const std::vector<std::string>& legal) {
+  const std::string name = f.text(word, "");
+  if (!name.empty() && std::find(legal.begin(), legal.end(), name) == legal.end())
+    f.refuse(word, fmt::format("{}", fmt::join(legal, ", ")));
+  return name;
+}
+
 ModelSpec model_of(const ModelFile& f, const Family& family) {
   ModelSpec m;
   m.file = f.name();
@@ -231,11 +258,14 @@ ModelSpec model_of(const ModelFile& f, const Family& family) {
   const RopeFields rope(f, family.words);
   m.rotary = rope.rotary(m.head_dim, otherwise.rotary);
   m.rope_theta = rope.theta(otherwise.rope_theta);
-  m.rope_scaling = rope.scaling(m.positions, m.rope_theta, otherwise.rope_scaling);
+  m.rope_scaling = rope.scaling(m.positions, m.rotary, m.rope_theta, otherwise.rope_scaling);
   m.activation = activation_of(f, otherwise.activation);
   m.layer_norm = family.parts.layer_norm;
   m.gated = family.parts.gated;
   m.dtype = dtype_of(f);
+  m.weights = type_word(f, "weights", {"f32", "f16", "bf16", "f8", "i8", "i4"});
+  m.kv = type_word(f, "kv", {"f32", "f16", "bf16", "f8", "i8"});
+  m.activations = type_word(f, "activations", {"f32", "f16", "bf16", "i8"});
   family.settle(f, &m);
   if (m.experts_per_token > m.experts)
     f.refuse("num_experts_per_tok", fmt::format("at most the number of experts, {}", m.experts));
@@ -299,6 +329,18 @@ std::vector<std::string> ModelFile::list(std::string_view field) const {
   if (!f) return {};
   if (f->kind != Kind::other) refuse(field, "a list");
   return f->items;
+}
+
+std::vector<double> ModelFile::numbers(std::string_view field, size_t count) const {
+  if (!find(field)) missing(field);
+  std::vector<double> all;
+  for (const std::string& item : list(field)) {
+    double v = 0;
+    if (is_number(item, &v) && v > 0) all.push_back(v);
+  }
+  if (all.size() != count || list(field).size() != count)
+    refuse(field, fmt::format("a list of {} numbers above 0, one for each pair that is turned", count));
+  return all;
 }
 
 ModelSpec read_model_text(const std::string& text, const std::string& name) {

@@ -39,6 +39,8 @@ class ModelFile {
   bool flag(std::string_view field, bool fallback) const;
   /// Texts of a list's items; none where the file lacks it.
   std::vector<std::string> list(std::string_view field) const;
+  /// So many numbers above 0.
+  std::vector<double> numbers(std::string_view field, size_t count) const;
   /// Says of a field what was expected instead of what it has.
   [[noreturn]] void refuse(std::string_view field, const std::string& expected) const;
 

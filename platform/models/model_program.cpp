@@ -41,7 +41,7 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
 /// cos or sin [rows, rotary / 2] of a phase's positions in a step.
 HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
-  const std::vector<double> frequencies = rope_frequencies(m);
+  const std::vector<double> frequencies = rope_frequencies(m, p.reach());
   const double amplitude = m.rope_scaling.amplitude;
   for (int64_t r = 0; r < shape[0]; ++r) {
     for (const double f : frequencies) {
@@ -139,6 +139,10 @@ class ModelProgram::Run {
       w.norm1_bias = of("norm1_bias");
       w.norm2_bias = of(model_.one_norm ? "norm1_bias" : "norm2_bias");
     }
+    if (model_.post_norms) {
+      w.post_norm1 = of("post_norm1");
+      w.post_norm2 = of("post_norm2");
+    }
     w.qkv = matrix(layer + "qkv", model_.dim);
     w.o = matrix(layer + "o", model_.width());
     if (model_.experts == 0) {
@@ -204,15 +208,15 @@ class ModelProgram::Run {
     const Tensor rows = h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.rows(), "x");
     h_.launch(on, "embedding_gather", {},
               {{"idx", input(of_step("tokens"))}, {"table", input("embedding")}, {"y", rows}});
-    if (model_.scaled_embedding)
-      h_.launch(on, "scale", {{"factor", std::sqrt(static_cast<double>(model_.dim))}}, {{"x", rows}});
+    if (model_.embedding_scale != 1) h_.launch(on, "scale", {{"factor", model_.embedding_scale}}, {{"x", rows}});
     return h_.redistribute(rows, way.stream());
   }
 
   void one_layer(DecoderLayer& layer, int64_t l, const Tensor& x, const Tensor& y) {
     const std::string before = "layers." + std::to_string(l) + ".";
-    const Tensor cos = input(program_.positions_of(l, of_step("cos"))),
-                 sin = input(program_.positions_of(l, of_step("sin")));
+    const std::string kind = program_.kind_of_positions(l);
+    const Tensor cos = input(program_.positions_of(l, of_step(("cos" + kind).c_str()))),
+                 sin = input(program_.positions_of(l, of_step(("sin" + kind).c_str())));
     if (model_.experts > 0) layer.route_by(routing(l, before));
     Cache cache;
     if (phase().has_sequences()) {
@@ -249,8 +253,11 @@ class ModelProgram::Run {
         {"x", h_.redistribute(last, way.stream())}, {"norm", input("norm")}, {"y", logits}};
     if (model_.layer_norm) tensors["norm_bias"] = input("norm_bias");
     if (model_.head_bias) tensors["bias"] = input("head_bias");
-    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks), tensors, w,
-                             {{"norm", model_.layer_norm ? "layer" : "rms"}, {"eps", model_.eps}});
+    host::KernelParams params = {{"norm", model_.layer_norm ? "layer" : "rms"}, {"eps", model_.eps}};
+    if (model_.logits_scale != 1) params.emplace_back("factor", model_.logits_scale);
+    if (model_.logits_softcap > 0) params.emplace_back("softcap", model_.logits_softcap);
+    if (program_.head_has_integer_rows()) params.emplace_back("activations", "i8");
+    host::linear_of_few_rows(h_, host::streams_of(h_, way.ranks), tensors, w, params);
     mark("head", "argmax");
     h_.launch(host::streams_of(h_, way.ranks), "argmax_of_columns", {},
               {{"x", logits}, {"y", output(of_step("next"))}});
@@ -322,6 +329,11 @@ LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
   s.layer_norm = model_.layer_norm;
   s.parallel = model_.parallel;
   s.one_norm = model_.one_norm;
+  s.post_norms = model_.post_norms;
+  s.residual_scale = model_.residual_scale;
+  s.score_scale = model_.score_scale;
+  s.score_softcap = model_.score_softcap;
+  s.integer_rows = plan_.integer_rows();
   s.sequences = p.batch;
   s.splits = ranges(p).splits;
   s.ranks = plan_.ranks;
@@ -391,20 +403,30 @@ void ModelProgram::add_phase(size_t phase) {
 void ModelProgram::add_positions(size_t phase) {
   const Phase& p = plan_.phases[phase];
   const Dims shape{p.rows(), model_.rotary / 2};
-  for (int64_t stage = 0; stage < plan_.stages; ++stage) {
-    const int64_t layer = plan_.first_layer(stage);
+  // Each stage has those of its layers; where some are turned in another way, both.
+  std::set<std::string> there;
+  for (const SimulatedLayer& l : layers_) {
+    const int64_t layer = l.number;
+    const std::string kind = kind_of_positions(layer);
+    if (!there.insert(positions_of(layer, kind)).second) continue;
     for (int64_t step = 0; step < p.steps; ++step) {
       for (const bool cosine : {true, false}) {
         ModelTensor t;
         t.use = Use::table;
         t.phase = phase;
-        t.tensor.fill = [m = model_, dtype = plan_.dtype, shape, p, step, cosine](const Params&, uint64_t) {
+        const ModelSpec of = kind.empty() ? model_ : turned_for_windows(model_);
+        t.tensor.fill = [m = of, dtype = plan_.dtype, shape, p, step, cosine](const Params&, uint64_t) {
           return turns(m, dtype, shape, p, step, cosine);
         };
-        add(t, positions_of(layer, numbered(cosine ? "cos" : "sin", step, p.steps)), shape, way(p, layer).positions());
+        add(t, positions_of(layer, numbered((cosine ? "cos" : "sin") + kind, step, p.steps)), shape,
+            way(p, layer).positions());
       }
     }
   }
+}
+
+std::string ModelProgram::kind_of_positions(int64_t layer) const {
+  return model_.turned_for_window(layer) ? "_window" : "";
 }
 
 /// Every page of the pool is some sequence's, in the order that the seed says.
@@ -452,6 +474,10 @@ void ModelProgram::add_layer(size_t phase, int64_t layer) {
   if (model_.qk_norm) {
     vector("q_norm", model_.head_dim);
     vector("k_norm", model_.head_dim);
+  }
+  if (model_.post_norms) {
+    vector("post_norm1", model_.dim);
+    vector("post_norm2", model_.dim);
   }
   matrix("o", model_.width(), model_.dim, true);
   if (model_.o_bias) vector("o_bias", model_.dim);

@@ -66,6 +66,8 @@ class ModelProgram {
   std::string name_of(size_t phase, const std::string& name) const;
   /// What a stage calls its cos, sin or table: the ranks that have the layer.
   std::string positions_of(int64_t layer, const std::string& name) const;
+  /// Behind cos and sin in the names of the tables by which the layer is turned.
+  std::string kind_of_positions(int64_t layer) const;
   /// Files that a run takes values of tensors from, by name: what is made from these tensors is made from the files.
   void take_files(std::map<std::string, std::string> files) { files_ = std::move(files); }
   /// Since it has run.
@@ -88,6 +90,8 @@ class ModelProgram {
   Way one_row() const { return {false, plan_.ranks_of(layers_.back().number), unit()}; }
   /// Of the head, whose matrix with tied weights is the embedding's.
   DType head_type() const { return model_.tied ? plan_.dtype : plan_.weights; }
+  /// Tied, it multiplies rows as they are.
+  bool head_has_integer_rows() const { return plan_.integer_rows() && !model_.tied; }
 
  private:
   class Run;

@@ -222,6 +222,7 @@ void write_model(JsonWriter& w, const ModelProgram& program) {
         .field("routing", plan.routed ? "top_k" : "given")
         .field("ep", plan.expert_groups);
   if (plan.quantized()) w.field("weights", kernbench::name_of(plan.weights));
+  if (plan.integer_rows()) w.field("activations", kernbench::name_of(plan.activations));
   if (plan.kv != plan.dtype) w.field("kv", kernbench::name_of(plan.kv));
   w.field("tp", plan.tensor_ranks())
       .field("pp", plan.stages)
@@ -238,6 +239,7 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
   const Plan& plan = r.program->plan();
   std::string types(kernbench::name_of(plan.dtype));
   if (plan.quantized()) types += fmt::format(", weights {}", kernbench::name_of(plan.weights));
+  if (plan.integer_rows()) types += fmt::format(", activations {}", kernbench::name_of(plan.activations));
   if (plan.kv != plan.dtype) types += fmt::format(", cache {}", kernbench::name_of(plan.kv));
   fmt::print(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, types, p.run.topology,
              plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "", plan.stages,

@@ -36,7 +36,7 @@ double by_pairs(double frequency, int64_t pair, const ModelSpec& m) {
   return slow * frequency / s.factor + (1 - slow) * frequency;
 }
 
-double scaled(double frequency, int64_t pair, const ModelSpec& m) {
+double scaled(double frequency, int64_t pair, int64_t positions, const ModelSpec& m) {
   switch (m.rope_scaling.kind) {
     case RopeScaling::Kind::none:
       return frequency;
@@ -46,6 +46,11 @@ double scaled(double frequency, int64_t pair, const ModelSpec& m) {
       return stretched(frequency, m.rope_scaling);
     case RopeScaling::Kind::yarn:
       return by_pairs(frequency, pair, m);
+    case RopeScaling::Kind::longrope: {
+      const RopeScaling& s = m.rope_scaling;
+      return frequency /
+             (positions > s.original_positions ? s.long_factors : s.short_factors)[static_cast<size_t>(pair)];
+    }
   }
   return frequency;
 }
@@ -56,10 +61,17 @@ double yarn_amplitude(double factor, double by) {
   return factor <= 1 ? 1 : 0.1 * by * std::log(factor) + 1;
 }
 
-std::vector<double> rope_frequencies(const ModelSpec& m) {
+ModelSpec turned_for_windows(ModelSpec m) {
+  m.rope_theta = m.window_theta;
+  m.rope_scaling = {};
+  return m;
+}
+
+std::vector<double> rope_frequencies(const ModelSpec& m, int64_t positions) {
   std::vector<double> all;
   for (int64_t i = 0; i < m.rotary / 2; ++i)
-    all.push_back(scaled(std::pow(m.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.rotary)), i, m));
+    all.push_back(
+        scaled(std::pow(m.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.rotary)), i, positions, m));
   return all;
 }
 

@@ -59,11 +59,6 @@ void read_words(const std::string& phase, const std::string& values, std::vector
   }
 }
 
-/// The last position that a phase reaches, counted from 1.
-int64_t reach(const Phase& p) {
-  return std::max(p.tokens, p.has_sequences() ? p.context + p.steps : 0);
-}
-
 }  // namespace
 
 Phase parse_phase(const std::string& text) {
@@ -99,10 +94,13 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
   if (!m.not_yet.empty())
     throw InputError(fmt::format("{}: model_type {}: not yet: {}", m.file, m.family, fmt::join(m.not_yet, "; ")));
   for (const Phase& p : plan.phases) {
-    if (reach(p) > m.positions)
+    if (p.reach() > m.positions)
       throw InputError(fmt::format("--phase: {}: position {} of a model with max_position_embeddings {}", p.text,
-                                   reach(p), m.positions));
+                                   p.reach(), m.positions));
   }
+  if (plan.integer_rows() && plan.weights != DType::i8)
+    throw InputError(fmt::format("activations: found {} beside weights of {}, expected --weights i8 beside it",
+                                 name_of(plan.activations), name_of(plan.weights)));
   const int64_t ep = plan.expert_groups;
   if (ep > 1 && m.experts == 0)
     throw InputError(fmt::format("--ep: found {}, a {} has no experts to share out", ep, m.family));

@@ -1,6 +1,7 @@
 // What of a model is measured: its phases, and how it is spread over the machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Phase {
   bool has_sequences() const { return batch > 0; }
   int64_t rows() const { return tokens + batch; }                    ///< of the residual stream, the prompt's first
   int64_t logits() const { return (has_prompt() ? 1 : 0) + batch; }  ///< rows of them: the prompt's last, then these
+  /// The last position, counted from 1.
+  int64_t reach() const { return std::max(tokens, has_sequences() ? context + steps : 0); }
   int64_t position(int64_t row, int64_t step) const { return row < tokens ? row : context + step; }
 };
 
@@ -38,8 +41,11 @@ struct Plan {
   DType dtype = DType::bf16;
   DType weights = DType::bf16;  ///< of the matrices of layers and head: dtype, f8e4m3, i8 or i4
   DType kv = DType::bf16;       ///< of the cache: dtype, f8e4m3 or i8
+  /// Of the rows that are multiplied with matrices of type `weights`: dtype, or i8, each row with a step of its own.
+  DType activations = DType::bf16;
 
   bool quantized() const { return weights != dtype; }
+  bool integer_rows() const { return activations != dtype; }
   /// Rows (k) of a matrix of weights that share a scale, of so many; 0: all.
   int64_t group(int64_t k) const;
   int64_t tensor_ranks() const { return ranks / expert_groups; }

@@ -54,6 +54,10 @@ double activated(const std::string& name, double x) {
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));  // gelu_tanh
 }
 
+double soft_capped(double x, double cap) {
+  return cap > 0 ? cap * std::tanh(x / cap) : x;
+}
+
 /// `n` values of a row from a column on, over the root of their mean square, times w.
 void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, double eps) {
   double squares = 0;
@@ -87,6 +91,7 @@ class Reference {
     for (size_t p = 0; p < program_.plan().phases.size(); ++p) {
       phase_ = p;
       caches_.clear();
+      unsure_caches_.clear();
       for (step_ = 0; step_ < phase().steps; ++step_) step();
       for (const auto& [name, cache] : caches_) tell(name, cache);
     }
@@ -124,13 +129,56 @@ class Reference {
     return w;
   }
   Matrix of_layer(const std::string& name) const { return weights(name, program_.plan().weights); }
+
+  /// Rows times weights, as integers where the plan says so. In a prefill, and of experts, each of the `parts` ranks
+  /// that share out a row has integers of its own part; `rows`: of the phase, where these are some of them.
+  Matrix product(const Matrix& x, const Matrix& w, int64_t parts = 1, const std::vector<int64_t>& rows = {}) {
+    if (!program_.plan().integer_rows()) return times(x, w);
+    Matrix integers = x;
+    const int64_t of_part = (x.cols + parts - 1) / parts;
+    for (int64_t r = 0; r < x.rows; ++r) {
+      for (int64_t c = 0; c < x.cols; c += of_part) {
+        if (make_integers(&integers, r, c, std::min(c + of_part, x.cols))) unsure_[row_of(r, x.rows, rows)] = true;
+      }
+    }
+    return times(integers, w);
+  }
+  /// The row of the phase; without a list these are its last ones.
+  size_t row_of(int64_t r, int64_t count, const std::vector<int64_t>& rows = {}) const {
+    return static_cast<size_t>(rows.empty() ? phase().rows() - count + r : rows[static_cast<size_t>(r)]);
+  }
+  /// Columns of a row, in steps of their greatest absolute value / 127. Whether one lies so near to the middle between
+  /// two integers that a machine's roundings may make it the other.
+  bool make_integers(Matrix* m, int64_t row, int64_t first, int64_t end) const {
+    double most = 1e-36;
+    for (int64_t c = first; c < end; ++c) {
+      const double v = std::abs(m->at(row, c));
+      if (std::isnan(v) || v > most) most = v;
+    }
+    const DType dtype = program_.plan().dtype;
+    const int mantissa = dtype == DType::f32 ? 24 : dtype == DType::f16 ? 11 : 8;
+    const double step = most / 127, near = 127 * roundings() * std::ldexp(1.0, -mantissa);
+    bool unsure = false;
+    for (int64_t c = first; c < end; ++c) {
+      const double steps = m->at(row, c) / step;
+      unsure = unsure || std::abs(steps - std::floor(steps) - 0.5) < near;
+      m->at(row, c) = std::nearbyint(steps) * step;
+    }
+    return unsure;
+  }
+  /// How far a row's values, as large as these, may be away: where one integer is another, all behind it may be, and
+  /// each rounding is then one of half a step.
+  double noise(size_t row, double most) const { return unsure_[row] ? roundings() / 254 * most : 0; }
+  /// Of what a prefill multiplies on several ranks, or one of experts.
+  int64_t parts() const { return phase().has_prompt() ? program_.plan().ranks : 1; }
   Vector vector(const std::string& name) const {
     const std::vector<float> all = input(name).floats();
     return {all.begin(), all.end()};
   }
 
-  /// `roundings` to the element type lie between the inputs and it, of values about as large as these.
-  void tell(const std::string& name, const Matrix& m, double roundings) {
+  /// `roundings` to the element type lie between the inputs and it, of values about as large as these. `of_rows`: of
+  /// the last rows of the phase.
+  void tell(const std::string& name, const Matrix& m, double roundings, bool of_rows = true) {
     const ProgramTensor& t = *program_.spec().tensor(named(name));
     const Params none;
     double most = 1;
@@ -138,20 +186,24 @@ class Reference {
     const std::vector<float> values(m.values.begin(), m.values.end());
     Expected e{HostTensor::from(program_.plan().dtype, t.shape(none), values), {}};
     e.scale.assign(m.values.size(), static_cast<float>(roundings * most));
+    for (size_t i = 0; i < m.values.size() && of_rows && program_.plan().integer_rows(); ++i)
+      e.away.push_back(static_cast<float>(noise(row_of(static_cast<int64_t>(i) / m.cols, m.rows), most)));
     expected_[named(name)] = std::move(e);
   }
 
   /// A cache in its own type.
   void tell(const std::string& name, const Cache& cache) {
-    tell(name, cache.stored, roundings());
+    tell(name, cache.stored, roundings(), false);
     Expected& e = expected_[named(name)];
     const DType type = program_.plan().kv;
+    if (type == program_.plan().dtype && program_.plan().integer_rows()) e.away = cache.away;
     if (type == program_.plan().dtype) return;
     const std::vector<float> values(cache.stored.values.begin(), cache.stored.values.end());
     e = {HostTensor::from(type, e.value.shape, values), {}, cache.away};
   }
 
   void step() {
+    unsure_.assign(static_cast<size_t>(phase().rows()), false);
     Matrix x = program_.plan().whole() ? embedded() : matrix("x");
     for (const SimulatedLayer& l : program_.layers()) layer(l.number, &x);
     if (!program_.plan().whole()) return tell("y", x, roundings());
@@ -164,9 +216,9 @@ class Reference {
     const std::vector<int32_t> tokens = input(of_step("tokens")).ints();
     const Matrix table = matrix("embedding");
     Matrix x(phase().rows(), m_.dim);
-    const double scale = m_.scaled_embedding ? std::sqrt(static_cast<double>(m_.dim)) : 1;
     for (int64_t r = 0; r < x.rows; ++r) {
-      for (int64_t c = 0; c < m_.dim; ++c) x.at(r, c) = scale * table.at(tokens[static_cast<size_t>(r)], c);
+      for (int64_t c = 0; c < m_.dim; ++c)
+        x.at(r, c) = m_.embedding_scale * table.at(tokens[static_cast<size_t>(r)], c);
     }
     return x;
   }
@@ -174,7 +226,7 @@ class Reference {
   void layer(int64_t l, Matrix* x) {
     const std::string before = "layers." + std::to_string(l) + ".";
     const Matrix n = normed(*x, before + "norm1");
-    Matrix qkv = times(n, of_layer(before + "qkv"));
+    Matrix qkv = product(n, of_layer(before + "qkv"));
     if (m_.qkv_bias) add_bias(before + "qkv_bias", &qkv);
     turn(l, before, &qkv);
     Matrix heads(qkv.rows, m_.width());
@@ -183,14 +235,16 @@ class Reference {
     table_ = phase().page > 0 ? input(program_.positions_of(l, "table")).ints() : std::vector<int32_t>();
     attend_to_prompt(qkv, &heads);
     if (phase().has_sequences()) attend_to_caches(before, qkv, &heads);
-    Matrix o = times(heads, of_layer(before + "o"));
+    Matrix o = product(heads, of_layer(before + "o"), parts());
     if (m_.o_bias) add_bias(before + "o_bias", &o);
     const Matrix beside = *x;
-    for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += o.values[i];
+    if (m_.post_norms) o = normed(std::move(o), before + "post_norm1");
+    for (size_t i = 0; i < o.values.size(); ++i) x->values[i] += m_.residual_scale * o.values[i];
 
     const Matrix of_mlp = normed(m_.parallel ? beside : *x, before + (m_.one_norm ? "norm1" : "norm2"));
-    const Matrix y = m_.experts > 0 ? of_experts(l, before, of_mlp) : mlp(before, of_mlp);
-    for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += y.values[i];
+    Matrix y = m_.experts > 0 ? of_experts(l, before, of_mlp) : mlp(before, of_mlp, parts());
+    if (m_.post_norms) y = normed(std::move(y), before + "post_norm2");
+    for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += m_.residual_scale * y.values[i];
   }
 
   /// Every row, by the norm of that name.
@@ -218,10 +272,11 @@ class Reference {
     return held / (1 + std::exp(-1.702 * held)) * (std::clamp(up, -limit, limit) + 1);
   }
 
-  Matrix mlp(const std::string& before, const Matrix& x) const {
+  /// `rows`: of the phase, those of x where it has some of them.
+  Matrix mlp(const std::string& before, const Matrix& x, int64_t parts_of_down, const std::vector<int64_t>& rows = {}) {
     const bool biased = m_.experts > 0 ? m_.expert_bias : m_.mlp_bias;
-    const auto linear = [&](const Matrix& to, const std::string& name) {
-      Matrix y = times(to, of_layer(before + name));
+    const auto linear = [&](const Matrix& to, const std::string& name, int64_t parts = 1) {
+      Matrix y = product(to, of_layer(before + name), parts, rows);
       if (biased) add_bias(before + name + "_bias", &y);
       return y;
     };
@@ -232,10 +287,10 @@ class Reference {
     } else {
       for (double& v : hidden.values) v = activated(m_.activation, v);
     }
-    return linear(hidden, "down");
+    return linear(hidden, "down", parts_of_down);
   }
 
-  Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) const {
+  Matrix of_experts(int64_t l, const std::string& before, const Matrix& x) {
     Matrix logits = times(x, matrix(before + "router"));
     if (m_.expert_bias) add_bias(before + "router_bias", &logits);
     const std::vector<int32_t> choice =
@@ -255,7 +310,8 @@ class Reference {
       for (int64_t i = 0; i < its_x.rows; ++i)
         std::copy_n(x.values.begin() + rows[static_cast<size_t>(i)] * x.cols, x.cols,
                     its_x.values.begin() + i * x.cols);
-      const Matrix its_y = mlp(before + "experts." + std::to_string(e) + ".", its_x);
+      const Matrix its_y =
+          mlp(before + "experts." + std::to_string(e) + ".", its_x, program_.plan().tensor_ranks(), rows);
       for (int64_t i = 0; i < its_y.rows; ++i) {
         const int64_t r = rows[static_cast<size_t>(i)];
         const double w = weight(logits, r, e, chosen(r));
@@ -292,7 +348,9 @@ class Reference {
         if (contains(chosen, e)) continue;
         for (const int32_t c : chosen) {
           const double better = logits.at(r, e), worse = logits.at(r, c);
-          if (better - worse <= 2 * (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(better)))) continue;
+          const double most = std::max(1.0, std::abs(better));
+          if (better - worse <= 2 * (t.atol + t.rtol * roundings() * most + noise(row_of(r, logits.rows), most)))
+            continue;
           throw RunError(fmt::format("layer {}: row {} has chosen expert {} with logit {}, and not {} with {}", l, r, c,
                                      worse, e, better));
         }
@@ -310,7 +368,9 @@ class Reference {
   int64_t v_col(int64_t head) const { return k_col(head) + kv_heads() * m_.head_dim; }
 
   void turn(int64_t l, const std::string& before, Matrix* qkv) const {
-    const auto table = [&](const char* name) { return matrix(program_.positions_of(l, of_step(name))); };
+    const auto table = [&](const std::string& name) {
+      return matrix(program_.positions_of(l, of_step(name + program_.kind_of_positions(l))));
+    };
     const Matrix cos = table("cos"), sin = table("sin");
     const int64_t half = m_.rotary / 2;
     for (int64_t head = 0; head < m_.heads + m_.kv_heads; ++head) {
@@ -336,7 +396,8 @@ class Reference {
     for (int64_t j = first; j < end; ++j) {
       double score = 0;
       for (int64_t d = 0; d < m_.head_dim; ++d) score += qkv.at(row, q_col(head) + d) * key(j)[d];
-      weight.push_back(k_scale * score / std::sqrt(static_cast<double>(m_.head_dim)));
+      const double by = m_.score_scale > 0 ? m_.score_scale : 1 / std::sqrt(static_cast<double>(m_.head_dim));
+      weight.push_back(soft_capped(k_scale * score * by, m_.score_softcap));
       top = std::max(top, weight.back());
     }
     for (double& w : weight) sum += w = std::exp(w - top);
@@ -349,7 +410,12 @@ class Reference {
 
   int64_t first_key(int64_t position) const { return window_ > 0 ? std::max<int64_t>(0, position - window_ + 1) : 0; }
 
-  void attend_to_prompt(const Matrix& qkv, Matrix* o) const {
+  /// What a row sees of an unsure one makes it unsure, from the last row on.
+  void attend_to_prompt(const Matrix& qkv, Matrix* o) {
+    for (int64_t r = phase().tokens - 1; r >= 0; --r) {
+      const auto first = unsure_.begin() + first_key(r), own = unsure_.begin() + r;
+      *own = std::find(first, own + 1, true) != own + 1;
+    }
     for (int64_t head = 0; head < m_.heads; ++head) {
       const int64_t of = head / (m_.heads / m_.kv_heads);
       const auto at = [&](int64_t row, int64_t col) { return &qkv.values[static_cast<size_t>(row * qkv.cols + col)]; };
@@ -374,10 +440,13 @@ class Reference {
     return v;
   }
 
-  /// How far a value may be away that is rounded to a cache of a coarser type: a step, and what it may itself be.
-  double away(double value, double scale) const {
+  /// How far a value of a row may be away that is rounded to a cache of a coarser type: a step, and what it may itself
+  /// be. In the rows' own type only what an unsure one may be.
+  double away(double value, double scale, size_t row, double most) const {
+    const double unsure = noise(row, most);
+    if (program_.plan().kv == program_.plan().dtype) return unsure;
     const Tolerance t = tolerance_of(program_.plan().dtype);
-    const double itself = t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value));
+    const double itself = t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value)) + unsure;
     if (program_.plan().kv != DType::i8) return std::abs(value) / 8 + itself;  // 3 bits of mantissa
     return scale == 0 ? 0 : 1 + itself / scale;
   }
@@ -398,6 +467,12 @@ class Reference {
     const auto dim = static_cast<size_t>(m_.head_dim);
     for (int64_t sequence = 0; sequence < batch; ++sequence) {
       const int64_t row = phase().tokens + sequence;
+      const auto at_row = static_cast<size_t>(row);
+      unsure_caches_[before].resize(static_cast<size_t>(batch));
+      auto appended = unsure_caches_[before][static_cast<size_t>(sequence)];
+      unsure_[at_row] = appended = appended || unsure_[at_row];
+      double most = 1;
+      for (int64_t c = 0; c < qkv.cols; ++c) most = std::max(most, std::abs(qkv.at(row, c)));
       for (int64_t head = 0; head < m_.kv_heads; ++head) {
         // Units stand rank by rank, sequence by sequence, head by head; keys of one follow each other over its ranges.
         const int64_t unit = (head / kv_heads() * batch + sequence) * kv_heads() + head % kv_heads();
@@ -411,7 +486,8 @@ class Reference {
         for (int64_t d = 0; d < m_.head_dim; ++d) {
           const auto append = [&](Cache* cache, int64_t col, double scale) {
             const double value = qkv.at(row, col + d);
-            cache->append(place(position) + static_cast<size_t>(d), as_cached(value, scale), away(value, scale));
+            cache->append(place(position) + static_cast<size_t>(d), as_cached(value, scale),
+                          away(value, scale, at_row, most));
           };
           append(&k, k_col(head), k_scale);
           append(&v, v_col(head), v_scale);
@@ -428,8 +504,10 @@ class Reference {
   void head(const Matrix& x) {
     Matrix last(phase().logits(), m_.dim);
     std::copy(x.values.end() - static_cast<int64_t>(last.values.size()), x.values.end(), last.values.begin());
-    Matrix logits = times(normed(last, "norm"), weights("head", program_.head_type()));
+    const Matrix w = weights("head", program_.head_type()), of_head = normed(last, "norm");
+    Matrix logits = program_.head_has_integer_rows() ? product(of_head, w) : times(of_head, w);
     if (m_.head_bias) add_bias("head_bias", &logits);
+    for (double& v : logits.values) v = soft_capped(v * m_.logits_scale, m_.logits_softcap);
     tell(of_step("logits"), logits, roundings());
     tell_next(logits);
   }
@@ -444,7 +522,9 @@ class Reference {
       next.push_back(static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
       if (row.size() == 1) continue;
       std::partial_sort(row.begin(), row.begin() + 2, row.end(), std::greater<>());
-      clear = clear && row[0] - row[1] > 2 * (t.atol + t.rtol * roundings() * std::max(1.0, std::abs(row[0])));
+      const double most = std::max(1.0, std::abs(row[0]));
+      clear =
+          clear && row[0] - row[1] > 2 * (t.atol + t.rtol * roundings() * most + noise(row_of(r, logits.rows), most));
     }
     Expected& e = expected_[named(of_step("next"))];
     if (clear) e = {HostTensor::from(DType::i32, {logits.rows}, next), {}};
@@ -459,6 +539,10 @@ class Reference {
   int64_t step_ = 0;
   int64_t window_ = 0;  ///< of the layer, as are the sinks
   Vector sinks_;
+  // By row of the phase, and by layer and sequence of what has been appended to a cache: whether an integer may be
+  // another one than here.
+  std::vector<bool> unsure_;
+  std::map<std::string, std::vector<bool>> unsure_caches_;
   std::vector<int32_t> table_;  ///< of the layer's cache in pages
 };
 

@@ -39,7 +39,7 @@ Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, int64_t la
   const double cached = number(p.batch) * keys_seen(window, p.context + (p.steps - 1) / 2, 1),
                keys = keys_seen(window, 0, p.tokens) + cached;
   Work w;
-  w.bytes = size * number((m.one_norm ? 1 : 2) * (m.layer_norm ? 2 : 1) * m.dim);
+  w.bytes = size * number(((m.one_norm ? 1 : 2) * (m.layer_norm ? 2 : 1) + (m.post_norms ? 2 : 0)) * m.dim);
   /// `of_row` such matrices meet a row, `there` some row.
   const auto add = [&](DType type, int64_t k, int64_t n, double of_row = 1, double there = 1) {
     w.macs += number(p.rows()) * of_row * number(k) * number(n);

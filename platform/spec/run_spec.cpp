@@ -293,6 +293,10 @@ Table model_table(const Table& run) {
               .legal({"f32", "f16", "bf16", "f8", "i8", "i4"}),
           Entry("kv", "", "of the cache of a decode: --dtype's, f8 (e4m3, scale 1) or i8 with a scale a head")
               .legal({"f32", "f16", "bf16", "f8", "i8"}),
+          Entry("activations", "",
+                "of the rows that are multiplied with weights: --dtype's, or i8 beside --weights i8, each row with a "
+                "step of its own")
+              .legal({"f32", "f16", "bf16", "i8"}),
           number("layers", "count so many of the model's layers; default: all", kMost64),
           flag("repeat", "simulate one layer for all, which are alike; the report says what that assumes"),
           Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64),

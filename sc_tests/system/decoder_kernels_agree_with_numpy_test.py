@@ -59,6 +59,46 @@ class Kernels(KernelCli):
                 wanted[:, h] = with_sinks(scores, sinks[h]) @ x[:, heads + kv + h // 3]
             self.close(o, wanted.reshape(seq, -1))
 
+    def test_scores_are_scaled_and_capped(self):
+        """In a prefill and a decode; a cap below all scores, among them and above; beside a window and in ranges."""
+        heads, kv, dim, seq = 6, 2, 10, 37
+        qkv = 3 * self.values(seq, (heads + 2 * kv) * dim)
+        x = qkv.astype(np.float64).reshape(seq, heads + 2 * kv, dim)
+        i, j = np.indices((seq, seq))
+        for scale, cap, window in ((0.7, 0, 0), (0, 1.5, 5), (1e-3, 50, 0), (2, 0.01, 1)):
+            def scores(q, k):
+                s = q @ k.T * (scale or 1 / np.sqrt(dim))
+                return cap * np.tanh(s / cap) if cap else s
+            params = {"heads": heads, "kv_heads": kv, "dim": dim, "window": window, "score_scale": scale, "softcap": cap}
+            with self.subTest(params=params):
+                o, = self.run_kernel("gqa_attention", ["o"], {"qkv": qkv}, seq=seq, rows=7, keys=9, **params)
+                seen = (j <= i) & (i - j < (window or seq))
+                wanted = np.stack([softmax(np.where(seen, scores(x[:, h], x[:, heads + h // 3]), -np.inf)) @ x[:, heads + kv + h // 3]
+                                   for h in range(heads)], 1)
+                self.close(o, wanted.reshape(seq, -1), 1e-4)
+                # The last row as the next token of a sequence.
+                splits, keys = 3, 13
+                cache = np.zeros((2, kv, splits * keys, dim), np.float32)
+                cache[:, :, :seq - 1] = x[:-1, heads:].reshape(seq - 1, 2, kv, dim).transpose(1, 2, 0, 3)
+                sizes = dict(batch=1, heads=heads, kv_heads=kv, dim=dim, splits=splits)
+                part, = self.run_kernel("flash_decode", ["part"], {"qkv": qkv[-1:], "k": cache[0].reshape(-1, keys, dim), "v": cache[1].reshape(-1, keys, dim)},
+                                        context=seq - 1, keys=keys, window=window, score_scale=scale, softcap=cap, **sizes)
+                last, = self.run_kernel("flash_combine", ["o"], {"part": part}, **sizes)
+                self.close(last, wanted[-1:].reshape(1, -1), 1e-4)
+        for kernel in ("gqa_attention", "flash_decode"):
+            for word in ("score_scale=-1", "softcap=-1", "softcap=x"):
+                self.refuses("run", "--topology", topology("small.yaml"), "--kernel", kernel, "--param", word, saying=[word.split("=")[0]], lines=1)
+
+    def test_a_factor_of_a_product_and_a_cap(self):
+        x, w, residual, bias = self.values(9, 33), self.values(33, 70), self.values(9, 70), self.values(70)
+        y = x.astype(np.float64) @ w + bias
+        for factor, cap in ((0.22, 0), (-3, 0), (0, 0), (0.125, 2.5), (1, 30)):
+            with self.subTest(factor=factor, cap=cap):
+                found, = self.run_kernel("decode_linear", ["y"], {"x": x, "w": w, "residual": residual, "bias": bias}, m=9, n=70, k=33, factor=factor,
+                                         softcap=cap)
+                wanted = cap * np.tanh(factor * y / cap) if cap else factor * y
+                self.close(found, wanted + residual, 1e-4)
+
     def test_attention_over_the_ranks_rows(self):
         """Keys lie over the PEs of several SIPs, of some of which nothing."""
         for seq in (256, 21, 1):

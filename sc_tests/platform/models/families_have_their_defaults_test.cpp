@@ -27,6 +27,10 @@ TEST(Families, have_their_defaults) {
                             {"mixtral", 1e6, 1e-5, 131072, 8, 64, 0},
                             {"qwen3_moe", 1e4, 1e-6, 32768, 4, 64, 0},
                             {"gpt_oss", 150000, 1e-5, 131072, 8, 64, 128},
+                            {"gemma2", 1e4, 1e-6, 8192, 4, 256, 4096},
+                            {"gemma3_text", 1e6, 1e-6, 131072, 4, 256, 4096},
+                            {"phi3", 1e4, 1e-5, 4096, 64, 64, 0},
+                            {"granite", 1e4, 1e-6, 2048, 64, 64, 0},
                             {"starcoder2", 1e4, 1e-5, 4096, 2, 64, 0},
                             {"stablelm", 1e4, 1e-5, 4096, 32, 64, 0},
                             {"phi", 1e4, 1e-5, 2048, 64, 64, 0},
@@ -67,6 +71,10 @@ TEST(Families, have_windows_where_theirs_are) {
   EXPECT_EQ(model("qwen3_moe", windowed).window_of(0), 9);  // in all layers, whatever max_window_layers says
   EXPECT_EQ(model("gpt_oss").window_of(0), 128);
   EXPECT_EQ(model("gpt_oss").window_of(1), 0);
+  EXPECT_EQ(model("gemma2").window_of(0), 4096);
+  EXPECT_EQ(model("gemma2").window_of(1), 0);
+  EXPECT_EQ(model("gemma3_text").window_of(4), 4096);
+  EXPECT_EQ(model("gemma3_text").window_of(5), 0);
 }
 
 }  // namespace kernbench::testing::families_have_their_defaults_test

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One layer of families with layer norms beside NumPy, which makes its own cos and sin: what a model's reference takes from the
-run, as the run takes it from the file."""
+"""One layer of families with layer norms, norms behind attention and MLP, or factors, beside NumPy, which makes its own cos and
+sin: what a model's reference takes from the run, as the run takes it from the file."""
 import json
 import math
 import os
@@ -108,6 +108,70 @@ class Layers(models.ModelsCli):
                                              "--format", "json", "--dump", f"y={out}", *options))
                 self.assertTrue(r["verify"]["passed"], r["verify"])
                 wanted = layer(family, one_norm, parallel, x.astype(np.float64), {n: v.astype(np.float64) for n, v in w.items()}, heads, kv)
+                np.testing.assert_allclose(np.load(out), wanted, rtol=2e-4, atol=2e-4)
+
+    def test_one_layer_with_norms_behind_it_or_factors(self):
+        """Of gemma2 and gemma3_text both kinds of layers, which differ in window and theta; a decode beside a prefill."""
+        random = np.random.default_rng(7)
+        dim, heads, kv, of_head, width = 48, 4, 2, 20, 70
+        def norm(x, w):
+            return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-5) * w
+        longrope = {"type": "longrope", "short_factor": [1 + 0.25 * i for i in range(of_head // 2)],
+                    "long_factor": [2.0 ** i for i in range(of_head // 2)]}
+        for family, number, theta, window, original in (
+                ("gemma2", 0, THETA, 7, 0), ("gemma2", 1, THETA, 0, 0), ("gemma3_text", 0, 100.0, 7, 0), ("gemma3_text", 1, THETA, 0, 0),
+                ("granite", 0, THETA, 0, 0), ("phi3", 0, THETA, 7, ROWS), ("phi3", 1, THETA, 7, ROWS - 1), ("phi3", 0, THETA, 7, 256)):
+            gemma = family.startswith("gemma")
+            behind = 0.22 if family == "granite" else 1
+            by_pair, amplitude = 1, 1
+            if original:
+                by_pair = np.array(longrope["short_factor" if ROWS <= original else "long_factor"])
+                amplitude = np.sqrt(1 + np.log(256 / original) / np.log(original))
+            shapes = {"norm1": dim, "norm2": dim, "qkv": (dim, (heads + 2 * kv) * of_head), "o": (heads * of_head, dim), "gate": (dim, width),
+                      "up": (dim, width), "down": (width, dim)}
+            if gemma:
+                shapes.update({"post_norm1": dim, "post_norm2": dim})
+            if family == "gemma3_text":
+                shapes.update({"q_norm": of_head, "k_norm": of_head})
+            w = {n: random.uniform(-1, 1, s).astype(np.float32) / np.float32(2) for n, s in shapes.items()}
+            x = random.uniform(-1, 1, (ROWS, dim)).astype(np.float32)
+            config = self.config(family, rope_theta=THETA, head_dim=of_head, rope_scaling=longrope if original else None,
+                                 original_max_position_embeddings=original or None, attn_logit_softcapping=0.5 if gemma else None)
+            options = ["--set", "*.pe_dma.outstanding=2"]
+            for tensor, value in {"x": x, **{f"layers.{number}.{n}": v for n, v in w.items()}}.items():
+                path = os.path.join(self.folder.name, tensor + ".npy")
+                np.save(path, value)
+                options += ["--tensor", f"{tensor}={path}"]
+            out = os.path.join(self.folder.name, "y.npy")
+            f = {n: v.astype(np.float64) for n, v in w.items()}
+            rows = x.astype(np.float64)
+            qkv = (norm(rows, f["norm1"]) @ f["qkv"]).reshape(ROWS, heads + 2 * kv, of_head)
+            q, k, v = qkv[:, :heads], qkv[:, heads:heads + kv], qkv[:, heads + kv:]
+            if family == "gemma3_text":
+                q, k = norm(q, f["q_norm"]), norm(k, f["k_norm"])
+            angle = np.arange(ROWS)[:, None] / theta ** (np.arange(0, of_head, 2) / of_head) / by_pair
+            def turn(h):
+                a, b = h[..., :of_head // 2], h[..., of_head // 2:]
+                c, s = amplitude * np.cos(angle)[:, None], amplitude * np.sin(angle)[:, None]
+                return np.concatenate([a * c - b * s, b * c + a * s], 2)
+            q, k = turn(q), turn(k)
+            i, j = np.indices((ROWS, ROWS))
+            seen = (j <= i) & (i - j < (window or ROWS))
+            o = np.zeros_like(q)
+            for h in range(heads):
+                score = q[:, h] @ k[:, h // 2].T * (12 ** -0.5 if gemma else 0.4 if family == "granite" else of_head ** -0.5)
+                score = np.where(seen, 0.5 * np.tanh(score / 0.5) if gemma else score, -np.inf)
+                e = np.exp(score - score.max(1, keepdims=True))
+                o[:, h] = e / e.sum(1, keepdims=True) @ v[:, h // 2]
+            o = o.reshape(ROWS, -1) @ f["o"]
+            middle = rows + (norm(o, f["post_norm1"]) if gemma else behind * o)
+            n = norm(middle, f["norm2"])
+            down = (gelu_tanh if gemma else silu)(n @ f["gate"]) * (n @ f["up"]) @ f["down"]
+            wanted = middle + (norm(down, f["post_norm2"]) if gemma else behind * down)
+            with self.subTest(family=family, layer=number, original=original):
+                r = json.loads(self.succeeds("model", config, "--topology", models.SMALL, "--phase", f"prefill:{ROWS}", "--verify-layer", number,
+                                             "--format", "json", "--dump", f"y={out}", *options))
+                self.assertTrue(r["verify"]["passed"], r["verify"])
                 np.testing.assert_allclose(np.load(out), wanted, rtol=2e-4, atol=2e-4)
 
 

@@ -9,6 +9,7 @@ from cli_support import main
 import models_run_and_verify_test as models
 
 SIX, PHASES = models.SIX, models.PHASES
+INTEGERS = ("--weights", "i8", "--activations", "i8")
 MIXED = ("--phase", "mixed:prefill=9,batch=3,context=13")
 
 try:
@@ -89,6 +90,88 @@ class NarrowTypes(models.ModelsCli):
             with self.subTest(more=more):
                 self.verifies("llama", "--phase", "prefill:5", "--phase", "decode:batch=2,context=3", "--weights", "i4", *options,
                               system=system, **more)
+
+    def test_rows_are_integers(self):
+        """Every family; an integer is never another one than in plain loops, so that all that differs is f32's roundings."""
+        for family in models.FAMILIES:
+            with self.subTest(family=family):
+                r = self.verifies(family, *PHASES, *MIXED, *INTEGERS)
+                self.assertEqual((r["model"]["weights"], r["model"]["activations"]), ("i8", "i8"))
+        for seed in (1, 2, 3):
+            r = self.verifies("llama", *PHASES, *INTEGERS, "--seed", seed)
+            exact = [t for t in r["verify"]["tensors"] if t["max_abs_err"] < 1e-5]
+            self.assertGreater(len(exact), len(r["verify"]["tensors"]) / 2)
+
+    def test_rows_are_integers_over_ranks_and_stages(self):
+        """Widths that ranks do not divide, one row, no column at all in a rank, as many rows as the model has, in halves."""
+        for more, phases, options in (({}, ("prefill:9", "decode:batch=2,context=130,steps=8"), ("--tp", 2)),
+                                      ({"intermediate_size": 71}, ("prefill:1", "mixed:prefill=3,batch=2,context=9"), ("--tp", 2, "--dtype", "f16")),
+                                      ({}, ("prefill:9", "decode:batch=2,context=9,steps=8,page=4"), ("--pp", 2, "--dtype", "bf16", "--kv", "i8")),
+                                      ({"intermediate_size": 1}, ("prefill:5", "mixed:prefill=3,batch=2,context=3"), ("--tp", 2, "--pp", 2)),
+                                      ({"tie_word_embeddings": True}, ("prefill:256",), ("--tp", 2, "--layers", 1, "--check-races")),
+                                      ({"hidden_act": "gelu_new", "mlp_bias": True}, ("prefill:255",), ("--tp", 2, "--layers", 1))):
+            with self.subTest(more=more, options=options):
+                self.verifies("llama", *(x for p in phases for x in ("--phase", p)), *INTEGERS, "--pes", "leaders", *options, system=SIX, **more)
+        with self.subTest("one norm of two halves"):
+            self.verifies("phi", "--phase", "prefill:255", *INTEGERS, "--tp", 2, "--layers", 1, "--pes", "leaders", system=SIX)
+
+    def test_rows_of_experts_are_integers(self):
+        experts = {"num_local_experts": 4, "num_experts_per_tok": 2}
+        for family, options in (("mixtral", ("--tp", 2)), ("mixtral", ("--ep", 2)), ("gpt_oss", ("--tp", 2)),
+                                ("mixtral", ("--routing", "top_k", "--dtype", "bf16"))):
+            with self.subTest(family=family, options=options):
+                self.verifies(family, "--phase", "prefill:9", "--phase", "decode:batch=2,context=13,steps=8", *INTEGERS, "--pes", "leaders",
+                              *options, system=SIX, **experts)
+
+    def test_rows_that_are_no_integers_are_found(self):
+        """A run that rounds no row is not taken for one that does."""
+        if np is None:
+            self.skipTest("there is no NumPy")
+        def logits(*options):
+            self.verifies("llama", "--phase", "prefill:9", "--weights", "i8", *options, "--dump", f"logits={self.folder.name}/y.npy")
+            return np.load(os.path.join(self.folder.name, "y.npy"))
+        usual, integers = logits(), logits("--activations", "i8")
+        self.assertGreater(np.abs(usual - integers).max(), 1e-3)
+        self.assertLess(np.abs(usual - integers).max(), 0.1)
+        status, _, _ = self.run_cli("model", self.config("llama"), "--topology", models.SMALL, "--phase", "prefill:9", *INTEGERS, "--verify",
+                                    "--corrupt", "logits")
+        self.assertEqual(status, 1)
+
+    def test_types_that_the_model_says(self):
+        """In the words of the options, which go before them."""
+        words = {"weights": "i8", "activations": "i8", "kv": "f8"}
+        text = "model_type: llama\n" + "".join(f"{k}: {v}\n" for k, v in {**models.SIZES, **words}.items())
+        def types(*options, **more):
+            r = self.report(self.text(text) if not more else self.config("llama", **more), "--phase", "decode:batch=1,context=3", *options)
+            return [r["model"].get(word, "") for word in words]
+        self.assertEqual(types(), ["i8", "i8", "f8e4m3"])
+        self.assertEqual(types(**words), ["i8", "i8", "f8e4m3"])
+        self.assertEqual(types("--weights", "i4", "--activations", "f32", "--kv", "f32"), ["i4", "", ""])
+        self.assertEqual(types("--activations", "f32"), ["i8", "", "f8e4m3"])
+        self.refuses("model", self.config("llama", "half.json", weights="f16"), "--topology", models.SMALL,
+                     saying=["half.json: weights: found f16 beside --dtype f32"], lines=1)
+        self.refuses("model", self.config("llama", "word.json", activations="i4"), "--topology", models.SMALL,
+                     saying=["activations: found 'i4', expected f32, f16, bf16, i8"], lines=1)
+
+    def test_integer_rows_beside_other_weights_are_refused(self):
+        model = self.config("llama")
+        for options, saying in ((("--activations", "i8"), "activations: found i8 beside weights of f32, expected --weights i8"),
+                                (("--activations", "i8", "--weights", "i4"), "beside weights of i4"), (("--activations", "i8", "--weights", "f8"), "f8e4m3"),
+                                (("--activations", "f16"), "--activations: found f16 beside --dtype f32"), (("--activations", "i4"), "i4"),
+                                (("--activations", "i8", "--activations", "i8", "--weights", "i8"), "activations")):
+            with self.subTest(options=options):
+                self.refuses("model", model, "--topology", models.SMALL, *options, saying=[saying], lines=1)
+
+    def test_capacity_counts_integer_rows(self):
+        """What runs takes is what was counted, and that is less by what an operand is narrower and more by its integers."""
+        for family, phase, options in (("qwen3", "prefill:21", ()), ("qwen3", "mixed:prefill=300,batch=4,context=0", ("--tp", 2)),
+                                       ("phi", "prefill:300", ("--tp", 2)), ("llama", "decode:batch=1,context=200", ("--tp", 2))):
+            with self.subTest(family=family, phase=phase):
+                machine = {"system": SIX} if options else {}
+                leaders = ("--pes", "leaders") if machine else ()
+                r = self.report(self.config(family, max_position_embeddings=512), "--phase", phase, "--verify-layer", 1, *INTEGERS, *options, *leaders,
+                                **machine)
+                self.assertEqual(sum(x["bytes"] for x in r["capacity"]["hbm"]["rows"]), r["tensor_bytes"])
 
     def test_capacity_counts_types(self):
         for weights, kv, bits, extra in (("i8", "i8", 8, 1), ("i4", "f8", 4, 0)):

@@ -17,6 +17,14 @@ FAMILIES = {
     "qwen2": {"hidden_act": "silu", "use_sliding_window": False, "tie_word_embeddings": True},
     "qwen3": {"hidden_act": "silu", "head_dim": 16, "attention_bias": False},
     "gemma": {"hidden_activation": None, "hidden_act": "gelu_pytorch_tanh", "head_dim": 20},
+    "gemma2": {"hidden_activation": "gelu_pytorch_tanh", "head_dim": 20, "query_pre_attn_scalar": 12, "sliding_window": 7,
+               "attn_logit_softcapping": 0.5, "final_logit_softcapping": 0.6, "cache_implementation": "hybrid"},
+    "gemma3_text": {"hidden_activation": "gelu_pytorch_tanh", "head_dim": 20, "query_pre_attn_scalar": 12, "sliding_window": 7,
+                    "sliding_window_pattern": 2, "rope_theta": 1000000.0, "rope_local_base_freq": 100.0,
+                    "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "attn_logit_softcapping": None},
+    "phi3": {"hidden_act": "silu", "sliding_window": 7, "original_max_position_embeddings": 256, "rope_scaling": None, "resid_pdrop": 0.0},
+    "granite": {"hidden_act": "silu", "embedding_multiplier": 12.0, "residual_multiplier": 0.22, "attention_multiplier": 0.4,
+                "logits_scaling": 8.0, "attention_bias": False, "tie_word_embeddings": True},
     "starcoder2": {"hidden_act": "gelu_pytorch_tanh", "norm_epsilon": 1e-5, "sliding_window": 7, "use_bias": True},
     "stablelm": {"hidden_act": "silu", "layer_norm_eps": 1e-5, "use_qkv_bias": True, "use_parallel_residual": False,
                  "partial_rotary_factor": 0.5, "qk_layernorm": False},
@@ -85,9 +93,9 @@ class Models(ModelsCli):
             return {k["kernel"]: k["launches"] for k in r["phases"][0]["layers"][1]["kernels"]}
         prompt = {family: kernels(family, "prefill:9") for family in FAMILIES}
         self.assertEqual({f: (k.get("rmsnorm", 0), k.get("layer_norm", 0), k["gemm_2d"]) for f, k in prompt.items()},
-                         {**{f: (2, 0, 5) for f in FAMILIES}, "starcoder2": (0, 2, 4), "stablelm": (0, 2, 5), "phi": (0, 1, 4), "gpt_neox": (0, 2, 4)})
+                         {**{f: (2, 0, 5) for f in FAMILIES}, "gemma2": (4, 0, 5), "gemma3_text": (4, 0, 5), "starcoder2": (0, 2, 4), "stablelm": (0, 2, 5), "phi": (0, 1, 4), "gpt_neox": (0, 2, 4)})
         self.assertEqual({f: k.get("add_bias", 0) for f, k in prompt.items()},
-                         {"llama": 0, "mistral": 0, "qwen2": 1, "qwen3": 0, "gemma": 0, "starcoder2": 4, "stablelm": 1, "phi": 4, "gpt_neox": 4})
+                         {**{f: 0 for f in FAMILIES}, "qwen2": 1, "starcoder2": 4, "stablelm": 1, "phi": 4, "gpt_neox": 4})
         for family in LAYER_NORMS:
             self.assertEqual(kernels(family, "decode:batch=3,context=13"), {"decode_linear": 4, "flash_decode": 1}, family)
 
@@ -364,7 +372,8 @@ class Models(ModelsCli):
 
     def test_what_cannot_be_run_yet_is_told(self):
         for family, more, saying in (("stablelm", {"qk_layernorm": True}, "qk_layernorm"), ("phi", {"qk_layernorm": True}, "qk_layernorm"),
-                                     ("starcoder2", {"use_bias": False}, "use_bias: false")):
+                                     ("starcoder2", {"use_bias": False}, "use_bias: false"),
+                                     ("gemma3_text", {"use_bidirectional_attention": True}, "use_bidirectional_attention")):
             self.refuses("model", self.config(family, **more), "--topology", SMALL, saying=["not yet: " + saying], lines=1)
 
     def test_biases_and_windows_in_some_layers(self):
@@ -446,6 +455,24 @@ class Models(ModelsCli):
              ["rope_parameters.partial_rotary_factor: found '0.1'"]),
             (self.config("gpt_neox", "pct.json", rotary_pct="all"), ["rotary_pct: found 'all'"]),
             (self.config("gpt_neox", "flag.json", use_parallel_residual=1), ["use_parallel_residual: found '1', expected true or false"]),
+            (self.config("gemma2", "cap.json", attn_logit_softcapping=0), ["attn_logit_softcapping: found '0', expected a number above 0"]),
+            (self.config("gemma2", "final.json", final_logit_softcapping=True), ["final_logit_softcapping: found 'true'"]),
+            (self.config("gemma2", "scalar.json", query_pre_attn_scalar=-256), ["query_pre_attn_scalar: found '-256'"]),
+            (self.config("gemma2", "types.json", layer_types=["sliding_attention"]), ["one for each of num_hidden_layers, 2"]),
+            (self.config("gemma3_text", "pattern.json", sliding_window_pattern=0), ["sliding_window_pattern: found '0'"]),
+            (self.config("gemma3_text", "local.json", rope_local_base_freq="10k"), ["rope_local_base_freq: found '10k'"]),
+            (self.config("gemma3_text", "kinds.json", rope_parameters={"full_attention": {"rope_theta": 1e6}, "sliding_attention": {"rope_theta": 1e4}}),
+             ["rope_parameters: found a list or an object", "rope_local_base_freq"]),
+            (self.config("gemma3_text", "window.json", sliding_window=0), ["sliding_window: found '0'"]),
+            (self.config("phi3", "long.json", rope_scaling={"type": "longrope", "short_factor": [1.0], "long_factor": [2.0]}),
+             ["rope_scaling.short_factor: found a list or an object, expected a list of 6 numbers above 0"]),
+            (self.config("phi3", "short.json", rope_scaling={"type": "longrope", "short_factor": [1] * 6}), ["rope_scaling.long_factor is missing"]),
+            (self.config("phi3", "words.json", rope_scaling={"type": "su", "short_factor": [1] * 6, "long_factor": [1] * 5 + ["a"]}),
+             ["rope_scaling.long_factor: found a list or an object, expected a list of 6"]),
+            (self.config("phi3", "share.json", partial_rotary_factor=1.5), ["partial_rotary_factor: found '1.5'"]),
+            (self.config("granite", "no_residual.json", residual_multiplier=0), ["residual_multiplier: found '0', expected a number above 0"]),
+            (self.config("granite", "logits.json", logits_scaling=-8), ["logits_scaling: found '-8'"]),
+            (self.config("granite", "factors.json", attention_multiplier=[1]), ["attention_multiplier: found a list or an object"]),
             (self.config("starcoder2", "eps.json", norm_epsilon=-1), ["norm_epsilon: found '-1'"]),
             (self.text("model_type: starcoder2\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items()), "eps.yaml"),
              ["eps.yaml:9: rms_norm_eps: nobody reads this of model_type starcoder2; legal: ", "norm_epsilon"]),
