@@ -15,6 +15,7 @@
 
 #include "kernbench/systemc_models/core/links.h"
 #include "kernbench/systemc_models/fabric/route.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 
 namespace kernbench {
 
@@ -22,7 +23,6 @@ class FabricInitiator;
 class FabricPort;
 class MemoryTarget;
 class Router;
-struct Flit;
 struct Link;
 struct FabricTiming;
 
