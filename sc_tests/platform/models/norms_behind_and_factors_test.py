@@ -25,7 +25,8 @@ class NormsBehindAndFactors(models.ModelsCli):
                 r = self.report(self.config(family, **otherwise), "--phase", "prefill:255", "--layers", 1, "--verify", "--tp", 2, "--pes",
                                 "leaders", "--check-races", system=SIX)
                 self.assertTrue(r["verify"]["passed"], r["verify"])
-                self.assertEqual(r["phases"][0]["sums_beside"], 0.5)
+                # Only phi3 has no norm behind its products and adds them as they are.
+                self.assertEqual(r["phases"][0]["sums_beside"], 1 if family == "phi3" else 0.5)
         with self.subTest("capacity"):
             for phase in ("decode:batch=1,context=200", "mixed:prefill=9,batch=1,context=20"):
                 r = self.report(self.config("gemma3_text"), "--phase", phase, "--verify-layer", 1)
