@@ -728,8 +728,7 @@ KernelSpec spec() {
   s.name = "decode_linear";
   s.help =
       "y = residual + factor activation(norm(x) w + bias) [norm(x) up + up_bias], of few rows: weights are read once, "
-      "x "
-      "goes to them";
+      "x goes to them";
   s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
               ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
               ParamSpec::size("k", 512, "columns of x, rows of w"),

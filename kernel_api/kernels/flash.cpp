@@ -20,7 +20,7 @@ void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64
   scale /= std::sqrt(static_cast<double>(keys.dim(1)));
   // In two statements: the product's TCM is free again before the softmax.
   tl::Tensor scores = tl_.dot(queries_.q, keys.transpose()) * scale;
-  if (softcap_ > 0) scores = soft_capped(tl_, scores, softcap_);
+  scores = soft_capped(tl_, scores, softcap_);
   add_scores(std::move(scores), values, first_key);
 }
 

@@ -158,9 +158,9 @@ class Decode {
     const bool appends = begin <= units_.context && units_.context < end;
     // All is asked for before anything is waited for: the cache follows behind without a pause.
     const int64_t wide = h.group * h.dim;
-    std::vector<Shards::Columns> columns = {{h.q_col(head), wide}};
+    std::vector<Range> columns = {{h.q_col(head), wide}};
     if (appends) columns.insert(columns.end(), {{h.k_col(head), h.dim}, {h.v_col(head), h.dim}});
-    const tl::Tensor now = qkv_.gather(units_.row(unit), columns);
+    const tl::Tensor now = qkv_.gather({units_.row(unit), 1}, columns);
     std::vector<tl::Tensor> turns;
     for (const tl::View& t : turns_) turns.push_back(tl_.load_async(t.block().rows(sequence - t.offset[0], 1)));
     take_pages(i);

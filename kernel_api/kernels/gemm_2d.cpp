@@ -20,6 +20,7 @@
 
 #include "kernbench/kernel_api/collectives/grids.h"
 #include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/panel.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/quantized.h"
 #include "kernbench/kernel_api/kernels/row_steps.h"
@@ -35,23 +36,17 @@ namespace {
 
 using ccl::Grid;
 
-/// Where a range of so many is cut: the ends of its pieces.
-using Cuts = std::vector<int64_t>;
-Cuts even_cuts(int64_t count, int64_t step) {
-  Cuts ends;
-  for (int64_t at = 0; at < count; at += step) ends.push_back(at + step);
-  return ends;
-}
-/// The i-th piece of a range, which may be shorter than what the cuts are of.
-Range piece_of(const Range& r, const Cuts& ends, size_t i) {
-  const int64_t first = std::min(r.count, i == 0 ? 0 : ends[i - 1]);
-  return {r.first + first, std::min(ends[i], r.count) - first};
-}
-int64_t longest_of(const Cuts& ends) {
-  int64_t most = 0;
-  for (size_t i = 0; i < ends.size(); ++i) most = std::max(most, ends[i] - (i == 0 ? 0 : ends[i - 1]));
-  return most;
-}
+using panel::along;
+using panel::any;
+using panel::check;
+using panel::Cuts;
+using panel::even_cuts;
+using panel::Far;
+using panel::Line;
+using panel::longest_of;
+using panel::panels;
+using panel::Piece;
+using panel::Stored;
 
 /// The PEs of one rank as a grid of cubes, each a grid of PEs.
 struct Places {
@@ -84,9 +79,9 @@ bool is_gathered(const Params& p) {
   return p.choice("split") == "columns_gathered";
 }
 constexpr Exchange kGathered{"gathered", "rank"};
-constexpr uint32_t kGatherSlots = 4;
-constexpr uint64_t kGatherSlotBytes = 16384;
-constexpr int64_t kGatheredK = 512;  // columns of a message, at most
+constexpr uint32_t kSlotsBetweenRanks = 4;
+constexpr uint64_t kSlotsOfOne = 16;  // so many slots between ranks are as large as one in a rank
+constexpr int64_t kGatheredK = 512;   // columns of a message, at most
 
 /// Whether the ranks share out k: their products are summands.
 bool is_summed(const Params& p) {
@@ -113,236 +108,12 @@ std::vector<QueueConnection> connections(const Params& params, const LaunchShape
     }
   }
   std::vector<QueueConnection> all = rings.all();
-  if (is_summed(params)) SumOverRanks::join(launch, params.choice("tier").c_str(), &all);
-  if (is_gathered(params)) {
-    Rings between(kGatherSlots, kGatherSlotBytes, params.choice("tier"));
-    between.join(launch, kGathered);
-    all.insert(all.end(), between.all().begin(), between.all().end());
-  }
+  const auto slot_bytes = static_cast<uint64_t>(params.integer("slot_bytes")) / kSlotsOfOne;
+  Rings between(kSlotsBetweenRanks, std::max<uint64_t>(64, slot_bytes / 64 * 64), params.choice("tier"));
+  if (is_summed(params)) SumOverRanks::join(launch, &between);
+  if (is_gathered(params)) between.join(launch, kGathered);
+  all.insert(all.end(), between.all().begin(), between.all().end());
   return all;
-}
-
-using Stored = std::vector<std::vector<tl::View>>;  // by cube, by PE of a line
-/// An operand's part of k that another rank stores, which the PE of the same place there sends to this one.
-struct Far {
-  size_t rank;
-  Stored stored;
-  std::vector<Range> panels;                      ///< by which it comes, and is used
-  std::vector<std::pair<Range, tl::Tensor>> own;  ///< by k: what comes to this PE
-};
-
-/// One operand as a PE sees it: who stores what of it on the line of cubes and in the line of PEs that it takes part
-/// in.
-struct Line {
-  std::string name;
-  int axis = 0;                          ///< of the operand, that is split over the PEs of a cube; k is the other one
-  int64_t cube = 0, pe = 0;              ///< where this PE is, on each line
-  Stored stored;                         ///< by cube, by PE of the line
-  std::string before, behind;            ///< ports to the cubes before and behind on the line
-  std::vector<std::string> peers;        ///< by PE of the line: the port there
-  int64_t length = 0;                    ///< of the axis
-  std::vector<Far> far;                  ///< what other ranks have of k, in the order in which it is used
-  DType dtype = DType::f32;              ///< in which it goes from PE to PE
-  std::shared_ptr<const Scales> scales;  ///< with which it is made floats before it does; none: without
-
-  /// Of the axis, what a PE stores.
-  Range along(const tl::View& v) const { return axis == 1 ? weight_columns(v, length) : range_of(v, 0); }
-  /// The same of the PE at a place, alike in all cubes.
-  Range of(int64_t p) const { return along(stored.front()[static_cast<size_t>(p)]); }
-  Range k(const Stored& of, int64_t c, int64_t p) const {
-    return range_of(of[static_cast<size_t>(c)][static_cast<size_t>(p)], 1 - axis);
-  }
-  Range k(int64_t c, int64_t p) const { return k(stored, c, p); }
-};
-
-[[noreturn]] void wrong_layout(const Line& l) {
-  throw KernelFault("gemm_2d: " + l.name + " does not lie as it must, in blocks of k over the grid of cubes, of the " +
-                    (l.axis == 0 ? "rows" : "columns") + " over the other way and the PEs of each cube (host::" +
-                    (l.axis == 0 ? "grid_of_rows" : "grid_of_columns") + "()): redistribute it");
-}
-
-/// Checks that all cubes of the line have the same of the axis, and k one after the other from `first` to `end`.
-void check(const Line& l, const Range& k) {
-  for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
-    if (l.of(p).empty()) continue;
-    int64_t next = k.first;
-    for (int64_t c = 0; c < static_cast<int64_t>(l.stored.size()); ++c) {
-      const tl::View& v = l.stored[static_cast<size_t>(c)][static_cast<size_t>(p)];
-      if (v.empty()) continue;
-      if (l.k(c, p).first != next || l.along(v) != l.of(p)) wrong_layout(l);
-      next = l.k(c, p).end();
-    }
-    if (next != k.end()) wrong_layout(l);
-  }
-}
-
-/// One operand's part of a panel, as it comes to a PE: asked for, then passed on, then used.
-class Piece {
- public:
-  /// Of `along` (by PE of the line) and k. Asks for all that this PE needs; waits for nothing.
-  Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) : k_(k), line_(l) {
-    if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // nobody may store it
-      parts_.resize(along.size());
-      return;
-    }
-    const Far* far = nullptr;
-    for (const Far& f : l.far) {
-      if (holder(l, f.stored, k) >= 0) far = &f;
-    }
-    const int64_t source = holder(l, far != nullptr ? far->stored : l.stored, k);
-    loads_ = source == l.cube;
-    for (size_t p = 0; p < along.size(); ++p) {
-      parts_.emplace_back();
-      if (along[p].empty()) continue;
-      const Dims shape = l.axis == 0 ? Dims{along[p].count, k.count} : Dims{k.count, along[p].count};
-      const tl::View& at = (far != nullptr ? far->stored : l.stored)[static_cast<size_t>(source)][p];
-      if (static_cast<int64_t>(p) != l.pe) {
-        parts_.back() = tl.recv_async(l.peers[p], shape, l.dtype);
-        continue;
-      }
-      comes_ = far != nullptr;
-      if (loads_ && comes_) {
-        const auto came = std::find_if(far->own.begin(), far->own.end(), [&](const auto& o) {
-          return o.first.first <= k.first && k.end() <= o.first.end();
-        });
-        parts_.back() = came->second.slice(0, along[p].first - at.offset[0], along[p].count);
-      } else if (loads_) {
-        const int64_t values = values_in(at.dtype());
-        const int64_t row = (l.axis == 0 ? along[p].first : k.first) - at.offset[0];
-        const int64_t col = (l.axis == 0 ? k.first : along[p].first) / values - at.offset[1];
-        parts_.back() = tl.load_async(at.block().tile(row, col, shape[0], tl::Context::cdiv(shape[1], values)));
-        if (l.scales) scales_ = l.scales->load(k, along[p]);
-        if (l.scales || at.dtype() != l.dtype) stored_ = parts_.back();
-      } else {
-        parts_.back() = tl.recv_async(source < l.cube ? l.before : l.behind, shape, l.dtype);
-      }
-      if (source >= l.cube && l.cube > 0) to_.push_back(&l.before);
-      if (source <= l.cube && l.cube + 1 < static_cast<int64_t>(l.stored.size())) to_.push_back(&l.behind);
-      for (size_t to = 0; to < l.peers.size(); ++to) {
-        if (to != p) to_.push_back(&l.peers[to]);
-      }
-      own_ = parts_.back();
-      columns_ = shape[1];
-    }
-  }
-
-  /// Makes floats of what this PE has loaded, if it has to. Not waited for, but for the load.
-  void make_floats(tl::Context& tl) {
-    if (!stored_.valid()) return;
-    tl::Tensor values = tl.async().dequantize(stored_, 1.0, line_.dtype);
-    if (values.dim(1) != columns_) values = tl.async().copy(values.slice(1, 0, columns_));
-    own_ = scales_.valid() ? scaled(tl, values) : values;
-    parts_[static_cast<size_t>(line_.pe)] = own_;
-    made_ = true;
-    stored_ = scales_ = {};
-  }
-
-  /// This PE's own part to whom it goes.
-  void pass_on(tl::Context& tl) {
-    make_floats(tl);
-    if (made_) tl.wait(own_);
-    for (const std::string* port : to_) tl.send_async(*port, own_);
-    to_.clear();
-  }
-  /// The same for what this PE has loaded, ahead of its turn, on ports on which nothing has to go before it: `busy`, to
-  /// which its other ports are added.
-  void pass_on_early(tl::Context& tl, std::set<std::string>* busy) {
-    std::vector<const std::string*> later;
-    if (made_) tl.wait(own_);
-    for (const std::string* port : to_) {
-      if (loads_ && !comes_ && !stored_.valid() && busy->count(*port) == 0)
-        tl.send_async(*port, own_);
-      else
-        later.push_back(port);
-    }
-    to_ = std::move(later);
-    for (const std::string* port : to_) busy->insert(*port);
-  }
-  const std::vector<tl::Tensor>& parts() const { return parts_; }
-
- private:
-  /// The cube of the line that stores this part of k; -1: none.
-  static int64_t holder(const Line& l, const Stored& stored, const Range& k) {
-    for (int64_t c = 0; c < static_cast<int64_t>(stored.size()); ++c) {
-      for (int64_t p = 0; p < static_cast<int64_t>(l.peers.size()); ++p) {
-        const Range has = l.k(stored, c, p);
-        if (!has.empty() && has.first <= k.first && k.end() <= has.end()) return c;
-      }
-    }
-    return -1;
-  }
-
-  /// Rows with one scale, one behind the other.
-  tl::Tensor scaled(tl::Context& tl, const tl::Tensor& values) const {
-    const int64_t group = line_.scales->group();
-    std::vector<tl::Tensor> parts;
-    for (int64_t k = k_.first; k < k_.end();) {
-      const int64_t end = std::min(k_.end(), (k / group + 1) * group);
-      // Whole groups in one command.
-      const int64_t groups = std::max<int64_t>(1, end - k == group ? (k_.end() - k) / group : 1),
-                    rows = groups * (end - k);
-      const tl::Tensor by = scales_.slice(0, line_.scales->row_of(k_, k), groups).reshape({groups, 1, columns_});
-      const tl::Tensor v = values.slice(0, k - k_.first, rows).reshape({groups, end - k, columns_});
-      parts.push_back(tl.async().mul(v, by).reshape({rows, columns_}));
-      k += rows;
-    }
-    return parts.size() == 1 ? parts.front() : tl.async().cat(parts, 0);
-  }
-
-  const Range k_;
-  const Line& line_;
-  bool loads_ = false;          ///< this PE's cube stores it, or another rank's at its place
-  bool comes_ = false;          ///< from another rank
-  tl::Tensor stored_, scales_;  ///< of which the own part has still to be made
-  bool made_ = false;
-  int64_t columns_ = 0;            ///< of the own part
-  std::vector<tl::Tensor> parts_;  ///< by PE of the line
-  tl::Tensor own_;
-  std::vector<const std::string*> to_;  ///< where the own part has still to go
-};
-
-/// k cut where shards end; what cubes in the middle store comes first, since it has the shortest ways.
-std::vector<Range> stretches(const std::set<int64_t>& cuts) {
-  const int64_t of_all = *cuts.begin() + *cuts.rbegin();
-  std::vector<std::pair<int64_t, Range>> by_way;
-  for (auto at = cuts.begin(); std::next(at) != cuts.end(); ++at) {
-    const Range r{*at, *std::next(at) - *at};
-    const int64_t middle = 2 * r.first + r.count;
-    by_way.emplace_back(std::abs(middle - of_all), r);
-  }
-  std::stable_sort(by_way.begin(), by_way.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<Range> all;
-  for (const auto& [way, r] : by_way) all.push_back(r);
-  return all;
-}
-
-/// Panels: small ones first, so that products begin early, then ever larger ones up to `most`.
-std::vector<Range> panels(const std::set<int64_t>& cuts, int64_t first, int64_t most) {
-  std::vector<Range> all;
-  int64_t before = 0;
-  for (const Range& r : stretches(cuts)) {
-    for (int64_t at = r.first; at < r.end();) {
-      const int64_t rest = r.end() - at, wanted = std::min(most, std::max(first, before / 2));
-      const int64_t count = tl::Context::cdiv(rest, tl::Context::cdiv(rest, wanted));
-      all.push_back({at, count});
-      at += count;
-      before += count;
-    }
-  }
-  return all;
-}
-
-/// Of each PE of the line its rows (columns), and of these the i-th piece.
-std::vector<Range> along(const Line& l, const Cuts& ends, size_t i) {
-  std::vector<Range> all;
-  for (size_t p = 0; p < l.peers.size(); ++p) all.push_back(piece_of(l.of(static_cast<int64_t>(p)), ends, i));
-  return all;
-}
-bool any(const Line& l) {
-  for (size_t p = 0; p < l.peers.size(); ++p) {
-    if (!l.of(static_cast<int64_t>(p)).empty()) return true;
-  }
-  return false;
 }
 
 /// A finished block of c into every shard that has some of it.
@@ -719,7 +490,7 @@ class Gemm {
   }
   /// Asks for this PE's part of a that goes to the other ranks, and for theirs.
   void gather(const std::vector<Range>& of_ranks, int64_t most_k, size_t own_panels) {
-    if (!is_gathered(args_.params())) return;
+    if (a_.far.empty()) return;
     const tl::View& own = args_["a"];
     const std::vector<Range> sent = panels(cuts_in(of_ranks[own_rank()]), most_k, most_k);
     for (size_t i = 0; i < sent.size(); ++i) {
@@ -756,7 +527,7 @@ class Gemm {
         const Range rows = a_.of(static_cast<int64_t>(i)),
                     cols = cut(b_.of(static_cast<int64_t>(j)), owned_[static_cast<size_t>(tl_.rank())]);
         if (rows.empty() || cols.empty()) continue;
-        residual_.push_back({rows, cols, from.gather(rows, cols)});
+        residual_.push_back({rows, cols, from.gather(rows, {cols})});
       }
     }
   }
@@ -858,6 +629,12 @@ host::Layout layout_of(int operand, const Params& p) {
   return of_b ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks);
 }
 
+template <class T>
+std::vector<T> sums_of(std::vector<T> x, const std::vector<T>& y) {
+  std::transform(x.begin(), x.end(), y.begin(), x.begin(), std::plus<>());
+  return x;
+}
+
 KernelSpec spec() {
   KernelSpec s;
   s.name = "gemm_2d";
@@ -890,6 +667,7 @@ KernelSpec spec() {
   s.tensors.push_back(scale_spec("scale"));
   TensorSpec residual = input("residual", {"m", "n"}, Placement::rows);
   residual.optional = true;
+  residual.dtype = gemm_out_dtype;
   for (int i = 0; i < 3; ++i) {
     TensorSpec& t = s.tensors[static_cast<size_t>(i)];
     t = placed(t, [i](const Params& p) { return layout_of(i, p); });
@@ -899,15 +677,17 @@ KernelSpec spec() {
   s.tensors.push_back(placed(residual, [](const Params& p) { return layout_of(2, p); }));
   s.function = gemm_2d;
   s.reference = [](const Params& p, const TensorMap& in) {
-    if (!is_float(p.dtype())) return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};
     const int64_t m = p.integer("m"), n = p.integer("n"), k = p.integer("k");
+    const bool adds = in.count("residual") > 0;
+    if (!is_float(p.dtype())) {
+      Expected c = gemm_reference(p, in);
+      if (adds) c.value = HostTensor::from(DType::i32, {m, n}, sums_of(c.value.ints(), in.at("residual").ints()));
+      return std::map<std::string, Expected>{{"c", c}};
+    }
     const Floats a = rows_of_steps(in.at("a"), in.count("a_step") > 0 ? &in.at("a_step") : nullptr),
                  b = weights_of(p, in.at("b"), in.count("scale") > 0 ? &in.at("scale") : nullptr);
     Floats y = matmul(a, b, m, n, k);
-    if (in.count("residual") > 0) {
-      const Floats x = in.at("residual").floats();
-      std::transform(y.begin(), y.end(), x.begin(), y.begin(), std::plus<>());
-    }
+    if (adds) y = sums_of(y, in.at("residual").floats());
     if (p.choice("activation") != "none") {
       for (float& v : y) v = activate(p.choice("activation"), v);
     }
@@ -921,11 +701,15 @@ KernelSpec spec() {
                      "', expected none with split=" + p->choice("split"));
     check_weights(*p);
     check_activations(*p);
-    fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"});
+    const bool between_ranks = is_summed(*p) || is_gathered(*p);  // sums, and rows that come, lie in TCM too
+    fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"},
+               between_ranks ? 0.5 : 1);
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
   };
-  s.wiring = "lines of cubes for each PE (E–W, S–N); in each cube rows and columns of PEs, everyone with everyone";
+  s.wiring =
+      "lines of cubes for each PE (E–W, S–N); in each cube rows and columns of PEs, everyone with everyone; with sums "
+      "over k or gathered columns PEs of one place in all ranks";
   s.queues = connections;
   return s;
 }

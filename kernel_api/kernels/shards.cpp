@@ -51,56 +51,38 @@ tl::Tensor Shards::load(int64_t row, int64_t col, int64_t rows, int64_t cols) co
   return parts.size() == 1 ? parts.front() : tl_.cat(parts, 1);
 }
 
-tl::Tensor Shards::gather(int64_t row, const std::vector<Columns>& columns) const {
-  std::vector<Columns> runs;  // in the virtual range
-  int64_t width = 0, elements = 0;
-  for (const Columns& c : columns) {
-    for_each(row, c.first, c.count, [&](const tl::View& v, int64_t done, int64_t n) {
-      const auto which = static_cast<size_t>(std::find(shards_.begin(), shards_.end(), &v) - shards_.begin());
-      const int64_t at = begins_[which] + (row - v.offset[0]) * v.shape[1] + c.first + done - v.offset[1];
-      runs.push_back({at, n});
-      width = std::gcd(width, std::gcd(at, n));
-      elements += n;
-    });
-  }
-  std::vector<int64_t> index;
-  for (const Columns& r : runs) {
-    for (int64_t i = 0; i < r.count / width; ++i) index.push_back(r.first / width + i);
-  }
-  const auto count = static_cast<int64_t>(index.size());
-  return tl_.gather_async(args_.virtual_ptr(tensor_), tl_.tensor(index, {count}, DType::i64), {}, 0, width)
-      .reshape({1, elements});
-}
-
-Shards::Runs Shards::runs_of(const Range& rows, const Range& cols) const {
+Shards::Runs Shards::runs_of(const Range& rows, const std::vector<Range>& columns) const {
   const tl::Ptr range = args_.virtual_ptr(tensor_);  // of the rank in a program, of all ranks in a run of one kernel
   const bool of_all = range.bounds.nbytes > static_cast<uint64_t>(end_) * size_of(range.dtype);
-  std::vector<std::pair<int64_t, int64_t>> runs;
-  int64_t width = cols.count;
+  std::vector<Range> runs;
+  int64_t width = 0;
   for (int64_t row = rows.first; row < rows.end(); ++row) {
-    for_each(row, cols.first, cols.count, [&](const tl::View& v, int64_t done, int64_t n) {
-      const auto which = static_cast<size_t>(std::find(shards_.begin(), shards_.end(), &v) - shards_.begin());
-      runs.emplace_back(
-          (of_all ? before_ : 0) + begins_[which] + (row - v.offset[0]) * v.shape[1] + cols.first + done - v.offset[1],
-          n);
-      width = std::gcd(width, std::gcd(runs.back().first, n));
-    });
+    for (const Range& c : columns) {
+      for_each(row, c.first, c.count, [&](const tl::View& v, int64_t done, int64_t n) {
+        const auto which = static_cast<size_t>(std::find(shards_.begin(), shards_.end(), &v) - shards_.begin());
+        runs.push_back(
+            {(of_all ? before_ : 0) + begins_[which] + (row - v.offset[0]) * v.shape[1] + c.first + done - v.offset[1],
+             n});
+        width = std::gcd(width, std::gcd(runs.back().first, n));
+      });
+    }
   }
   std::vector<int64_t> index;
-  for (const auto& [begin, n] : runs) {
-    for (int64_t j = 0; j < n / width; ++j) index.push_back(begin / width + j);
+  for (const Range& r : runs) {
+    for (int64_t i = 0; i < r.count / width; ++i) index.push_back(r.first / width + i);
   }
   const auto count = static_cast<int64_t>(index.size());
   return {tl_.tensor(index, {count}, DType::i64), width};
 }
 
-tl::Tensor Shards::gather(const Range& rows, const Range& cols) const {
-  const Runs r = runs_of(rows, cols);
-  return tl_.gather_async(args_.virtual_ptr(tensor_), r.index, {}, 0, r.width).reshape({rows.count, cols.count});
+tl::Tensor Shards::gather(const Range& rows, const std::vector<Range>& columns) const {
+  const Runs r = runs_of(rows, columns);
+  return tl_.gather_async(args_.virtual_ptr(tensor_), r.index, {}, 0, r.width)
+      .reshape({rows.count, r.index.elements() * r.width / rows.count});
 }
 
 void Shards::scatter(const Range& rows, const Range& cols, const tl::Tensor& t) const {
-  const Runs r = runs_of(rows, cols);
+  const Runs r = runs_of(rows, {cols});
   const Dims by_runs = r.width > 1 ? Dims{r.index.elements(), r.width} : Dims{r.index.elements()};
   const tl::Tensor dense = t.contiguous() ? t : tl_.copy(t);
   tl_.scatter_async(args_.virtual_ptr(tensor_), r.index, dense.reshape(by_runs), {}, r.width);

@@ -22,14 +22,10 @@ class Shards {
   /// At most rows_at() rows; what lies side by side in several shards is put together. Not waited for where one has
   /// it all.
   tl::Tensor load(int64_t row, int64_t col, int64_t rows, int64_t cols) const;
-  struct Columns {
-    int64_t first = 0, count = 0;
-  };
-  /// [1, all of them]: of one row, in one command, so that a DMA may have several shards' on their way at once. Not
+  /// [rows, all of the columns]: in one command, so that a DMA may have several shards' on their way at once. Not
   /// waited for.
-  tl::Tensor gather(int64_t row, const std::vector<Columns>&) const;
-  /// The same of any rows and columns, and into them.
-  tl::Tensor gather(const Range& rows, const Range& cols) const;
+  tl::Tensor gather(const Range& rows, const std::vector<Range>& columns) const;
+  /// t: [rows, cols], likewise.
   void scatter(const Range& rows, const Range& cols, const tl::Tensor& t) const;
   /// t: [rows, cols], at most rows_at() rows. Not waited for.
   void store(int64_t row, int64_t col, const tl::Tensor& t) const;
@@ -41,12 +37,12 @@ class Shards {
     int64_t cols;
   };
   Part at(int64_t row, int64_t col, int64_t cols) const;
-  /// A block in the virtual range: its elements by runs of `width`.
+  /// Rows and columns in the virtual range: its elements by runs of `width`.
   struct Runs {
     tl::Tensor index;
     int64_t width;
   };
-  Runs runs_of(const Range& rows, const Range& cols) const;
+  Runs runs_of(const Range& rows, const std::vector<Range>& columns) const;
   template <class Visit>
   void for_each(int64_t row, int64_t col, int64_t cols, const Visit& visit) const {
     for (int64_t done = 0; done < cols;) {

@@ -5,17 +5,13 @@
 namespace kernbench::kernels {
 namespace {
 
-const Exchange kParts{"part", "rank"}, kSums{"sum", "rank"};
-constexpr uint32_t kSlots = 4;
-constexpr uint64_t kSlotBytes = 16384;
+constexpr Exchange kParts{"part", "rank"}, kSums{"sum", "rank"};
 
 }  // namespace
 
-void SumOverRanks::join(const LaunchShape& launch, const char* tier, std::vector<QueueConnection>* all) {
-  Rings rings(kSlots, kSlotBytes, tier);
-  rings.join(launch, kParts);
-  rings.join(launch, kSums);
-  all->insert(all->end(), rings.all().begin(), rings.all().end());
+void SumOverRanks::join(const LaunchShape& launch, Rings* rings) {
+  rings->join(launch, kParts);
+  rings->join(launch, kSums);
 }
 
 SumOverRanks::SumOverRanks(tl::Context& tl, std::vector<Range> owned, bool all, Store store)

@@ -17,8 +17,7 @@ class SumOverRanks {
   /// `owned`: the columns that each rank adds up. `all`: they then go to all ranks. `store` is given what this rank has
   /// in the end.
   SumOverRanks(tl::Context&, std::vector<Range> owned, bool all, Store store);
-  /// This rank's summand of a part, which is done; and what comes to this rank's columns of the sum,
-  /// if anything.
+  /// This rank's summand of a part, which is done; and what comes to this rank's columns of the sum, if anything.
   void add(const Range& rows, const Range& cols, const tl::Tensor& summand, const tl::Tensor& residual);
   /// All parts of a block have been added.
   void next();
@@ -27,8 +26,8 @@ class SumOverRanks {
   /// What is left. `flush` is called where what has been given to `store` may go on to memory.
   void finish(const std::function<void()>& flush);
 
-  /// Connections of a launch; none within one rank.
-  static void join(const LaunchShape&, const char* tier, std::vector<QueueConnection>*);
+  /// Connections between ranks.
+  static void join(const LaunchShape&, Rings*);
 
  private:
   /// This rank's columns of a part, as summands by rank.

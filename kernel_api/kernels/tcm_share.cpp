@@ -10,13 +10,13 @@
 namespace kernbench::kernels {
 
 void fit_in_tcm(const std::string& kernel, Params* p, const LaunchCosts& costs,
-                std::initializer_list<const char*> bytes, std::initializer_list<const char*> sides) {
+                std::initializer_list<const char*> bytes, std::initializer_list<const char*> sides, double part) {
   constexpr uint64_t kEnough = uint64_t{15} << 20;
   uint64_t tcm = kEnough;
   for (size_t pe = 0; p->launch() && pe < p->launch()->pes.size(); ++pe)
     tcm = std::min(tcm, costs.tcm_bytes(static_cast<int64_t>(pe)));
   if (tcm == kEnough) return;
-  const double share = static_cast<double>(tcm) / static_cast<double>(kEnough);
+  const double share = part * static_cast<double>(tcm) / static_cast<double>(kEnough);
   const auto& declared = KernelRegistry::instance().at(kernel).params;
   const auto less = [&](const char* name, double by, int64_t unit) {
     const int64_t now = p->integer(name);

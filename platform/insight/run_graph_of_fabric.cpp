@@ -190,20 +190,22 @@ void RunGraphRecorder::post_started(const Component& initiator, const FabricTran
 /// Whether a header has nothing to wait for at the link but its own way, on any machine. All before it came over the
 /// same link, and spent as long at the node; each has held that link as long as this one, which is as fast on any
 /// machine. So they are ready as far apart as they have to leave.
-bool RunGraphRecorder::follows(LinkState& state, const Traveller& before, const LinkCrossing& c, double stop_ns) const {
+bool RunGraphRecorder::may_follow(const LinkState& state, const Traveller& before, const LinkCrossing& c,
+                                  double stop_ns) const {
   const auto same = [](double a, double b) { return std::abs(a - b) <= RunGraph::kNothingNs; };
-  if (!c.header || !before.by) return false;
+  const bool as_before = !state.follows_by || (before.by == state.follows_by && same(stop_ns, state.stop_ns));
+  return c.header && before.by && as_before && links_[before.by->edge].resource == state.resource &&
+         same(c.start_ns, c.ready_ns) && same(before.held_ns, c.end_ns - c.start_ns);
+}
+
+/// Such a header is at the link's other end.
+Cause RunGraphRecorder::follow(LinkState& state, const Link& link, const Traveller& before, const LinkCrossing& c,
+                               double stop_ns, OpNumber op) {
+  const Cause& last = before.last;
   if (!state.follows_by) {
     state.follows_by = before.by;
     state.stop_ns = stop_ns;
   }
-  return before.by == state.follows_by && links_[before.by->edge].resource == state.resource &&
-         same(stop_ns, state.stop_ns) && same(c.start_ns, c.ready_ns) && same(before.held_ns, c.end_ns - c.start_ns);
-}
-
-/// Such a header is at the link's other end.
-Cause RunGraphRecorder::follow(LinkState& state, const Link& link, const Cause& last, const LinkCrossing& c,
-                               OpNumber op) {
   if (state.in != last.cost) {
     state.in = last.cost;
     state.ready = graph_.plus(last.cost, CostPart{nodes_[state.node], false, state.node, state.stop_ns});
@@ -253,18 +255,17 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
     a.travellers[c.flit] = Traveller(
         behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns);
-  Traveller& v = a.travellers[c.flit];
-  const Traveller before = a.travellers[c.ready_by];
+  const Traveller& before = a.travellers[c.ready_by];
   LinkState& state = links_[link.edge];
-  Cause ready = before.last;
+  Cause ready = before.last, onward;
   double stop_ns = 0, stored_ns = 0;
   if (c.flit == 0 || c.ready_by != c.flit) {
     if (c.header) stored_ns = x.store_forward_ns - std::exchange(a.stored_ns, x.store_forward_ns);
     stop_ns = c.ready_ns - before.here_ns - stored_ns;
   }
-  if (state.follows && !(stored_ns <= 0 && follows(state, before, c, stop_ns))) follow_no_more(state, link);
+  if (state.follows && !(stored_ns <= 0 && may_follow(state, before, c, stop_ns))) follow_no_more(state, link);
   if (state.follows) {
-    v.last = follow(state, link, before.last, c, a.op);
+    onward = follow(state, link, before, c, stop_ns, a.op);
     ready = state.taken;
   } else {
     if (before.by && stored_ns > 0) ready = then(ready, of_link(*before.by, stored_ns));
@@ -275,7 +276,9 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, ready);
   state.last = ready;
   state.by = before.by;
-  if (!state.follows) v.last = take(state, link, ready, c, a.op);
+  if (!state.follows) onward = take(state, link, ready, c, a.op);
+  Traveller& v = a.travellers[c.flit];
+  v.last = onward;
   v.took = state.taken;
   v.here_ns = c.arrive_ns;
   v.by = &link;

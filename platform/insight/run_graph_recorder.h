@@ -239,8 +239,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::vector<Cost> launch_costs(const LaunchWay&);
   void add_leg(std::vector<CostPart>&, uint32_t from, uint32_t to);
   static void begin(Access&, Moment granted, double t);
-  bool follows(LinkState&, const Traveller& before, const LinkCrossing&, double stop_ns) const;
-  Cause follow(LinkState&, const Link&, const Cause& last, const LinkCrossing&, OpNumber);
+  bool may_follow(const LinkState&, const Traveller& before, const LinkCrossing&, double stop_ns) const;
+  Cause follow(LinkState&, const Link&, const Traveller& before, const LinkCrossing&, double stop_ns, OpNumber);
   void follow_no_more(LinkState&, const Link&);
   Cause take(LinkState&, const Link&, Cause ready, const LinkCrossing&, OpNumber);
   void hold(LinkState&, const Link&, double takes, bool header);

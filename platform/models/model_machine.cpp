@@ -10,6 +10,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/host/tensor.h"
 #include "kernbench/platform/launch/launch_preparation.h"
+#include "kernbench/platform/models/model_program.h"
 
 namespace kernbench::models {
 namespace {
@@ -38,8 +39,10 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Mod
   for (const std::string& name : kernels_with_rings(m, plan)) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     std::vector<uint64_t> bytes(stage.size());
-    // Where ranks may add up their products beside these, with the rings for it.
-    const bool adds_up = name == "gemm_2d" && plan.ranks > 1 && m.experts == 0 && !m.layer_norm;
+    // Where ranks add up their products beside these, with the rings for it.
+    const bool adds_up = name == "gemm_2d" && std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase& p) {
+                           return p.has_prompt() && is_shared_by_columns(sizes_of(m, plan, p), Way(), pes.place);
+                         });
     const Params own = kernel_params(kernel, adds_up ? Given{{"split", "k"}} : Given{});
     const Params params = prepare_launch(machine, kernel, own, stage, shape).params;
     for (const QueueConnection& c : kernel.queues(params, *shape)) {

@@ -311,36 +311,41 @@ int64_t ModelProgram::tokens_of_run() const {
   return plan_.phases.front().rows() * plan_.phases.front().steps;
 }
 
-LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
+LayerSizes sizes_of(const ModelSpec& m, const Plan& plan, const Phase& p) {
   LayerSizes s;
   s.rows = p.rows();
-  s.dim = model_.dim;
-  s.heads = model_.heads;
-  s.kv_heads = model_.kv_heads;
-  s.head_dim = model_.head_dim;
-  s.hidden = model_.hidden;
-  s.eps = model_.eps;
-  s.activation = model_.activation;
-  s.activation_limit = model_.activation_limit;
-  s.window = model_.window_of(layer);
-  s.qk_norm = model_.qk_norm;
-  s.rotary = model_.rotary;
-  s.gated = model_.gated;
-  s.layer_norm = model_.layer_norm;
-  s.parallel = model_.parallel;
-  s.one_norm = model_.one_norm;
-  s.post_norms = model_.post_norms;
-  s.residual_scale = model_.residual_scale;
-  s.score_scale = model_.score_scale;
-  s.score_softcap = model_.score_softcap;
-  s.integer_rows = plan_.integer_rows();
+  s.dim = m.dim;
+  s.heads = m.heads;
+  s.kv_heads = m.kv_heads;
+  s.head_dim = m.head_dim;
+  s.hidden = m.hidden;
+  s.eps = m.eps;
+  s.activation = m.activation;
+  s.activation_limit = m.activation_limit;
+  s.qk_norm = m.qk_norm;
+  s.rotary = m.rotary;
+  s.gated = m.gated;
+  s.layer_norm = m.layer_norm;
+  s.parallel = m.parallel;
+  s.one_norm = m.one_norm;
+  s.post_norms = m.post_norms;
+  s.residual_scale = m.residual_scale;
+  s.score_scale = m.score_scale;
+  s.score_softcap = m.score_softcap;
+  s.integer_rows = plan.integer_rows();
   s.sequences = p.batch;
+  s.ranks = plan.ranks;
+  s.experts = m.experts;
+  s.per_token = m.experts_per_token;
+  s.groups = plan.expert_groups;
+  s.weights_of_chosen = m.weights_of_chosen;
+  return s;
+}
+
+LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
+  LayerSizes s = sizes_of(model_, plan_, p);
+  s.window = model_.window_of(layer);
   s.splits = ranges(p).splits;
-  s.ranks = plan_.ranks;
-  s.experts = model_.experts;
-  s.per_token = model_.experts_per_token;
-  s.groups = plan_.expert_groups;
-  s.weights_of_chosen = model_.weights_of_chosen;
   return s;
 }
 

@@ -46,6 +46,9 @@ struct SimulatedLayer {
   std::string name() const { return "layer " + std::to_string(number); }
 };
 
+/// Of a phase in all layers of a model: without the window of one, and the ranges of keys.
+LayerSizes sizes_of(const ModelSpec&, const Plan&, const Phase&);
+
 class ModelProgram {
  public:
   /// `pes`: of each rank. The phases run one after the other; with several each has tensors of its own, named

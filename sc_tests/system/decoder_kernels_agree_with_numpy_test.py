@@ -416,6 +416,28 @@ class Kernels(KernelCli):
                                          m=m, n=n, k=k, **more)
                     self.close(c, wanted, 1e-4)
 
+    def test_products_of_integers_beside_which_ranks_add_up(self):
+        for split in ("k", "k_to_columns"):
+            a, b = (self.random.integers(-128, 128, shape, dtype=np.int8) for shape in ((33, 70), (70, 19)))
+            residual = self.random.integers(-2**31, 2**31, (33, 19), dtype=np.int32)
+            for system in ("six_sip_torus.yaml", "small.yaml"):
+                with self.subTest(split=split, system=system):
+                    c, = self.run_kernel("gemm_2d", ["c"], {"a": a, "b": b, "residual": residual}, system=system, split=split, m=33, n=19,
+                                         k=70, dtype="i8")
+                    wanted = a.astype(np.int64) @ b.astype(np.int64) + residual
+                    np.testing.assert_array_equal(c, wanted.astype(np.uint32).view(np.int32))
+
+    def test_products_beside_which_ranks_add_up_in_a_small_tcm(self):
+        """Deep ones, whose rows do not all stay there, and wide ones; one rank and six."""
+        for split in ("k", "k_to_columns", "columns_gathered"):
+            for system in ("six_sip_torus.yaml", "small.yaml"):
+                for m, n, k in ((256, 256, 8192), (512, 1536, 128)):
+                    with self.subTest(split=split, system=system, k=k):
+                        a, b = self.values(m, k), self.values(k, n)
+                        c, = self.run_kernel("gemm_2d", ["c"], {"a": a, "b": b}, system=system, verify=False, options=("--set", "*.pe_tcm.size_mb=2"),
+                                             split=split, m=m, n=n, k=k)
+                        self.close(c, a.astype(np.float64) @ b, 1e-3)
+
     def test_norm_of_rows_over_the_ranks(self):
         for rows, cols in ((70, 77), (1, 6), (25, 6000)):
             with self.subTest(rows=rows, cols=cols):

@@ -58,6 +58,21 @@ class ModelsCli(Cli):
     def report(self, model, *options, system=SMALL):
         return json.loads(self.succeeds("model", model, "--topology", system, "--format", "json", *options))
 
+    def runs_over_ranks_and_stages(self, family, otherwise, ways, beside=0.5):
+        """And in narrower types, in halves of a prompt, in a step of both, and with what files may say otherwise."""
+        steps = ("--phase", "prefill:9", "--phase", "decode:batch=2,context=130,steps=8", "--phase", "mixed:prefill=3,batch=2,context=9")
+        for options in ways:
+            with self.subTest(family=family, options=options):
+                r = self.report(self.config(family), *steps, "--verify", "--pes", "leaders", *options, system=SIX)
+                self.assertTrue(r["verify"]["passed"], r["verify"])
+        with self.subTest(family=family, otherwise=otherwise):
+            r = self.report(self.config(family, **otherwise), *PHASES, "--verify")
+            self.assertTrue(r["verify"]["passed"], r["verify"])
+            r = self.report(self.config(family, **otherwise), "--phase", "prefill:255", "--layers", 1, "--verify", "--tp", 2, "--pes",
+                            "leaders", "--check-races", system=SIX)
+            self.assertTrue(r["verify"]["passed"], r["verify"])
+            self.assertEqual(r["phases"][0]["sums_beside"], beside)
+
 
 class Models(ModelsCli):
     def test_every_family_verifies(self):
@@ -72,20 +87,9 @@ class Models(ModelsCli):
                     self.assertLess(t["max_abs_err"], 2e-3, t)
 
     def test_layer_norms_over_ranks_and_stages(self):
-        """And in narrower types, in halves of a prompt, in a step of both, and with what files may say otherwise."""
-        steps = ("--phase", "prefill:9", "--phase", "decode:batch=2,context=130,steps=8", "--phase", "mixed:prefill=3,batch=2,context=9")
         for family, otherwise in LAYER_NORMS.items():
-            for options in (("--tp", 2), ("--pp", 2), ("--tp", 2, "--dtype", "f16"), ("--dtype", "bf16"), ("--dtype", "f16", "--weights", "i4")):
-                with self.subTest(family=family, options=options):
-                    r = self.report(self.config(family), *steps, "--verify", "--pes", "leaders", *options, system=SIX)
-                    self.assertTrue(r["verify"]["passed"], r["verify"])
-            with self.subTest(family=family, otherwise=otherwise):
-                r = self.report(self.config(family, **otherwise), *PHASES, "--verify")
-                self.assertTrue(r["verify"]["passed"], r["verify"])
-                r = self.report(self.config(family, **otherwise), "--phase", "prefill:255", "--layers", 1, "--verify", "--tp", 2, "--pes",
-                                "leaders", "--check-races", system=SIX)
-                self.assertTrue(r["verify"]["passed"], r["verify"])
-                self.assertEqual(r["phases"][0]["sums_beside"], 0.5)
+            self.runs_over_ranks_and_stages(family, otherwise, (("--tp", 2), ("--pp", 2), ("--tp", 2, "--dtype", "f16"), ("--dtype", "bf16"),
+                                                                ("--dtype", "f16", "--weights", "i4")))
 
     def test_launches_of_a_layer_are_what_its_family_has(self):
         def kernels(family, phase, **more):
@@ -204,6 +208,20 @@ class Models(ModelsCli):
                 self.assertEqual(alone, 0 if beside == 1 else 2)
                 self.assertEqual(p["all_reduce_ns"] == 0, beside == 1)
                 self.assertIn(f"{100 * beside:.0f} % of their bytes go beside products", r["verdict"][0])
+
+    def test_rings_between_ranks_are_counted_where_sums_go_beside_products(self):
+        def rings(family, rows):
+            r = self.report(self.config(family), "--phase", f"prefill:{rows}", "--layers", 1, "--tp", 2, "--pes", "leaders", system=SIX)
+            return r["capacity"]["tcm"]["rings_bytes"]
+        # In one other rank: two exchanges of four slots of 16 KiB.
+        self.assertEqual(rings("llama", 255), rings("llama", 63) + 2 * 4 * 16384)
+        self.assertEqual(rings("gemma2", 255), rings("llama", 63))
+
+    def test_sums_beside_products_in_a_small_tcm(self):
+        r = self.report(self.config("llama"), "--phase", "prefill:256", "--layers", 1, "--verify", "--tp", 2, "--pes", "leaders", "--set",
+                        "*.pe_tcm.size_mb=2", system=SIX)
+        self.assertTrue(r["verify"]["passed"], r["verify"])
+        self.assertEqual(r["phases"][0]["sums_beside"], 1)
 
     def test_a_step_of_both_adds_up_beside_products(self):
         """A prompt's rows and those of sequences, and a layer alone."""

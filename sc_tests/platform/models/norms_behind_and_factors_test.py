@@ -11,22 +11,13 @@ PHASES, SIX = models.PHASES, models.SIX
 
 class NormsBehindAndFactors(models.ModelsCli):
     def test_gemmas_phi3_and_granite_over_ranks_and_stages(self):
-        """And in narrower types, in halves of a prompt, and with what files may say otherwise; capacity is what runs take."""
-        steps = ("--phase", "prefill:9", "--phase", "decode:batch=2,context=130,steps=8", "--phase", "mixed:prefill=3,batch=2,context=9")
+        """And capacity is what runs take."""
         for family, otherwise in (("gemma2", {"attn_logit_softcapping": None, "attention_bias": True}), ("gemma3_text", {"final_logit_softcapping": 2.0}),
                                   ("phi3", {"partial_rotary_factor": 0.5, "sliding_window": None}), ("granite", {"mlp_bias": True, "attention_bias": True})):
-            for options in (("--tp", 2), ("--pp", 2), ("--tp", 2, "--dtype", "f16", "--kv", "f8"), ("--dtype", "bf16", "--weights", "i8", "--activations", "i8")):
-                with self.subTest(family=family, options=options):
-                    r = self.report(self.config(family), *steps, "--verify", "--pes", "leaders", *options, system=SIX)
-                    self.assertTrue(r["verify"]["passed"], r["verify"])
-            with self.subTest(family=family, otherwise=otherwise):
-                r = self.report(self.config(family, **otherwise), *PHASES, "--verify")
-                self.assertTrue(r["verify"]["passed"], r["verify"])
-                r = self.report(self.config(family, **otherwise), "--phase", "prefill:255", "--layers", 1, "--verify", "--tp", 2, "--pes",
-                                "leaders", "--check-races", system=SIX)
-                self.assertTrue(r["verify"]["passed"], r["verify"])
-                # Only phi3 has no norm behind its products and adds them as they are.
-                self.assertEqual(r["phases"][0]["sums_beside"], 1 if family == "phi3" else 0.5)
+            # Only phi3 has no norm behind its products, and no factor of them: it adds them up as they are.
+            self.runs_over_ranks_and_stages(family, otherwise, (("--tp", 2), ("--pp", 2), ("--tp", 2, "--dtype", "f16", "--kv", "f8"),
+                                                                ("--dtype", "bf16", "--weights", "i8", "--activations", "i8")),
+                                            1 if family == "phi3" else 0.5)
         with self.subTest("capacity"):
             for phase in ("decode:batch=1,context=200", "mixed:prefill=9,batch=1,context=20"):
                 r = self.report(self.config("gemma3_text"), "--phase", phase, "--verify-layer", 1)
