@@ -1,50 +1,173 @@
 // o = softmax(q · kᵀ / √dim) · v per head, flash style: keys and values stream through TCM once per block of queries,
-// with a running maximum and sum, and the scores never leave TCM. Work is split over all (head, query) rows.
+// with a running maximum and sum, and the scores never leave TCM. Work is split over all (head, query) rows. Causal
+// rows see the more keys the later they are: where PEs have parts of heads they exchange rows, so that each has early
+// and late ones, which meet the same keys together.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <optional>
 
 #include <Eigen/Core>
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/flash.h"
+#include "kernbench/kernel_api/kernels/peers.h"
+#include "kernbench/kernel_api/launch_shape.h"
+#include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/check/verify.h"
 
 namespace kernbench::kernels {
 namespace {
 
-void attend(tl::Context& tl, const Queries& block, const tl::Block& k, const tl::Block& v, const tl::Block& o,
-            bool causal, int64_t step) {
-  const int64_t keys = causal ? block.first + block.rows : k.shape()[0];
-  FlashAttention running(tl, block, causal);
-  for (int64_t j = 0; j < keys; j += step) {
-    const int64_t count = std::min(step, keys - j);
-    const auto key = tl.load_async(k.rows(j, count));
-    const auto value = tl.load_async(v.rows(j, count));
-    running.add(key, value, j);
+/// Rows of q and o [heads · seq, dim] that one PE stores.
+struct Rows {
+  const tl::View *q, *o;
+  Range range;
+};
+
+/// Blocks of queries of one head, each of rows of one PE.
+using Unit = std::vector<Rows>;
+
+/// The rows of all PEs of the rank, and what of them this PE does.
+class Share {
+ public:
+  Share(const tl::Context& tl, const tl::Args& args)
+      : seq_(args.integer("seq")), step_(flash_rows(args.integer("dim"))) {
+    for (uint32_t p = 0; p < args.shards(); ++p) {
+      const tl::View &q = args.shard("q", p), &o = args.shard("o", p);
+      if (q.empty() || (tl.world_size() > 1 && tl.launch().pes[p].rank != tl.rank())) continue;
+      in_order_ = in_order_ && q.offset == o.offset && q.shape == o.shape &&
+                  (stored_.empty() || stored_.back().range.end() == q.offset[0]);
+      if (&q == &args["q"]) me_ = stored_.size();
+      stored_.push_back({&q, &o, range_of(q, 0)});
+    }
   }
-  tl.store(o, tl.cast(running.result(), o.dtype()));
-}
+
+  std::vector<Unit> own() const {
+    std::vector<Unit> units;
+    const Rows& rows = stored_[me_];
+    for (int64_t row = rows.range.first; row < rows.range.end(); row = units.back().back().range.end()) {
+      const int64_t count = std::min({step_, rows.range.end() - row, seq_ - row % seq_});  // never across heads
+      units.push_back({{rows.q, rows.o, {row, count}}});
+    }
+    return units;
+  }
+
+  /// Of each head an early and a late block of half a PE's rows for each PE, one of them mostly its own.
+  std::vector<Unit> early_and_late() const {
+    const int64_t begin = stored_.front().range.first, end = stored_.back().range.end();
+    const auto pes = static_cast<int64_t>(stored_.size()), me = static_cast<int64_t>(me_);
+    const auto cuts_a_head = [&](const Rows& r) { return r.range.first % seq_ != 0; };
+    if (!in_order_ || end - begin < 2 * pes || std::none_of(stored_.begin(), stored_.end(), cuts_a_head)) return own();
+    std::vector<std::pair<Range, Range>> pairs;
+    for (int64_t row = begin; row < end; row = (row / seq_ + 1) * seq_) {
+      const Range head{row, std::min(end, (row / seq_ + 1) * seq_) - row};
+      const int64_t blocks = 2 * tl::Context::cdiv(head.count * pes, end - begin);
+      const auto first = [&](int64_t i) { return head.first + head.count * i / blocks; };
+      const auto block = [&](int64_t i) { return Range{first(i), first(i + 1) - first(i)}; };
+      for (int64_t i = 0; i < blocks; i += 2) pairs.emplace_back(block(i), block(blocks - 1 - i));
+    }
+    const auto all = static_cast<int64_t>(pairs.size());
+    std::vector<Unit> units;
+    for (int64_t i = me * all / pes; i < (me + 1) * all / pes; ++i) {
+      const auto& [early, late] = pairs[static_cast<size_t>(i)];
+      for (int64_t at = 0; at < std::max(early.count, late.count); at += step_) {
+        units.emplace_back();
+        add(cut({early.first + at, step_}, early), &units.back());
+        add(cut({late.first + at, step_}, late), &units.back());
+      }
+    }
+    return units;
+  }
+
+ private:
+  void add(const Range& rows, Unit* to) const {
+    for (const Rows& r : stored_) {
+      const Range part = cut(rows, r.range);
+      if (!part.empty()) to->push_back({r.q, r.o, part});
+    }
+  }
+
+  const int64_t seq_, step_;
+  std::vector<Rows> stored_;  ///< by PE that has some
+  size_t me_ = 0;
+  bool in_order_ = true;  ///< one behind the other, o's as q's
+};
+
+class Attention {
+ public:
+  Attention(tl::Context& tl, const tl::Args& args)
+      : tl_(tl),
+        causal_(args.flag("causal")),
+        seq_(args.integer("seq")),
+        dim_(args.integer("dim")),
+        step_(flash_rows(dim_)),
+        k_(args["k"].ptr),
+        v_(args["v"].ptr) {}
+
+  void attend(const Unit& unit) const {
+    std::deque<Block> blocks;
+    int64_t end = 0;
+    for (const Rows& r : unit) {
+      const auto in = [&](const tl::View& v) { return v.block().rows(r.range.first - v.offset[0], r.range.count); };
+      blocks.push_back({in(*r.o), {tl_.load(in(*r.q)), r.range.first % seq_, r.range.count}, {}});
+      blocks.back().running.emplace(tl_, blocks.back().queries, causal_);
+      end = std::max(end, keys_of(blocks.back()));
+    }
+    const int64_t head = unit.front().range.first / seq_;
+    // Short blocks have less to do for the same keys: theirs come beside what is done with those before.
+    const int64_t ahead = blocks.size() > 1 ? step_ : 0;
+    std::deque<Keys> asked;
+    for (int64_t j = 0, next = 0; j < end; j += step_) {
+      for (; next < end && next <= j + ahead; next += step_)
+        asked.push_back(ask(head, next, std::min(step_, end - next)));
+      for (Block& b : blocks) {
+        const int64_t count = std::min(step_, keys_of(b) - j);
+        if (count > 0) b.running->add(asked.front().k.slice(0, 0, count), asked.front().v.slice(0, 0, count), j);
+      }
+      asked.pop_front();
+      for (Block& b : blocks) {
+        if (j < keys_of(b) && keys_of(b) <= j + step_) store(&b, j + step_ >= end && &b == &blocks.back());
+      }
+    }
+  }
+
+ private:
+  struct Block {
+    tl::Block o;
+    Queries queries;
+    std::optional<FlashAttention> running;
+  };
+  struct Keys {
+    tl::Tensor k, v;
+  };
+  void store(Block* b, bool wait) const {
+    const tl::Tensor o = tl_.cast(b->running->result(), b->o.dtype());
+    wait ? tl_.store(b->o, o) : tl_.store_async(b->o, o);
+    b->running.reset();
+  }
+  /// That its last query sees.
+  int64_t keys_of(const Block& b) const { return causal_ ? b.queries.first + b.queries.rows : seq_; }
+  Keys ask(int64_t head, int64_t first, int64_t count) const {
+    const auto of = [&](const tl::Ptr& all) {
+      return (all + head * seq_ * dim_).block({seq_, dim_}).rows(first, count);
+    };
+    const tl::Tensor k = tl_.load_async(of(k_));
+    return {k, tl_.load_async(of(v_))};
+  }
+
+  tl::Context& tl_;
+  const bool causal_;
+  const int64_t seq_, dim_, step_;
+  const tl::Ptr k_, v_;  ///< of [heads · seq, dim]
+};
 
 void attention(tl::Context& tl, const tl::Args& args) {
-  const tl::View& mine = args["q"];  // [rows, dim] of the flattened [heads · seq, dim]
-  if (mine.empty()) return;
-  const int64_t seq = args.integer("seq");
-  const int64_t dim = args.integer("dim");
-  const int64_t step = flash_rows(dim);
-  const tl::Block q = mine;
-  const tl::Block o = args["o"];
-  for (int64_t i = 0; i < mine.shape[0];) {
-    const int64_t head = (mine.offset[0] + i) / seq;
-    Queries block;
-    block.first = (mine.offset[0] + i) % seq;
-    block.rows = std::min({step, mine.shape[0] - i, seq - block.first});  // never across heads
-    block.q = tl.load(q.rows(i, block.rows));
-    const tl::Block k = (args["k"].ptr + head * seq * dim).block({seq, dim});
-    const tl::Block v = (args["v"].ptr + head * seq * dim).block({seq, dim});
-    attend(tl, block, k, v, o.rows(i, block.rows), args.flag("causal"), step);
-    i += block.rows;
-  }
+  if (args["q"].empty()) return;
+  const Share share(tl, args);
+  const Attention attention(tl, args);
+  for (const Unit& u : args.flag("causal") ? share.early_and_late() : share.own()) attention.attend(u);
 }
 
 /// One head of the reference, and what widens its tolerance: Σ|weight||v|/√keys of the second product (data contract

@@ -71,6 +71,16 @@ TEST(Attention, agrees_with_the_reference_causal_or_not_whatever_the_split) {
   expect_verified("attention", {{"heads", "1"}, {"seq", "20"}, {"dim", "3000"}}, on(1));
 }
 
+TEST(Attention, of_causal_rows_that_pes_exchange_agrees_with_the_reference) {
+  // Blocks of unlike length, one or two rows a PE, fewer than PEs, heads that end inside a PE, more than a block a PE.
+  for (const auto& [heads, seq, pes] :
+       {std::tuple(1, 17, 8), {2, 17, 8}, {3, 5, 8}, {1, 7, 8}, {3, 257, 5}, {1, 1000, 3}}) {
+    expect_verified("attention",
+                    {{"heads", std::to_string(heads)}, {"seq", std::to_string(seq)}, {"dim", "8"}, {"causal", "true"}},
+                    on(static_cast<uint32_t>(pes)));
+  }
+}
+
 TEST(Attention, touches_no_keys_that_a_causal_query_cannot_see) {
   const Given shape{{"heads", "1"}, {"seq", "256"}, {"dim", "16"}};
   Given causal = shape;
