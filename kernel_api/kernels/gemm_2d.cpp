@@ -42,6 +42,7 @@ using panel::check;
 using panel::Cuts;
 using panel::even_cuts;
 using panel::Far;
+using panel::joined;
 using panel::Line;
 using panel::longest_of;
 using panel::panels;
@@ -217,6 +218,7 @@ class Gemm {
     };
     a_ = line("a", 0, true);
     a_.dtype = args["a"].dtype();
+    a_.stacked = is_summed(args.params());
     b_ = line("b", 1, false);
     b_.length = args["c"].whole[1];
     b_.dtype = args["b"].dtype();
@@ -379,20 +381,27 @@ class Gemm {
     const std::vector<Range> rows = rows_of(*s), cols = columns_of(*s);
     const std::vector<tl::Tensor> b = s->b->parts();
     std::vector<Held> a;
-    if (s->a) a.push_back({s->k, s->a->parts()});
+    if (s->a) a.push_back({s->k, a_.stacked ? std::vector<tl::Tensor>{s->a->whole(tl_)} : s->a->parts()});
     if (s->a && keep) {
       if (s->first) kept_.clear();
       kept_.push_back(a.front());
     }
-    if (s->first) sums_.assign(rows.size() * cols.size(), {});
+    std::vector<std::vector<Range>> of_parts;  // of a
+    for (const Range& r : rows) of_parts.push_back({r});
+    if (a_.stacked) of_parts = {joined(rows)};
+    if (s->first) sums_.assign(of_parts.size() * cols.size(), {});
     for (const Held& h : s->a ? a : kept_) {
       const Range k = cut(s->k, h.k);
       if (!k.empty()) multiply(*s, h, b, k);
     }
-    for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t i = 0; i < of_parts.size(); ++i) {
       for (size_t j = 0; j < cols.size(); ++j) {
         const tl::Tensor& sum = sums_[i * cols.size() + j];
-        if (sum.valid()) s->sums.push_back({rows[i], cols[j], sum});
+        int64_t above = 0;
+        for (const Range& r : sum.valid() ? of_parts[i] : std::vector<Range>()) {
+          s->sums.push_back({r, cols[j], sum.slice(0, above, r.count)});
+          above += r.count;
+        }
       }
     }
     s->a.reset();
@@ -522,12 +531,12 @@ class Gemm {
   void ask_for_residual() {
     if (!sum_ || !args_.has("residual")) return;
     const Shards from(tl_, args_, "gemm_2d", "residual");
-    for (size_t i = 0; i < a_.peers.size(); ++i) {
+    std::vector<Range> parts;
+    for (size_t i = 0; i < a_.peers.size(); ++i) parts.push_back(a_.of(static_cast<int64_t>(i)));
+    for (const Range& rows : joined(parts)) {
       for (size_t j = 0; j < b_.peers.size(); ++j) {
-        const Range rows = a_.of(static_cast<int64_t>(i)),
-                    cols = cut(b_.of(static_cast<int64_t>(j)), owned_[static_cast<size_t>(tl_.rank())]);
-        if (rows.empty() || cols.empty()) continue;
-        residual_.push_back({rows, cols, from.gather(rows, {cols})});
+        const Range cols = cut(b_.of(static_cast<int64_t>(j)), owned_[static_cast<size_t>(tl_.rank())]);
+        if (!cols.empty()) residual_.push_back({rows, cols, from.gather(rows, {cols})});
       }
     }
   }

@@ -71,6 +71,21 @@ void check(const Line& l, const Range& k) {
   }
 }
 
+template <class Command>
+tl::Tensor Piece::placed(Command command) {
+  if (!rows_) return command();
+  const tl::Tensor part = rows_->part(placed_, command);
+  placed_ += part.elements();
+  return part;
+}
+
+tl::Tensor Piece::whole(tl::Context& tl) const {
+  for (const tl::Tensor& part : parts_) {
+    if (part.valid()) tl.wait(part);
+  }
+  return rows_ ? rows_->whole().reshape({placed_ / k_.count, k_.count}) : tl::Tensor();
+}
+
 Piece::Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) : k_(k), line_(l) {
   if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // nobody may store it
     parts_.resize(along.size());
@@ -82,13 +97,18 @@ Piece::Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, co
   }
   const int64_t source = holder(l, far != nullptr ? far->stored : l.stored, k);
   loads_ = source == l.cube;
+  if (l.stacked) {
+    int64_t rows = 0;
+    for (const Range& r : along) rows += r.count;
+    rows_.emplace(tl, l.dtype, rows * k.count);
+  }
   for (size_t p = 0; p < along.size(); ++p) {
     parts_.emplace_back();
     if (along[p].empty()) continue;
     const Dims shape = l.axis == 0 ? Dims{along[p].count, k.count} : Dims{k.count, along[p].count};
     const tl::View& at = (far != nullptr ? far->stored : l.stored)[static_cast<size_t>(source)][p];
     if (static_cast<int64_t>(p) != l.pe) {
-      parts_.back() = tl.recv_async(l.peers[p], shape, l.dtype);
+      parts_.back() = placed([&] { return tl.recv_async(l.peers[p], shape, l.dtype); });
       continue;
     }
     comes_ = far != nullptr;
@@ -101,11 +121,13 @@ Piece::Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, co
       const int64_t values = values_in(at.dtype());
       const int64_t row = (l.axis == 0 ? along[p].first : k.first) - at.offset[0];
       const int64_t col = (l.axis == 0 ? k.first : along[p].first) / values - at.offset[1];
-      parts_.back() = tl.load_async(at.block().tile(row, col, shape[0], tl::Context::cdiv(shape[1], values)));
+      const tl::Block stored = at.block().tile(row, col, shape[0], tl::Context::cdiv(shape[1], values));
+      parts_.back() = placed([&] { return tl.load_async(stored); });
       if (l.scales) scales_ = l.scales->load(k, along[p]);
       if (l.scales || at.dtype() != l.dtype) stored_ = parts_.back();
     } else {
-      parts_.back() = tl.recv_async(source < l.cube ? l.before : l.behind, shape, l.dtype);
+      const std::string& from = source < l.cube ? l.before : l.behind;
+      parts_.back() = placed([&] { return tl.recv_async(from, shape, l.dtype); });
     }
     if (source >= l.cube && l.cube > 0) to_.push_back(&l.before);
     if (source <= l.cube && l.cube + 1 < static_cast<int64_t>(l.stored.size())) to_.push_back(&l.behind);
@@ -181,6 +203,17 @@ std::vector<Range> panels(const std::set<int64_t>& cuts, int64_t first, int64_t 
 std::vector<Range> along(const Line& l, const Cuts& ends, size_t i) {
   std::vector<Range> all;
   for (size_t p = 0; p < l.peers.size(); ++p) all.push_back(piece_of(l.of(static_cast<int64_t>(p)), ends, i));
+  return all;
+}
+std::vector<Range> joined(const std::vector<Range>& parts) {
+  std::vector<Range> all;
+  for (const Range& p : parts) {
+    if (p.empty()) continue;
+    if (!all.empty() && all.back().end() == p.first)
+      all.back().count += p.count;
+    else
+      all.push_back(p);
+  }
   return all;
 }
 bool any(const Line& l) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "kernbench/kernel_api/assembly.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 #include "kernbench/kernel_api/kernels/quantized.h"
 #include "kernbench/kernel_api/tl.h"
@@ -40,6 +42,7 @@ struct Line {
   std::vector<std::string> peers;        ///< by PE of the line: the port there
   int64_t length = 0;                    ///< of the axis
   std::vector<Far> far;                  ///< what other ranks have of k, in the order in which it is used
+  bool stacked = false;                  ///< of rows: a piece's parts are one tensor
   DType dtype = DType::f32;              ///< in which it goes from PE to PE
   std::shared_ptr<const Scales> scales;  ///< with which it is made floats before it does; none: without
 
@@ -71,16 +74,24 @@ class Piece {
   /// which its other ports are added.
   void pass_on_early(tl::Context&, std::set<std::string>* busy);
   const std::vector<tl::Tensor>& parts() const { return parts_; }
+  /// Of rows: all parts that are not empty, one behind the other, when they are there.
+  tl::Tensor whole(tl::Context&) const;
 
  private:
   /// Rows with one scale, one behind the other.
   tl::Tensor scaled(tl::Context&, const tl::Tensor& values) const;
 
+  /// The same at its place among all rows.
+  template <class Command>
+  tl::Tensor placed(Command command);
+
   const Range k_;
   const Line& line_;
-  bool loads_ = false;          ///< this PE's cube stores it, or another rank's at its place
-  bool comes_ = false;          ///< from another rank
-  tl::Tensor stored_, scales_;  ///< of which the own part has still to be made
+  std::optional<tl::Assembly> rows_;  ///< of all parts, which come one behind the other
+  int64_t placed_ = 0;                ///< elements of it
+  bool loads_ = false;                ///< this PE's cube stores it, or another rank's at its place
+  bool comes_ = false;                ///< from another rank
+  tl::Tensor stored_, scales_;        ///< of which the own part has still to be made
   bool made_ = false;
   int64_t columns_ = 0;            ///< of the own part
   std::vector<tl::Tensor> parts_;  ///< by PE of the line
@@ -92,6 +103,8 @@ class Piece {
 std::vector<Range> panels(const std::set<int64_t>& cuts, int64_t first, int64_t most);
 /// Of each PE of the line its rows (columns), and of these the i-th piece.
 std::vector<Range> along(const Line& l, const Cuts& ends, size_t i);
+/// Those that follow each other as one.
+std::vector<Range> joined(const std::vector<Range>& parts);
 bool any(const Line& l);
 
 }  // namespace kernbench::kernels::panel
