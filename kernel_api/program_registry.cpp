@@ -49,6 +49,7 @@ std::vector<const ProgramSpec*> ProgramRegistry::all() const {
 }
 
 Params program_params(const ProgramSpec& spec, const std::vector<std::pair<std::string, std::string>>& given) {
+  if (!spec.function) throw BadParam("program " + spec.name + ": its spec has no function");
   Params params = parse_params("program " + spec.name, spec.params, given);
   for (const ProgramTensor& t : spec.tensors) check_size("program " + spec.name, t, params);
   return params;

@@ -50,7 +50,20 @@ std::vector<const KernelSpec*> KernelRegistry::all() const {
   return specs;
 }
 
+namespace {
+
+/// The field of a tensor's spec that its author has left out; empty: none.
+std::string left_out(const TensorSpec& t) {
+  if (!t.shape) return "shape";
+  if (!t.dtype) return "dtype";
+  return t.init.kind != Init::Kind::uniform && !t.init.k ? "init.k" : "";
+}
+
+}  // namespace
+
 void check_size(const std::string& what, const TensorSpec& t, const Params& params) {
+  if (const std::string field = left_out(t); !field.empty())
+    throw BadParam(what + ": tensor " + t.name + ": its spec has no " + field);
   const Dims shape = t.shape(params);
   double bytes = static_cast<double>(size_of(t.dtype(params)));
   for (int64_t d : shape) bytes *= static_cast<double>(d);
@@ -59,6 +72,7 @@ void check_size(const std::string& what, const TensorSpec& t, const Params& para
 }
 
 Params kernel_params(const KernelSpec& spec, const std::vector<std::pair<std::string, std::string>>& given) {
+  if (!spec.function) throw BadParam("kernel " + spec.name + ": its spec has no function");
   Params params = parse_params("kernel " + spec.name, spec.params, given);
   for (const TensorSpec& t : spec.tensors) {
     check_size("kernel " + spec.name, t, params);

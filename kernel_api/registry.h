@@ -134,7 +134,7 @@ struct RegisterKernel {
   explicit RegisterKernel(KernelSpec spec) { KernelRegistry::instance().add(std::move(spec)); }
 };
 
-/// BadParam, beginning with `what`, where the tensor's size exceeds 2^46 bytes.
+/// BadParam, beginning with `what`, where the tensor's size exceeds 2^46 bytes, or its spec lacks what says so.
 void check_size(const std::string& what, const TensorSpec&, const Params&);
 
 /// Checked parameters of a run: defaults overridden by (name, text) pairs. BadParam as parse_params, and where a

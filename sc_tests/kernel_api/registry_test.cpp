@@ -106,6 +106,28 @@ TEST(Params, wrong_ones_are_refused_with_what_is_legal) {
   EXPECT_NE(complaint("gemm", {{"m", "1099511627776"}, {"k", "1099511627776"}}).find("too large"), std::string::npos);
 }
 
+TEST(Params, what_a_spec_has_left_out_is_named) {
+  const auto said = [](const KernelSpec& spec) {
+    try {
+      kernel_params(spec, {});
+    } catch (const BadParam& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  KernelSpec whole = kernel("gather"), s = whole;
+  EXPECT_EQ(said(whole), "");
+  s.tensors[0].dtype = nullptr;
+  EXPECT_EQ(said(s), "kernel gather: tensor " + s.tensors[0].name + ": its spec has no dtype");
+  s.tensors[0].shape = nullptr;
+  EXPECT_EQ(said(s), "kernel gather: tensor " + s.tensors[0].name + ": its spec has no shape");
+  s = whole;
+  for (TensorSpec& t : s.tensors) t.init.k = nullptr;
+  EXPECT_NE(said(s).find("its spec has no init.k"), std::string::npos);
+  s.function = nullptr;
+  EXPECT_EQ(said(s), "kernel gather: its spec has no function");
+}
+
 TEST(Inputs, are_seeded_and_within_their_range) {
   const Params p = kernel_params(kernel("gemm"), {{"m", "64"}, {"k", "100"}});
   const TensorSpec& a = *kernel("gemm").tensor("a");
