@@ -106,7 +106,8 @@ std::string memory_file(const spec::RunSpec&);
 /// InputError where two outputs are asked for in one file.
 void check_output_files(const spec::RunSpec&);
 
-/// Whether the report is JSON. InputError for what only such a report tells, beside another form.
+/// Whether the report is JSON. InputError for what only such a report tells, beside another form, and for options that
+/// others must stand beside.
 bool wants_json(const spec::RunSpec&);
 
 /// What it was made of, for who knows no SystemC.

@@ -125,10 +125,7 @@ std::unique_ptr<StopsOnSignals> LimitOptions::watch(Timeline& timeline) const {
 TimeWindow window_of(const spec::RunSpec& run, const std::string& recording) {
   TimeWindow window;
   for (const auto& [end, ns] : {std::pair("-from", &window.from_ns), {"-to", &window.to_ns}}) {
-    const std::string option = recording + end;
-    if (run.given(option) && run.text(recording).empty())
-      throw InputError("--" + option + ": needs --" + recording + " beside it");
-    *ns = run.number(option).value_or(*ns);
+    *ns = run.number(recording + end).value_or(*ns);
   }
   return window;
 }
@@ -142,10 +139,7 @@ std::vector<std::string> WaveformCliOptions::files() const {
 }
 
 std::unique_ptr<Waveform> WaveformCliOptions::attach(Platform& platform, energy::Meter* meter) const {
-  if (file.empty()) {
-    if (!scopes.empty()) throw InputError("--vcd-scope: needs --vcd beside it");
-    return nullptr;
-  }
+  if (file.empty()) return nullptr;
   const WaveformOptions options{file, scopes, window.from_ns, window.to_ns, meter};
   return std::make_unique<Waveform>(platform, options);
 }
@@ -179,6 +173,7 @@ void check_output_files(const spec::RunSpec& spec) {
 }
 
 bool wants_json(const spec::RunSpec& spec) {
+  spec.check_needs();
   const bool json = spec.text("format") == "json";
   if (spec.flag("report-topology") && !json) throw InputError("--report-topology: needs --format json beside it");
   return json;

@@ -59,15 +59,6 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
   return h;
 }
 
-void check_companions(const spec::RunSpec& spec) {
-  if (spec.given("memory") && !spec.given("oplog")) throw InputError("--memory: a memory file needs --oplog beside it");
-  if (spec.flag("oplog-hops") && !spec.given("oplog")) throw InputError("--oplog-hops: needs --oplog beside it");
-  if (spec.given("predict") && !spec.flag("explain") && !spec.given("report"))
-    throw InputError("--predict: needs --explain or --report beside it");
-  if (spec.flag("report-causes") && !spec.given("report"))
-    throw InputError("--report-causes: needs --report beside it");
-}
-
 /// The table of --energy, else the topology's; null where neither has one.
 std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform, const spec::RunSpec& spec) {
   if (spec.given("energy")) return topology::read_energy_file(energy_file(spec.text("energy")), component_catalog());
@@ -192,7 +183,6 @@ class Handed : public OpLogSink {
 int run(const RunCommand& o) {
   RunOptions r = run_options(o.spec);
   if (o.spec.given("isa")) r.isa = isa_of(o.spec.text("isa"));
-  check_companions(o.spec);
   const bool json = wants_json(o.spec);
   std::shared_ptr<triton::Launch> triton;
   try {

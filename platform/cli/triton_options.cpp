@@ -8,12 +8,7 @@
 namespace kernbench::cli {
 
 std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, RunOptions* run) {
-  if (!spec.given("ttir")) {
-    for (const char* option : {"function", "grid", "order", "chains", "interleave", "place"}) {
-      if (spec.given(option)) throw InputError("--" + std::string(option) + ": needs --ttir beside it");
-    }
-    return nullptr;
-  }
+  if (!spec.given("ttir")) return nullptr;
   if (!spec.given("grid")) throw InputError("--ttir: needs --grid X[,Y[,Z]] beside it");
   triton::LaunchRequest r;
   r.file = spec.text("ttir");

@@ -39,8 +39,17 @@ class Entry {
   Entry required() const {
     return with([&](Option& o) { o.required = true; });
   }
+  Entry of_run_alone() const {
+    return with([&](Option& o) { o.of_run_alone = true; });
+  }
   Entry legal(std::vector<std::string_view> v) const {
     return with([&](Option& o) { o.legal = std::move(v); });
+  }
+  Entry needs(std::vector<std::string_view> v) const {
+    return with([&](Option& o) { o.needs = std::move(v); });
+  }
+  Entry group(std::string_view g) const {
+    return with([&](Option& o) { o.group = g; });
   }
   Entry type(Type t, double most = 0, double least = 0) const {
     return with([&](Option& o) {
@@ -65,6 +74,11 @@ Entry flag(std::string_view name, std::string_view help) {
   return Entry(name, "", help).type(Type::flag);
 }
 
+// Titles in --help.
+constexpr std::string_view kWork = "What runs", kMachine = "On what machine", kHow = "How it runs",
+                           kResults = "Results and their checks", kShown = "What is shown",
+                           kRecorded = "What is recorded", kProcesses = "Processes and shards";
+
 constexpr double kMost64 = 18446744073709551615.0;
 
 Table run_table() {
@@ -73,7 +87,7 @@ Table run_table() {
     std::vector<Option> options;
   };
   const std::vector<Group> groups = {
-      {"The system",
+      {kMachine,
        {
            Entry("topology", "FILE.yaml",
                  "the system, a YAML file; a name alone is also looked for among those of `kernbench list topologies`")
@@ -92,37 +106,52 @@ Table run_table() {
            Entry("plugin", "LIB.so", "shared object with kernels or components (repeatable)")
                .often(Often::each)
                .file(File::input),
+       }},
+      {kShown,
+       {
            Entry("energy", "FILE.yaml",
                  "what the run takes in joules, by the constants of a table such as n7.yaml, also over the topology's "
                  "own energy section (docs/energy.md)")
                .file(File::energy),
        }},
-      {"The work",
+      {kWork,
        {
-           Entry("kernel", "NAME", "see `kernbench list kernels`"),
+           Entry("kernel", "NAME", "see `kernbench list kernels`").of_run_alone(),
            Entry("program", "NAME",
-                 "instead of a kernel: host code that launches several, see `kernbench list programs`"),
+                 "instead of a kernel: host code that launches several, see `kernbench list programs`")
+               .of_run_alone(),
            Entry("ttir", "FILE.ttir",
                  "instead of a kernel: a Triton kernel, from the IR in Triton's cache (docs/triton.md); then --tensor "
                  "takes "
                  "ARG=FILE.npy or ARG=uniform|zeros|arange:DTYPE[N,...] for every pointer, --param ARG=VALUE for every "
                  "number")
+               .of_run_alone()
                .file(File::input),
-           Entry("function", "NAME", "with --ttir: which of the file's"),
-           Entry("grid", "X[,Y[,Z]]", "with --ttir: its programs"),
+           Entry("function", "NAME", "with --ttir: which of the file's").of_run_alone().needs({"ttir"}),
+           Entry("grid", "X[,Y[,Z]]", "with --ttir: its programs").of_run_alone().needs({"ttir"}),
            Entry("order", "",
                  "with --ttir: programs go to PEs in turn (round_robin, the default), or in blocks of neighbours")
-               .legal({"round_robin", "blocks"}),
+               .of_run_alone()
+               .legal({"round_robin", "blocks"})
+               .needs({"ttir"}),
            Entry("chains", "",
                  "with --ttir: elementwise operations in a row, whose results nothing else reads, are one MATH command "
                  "(joined, the default), or one each (single)")
-               .legal({"joined", "single"}),
+               .of_run_alone()
+               .legal({"joined", "single"})
+               .needs({"ttir"}),
            Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so; default 4096")
-               .type(Type::whole, kMost64),
+               .of_run_alone()
+               .type(Type::whole, kMost64)
+               .needs({"ttir"}),
            Entry("place", "ARG=interleave|cube|rows|replicate",
                  "with --ttir: where a pointer's tensor lies over the PEs (repeatable)")
+               .of_run_alone()
+               .often(Often::named)
+               .needs({"ttir"}),
+           Entry("param", "NAME=VALUE", "a parameter of the kernel or program (repeatable)")
+               .of_run_alone()
                .often(Often::named),
-           Entry("param", "NAME=VALUE", "a parameter of the kernel or program (repeatable)").often(Often::named),
            Entry("tensor", "NAME=FILE.npy", "an input from a file instead of a seeded one (repeatable)")
                .often(Often::named)
                .file(File::input),
@@ -132,7 +161,11 @@ Table run_table() {
            Entry("ranks", "",
                  "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: "
                  "i,j,...")
+               .of_run_alone()
                .initially("all"),
+       }},
+      {kHow,
+       {
            Entry("launch", "",
                  "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no cost. "
                  "Without it: host where the topology has that path, else direct")
@@ -152,7 +185,7 @@ Table run_table() {
                .type(Type::positive, 1e9)
                .role(Role::ends),
        }},
-      {"Verification",
+      {kResults,
        {
            flag("verify", "replay the op log and compare the outputs with the kernel's reference"),
            Entry("expected", "NAME=FILE.npy",
@@ -167,7 +200,7 @@ Table run_table() {
                  "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best"),
            Entry("threads", "N", "of the replay; 0: all").type(Type::whole, 1024).initially("0").role(Role::works),
        }},
-      {"Reports",
+      {kShown,
        {
            Entry("format", "", "form of the output").legal({"text", "json"}).initially("text").role(Role::writes),
            flag(
@@ -180,7 +213,8 @@ Table run_table() {
                  "with --explain or --report: the run's time were these parts of the machine, as --scale names them, "
                  "all so many times as fast, by its causes (docs/insight.md; repeatable)")
                .often(Often::each)
-               .role(Role::shows),
+               .role(Role::shows)
+               .needs({"explain", "report"}),
            flag("report-topology",
                 "with --format json: the topology's text too, so that `kernbench diff` can name what "
                 "changed in it")
@@ -188,45 +222,65 @@ Table run_table() {
            Entry("report", "FILE.html", "what bounds the run, as one HTML page (docs/insight.md)").writes(),
            flag("report-causes",
                 "with --report: the run's causes are in the page also beyond 5 MB, so that it can time the run anew")
-               .role(Role::writes),
+               .role(Role::writes)
+               .needs({"report"}),
            Entry("activity", "FILE.csv", "with energy: component,action,count of all that was counted").writes(),
            Entry("wiring", "FILE.svg", "a picture of which PEs the kernel's queues join (docs/collectives.md)")
+               .of_run_alone()
                .writes(),
+       }},
+      {kResults,
+       {
            Entry("dump", "NAME=FILE.npy", "write an output (repeatable)").writes().often(Often::named),
        }},
-      {"Logs and traces",
+      {kRecorded,
        {
            Entry("oplog", "FILE", "write the op log (.jsonl or .sqlite)").writes(),
            Entry("memory", "FILE",
                  "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
                  "none: no such file")
-               .writes(),
+               .writes()
+               .needs({"oplog"}),
            flag("oplog-hops", "in the op log, also each memory access block by block (docs/recording.md)")
-               .role(Role::writes),
+               .role(Role::writes)
+               .needs({"oplog"}),
            Entry("trace", "FILE",
                  "what every engine did, for Perfetto: .pftrace is its own form, with counters, any other ending "
                  "Chrome trace events, JSON (docs/trace.md)")
                .writes(),
            Entry("trace-from", "NS", "only what lies behind this simulated time, in part too")
                .type(Type::number)
-               .role(Role::writes),
-           Entry("trace-to", "NS", "only what begins before this simulated time").type(Type::number).role(Role::writes),
+               .role(Role::writes)
+               .needs({"trace"}),
+           Entry("trace-to", "NS", "only what begins before this simulated time")
+               .type(Type::number)
+               .role(Role::writes)
+               .needs({"trace"}),
            Entry("ftr", "FILE.ftr", "every transaction, hop by hop, for SCViewer and Surfer (docs/recording.md)")
                .writes(),
            Entry("ftr-from", "NS", "only transactions that end behind this simulated time")
                .type(Type::number)
-               .role(Role::writes),
+               .role(Role::writes)
+               .needs({"ftr"}),
            Entry("ftr-to", "NS", "only transactions that begin before this simulated time")
                .type(Type::number)
-               .role(Role::writes),
+               .role(Role::writes)
+               .needs({"ftr"}),
            Entry("vcd", "FILE.vcd", "a waveform, with a GTKWave save file and the names of the states beside it")
                .writes(),
            Entry("vcd-scope", "GLOB",
                  "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
                .often(Often::each)
-               .role(Role::writes),
-           Entry("vcd-from", "NS", "only changes from this simulated time on").type(Type::number).role(Role::writes),
-           Entry("vcd-to", "NS", "only changes before this simulated time").type(Type::number).role(Role::writes),
+               .role(Role::writes)
+               .needs({"vcd"}),
+           Entry("vcd-from", "NS", "only changes from this simulated time on")
+               .type(Type::number)
+               .role(Role::writes)
+               .needs({"vcd"}),
+           Entry("vcd-to", "NS", "only changes before this simulated time")
+               .type(Type::number)
+               .role(Role::writes)
+               .needs({"vcd"}),
        }},
   };
   Table all{"run", {}, ""};
@@ -251,10 +305,16 @@ Table table_with(const Table& run, std::string_view command,
   for (const auto& names : shared) {
     for (const std::string_view name : names) t.options.push_back(run.at(name));
   }
-  t.options.insert(t.options.end(), own.begin(), own.end());
+  for (const Option& o : own) {
+    t.options.push_back(o);
+    if (o.group.empty()) t.options.back().group = kWork;
+  }
   const std::string_view first = formats.front();
-  t.options.push_back(
-      Entry("format", "", "form of the output").legal(std::move(formats)).initially(first).role(Role::writes));
+  t.options.push_back(Entry("format", "", "form of the output")
+                          .legal(std::move(formats))
+                          .initially(first)
+                          .role(Role::writes)
+                          .group(kShown));
   t.options.push_back(run.at("report-topology"));
   return t;
 }
@@ -299,7 +359,7 @@ Table model_table(const Table& run) {
               .legal({"f32", "f16", "bf16", "i8"}),
           number("layers", "count so many of the model's layers; default: all", kMost64),
           flag("repeat", "simulate one layer for all, which are alike; the report says what that assumes"),
-          Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64),
+          Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64).group(kResults),
           Entry("dim", "NAME=N", "with ONNX: the size of dimensions of that name (repeatable)").often(Often::named),
           Entry("test-data", "FOLDER",
                 "with ONNX: inputs and expected outputs, input_0.pb, output_0.pb, ..., as ONNX's test suite has them")
@@ -307,14 +367,13 @@ Table model_table(const Table& run) {
           flag("plan",
                "with ONNX: each node, how it runs, its bytes, its time and what a roofline predicts: its products "
                "at the peak of GEMM or its bytes at that of HBM, whichever takes longer")
-              .role(Role::shows),
+              .role(Role::shows)
+              .group(kShown),
       },
       "model"};
-  for (Option& o : t.options) o.group = "The work";
-  const std::vector<std::string_view> of_run_alone = {"kernel", "program",    "ttir",  "function", "grid",  "order",
-                                                      "chains", "interleave", "place", "param",    "ranks", "wiring"};
+  for (Option& o : t.options) o.group = o.group.empty() ? kWork : o.group;
   for (const Option& o : run.options) {
-    if (std::find(of_run_alone.begin(), of_run_alone.end(), o.name) == of_run_alone.end()) t.options.push_back(o);
+    if (!o.of_run_alone) t.options.push_back(o);
   }
   return t;
 }
@@ -328,8 +387,10 @@ std::vector<Table> tables() {
                 "requests: id,issue_ns,initiator,op,address,bytes; op read, write, post, atomic, red or cas")
               .file(File::input)
               .required(),
-          Entry("statistics", "FILE.csv", "what every object counted (docs/statistics.md)").writes(),
-          Entry("dram-commands", "FILE.csv", "every command of builtin.hbm_dram (docs/memory_models.md)").writes(),
+          Entry("statistics", "FILE.csv", "what every object counted (docs/statistics.md)").group(kShown).writes(),
+          Entry("dram-commands", "FILE.csv", "every command of builtin.hbm_dram (docs/memory_models.md)")
+              .group(kShown)
+              .writes(),
       },
       {"csv", "json"});
   const Table pipeline = table_with(
@@ -339,23 +400,24 @@ std::vector<Table> tables() {
           flag("accounts",
                "of every send in a program, where each segment's time went: parts that sum to the end of its slot read "
                "less the call")
+              .group(kShown)
               .role(Role::shows),
       },
       {"text", "json"});
-  const Table probe =
-      table_with(run, "probe", {kSystem},
-                 {
-                     Entry("bytes", "", "size of each transaction (--saturate: 16384)")
-                         .type(Type::whole, kMost64, 1)
-                         .initially("32768"),
-                     Entry("case", "NAME", "only these (repeatable)").often(Often::each),
-                     flag("hops", "each case node by node, the bottleneck marked").role(Role::shows),
-                     flag("sweep", "each case at 4 KiB to 1 MiB, 90 % of the bottleneck marked").role(Role::shows),
-                     flag("saturate", "instead of cases: bandwidth and fairness of many reads at once"),
-                     flag("check", "list every check, and fail where the topology is odd too").role(Role::shows),
-                     run.at("max-wall"),
-                 },
-                 {"text", "json", "csv"});
+  const Table probe = table_with(
+      run, "probe", {kSystem},
+      {
+          Entry("bytes", "", "size of each transaction (--saturate: 16384)")
+              .type(Type::whole, kMost64, 1)
+              .initially("32768"),
+          Entry("case", "NAME", "only these (repeatable)").often(Often::each),
+          flag("hops", "each case node by node, the bottleneck marked").group(kHow).role(Role::shows),
+          flag("sweep", "each case at 4 KiB to 1 MiB, 90 % of the bottleneck marked").group(kHow).role(Role::shows),
+          flag("saturate", "instead of cases: bandwidth and fairness of many reads at once").group(kHow),
+          flag("check", "list every check, and fail where the topology is odd too").group(kResults).role(Role::shows),
+          run.at("max-wall"),
+      },
+      {"text", "json", "csv"});
   const auto geometry = [](std::string_view name, std::string_view help, double least, double most) {
     return Entry(name, "", help).type(Type::whole, most, least);
   };
@@ -377,14 +439,20 @@ std::vector<Table> tables() {
           run.at("pes"),
           run.at("device"),
           run.at("ranks"),
-          Entry("tier", "", "where rings lie: tcm, sram or hbm; else as the topology says"),
-          geometry("slots", "of a ring; else as the topology says", 1, QueueParameters::kMostSlots),
+          Entry("tier", "", "where rings lie: tcm, sram or hbm; else as the topology says").group(kHow),
+          geometry("slots", "of a ring; else as the topology says", 1, QueueParameters::kMostSlots).group(kHow),
           geometry("slot-bytes", "of a slot, a multiple of 64; else as the topology says", QueueParameters::kSlotUnit,
-                   QueueParameters::kMostSlotBytes),
-          geometry("part-bytes", "of a vector in TCM at once; else 1048576", 1, kMost64),
-          geometry("chunk-bytes", "chain, tree, grid, hierarchical: of a message; else the part", 0, kMost64),
-          flag("check", "count the elements that are wrong").role(Role::shows),
-          Entry("jobs", "", "runs at a time").type(Type::whole, 1024, 1).initially("1").role(Role::works),
+                   QueueParameters::kMostSlotBytes)
+              .group(kHow),
+          geometry("part-bytes", "of a vector in TCM at once; else 1048576", 1, kMost64).group(kHow),
+          geometry("chunk-bytes", "chain, tree, grid, hierarchical: of a message; else the part", 0, kMost64)
+              .group(kHow),
+          flag("check", "count the elements that are wrong").group(kResults).role(Role::shows),
+          Entry("jobs", "", "runs at a time")
+              .group(kProcesses)
+              .type(Type::whole, 1024, 1)
+              .initially("1")
+              .role(Role::works),
           run.at("max-wall"),
       },
       {"text", "csv", "json"});
@@ -465,6 +533,14 @@ std::optional<double> RunSpec::number(std::string_view name) const {
 std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view name) const {
   const Option& o = table_->at(name);
   return named_values("--" + std::string(name), list(name), o.form, o.often == Often::named);
+}
+
+void RunSpec::check_needs() const {
+  for (const Option& o : table_->options) {
+    const auto has = [&](std::string_view needed) { return given(needed); };
+    if (o.needs.empty() || !given(o.name) || std::any_of(o.needs.begin(), o.needs.end(), has)) continue;
+    throw InputError(fmt::format("--{}: needs --{} beside it", o.name, fmt::join(o.needs, " or --")));
+  }
 }
 
 RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::string& who) {

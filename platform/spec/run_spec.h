@@ -45,8 +45,10 @@ struct Option {
   File file = File::none;         ///< what the value names, behind NAME= where it is named
   std::string_view initial = "";  ///< the value of one that is not given; empty: none
   std::vector<std::string_view> legal = {};
+  std::vector<std::string_view> needs = {};  ///< one of these must be given beside it
   double least = 0, most = 0;
   bool required = false;
+  bool of_run_alone = false;  ///< says nothing of a model
   bool has_names() const { return often == Often::named || often == Often::targets; }
   /// A plan may give it to a point, and a request.
   bool is_of_points() const { return role == Role::decides || role == Role::shows || role == Role::works; }
@@ -99,6 +101,9 @@ class RunSpec {
   std::vector<std::string>& list(std::string_view name) { return values_[index_of(name)]; }
   /// Of NAME=VALUE. InputError for a word of another form, and a name that stands twice.
   std::vector<std::pair<std::string, std::string>> named(std::string_view name) const;
+  /// InputError where one is given without what it needs.
+  void check_needs() const;
+
   /// Instead of what it was.
   void set(std::string_view name, std::string value) { list(name) = {std::move(value)}; }
   void add(std::string_view name, std::string value) { list(name).push_back(std::move(value)); }

@@ -65,6 +65,13 @@ class Help(cli_support.Cli):
             options = re.search(r"^Options:\n((?:  .*\n)+)", self.succeeds(command, "--help"), re.M)
             self.assertEqual(re.findall(r"^  (-\S+)", options.group(1), re.M), ["-h,--help"], command)
 
+    def test_an_option_without_what_it_needs_is_refused(self):
+        for option, value in (("function", "f"), ("grid", "2"), ("order", "blocks"), ("interleave", "64"), ("place", "x=rows")):
+            self.assertEqual(self.said(*GEMM, f"--{option}", value), f"--{option}: needs --ttir beside it\n")
+        self.assertEqual(self.said(*GEMM, "--memory", "x.kbmem"), "--memory: needs --oplog beside it\n")
+        traffic = ["traffic", "--topology", SMALL, "--trace", os.devnull]
+        self.assertEqual(self.said(*traffic, "--ftr-to", "3", "--vcd-to", "3"), "--vcd-to: needs --vcd beside it\n")
+
     def test_a_man_page_has_every_option_and_is_one(self):
         with tempfile.TemporaryDirectory() as folder:
             self.succeeds("man", "--into", folder)
