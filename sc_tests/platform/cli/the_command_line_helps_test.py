@@ -46,6 +46,13 @@ class Words(cli_support.Cli):
         self.assertIn("is required", self.said("run", "--kernel", "--verify"))
         self.succeeds("sweep", "--over", "param.m=32", "--", *GEMM)
 
+    def test_an_option_without_what_it_needs_is_refused(self):
+        for option, value in (("function", "f"), ("grid", "2"), ("order", "blocks"), ("interleave", "64"), ("place", "x=rows")):
+            self.assertEqual(self.said(*GEMM, f"--{option}", value), f"--{option}: needs --ttir beside it\n")
+        self.assertEqual(self.said(*GEMM, "--memory", "x.kbmem"), "--memory: needs --oplog beside it\n")
+        traffic = ["traffic", "--topology", SMALL, "--trace", os.devnull]
+        self.assertEqual(self.said(*traffic, "--ftr-to", "3", "--vcd-to", "3"), "--vcd-to: needs --vcd beside it\n")
+
     def test_the_replay_by_itself_says_the_same(self):
         done = subprocess.run([os.environ["KERNBENCH_REPLAY"], "repaly"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -64,13 +71,6 @@ class Help(cli_support.Cli):
                 continue
             options = re.search(r"^Options:\n((?:  .*\n)+)", self.succeeds(command, "--help"), re.M)
             self.assertEqual(re.findall(r"^  (-\S+)", options.group(1), re.M), ["-h,--help"], command)
-
-    def test_an_option_without_what_it_needs_is_refused(self):
-        for option, value in (("function", "f"), ("grid", "2"), ("order", "blocks"), ("interleave", "64"), ("place", "x=rows")):
-            self.assertEqual(self.said(*GEMM, f"--{option}", value), f"--{option}: needs --ttir beside it\n")
-        self.assertEqual(self.said(*GEMM, "--memory", "x.kbmem"), "--memory: needs --oplog beside it\n")
-        traffic = ["traffic", "--topology", SMALL, "--trace", os.devnull]
-        self.assertEqual(self.said(*traffic, "--ftr-to", "3", "--vcd-to", "3"), "--vcd-to: needs --vcd beside it\n")
 
     def test_a_man_page_has_every_option_and_is_one(self):
         with tempfile.TemporaryDirectory() as folder:
