@@ -5,8 +5,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <vector>
 
 namespace kernbench {
 
@@ -42,8 +42,9 @@ class FirstFitAllocator {
   uint64_t capacity_ = 0;
   uint64_t used_ = 0;
   uint64_t high_water_ = 0;
-  std::map<uint64_t, uint64_t> free_;  // address -> size; no two touch
-  std::map<uint64_t, uint64_t> live_;
+  // By address, one behind the other in memory. No two of free_ touch, and it has room for all that live_ may give
+  // back.
+  std::vector<Range> free_, live_;
 };
 
 }  // namespace kernbench

@@ -76,7 +76,7 @@ class Runner {
     }
     for (const auto& key : g.memory.spaces()) {
       g.memory.for_each_piece(key, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
-        if (e && e->pending.producer) index_.emplace(e->pending.producer.get(), kLeafNode);
+        if (e && e->producer()) index_.emplace(e->producer(), kLeafNode);
       });
     }
     for (uint32_t i = 0; i < g.nodes.size(); ++i) {
@@ -131,14 +131,15 @@ class Runner {
       };
       g_.memory.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
         if (!e) return;
-        SharedBytes bytes = e->bytes.part(offset, n);
-        if (e->pending.producer) {
-          const uint8_t* out = outputs_[index_.at(e->pending.producer.get())];
-          bytes = {nullptr, out + e->pending.offset + offset, n};
+        SharedBytes bytes;
+        if (e->producer()) {
+          bytes = {nullptr, outputs_[index_.at(e->producer())] + e->offset() + offset, n};
+        } else {
+          bytes = e->bytes().part(offset, n);
         }
         if (n >= kShort) {
           flush();
-          if (e->pending.producer) bytes.hold = pool_.owner_of(bytes.place);
+          if (e->producer()) bytes.hold = pool_.owner_of(bytes.place);
           image.write_shared(key, addr, std::move(bytes));
           return;
         }

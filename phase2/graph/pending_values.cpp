@@ -15,7 +15,7 @@ namespace kernbench {
 /// An operand, and what its addresses held when the op took effect. Views read it in place or gathered.
 struct PendingValues::Input {
   struct Piece {
-    uint64_t addr = 0;
+    uint64_t addr;
     MemoryImage::Extent extent;
   };
   Operand operand;
@@ -85,9 +85,9 @@ std::string place(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
 }  // namespace
 
 PendingValues::Node* PendingValues::node_of(const MemoryImage::Extent& e) const {
-  const auto it = index_->find(e.pending.producer.get());
+  const auto it = index_->find(e.producer());
   if (it == index_->end()) {
-    throw PendingValueError("what op '" + e.pending.producer->name + "' reads was not kept, so its result is pending");
+    throw PendingValueError("what op '" + e.producer()->name + "' reads was not kept, so its result is pending");
   }
   return it->second;
 }
@@ -102,7 +102,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
     // Mostly one extent holds all rows of a view: it is kept once, over the whole span.
     if (!in.pieces.empty()) {
       const Input::Piece& last = in.pieces.back();
-      if (addr >= last.addr && addr - last.addr <= last.extent.size && last.extent.size - (addr - last.addr) >= n)
+      if (addr >= last.addr && addr - last.addr <= last.extent.size() && last.extent.size() - (addr - last.addr) >= n)
         return;
     }
     const auto keep = [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t offset) {
@@ -111,7 +111,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
     image.for_each_extent(MemoryImage::key_of(t), addr, n,
                           [&](uint64_t at, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
                             if (!e) return;
-                            if (!e->list && span > 0) len = std::min(e->size - offset, t.addr + span - at);
+                            if (!e->list() && span > 0) len = std::min(e->size() - offset, t.addr + span - at);
                             for_each_piece_of(*e, offset, len, at, keep);
                           });
   });
@@ -152,7 +152,7 @@ void PendingValues::plan(Node& root, Nodes& order) const {
     stack.push_back({node, true});
     for (const Input& in : node->inputs) {
       for (const Input::Piece& p : in.pieces) {
-        if (!p.extent.pending.producer) continue;
+        if (!p.extent.producer()) continue;
         Node* const source = node_of(p.extent);
         if (!source->value.hold && seen.count(source) == 0) stack.push_back({source, false});
       }
@@ -164,14 +164,14 @@ void PendingValues::plan(Node& root, Nodes& order) const {
 void PendingValues::plan_inputs(const Node& node, Nodes& order) const {
   for (const Input& in : node.inputs) {
     for (const Input::Piece& p : in.pieces) {
-      if (p.extent.pending.producer) plan(*node_of(p.extent), order);
+      if (p.extent.producer()) plan(*node_of(p.extent), order);
     }
   }
 }
 
 /// Of an extent whose producer, if any, has its value.
 const uint8_t* PendingValues::bytes_of(const MemoryImage::Extent& e) const {
-  return e.pending.producer ? node_of(e)->value.data() + e.pending.offset : e.bytes.data();
+  return e.producer() ? node_of(e)->value.data() + e.offset() : e.data();
 }
 
 /// The elements of without_repeats() of an operand, dense.
@@ -184,8 +184,8 @@ void PendingValues::gather(const Node& node, const Input& in, uint8_t* to) const
       // Pieces of one extent end together, so the last one that begins at or before the address tells.
       const uint64_t offset = p != in.pieces.begin() ? addr - std::prev(p)->addr : 0;
       uint64_t len;
-      if (p != in.pieces.begin() && offset < std::prev(p)->extent.size) {
-        len = std::min(n, std::prev(p)->extent.size - offset);
+      if (p != in.pieces.begin() && offset < std::prev(p)->extent.size()) {
+        len = std::min(n, std::prev(p)->extent.size() - offset);
         std::memcpy(to, bytes_of(std::prev(p)->extent) + offset, len);
       } else {
         // Nothing wrote it: legal under a mask alone, where it is not used.
@@ -219,7 +219,7 @@ void PendingValues::run(Node& node) {
     e.strides = whole.strides;
     const TensorRef t = without_repeats(whole);
     if (!t.scattered() && in.pieces.size() == 1 && in.pieces[0].addr == t.addr &&
-        in.pieces[0].extent.size >= t.span_bytes()) {
+        in.pieces[0].extent.size() >= t.span_bytes()) {
       e.data = bytes_of(in.pieces[0].extent);
       inputs.push_back(e);
       continue;
@@ -279,7 +279,7 @@ void PendingValues::read(const MemoryImage& image, MemoryImage::SpaceKey key, ui
   }
   Nodes order;
   image.for_each_piece(key, addr, n, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
-    if (e && e->pending.producer) plan(*node_of(*e), order);
+    if (e && e->producer()) plan(*node_of(*e), order);
   });
   double operations = 0;
   uint64_t bytes = 0;
@@ -306,10 +306,10 @@ void PendingValues::read(const MemoryImage& image, MemoryImage::SpaceKey key, ui
   image.for_each_piece(key, addr, n, [&](uint64_t, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
     if (!e) {
       std::memset(to, fill, len);
-    } else if (e->pending.producer) {
-      std::memcpy(to, node_of(*e)->value.data() + e->pending.offset + offset, len);
+    } else if (e->producer()) {
+      std::memcpy(to, node_of(*e)->value.data() + e->offset() + offset, len);
     } else {
-      std::memcpy(to, e->bytes.data() + offset, len);
+      std::memcpy(to, e->data() + offset, len);
     }
     to += len;
   });
@@ -323,7 +323,7 @@ std::shared_ptr<const OpDesc> read_from_outside(const MemoryImage& image, Pendin
   }
   std::shared_ptr<const OpDesc> producer;
   image.for_each_piece(key, addr, n, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
-    if (e && e->pending.producer && !producer) producer = e->pending.producer;
+    if (e && e->producer() && !producer) producer = e->shared_producer();
   });
   if (!producer) image.read(key, addr, out, n);
   return producer;

@@ -322,15 +322,15 @@ class Builder {
     if (!e) {
       if (!may_be_unwritten) throw ReplayError(unwritten(r, t, at));
       p.node = kZeroNode;
-    } else if (e->pending.producer) {
-      const auto it = producer_.find(e->pending.producer.get());
+    } else if (e->producer()) {
+      const auto it = producer_.find(e->producer());
       if (it == producer_.end()) throw ReplayError(describe(r) + " reads what an op outside the log makes");
       p.node = it->second;
-      p.offset = e->pending.offset + offset;
+      p.offset = e->offset() + offset;
     } else {
-      p.leaf = e->bytes.data() + offset;
+      p.leaf = e->data() + offset;
       auto& owners = g_.leaf_owners;
-      if (owners.empty() || owners.back() != e->bytes.hold) owners.push_back(e->bytes.hold);
+      if (owners.empty() || owners.back() != e->hold()) owners.push_back(e->hold());
     }
     return p;
   }
@@ -383,7 +383,7 @@ class Builder {
     std::vector<bool> needed(g_.nodes.size());
     for (const auto& key : g_.memory.spaces()) {
       g_.memory.for_each_piece(key, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
-        if (e && e->pending.producer) needed[producer_.at(e->pending.producer.get())] = true;
+        if (e && e->producer()) needed[producer_.at(e->producer())] = true;
       });
     }
     for (size_t i = g_.nodes.size(); i-- > 0;) {  // readers stand behind what they read

@@ -83,14 +83,14 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
     if (key.space > named) name_space(named = key.space);
     at_start.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
       if (!e) return;
-      if (e->pending.producer) throw OpLogError(file_->name() + ": the image at the start holds pending bytes");
+      if (e->producer()) throw OpLogError(file_->name() + ": the image at the start holds pending bytes");
       ChunkHead h;
       h.kind = kExtent;
       h.space = static_cast<uint32_t>(key.space);
       h.pe = key.pe;
       h.key = addr;
       h.bytes = n;
-      chunk(h, e->bytes.data() + offset);
+      chunk(h, e->data() + offset);
     });
   }
   flush();

@@ -135,8 +135,8 @@ bool gather_ranges(const OpDesc& d, MemoryImage& image) {
     if (held) return void(std::memcpy(bytes, held + (r.addr - all.begin), r.nbytes));
     image.for_each_piece(from, r.addr, r.nbytes,
                          [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                           if (e && !e->pending.producer)
-                             return void(std::memcpy(bytes + (at - r.addr), e->bytes.data() + offset, n));
+                           if (e && !e->producer())
+                             return void(std::memcpy(bytes + (at - r.addr), e->data() + offset, n));
                            rest.push_back({d.output.addr + r.offset + (at - r.addr), n, {}});
                            if (e) rest.back().pending = e->part(offset, n);
                          });

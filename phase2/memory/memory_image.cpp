@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "kernbench/phase2/op/address_text.h"
@@ -30,8 +32,8 @@ SharedBytes make_block(uint64_t n, const F& fill) {
   return {std::shared_ptr<const uint8_t>(bytes.release(), BlockDeleter()), data, n, nullptr};
 }
 
-bool is_own_block(const SharedBytes& bytes) {
-  return bytes.hold.use_count() == 1 && std::get_deleter<BlockDeleter>(bytes.hold);
+bool is_own_block(const std::shared_ptr<const void>& hold) {
+  return hold.use_count() == 1 && std::get_deleter<BlockDeleter>(hold);
 }
 
 std::string told(MemoryImage::SpaceKey key, uint64_t addr) {
@@ -46,42 +48,41 @@ void check_wrap(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
   }
 }
 
-/// Removes [addr, addr + n), splitting the extents at its ends. Returns what follows the hole.
-MemoryImage::Extents::iterator carve(MemoryImage::Extents& m, uint64_t addr, uint64_t n) {
-  auto it = m.lower_bound(addr);
-  if (it != m.begin()) {
-    auto before = std::prev(it);
-    const uint64_t size = before->second.size;
+/// Splits extents at both ends of [addr, addr + n). Returns those that lie in it.
+std::pair<MemoryImage::Extents::iterator, MemoryImage::Extents::iterator> cut(MemoryImage::Extents& m, uint64_t addr,
+                                                                              uint64_t n) {
+  auto first = m.lower_bound(addr);
+  if (first != m.begin()) {
+    const auto before = std::prev(first);
+    const uint64_t size = before->second.size();
     const uint64_t head = addr - before->first;
     if (size > head) {
       if (size - head > n) {
-        it = m.emplace_hint(it, addr + n, before->second.part(head + n, size - head - n));
-        before->second = before->second.part(0, head);
-        return it;
+        MemoryImage::Extent rest = before->second.part(head + n, size - head - n);
+        before->second.resize(head);
+        first = m.insert(first, addr + n, std::move(rest));
+        return {first, first};
       }
-      before->second = before->second.part(0, head);
+      before->second.resize(head);
     }
   }
-  while (it != m.end() && it->first - addr < n) {
-    const uint64_t used = n - (it->first - addr);
-    if (it->second.size > used) {
-      MemoryImage::Extent rest = it->second.part(used, it->second.size - used);
-      it = m.erase(it);
-      return m.emplace_hint(it, addr + n, std::move(rest));
+  auto last = first;
+  while (last != m.end() && last->first - addr < n) {
+    const uint64_t used = n - (last->first - addr);
+    if (last->second.size() > used) {
+      last->second.drop_front(used);
+      m.move(last, addr + n);
+      break;
     }
-    it = m.erase(it);
+    ++last;
   }
-  return it;
+  return {first, last};
 }
 
-/// Whether b continues a without a seam: the same buffer, list or producer's output.
-bool continues(const MemoryImage::Extent& a, const MemoryImage::Extent& b) {
-  if (a.list || b.list) return a.list == b.list && a.list_offset + a.size == b.list_offset;
-  if (a.pending.producer || b.pending.producer) {
-    return a.pending.producer == b.pending.producer && a.pending.offset + a.size == b.pending.offset;
-  }
-  return !a.bytes.hold.owner_before(b.bytes.hold) && !b.bytes.hold.owner_before(a.bytes.hold) &&
-         a.bytes.place + a.size == b.bytes.place && a.bytes.later == b.bytes.later;
+/// Removes [addr, addr + n).
+void carve(MemoryImage::Extents& m, uint64_t addr, uint64_t n) {
+  const auto [first, last] = cut(m, addr, n);
+  m.erase(first, last);
 }
 
 /// The extent that holds a whole range, if its bytes are real; else the end.
@@ -91,28 +92,32 @@ auto holder_of(Extents& m, uint64_t addr, uint64_t n) {
   if (it == m.begin()) return m.end();
   --it;
   const uint64_t offset = addr - it->first;
-  return it->second.real() && offset <= it->second.size && n <= it->second.size - offset ? it : m.end();
-}
-
-void grow(MemoryImage::Extent& e, uint64_t by) {
-  e.size += by;
-  if (e.real()) e.bytes.size = e.size;
+  return it->second.real() && offset <= it->second.size() && n <= it->second.size() - offset ? it : m.end();
 }
 
 }  // namespace
 
 MemoryImage::Extent MemoryImage::Extent::part(uint64_t offset, uint64_t part_size) const {
   Extent p = *this;
-  p.size = part_size;
-  if (p.list) {
-    p.list_offset += offset;
-  } else if (p.pending.producer) {
-    p.pending.offset += offset;
-  } else {
-    p.bytes.place += offset;
-    p.bytes.size = part_size;
-  }
+  p.drop_front(offset);
+  p.size_ = part_size;
   return p;
+}
+
+void MemoryImage::Extent::drop_front(uint64_t n) {
+  if (real()) {
+    place_ += n;
+  } else {
+    offset_ += n;
+  }
+  size_ -= n;
+}
+
+bool MemoryImage::Extent::goes_on_in(const Extent& b) const {
+  if (kind_ != b.kind_ || size_ + b.size_ < size_) return false;  // 2^64 bytes are more than a size can tell
+  if (kind_ != Kind::real) return hold_ == b.hold_ && offset_ + size_ == b.offset_;
+  return !hold_.owner_before(b.hold_) && !b.hold_.owner_before(hold_) && place_ + size_ == b.place_ &&
+         later_ == b.later_;
 }
 
 MemoryImage::List::List(const MemoryImage& image, SpaceKey key, uint64_t addr, uint64_t nbytes) {
@@ -125,7 +130,7 @@ MemoryImage::List::List(const MemoryImage& image, SpaceKey key, uint64_t addr, u
   };
   image.for_each_extent(key, addr, nbytes, take_at);
   for (const Piece& p : pieces_) {
-    if (p.extent.list) depth_ = std::max(depth_, p.extent.list->depth_ + 1);
+    if (const List* inner = p.extent.list()) depth_ = std::max(depth_, inner->depth_ + 1);
   }
   if (depth_ <= kDeepest) return;
   depth_ = 1;
@@ -136,7 +141,7 @@ MemoryImage::List::List(const MemoryImage& image, SpaceKey key, uint64_t addr, u
 std::pair<const MemoryImage::List::Piece*, const MemoryImage::List::Piece*> MemoryImage::List::within(
     uint64_t offset, uint64_t nbytes) const {
   const auto first = std::partition_point(pieces_.begin(), pieces_.end(),
-                                          [&](const Piece& p) { return p.offset + p.extent.size <= offset; });
+                                          [&](const Piece& p) { return p.offset + p.extent.size() <= offset; });
   const auto last =
       std::partition_point(first, pieces_.end(), [&](const Piece& p) { return p.offset < offset + nbytes; });
   return {pieces_.data() + (first - pieces_.begin()), pieces_.data() + (last - pieces_.begin())};
@@ -161,6 +166,7 @@ const MemoryImage::Extents* MemoryImage::find(SpaceKey key) const {
 std::vector<MemoryImage::SpaceKey> MemoryImage::spaces() const {
   std::vector<SpaceKey> keys;
   for (const auto& [key, extents] : spaces_) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
   return keys;
 }
 
@@ -176,8 +182,8 @@ MemoryImage::RangeState MemoryImage::state_of(SpaceKey key, uint64_t addr, uint6
     if (s.state == State::unwritten) return;
     if (!e) {
       s = {State::unwritten, at, nullptr};
-    } else if (e->pending.producer && s.state == State::real) {
-      s = {State::pending, at, e->pending.producer};
+    } else if (e->producer() && s.state == State::real) {
+      s = {State::pending, at, e->shared_producer()};
     }
   });
   return s;
@@ -195,40 +201,44 @@ MemoryImage::RangeState MemoryImage::state_of(const TensorRef& t) const {
 }
 
 void MemoryImage::put(Extents& m, uint64_t addr, Extent&& e) {
-  if (e.size == 0) return;
-  auto next = carve(m, addr, e.size);
-  const uint64_t end = addr + e.size;
-  const bool joins_next = next != m.end() && next->first == end && continues(e, next->second);
-  if (next != m.begin()) {
-    auto before = std::prev(next);
-    if (before->first + before->second.size == addr && continues(before->second, e)) {
-      grow(before->second, e.size);
-      if (joins_next) {
-        grow(before->second, next->second.size);
-        m.erase(next);
-      }
+  const uint64_t n = e.size();
+  if (n == 0) return;
+  auto [first, last] = cut(m, addr, n);
+  if (last != m.end() && last->first - addr == n && e.goes_on_in(last->second)) {
+    e.resize(n + last->second.size());
+    ++last;
+  }
+  if (first != m.begin()) {
+    const auto before = std::prev(first);
+    const uint64_t size = before->second.size();
+    if (before->first + size == addr && before->second.goes_on_in(e)) {
+      before->second.resize(size + e.size());
+      m.erase(first, last);
       return;
     }
   }
-  if (joins_next) {
-    grow(e, next->second.size);
-    next = m.erase(next);
+  if (first == last) {
+    m.insert(first, addr, std::move(e));
+    return;
   }
-  m.emplace_hint(next, addr, std::move(e));
+  // The first of those that it replaces becomes it: mostly the only one.
+  first->second = std::move(e);
+  m.move(first, addr);
+  m.erase(std::next(first), last);
 }
 
-void MemoryImage::absorb_small(Extents& m, Extents::iterator it) {
-  if (it == m.begin()) return;
-  auto before = std::prev(it);
+/// Puts the extent that begins there together with the one before it, if both are small.
+void MemoryImage::absorb_small(Extents& m, uint64_t addr) {
+  const auto it = m.lower_bound(addr);
+  if (it == m.begin() || it == m.end() || it->first != addr) return;
+  const auto before = std::prev(it);
   const Extent& a = before->second;
   const Extent& b = it->second;
-  if (!a.real() || !b.real() || before->first + a.size != it->first || a.size + b.size > kSmall) return;
-  SharedBytes both = make_block(a.size + b.size, [&](uint8_t* to) {
-    std::memcpy(to, a.bytes.data(), a.size);
-    std::memcpy(to + a.size, b.bytes.data(), b.size);
-  });
-  before->second.size = both.size;
-  before->second.bytes = std::move(both);
+  if (!a.real() || !b.real() || before->first + a.size() != addr || a.size() + b.size() > kSmall) return;
+  before->second = Extent(make_block(a.size() + b.size(), [&](uint8_t* to) {
+    std::memcpy(to, a.data(), a.size());
+    std::memcpy(to + a.size(), b.data(), b.size());
+  }));
   m.erase(it);
 }
 
@@ -238,37 +248,32 @@ void MemoryImage::write(SpaceKey key, uint64_t addr, const void* bytes, uint64_t
   if (const auto held = holder_of(m, addr, n); held != m.end()) {
     const Extent& e = held->second;
     const uint64_t offset = addr - held->first;
-    if (is_own_block(e.bytes)) return void(std::memcpy(const_cast<uint8_t*>(e.bytes.place) + offset, bytes, n));
+    if (is_own_block(e.hold())) return void(std::memcpy(const_cast<uint8_t*>(e.data()) + offset, bytes, n));
     const uint64_t begin = offset / kSmall * kSmall;
-    const uint64_t end = std::min(e.size, (offset + n + kSmall - 1) / kSmall * kSmall);
+    const uint64_t end = std::min(e.size(), (offset + n + kSmall - 1) / kSmall * kSmall);
     return write_shared(key, held->first + begin, make_block(end - begin, [&](uint8_t* to) {
-                          std::memcpy(to, e.bytes.data() + begin, end - begin);
+                          std::memcpy(to, e.data() + begin, end - begin);
                           std::memcpy(to + (offset - begin), bytes, n);
                         }));
   }
   write_shared(key, addr, SharedBytes::copy_of(bytes, n));
-  auto it = std::prev(m.upper_bound(addr));
-  if (auto next = std::next(it); next != m.end()) absorb_small(m, next);
-  absorb_small(m, it);
+  const auto it = std::prev(m.upper_bound(addr));
+  const uint64_t begin = it->first, end = begin + it->second.size();
+  absorb_small(m, end);
+  absorb_small(m, begin);
 }
 
 void MemoryImage::place(SpaceKey key, uint64_t addr, Extent e) {
-  check_wrap(key, addr, e.size);
+  check_wrap(key, addr, e.size());
   put(spaces_[key], addr, std::move(e));
 }
 
 void MemoryImage::write_shared(SpaceKey key, uint64_t addr, SharedBytes bytes) {
-  Extent e;
-  e.size = bytes.size;
-  e.bytes = std::move(bytes);
-  place(key, addr, std::move(e));
+  place(key, addr, Extent(std::move(bytes)));
 }
 
 void MemoryImage::bind_pending(SpaceKey key, uint64_t addr, uint64_t n, PendingSource source) {
-  Extent e;
-  e.size = n;
-  e.pending = std::move(source);
-  place(key, addr, std::move(e));
+  place(key, addr, Extent(std::move(source), n));
 }
 
 void MemoryImage::erase(SpaceKey key, uint64_t addr, uint64_t n) {
@@ -281,10 +286,10 @@ void MemoryImage::read(SpaceKey key, uint64_t addr, void* out, uint64_t n, uint8
   for_each_piece(key, addr, n, [&](uint64_t at, uint64_t len, const Extent* e, uint64_t offset) {
     if (!e) {
       std::memset(to, fill, len);
-    } else if (e->pending.producer) {
-      throw std::logic_error(told(key, at) + " is pending: " + e->pending.producer->name + " makes it in Phase 2");
+    } else if (const OpDesc* producer = e->producer()) {
+      throw std::logic_error(told(key, at) + " is pending: " + producer->name + " makes it in Phase 2");
     } else {
-      std::memcpy(to, e->bytes.data() + offset, len);
+      std::memcpy(to, e->data() + offset, len);
     }
     to += len;
   });
@@ -301,7 +306,7 @@ std::pair<const MemoryImage::Extent*, uint64_t> MemoryImage::extent_with(SpaceKe
 
 const uint8_t* MemoryImage::view(SpaceKey key, uint64_t addr, uint64_t n) const {
   const auto [extent, offset] = extent_with(key, addr, n);
-  return extent ? extent->bytes.data() + offset : nullptr;
+  return extent ? extent->data() + offset : nullptr;
 }
 
 Bytes MemoryImage::gather(const TensorRef& t) const {
@@ -356,60 +361,80 @@ SharedBytes MemoryImage::gathered_later(const TensorRef& t) const {
   const uint64_t span = t.span_bytes();
   const auto [extent, offset] = extent_with(key_of(t), t.addr, span);
   if (!extent) return {};
-  const auto rows = std::make_shared<const LaterRows>(extent->bytes.part(offset, span), t);
+  const auto rows = std::make_shared<const LaterRows>(extent->bytes().part(offset, span), t);
   return {rows, rows->place(), rows->nbytes(), rows.get()};
 }
+
+namespace {
+
+/// A piece of what moves.
+struct Moved {
+  uint64_t size;
+  std::optional<MemoryImage::Extent> extent;  ///< none: nothing is written there
+};
+
+bool are_worth_a_list(const std::vector<Moved>& pieces) {
+  return pieces.size() > MemoryImage::List::kFew &&
+         std::all_of(pieces.begin(), pieces.end(), [](const Moved& p) { return p.extent && !p.extent->list(); });
+}
+
+MemoryImage::Extent list_of(std::vector<Moved>&& pieces) {
+  std::vector<MemoryImage::List::Piece> all;
+  all.reserve(pieces.size());
+  uint64_t offset = 0;
+  for (Moved& p : pieces) {
+    all.push_back({offset, std::move(*p.extent)});
+    offset += p.size;
+  }
+  return {std::make_shared<const MemoryImage::List>(std::move(all)), 0, offset};
+}
+
+}  // namespace
 
 void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {
   if (from.nbytes() != to.nbytes()) {
     throw std::invalid_argument(fmt::format("transfer of {} bytes into {} bytes", from.nbytes(), to.nbytes()));
   }
   // All pieces are taken before any is placed: source and destination may overlap.
-  struct Piece {
-    Extent extent;
-    bool written;
-  };
-  std::vector<Piece> pieces;
+  std::vector<Moved> pieces;
   for_each_run(from, [&](uint64_t addr, uint64_t n) {
     for_each_extent(key_of(from), addr, n, [&](uint64_t, uint64_t len, const Extent* e, uint64_t offset) {
-      if (e) {
-        if (!pieces.empty() && pieces.back().written) {
-          Extent next = e->part(offset, len);
-          if (continues(pieces.back().extent, next)) {
-            grow(pieces.back().extent, len);
-          } else {
-            pieces.push_back({std::move(next), true});
-          }
-        } else {
-          pieces.push_back({e->part(offset, len), true});
-        }
+      if (!e) {
+        pieces.push_back({len, std::nullopt});
+        return;
+      }
+      Extent next = e->part(offset, len);
+      if (!pieces.empty() && pieces.back().extent && pieces.back().extent->goes_on_in(next)) {
+        pieces.back().size += len;
+        pieces.back().extent->resize(pieces.back().size);
       } else {
-        Extent hole;
-        hole.size = len;
-        pieces.push_back({std::move(hole), false});
+        pieces.push_back({len, std::move(next)});
       }
     });
   });
   Extents& m = spaces_[key_of(to)];
+  if (to.contiguous() && !to.scattered() && are_worth_a_list(pieces)) {
+    check_wrap(key_of(to), to.addr, to.nbytes());
+    return put(m, to.addr, list_of(std::move(pieces)));
+  }
   size_t i = 0;
-  uint64_t used = 0;
   for_each_run(to, [&](uint64_t addr, uint64_t n) {
     check_wrap(key_of(to), addr, n);
     while (n) {
-      const Piece& p = pieces[i];
-      const uint64_t len = std::min(n, p.extent.size - used);
-      if (p.written) {
-        put(m, addr, p.extent.part(used, len));
-      } else {
+      Moved& p = pieces[i];
+      const uint64_t len = std::min(n, p.size);
+      if (!p.extent) {
         carve(m, addr, len);
+      } else if (len == p.size) {
+        put(m, addr, std::move(*p.extent));
+      } else {
+        put(m, addr, p.extent->part(0, len));
+        p.extent->drop_front(len);
       }
       addr += len;
       n -= len;
-      used += len;
-      if (used == p.extent.size) {
-        ++i;
-        used = 0;
-      }
+      p.size -= len;
+      if (p.size == 0) ++i;
     }
   });
 }
@@ -423,18 +448,18 @@ std::string MemoryImage::nearest(SpaceKey key, uint64_t addr) const {
     it = std::prev(after);
   } else if (after != m->begin()) {
     auto before = std::prev(after);
-    const uint64_t end = before->first + before->second.size;
+    const uint64_t end = before->first + before->second.size();
     const uint64_t gap_before = addr < end ? 0 : addr - end;
     if (gap_before <= after->first - addr) it = before;
   }
   // Ranges that touch are one to the reader, whatever buffers hold them.
-  uint64_t lo = it->first, hi = it->first + it->second.size;
+  uint64_t lo = it->first, hi = it->first + it->second.size();
   for (auto b = it; b != m->begin();) {
     --b;
-    if (b->first + b->second.size != lo) break;
+    if (b->first + b->second.size() != lo) break;
     lo = b->first;
   }
-  for (auto a = std::next(it); a != m->end() && a->first == hi; ++a) hi = a->first + a->second.size;
+  for (auto a = std::next(it); a != m->end() && a->first == hi; ++a) hi = a->first + a->second.size();
   return "nearest written range: [" + address_text(lo) + ", " + address_text(hi) + ")";
 }
 

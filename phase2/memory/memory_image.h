@@ -10,13 +10,15 @@
 #include <atomic>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "kernbench/phase2/memory/blocked_map.h"
 #include "kernbench/phase2/op/op.h"
 
 namespace kernbench {
@@ -73,6 +75,7 @@ class MemoryImage {
     Space space = Space::hbm;
     uint32_t pe = kNoPe;
     bool operator<(const SpaceKey& o) const { return space != o.space ? space < o.space : pe < o.pe; }
+    bool operator==(const SpaceKey& o) const { return space == o.space && pe == o.pe; }
   };
   static SpaceKey key_of(const TensorRef& r) { return {r.space, r.pe}; }
 
@@ -123,19 +126,56 @@ class MemoryImage {
   std::string nearest(SpaceKey, uint64_t addr) const;
 
   class List;
-  struct Extent {
-    uint64_t size = 0;
-    SharedBytes bytes;      ///< real: bytes.place is the extent's first byte
-    PendingSource pending;  ///< pending if producer is set
-    /// Else: many pieces that ranges share, from list_offset on. for_each_piece() shows the pieces, never this.
-    std::shared_ptr<const List> list;
-    uint64_t list_offset = 0;
+  /// What stands in a range: real bytes, a part of what an op will make, or a part of a list of such pieces, which many
+  /// ranges may share. for_each_piece() shows the pieces, never a list.
+  class Extent {
+   public:
+    explicit Extent(SharedBytes bytes)
+        : hold_(std::move(bytes.hold)), place_(bytes.place), later_(bytes.later), size_(bytes.size) {}
+    Extent(PendingSource source, uint64_t size)
+        : hold_(std::move(source.producer)), offset_(source.offset), size_(size), kind_(Kind::pending) {}
+    Extent(std::shared_ptr<const List> list, uint64_t offset, uint64_t size)
+        : hold_(std::move(list)), offset_(offset), size_(size), kind_(Kind::list) {}
 
-    bool real() const { return !pending.producer && !list; }
+    uint64_t size() const { return size_; }
+    bool real() const { return kind_ == Kind::real; }
+    /// Of real bytes: the first, and what keeps them alive.
+    const uint8_t* data() const {
+      if (later_) later_->make();
+      return place_;
+    }
+    const std::shared_ptr<const void>& hold() const { return hold_; }
+    SharedBytes bytes() const { return {hold_, place_, size_, later_}; }
+    /// Of pending bytes: who makes them; else null.
+    const OpDesc* producer() const {
+      return kind_ == Kind::pending ? static_cast<const OpDesc*>(hold_.get()) : nullptr;
+    }
+    std::shared_ptr<const OpDesc> shared_producer() const {
+      return kind_ == Kind::pending ? std::static_pointer_cast<const OpDesc>(hold_) : nullptr;
+    }
+    const List* list() const { return kind_ == Kind::list ? static_cast<const List*>(hold_.get()) : nullptr; }
+    /// Of its first byte in the producer's output or in the list.
+    uint64_t offset() const { return offset_; }
+
     /// The `part_size` bytes from `offset`.
     Extent part(uint64_t offset, uint64_t part_size) const;
+    void drop_front(uint64_t n);
+    void resize(uint64_t n) { size_ = n; }
+    /// Whether b goes on from its end without a seam: the same buffer, list or producer's output.
+    bool goes_on_in(const Extent& b) const;
+
+   private:
+    enum class Kind : uint8_t { real, pending, list };
+    std::shared_ptr<const void> hold_;  ///< a buffer's owner, an OpDesc or a List
+    union {
+      const uint8_t* place_;
+      uint64_t offset_;
+    };
+    const LaterBytes* later_ = nullptr;
+    uint64_t size_ = 0;
+    Kind kind_ = Kind::real;
   };
-  using Extents = std::map<uint64_t, Extent>;
+  using Extents = BlockedMap<Extent>;
 
   /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of a range in address order; `extent` is null
   /// where nothing is written.
@@ -149,7 +189,7 @@ class MemoryImage {
   template <class F>
   void for_each_extent(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
 
-  /// Makes [addr, addr + extent.size) what the extent is.
+  /// Makes [addr, addr + extent.size()) what the extent is.
   void place(SpaceKey, uint64_t addr, Extent);
 
   /// Forgets a whole space (the TCM of a PE, after a run).
@@ -159,13 +199,16 @@ class MemoryImage {
   size_t extent_count() const;
 
  private:
+  struct HashOfSpace {
+    size_t operator()(SpaceKey k) const { return k.pe + (static_cast<size_t>(k.space) << 32); }
+  };
   const Extents* find(SpaceKey) const;
   /// The real extent that holds all of the range, null if there is none, and where in it the range begins.
   std::pair<const Extent*, uint64_t> extent_with(SpaceKey, uint64_t addr, uint64_t n) const;
   void put(Extents&, uint64_t addr, Extent&&);
-  void absorb_small(Extents&, Extents::iterator);
+  void absorb_small(Extents&, uint64_t addr);
 
-  std::map<SpaceKey, Extents> spaces_;
+  std::unordered_map<SpaceKey, Extents, HashOfSpace> spaces_;
 };
 
 /// Pieces one behind the other, with holes where nothing is written. Immutable: what many ranges hold that were copied
@@ -173,11 +216,15 @@ class MemoryImage {
 class MemoryImage::List {
  public:
   struct Piece {
-    uint64_t offset = 0;  ///< of its first byte in the list
+    uint64_t offset;  ///< of its first byte in the list
     Extent extent;
   };
   /// What a range holds. Lists inside lists are taken apart where they would lie too deep.
   List(const MemoryImage&, SpaceKey, uint64_t addr, uint64_t nbytes);
+  /// Of pieces without holes, none of which is a list.
+  explicit List(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {}
+  /// So many pieces stand in a memory one by one; of more a list.
+  static constexpr size_t kFew = 4;
 
   /// The pieces that overlap [offset, offset + nbytes), as kept.
   std::pair<const Piece*, const Piece*> within(uint64_t offset, uint64_t nbytes) const;
@@ -198,8 +245,8 @@ class MemoryImage::List {
 /// Calls f for an extent's part, or for the pieces of its list.
 template <class F>
 void for_each_piece_of(const MemoryImage::Extent& e, uint64_t offset, uint64_t nbytes, uint64_t addr, const F& f) {
-  if (e.list) {
-    e.list->for_each_piece(e.list_offset + offset, nbytes, addr, f);
+  if (const MemoryImage::List* list = e.list()) {
+    list->for_each_piece(e.offset() + offset, nbytes, addr, f);
   } else {
     f(addr, nbytes, &e, offset);
   }
@@ -213,7 +260,7 @@ void MemoryImage::List::for_each_piece(uint64_t offset, uint64_t nbytes, uint64_
   for (const Piece* p = first; p != last; ++p) {
     if (p->offset > at) f(addr + (at - offset), p->offset - at, static_cast<const Extent*>(nullptr), uint64_t{0});
     at = std::max(at, p->offset);
-    const uint64_t n = std::min(end, p->offset + p->extent.size) - at;
+    const uint64_t n = std::min(end, p->offset + p->extent.size()) - at;
     for_each_piece_of(p->extent, at - p->offset, n, addr + (at - offset), f);
     at += n;
   }
@@ -235,7 +282,7 @@ template <class F>
 void MemoryImage::for_each_piece(SpaceKey key, F&& f) const {
   const Extents* extents = find(key);
   if (!extents) return;
-  for (const auto& [addr, e] : *extents) for_each_piece_of(e, 0, e.size, addr, f);
+  for (const auto& [addr, e] : *extents) for_each_piece_of(e, 0, e.size(), addr, f);
 }
 
 template <class F>
@@ -244,7 +291,10 @@ void MemoryImage::for_each_extent(SpaceKey key, uint64_t addr, uint64_t nbytes, 
   uint64_t at = addr, left = nbytes;
   if (extents) {
     auto it = extents->upper_bound(at);
-    if (it != extents->begin() && at - std::prev(it)->first < std::prev(it)->second.size) --it;
+    if (it != extents->begin()) {
+      const auto before = std::prev(it);
+      if (at - before->first < before->second.size()) it = before;
+    }
     for (; left && it != extents->end() && (it->first < addr || it->first - addr < nbytes); ++it) {
       if (it->first > at) {
         f(at, it->first - at, static_cast<const Extent*>(nullptr), uint64_t{0});
@@ -252,7 +302,7 @@ void MemoryImage::for_each_extent(SpaceKey key, uint64_t addr, uint64_t nbytes, 
         at = it->first;
       }
       const uint64_t offset = at - it->first;
-      const uint64_t n = std::min(left, it->second.size - offset);
+      const uint64_t n = std::min(left, it->second.size() - offset);
       f(at, n, &it->second, offset);
       at += n;
       left -= n;

@@ -6,13 +6,6 @@
 #include <cstring>
 
 namespace kernbench {
-namespace {
-
-/// So many pieces are put one by one; more stay in the list, of which the memory then holds a part.
-constexpr ptrdiff_t kFew = 4;
-
-}  // namespace
-
 RangeValue::RangeValue(const MemoryImage& image, const TensorRef& t) {
   if (t.contiguous() && !t.scattered()) {
     *this = RangeValue(image, MemoryImage::key_of(t), t.addr, t.nbytes());
@@ -35,23 +28,19 @@ RangeValue::RangeValue(const MemoryImage& image, MemoryImage::SpaceKey key, uint
 
 void RangeValue::put(MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr, uint64_t from, uint64_t n) const {
   const auto [first, last] = held_->within(from, n);
-  if (last - first > kFew && held_->whole()) {
-    MemoryImage::Extent e;
-    e.size = n;
-    e.list = held_;
-    e.list_offset = from;
-    image.place(key, addr, std::move(e));
+  if (static_cast<size_t>(last - first) > MemoryImage::List::kFew && held_->whole()) {
+    image.place(key, addr, MemoryImage::Extent(held_, from, n));
     return;
   }
   for (const auto* p = first; p != last; ++p) {
-    const uint64_t begin = std::max(p->offset, from), end = std::min(p->offset + p->extent.size, from + n);
+    const uint64_t begin = std::max(p->offset, from), end = std::min(p->offset + p->extent.size(), from + n);
     image.place(key, addr + (begin - from), p->extent.part(begin - p->offset, end - begin));
   }
 }
 
 void RangeValue::copy(uint64_t from, uint64_t n, uint8_t* out) const {
   held_->for_each_piece(from, n, 0, [&](uint64_t at, uint64_t bytes, const MemoryImage::Extent* e, uint64_t offset) {
-    if (e && e->real()) std::memcpy(out + at, e->bytes.data() + offset, bytes);
+    if (e && e->real()) std::memcpy(out + at, e->data() + offset, bytes);
   });
 }
 

@@ -43,7 +43,7 @@ void forget_pending(MemoryImage& image) {
   for (const MemoryImage::SpaceKey& key : image.spaces()) {
     std::vector<std::pair<uint64_t, uint64_t>> pending;
     image.for_each_piece(key, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-      if (e && e->pending.producer) pending.emplace_back(at, n);
+      if (e && e->producer()) pending.emplace_back(at, n);
     });
     for (const auto& [at, n] : pending) image.erase(key, at, n);
   }

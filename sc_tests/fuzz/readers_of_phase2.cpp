@@ -39,7 +39,7 @@ std::string read_memory(const std::string& input) {
     for (const auto& key : c.image.spaces()) {
       c.image.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
         if (!e) return;
-        const std::string_view bytes(reinterpret_cast<const char*>(e->bytes.data() + offset), n);
+        const std::string_view bytes(reinterpret_cast<const char*>(e->data() + offset), n);
         text += fmt::format("{} {} {}: {} {}\n", static_cast<int>(key.space), key.pe, addr, n,
                             hex_of(Checksum().add(bytes).value()));
       });

@@ -59,8 +59,7 @@ class ByteMemory {
   void fill(const MemoryImage& image) {
     for (const auto& key : image.spaces()) {
       image.for_each_piece(key, [&](uint64_t addr, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-        for (uint64_t i = 0; e && i < n && !e->pending.producer; ++i)
-          spaces_[key][addr + i] = Cell{e->bytes.data()[offset + i]};
+        for (uint64_t i = 0; e && i < n && !e->producer(); ++i) spaces_[key][addr + i] = Cell{e->data()[offset + i]};
       });
     }
   }

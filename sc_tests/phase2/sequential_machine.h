@@ -173,10 +173,10 @@ inline std::string difference(const MemoryImage& got, const SequentialMachine& m
       while (end < addresses.size() && addresses[end] == addresses[end - 1] + 1) ++end;
       std::string where;
       got.for_each_piece(key, addresses[i], end - i, [&](uint64_t at, uint64_t n, const auto* extent, uint64_t offset) {
-        const bool pending = extent && extent->pending.producer;
+        const bool pending = extent && extent->producer();
         if (pending && pending_too) return;
         for (uint64_t b = 0; b < n && where.empty(); ++b) {
-          if (extent && !pending && extent->bytes.data()[offset + b] == bytes.at(at + b)) continue;
+          if (extent && !pending && extent->data()[offset + b] == bytes.at(at + b)) continue;
           where = std::string(name_of(key.space)) + " differs at " + std::to_string(at + b) +
                   (key.pe == kNoPe ? "" : " of PE " + std::to_string(key.pe)) + (pending ? ", pending" : "");
         }

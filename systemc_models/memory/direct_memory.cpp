@@ -48,7 +48,7 @@ bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t a
     bool pending = false;
     system_.image().for_each_piece(window.key(), first, last - first + 1,
                                    [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-                                     if (!e || !e->pending.producer) return;
+                                     if (!e || !e->producer()) return;
                                      if (at + (n - 1) < address) {
                                        first = std::max(first, at + n);
                                      } else if (at > address) {

@@ -133,7 +133,7 @@ std::unique_ptr<tlm::tlm_fw_transport_if<>> System::make_entry(FabricNode& node,
 void System::known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const {
   image_.for_each_piece(window_at(address).key(), address, nbytes,
                         [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                          if (e && !e->pending.producer) std::memcpy(out + (at - address), e->bytes.data() + offset, n);
+                          if (e && !e->producer()) std::memcpy(out + (at - address), e->data() + offset, n);
                         });
 }
 

@@ -178,7 +178,7 @@ void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbyte
   seen_.for_each_piece(
       kSeen, address, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
         for (uint64_t i = 0; i < n; ++i) {
-          const uint8_t before = e ? e->bytes.data()[offset + i] : 0;
+          const uint8_t before = e ? e->data()[offset + i] : 0;
           changed[at - address + i] = bytes[at - address + i] != before;
         }
         if (e) return;
@@ -217,11 +217,11 @@ void TlmMemory::push(uint64_t address, uint64_t nbytes) {
     Bytes bytes;
   };
   std::vector<Piece> pieces;
-  system_.image().for_each_piece(
-      window.key(), address, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-        if (!e || e->pending.producer) return;
-        pieces.push_back({at, Bytes(e->bytes.data() + offset, e->bytes.data() + offset + n)});
-      });
+  system_.image().for_each_piece(window.key(), address, nbytes,
+                                 [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                                   if (!e || e->producer()) return;
+                                   pieces.push_back({at, Bytes(e->data() + offset, e->data() + offset + n)});
+                                 });
   for (Piece& p : pieces) {
     seen_.write({Space::hbm, kNoPe}, p.address, p.bytes.data(), p.bytes.size());
     if (initiator_.debug(true, to_target(p.address), p.bytes.data(), static_cast<unsigned>(p.bytes.size())) !=

@@ -109,7 +109,7 @@ void CarriedAccess::take_value() {
   for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
     held.copy(in_value, n, bytes_.data() + at);
     held.for_each_piece(in_value, n, [&](uint64_t piece, uint64_t m, const MemoryImage::Extent* e, uint64_t from) {
-      if (e && e->pending.producer) value_.place(kValue, at + (piece - in_value), e->part(from, m));
+      if (e && e->producer()) value_.place(kValue, at + (piece - in_value), e->part(from, m));
     });
   });
 }
@@ -206,10 +206,10 @@ void CarriedAccess::sample(const Range& r, const tlm::tlm_generic_payload& p) {
                                    const uint64_t offset = at - p.get_address();
                                    if (!e) {
                                      unwritten_.emplace_back(r.offset + offset, bytes);
-                                   } else if (e->pending.producer) {
+                                   } else if (e->producer()) {
                                      value_.place(kValue, r.offset + offset, e->part(from, bytes));
                                    } else {
-                                     std::memcpy(p.get_data_ptr() + offset, e->bytes.data() + from, bytes);
+                                     std::memcpy(p.get_data_ptr() + offset, e->data() + from, bytes);
                                    }
                                  });
   note(r, 0, p.get_address(), n, window.space);

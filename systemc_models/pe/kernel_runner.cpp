@@ -195,11 +195,12 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   if (!s->op) s->after = std::exchange(followed_, {});
   ++outstanding_;
   if (history_) history_->submitted(s->op && s->op->store ? s->op->store : desc);
-  submitted_.push_back(std::move(s));
+  Submitted& submitted = *s;
+  submitted_.push_back({std::move(s)});
   place_->calls(desc->where);
-  if (pe_.observer) pe_.observer->kernel_submits(pe_, *submitted_.back(), local_ns_);
+  if (pe_.observer) pe_.observer->kernel_submits(pe_, submitted, local_ns_);
   if (timeline().ends_before(local_ns_)) stay();
-  return *submitted_.back();
+  return submitted;
 }
 
 void KernelRunner::go_on(double ns, const SourceLine& where) {
@@ -303,7 +304,7 @@ bool KernelRunner::writes_before(const Submitted& s) const {
     }
   };
   return std::any_of(submitted_.begin(), submitted_.end(),
-                     [&](const auto& c) { return c->ticket < s.ticket && !c->done && writes(*c); });
+                     [&](const Kept& c) { return !c.done && c.command->ticket < s.ticket && writes(*c.command); });
 }
 
 void KernelRunner::release_held() {
@@ -366,14 +367,15 @@ FlagWaiter::Polling KernelRunner::polling() const {
 /// Beside this one. What holds an atomic back is open itself.
 bool KernelRunner::only_messages_open(const Submitted* beside) const {
   const auto earlier = [](const Submitted* a, const Submitted* b) { return a->ticket < b->ticket; };
-  return std::all_of(submitted_.begin(), submitted_.end(), [&](const auto& c) {
-    return c->done || c->queue_call || c.get() == beside ||
-           std::binary_search(held_.begin(), held_.end(), c.get(), earlier);
+  return std::all_of(submitted_.begin(), submitted_.end(), [&](const Kept& c) {
+    return c.done || c.command->queue_call || c.command.get() == beside ||
+           std::binary_search(held_.begin(), held_.end(), c.command.get(), earlier);
   });
 }
 
 bool KernelRunner::has_open_messages() const {
-  return std::any_of(submitted_.begin(), submitted_.end(), [](const auto& c) { return !c->done && c->queue_call; });
+  return std::any_of(submitted_.begin(), submitted_.end(),
+                     [](const Kept& c) { return !c.done && c.command->queue_call; });
 }
 
 std::string KernelRunner::flag_text() const {
@@ -398,7 +400,7 @@ void KernelRunner::complete(PeCommand& command) {
   if (fills_handle(*command.desc) || command.type == CommandType::receive) {
     const uint64_t addr = command.desc->output.addr;
     loads_.erase(addr);
-    if (free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
+    if (!free_later_.empty() && free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
   if (!command.fault.empty()) {
     faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, command.fault));
@@ -406,13 +408,15 @@ void KernelRunner::complete(PeCommand& command) {
     s.op->taken = s.call.port;
     note_message(s);
   }
-  s.done = true;
   if (history_) history_->completed(pe_.index, s.desc->seq, s.done_ns);
   last_done_ns_ = std::max(last_done_ns_, s.done_ns);
   --outstanding_;
   if (waiting_ && !waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.done_ns);
-  while (!submitted_.empty() && submitted_.front()->done) {
-    keep_op_ids(*submitted_.front());
+  Kept& own = submitted_[s.ticket - first_ticket_];
+  own.done = true;
+  if (!block_.logged()) own.command.reset();  // now that it is in the caches
+  while (!submitted_.empty() && submitted_.front().done) {
+    if (submitted_.front().command) keep_op_ids(*submitted_.front().command);
     submitted_.pop_front();
     ++first_ticket_;
   }
@@ -489,8 +493,8 @@ void KernelRunner::sent(PeCommand& command) {
 }
 
 void KernelRunner::wait_for_slot(Ticket t) {
-  const Submitted* s = find(t);
-  if (!s || s->done) return;
+  const Submitted* s = open(t);
+  if (!s) return;
   if (s->has_slots) {
     local_ns_ = std::max(local_ns_, s->slots_ns);
   } else {
@@ -539,14 +543,23 @@ void KernelRunner::tell(KernelActivity activity) const {
   if (pe_.observer) pe_.observer->kernel_changed(pe_, activity, local_ns_);
 }
 
-KernelRunner::Submitted* KernelRunner::find(Ticket t) const {
+const KernelRunner::Kept* KernelRunner::kept(Ticket t) const {
   if (t < first_ticket_ || t - first_ticket_ >= submitted_.size()) return nullptr;
-  return submitted_[t - first_ticket_].get();
+  return &submitted_[t - first_ticket_];
+}
+
+KernelRunner::Submitted* KernelRunner::find(Ticket t) const {
+  const Kept* k = kept(t);
+  return k ? k->command.get() : nullptr;
+}
+
+KernelRunner::Submitted* KernelRunner::open(Ticket t) const {
+  const Kept* k = kept(t);
+  return k && !k->done ? k->command.get() : nullptr;
 }
 
 bool KernelRunner::done(Ticket t) const {
-  const Submitted* s = find(t);
-  if (s && !s->done) return false;
+  if (const Kept* k = kept(t); k && !k->done) return false;
   if (history_) history_->found_complete(pe_.index, seq_of(t));
   return true;
 }
@@ -581,8 +594,7 @@ void KernelRunner::follow(Ticket t) {
 }
 
 void KernelRunner::wait(Ticket t) {
-  const Submitted* s = find(t);
-  if (s && !s->done) {
+  if (const Submitted* s = open(t)) {
     end_work();
     awaited_ = t;
     waiting_ = true;

@@ -101,7 +101,6 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   struct Submitted : PeCommand {
     Ticket ticket = 0;
     double issue_ns = 0;
-    bool done = false;
     std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
     RangedCommand* of_ranges = nullptr;    ///< a gather, a scatter or an atomic: what `ranged` is
     // A send or a receive.
@@ -111,6 +110,11 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
     double slots_ns = 0;
     std::unique_ptr<Submitted> store;  ///< of a copy_to_dst, whose receive this is
     Submitted* store_of = nullptr;     ///< this is one
+  };
+  /// A command by its ticket. Looked at more often than the command is, which is large.
+  struct Kept {
+    std::unique_ptr<Submitted> command;  ///< null: done, and nobody asks for its records
+    bool done = false;
   };
   void start();
   void run();
@@ -143,7 +147,10 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void tell(KernelActivity) const;
   /// The first ticket is 1, the first seq 0.
   static uint64_t seq_of(Ticket t) { return t - 1; }
+  const Kept* kept(Ticket) const;
   Submitted* find(Ticket) const;
+  /// Of a command that is not done; else null.
+  Submitted* open(Ticket) const;
   void keep_op_ids(const Submitted&);
 
   Timeline& timeline() const;
@@ -171,7 +178,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::string* materialize_fault_ = nullptr;  ///< where the kernel waits to be told what kept values from being made
 
   Ticket first_ticket_ = 1;  ///< tickets below are done
-  std::deque<std::unique_ptr<Submitted>> submitted_;
+  std::deque<Kept> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
   // Where there is a log, for tl.follow.

@@ -48,9 +48,9 @@ tlm::tlm_response_status check_payload(const tlm::tlm_generic_payload& p) {
 PendingByte first_pending(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t address, uint64_t nbytes) {
   PendingByte first;
   image.for_each_piece(key, address, nbytes, [&](uint64_t at, uint64_t, const MemoryImage::Extent* e, uint64_t) {
-    if (!e || !e->pending.producer || first.producer) return;
+    if (!e || !e->producer() || first.producer) return;
     first.address = at;
-    first.producer = e->pending.producer;
+    first.producer = e->shared_producer();
   });
   return first;
 }

@@ -13,6 +13,7 @@ namespace kernbench::topology {
 /// Edges count whatever their direction. A node of several blocks has a slot in each; slots number these pairs.
 class Blocks {
  public:
+  static constexpr uint32_t kNone = UINT32_MAX;
   Blocks(const Graph&, const std::vector<bool>& left_out);
 
   /// What every path from one node to another passes, in order. Empty where none can be.
@@ -26,13 +27,16 @@ class Blocks {
   uint32_t slot(uint32_t block, uint32_t node) const {
     return top_[block] == node ? static_cast<uint32_t>(home_.size()) + block : node;
   }
+  /// kNone: of none.
+  uint32_t block_of_slot(uint32_t slot) const {
+    return slot < home_.size() ? home_[slot] : slot - static_cast<uint32_t>(home_.size());
+  }
   /// The block's edges that leave the slot's node, in compiled order.
   std::pair<const uint32_t*, const uint32_t*> out_edges(uint32_t slot) const {
     return {edges_.data() + first_[slot], edges_.data() + first_[slot + 1]};
   }
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
   void find(const Graph&, const std::vector<bool>& left_out);
   void take_block(uint32_t top, uint32_t first, std::vector<uint32_t>* found);
   void sort_edges(const Graph&, const std::vector<bool>& left_out);

@@ -46,31 +46,50 @@ PathRouter::PathRouter(const Graph& graph, EdgeSet set)
 }
 
 PathRouter::Search& PathRouter::search(uint32_t block, uint32_t source) {
-  Search& s = searches_[block];
-  if (s.epoch != 0 && s.source == source) return s;
-  if (++epoch_ == 0) {  // wrapped after 2^32 searches: old stamps would look new
-    for (Label& l : labels_) l.epoch = 0;
-    for (Search& other : searches_) other.epoch = 0;
-    epoch_ = 1;
+  Searches& kept = searches_[block];
+  const auto is_it = [source](const Search& s) { return s.source == source; };
+  if (kept.last < kept.all.size() && is_it(kept.all[kept.last])) return kept.all[kept.last];
+  const auto found = std::find_if(kept.all.begin(), kept.all.end(), is_it);
+  if (found != kept.all.end()) {
+    kept.last = static_cast<size_t>(found - kept.all.begin());
+    return *found;
+  }
+  Search& s = new_search(block);
+  if (++s.epoch == 0) {  // wrapped after 2^32 searches: old stamps would look new
+    for (Label& l : s.labels) l.epoch = 0;
+    s.epoch = 1;
   }
   s.block = block;
   s.source = source;
-  s.epoch = epoch_;
   s.open.clear();
   const uint32_t slot = blocks_->slot(block, source);
-  labels_[slot] = {{0, 0}, s.epoch, 0, 0};
+  label(s, slot) = {{0, 0}, s.epoch, 0, 0};
   expand(s, slot);
   return s;
 }
 
+/// One more, or where there is no room the oldest of the block.
+PathRouter::Search& PathRouter::new_search(uint32_t block) {
+  Searches& kept = searches_[block];
+  if (kept.all.empty() || labels_ + sizes_[block] <= kMostLabels) {
+    kept.last = kept.all.size();
+    kept.all.emplace_back().labels.resize(sizes_[block]);
+    labels_ += sizes_[block];
+  } else {
+    kept.last = kept.oldest;
+    kept.oldest = (kept.oldest + 1) % kept.all.size();
+  }
+  return kept.all[kept.last];
+}
+
 /// Nodes that no path leads through are not opened: they have their label from those before them.
 void PathRouter::expand(Search& s, uint32_t slot) {
-  const Label from = labels_[slot];
+  const Label from = label(s, slot);
   const auto [first, last] = blocks_->out_edges(slot);
   for (const uint32_t* e = first; e != last; ++e) {
     const uint32_t node = graph_.edges[*e].to, to = blocks_->slot(s.block, node);
     const Cost cost{from.cost.nm + nm_[*e], from.cost.hops + hops_[*e]};
-    Label& there = labels_[to];
+    Label& there = label(s, to);
     const bool fresh = there.epoch != s.epoch;
     if (!fresh && there.cost < cost) continue;
     if (!fresh && there.cost == cost) {
@@ -88,8 +107,8 @@ void PathRouter::expand(Search& s, uint32_t slot) {
 /// they part decides.
 bool PathRouter::precedes(const Search& s, uint32_t a, uint32_t b) const {
   while (graph_.edges[a].from != graph_.edges[b].from) {
-    const Label& at_a = labels_[blocks_->slot(s.block, graph_.edges[a].from)];
-    const Label& at_b = labels_[blocks_->slot(s.block, graph_.edges[b].from)];
+    const Label& at_a = label(s, blocks_->slot(s.block, graph_.edges[a].from));
+    const Label& at_b = label(s, blocks_->slot(s.block, graph_.edges[b].from));
     if (at_a.edges >= at_b.edges) a = at_a.by;
     if (at_b.edges >= at_a.edges) b = at_b.by;
   }
@@ -98,12 +117,12 @@ bool PathRouter::precedes(const Search& s, uint32_t a, uint32_t b) const {
 
 /// What is opened later costs more than what is opened first, and what it leads to costs more still.
 bool PathRouter::settle(Search& s, uint32_t slot) {
-  const Label& target = labels_[slot];
+  const Label& target = label(s, slot);
   while (!s.open.empty() && (target.epoch != s.epoch || s.open.front().cost < target.cost)) {
     std::pop_heap(s.open.begin(), s.open.end(), std::greater<>());
     const Open top = s.open.back();
     s.open.pop_back();
-    if (labels_[top.slot].cost == top.cost) expand(s, top.slot);
+    if (label(s, top.slot).cost == top.cost) expand(s, top.slot);
   }
   return target.epoch == s.epoch;
 }
@@ -111,12 +130,17 @@ bool PathRouter::settle(Search& s, uint32_t slot) {
 void PathRouter::prepare() {
   if (blocks_) return;
   blocks_ = std::make_unique<Blocks>(graph_, left_out_);
-  labels_.resize(blocks_->slots());
   searches_.resize(blocks_->count());
+  sizes_.assign(blocks_->count(), 0);
+  place_.resize(blocks_->slots());
+  for (uint32_t slot = 0; slot < blocks_->slots(); ++slot) {
+    const uint32_t block = blocks_->block_of_slot(slot);
+    if (block != Blocks::kNone) place_[slot] = sizes_[block]++;
+  }
 }
 
 bool PathRouter::has_path(uint32_t a, uint32_t b) {
-  return walk(a, b, [](const Blocks::Stretch&, const Label&) {});
+  return walk(a, b, [](const Blocks::Stretch&, const Search&) {});
 }
 
 std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
@@ -125,12 +149,13 @@ std::vector<uint32_t> PathRouter::find_path(uint32_t a, uint32_t b) {
 
 std::vector<uint32_t> PathRouter::shortest_path(uint32_t a, uint32_t b) {
   std::vector<uint32_t> path;
-  const bool found = walk(a, b, [&](const Blocks::Stretch& x, const Label& end) {
-    size_t at = path.size() + end.edges;
+  const bool found = walk(a, b, [&](const Blocks::Stretch& x, const Search& s) {
+    const Label* l = &label(s, blocks_->slot(x.block, x.to));
+    size_t at = path.size() + l->edges;
     path.resize(at);
-    for (const Label* l = &end; l->edges > 0;) {
+    while (l->edges > 0) {
       path[--at] = l->by;
-      l = &labels_[blocks_->slot(x.block, graph_.edges[l->by].from)];
+      l = &label(s, blocks_->slot(x.block, graph_.edges[l->by].from));
     }
   });
   if (!found) throw no_path(a, b);
@@ -143,7 +168,10 @@ int64_t PathRouter::distance_nm(uint32_t a, uint32_t b) {
     for (const uint32_t e : find_path(a, b)) nm += nm_[e];
     return nm;
   }
-  if (!walk(a, b, [&](const Blocks::Stretch&, const Label& end) { nm += end.cost.nm; })) throw no_path(a, b);
+  const auto add = [&](const Blocks::Stretch& x, const Search& s) {
+    nm += label(s, blocks_->slot(x.block, x.to)).cost.nm;
+  };
+  if (!walk(a, b, add)) throw no_path(a, b);
   return nm;
 }
 

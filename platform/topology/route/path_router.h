@@ -34,7 +34,8 @@ class PathRouter {
   /// Edges from a to b: least distance (each edge rounded to whole nm), then fewest hops, then the
   /// lexicographically least sequence of edge indices; inside a network with a rule of its own by that. Only transit
   /// nodes stand inside. RouteError if none; a == b gives an empty path. Every block of the graph resumes the search of
-  /// its last source, so that queries grouped by source are cheap and a near target costs little in a large graph.
+  /// a source that it has kept: of the last one, and as far as they take little memory of others. So a near target
+  /// costs little in a large graph, and sources that ask in turns do not begin anew.
   std::vector<uint32_t> find_path(uint32_t a, uint32_t b);
   bool has_path(uint32_t a, uint32_t b);
   /// Each pair of edges that follow each other on a path from `a` to one of the ends, once; the first edge of all with
@@ -60,7 +61,7 @@ class PathRouter {
     bool operator<(const Cost& o) const { return nm != o.nm ? nm < o.nm : hops < o.hops; }
     bool operator==(const Cost& o) const { return nm == o.nm && hops == o.hops; }
   };
-  /// Per slot, valid where `epoch` is that of its block's search: starting one touches no node.
+  /// Of a node in a search, valid where `epoch` is the search's: starting one touches no node.
   struct Label {
     Cost cost;
     uint32_t epoch = 0;
@@ -72,21 +73,32 @@ class PathRouter {
     uint32_t slot;
     bool operator>(const Open& o) const { return cost == o.cost ? slot > o.slot : o.cost < cost; }
   };
-  /// Inside one block, from the node that was asked for last.
+  /// Inside one block, from one node.
   struct Search {
     uint32_t block = 0, source = 0;
-    uint32_t epoch = 0;      ///< 0: none yet
-    std::vector<Open> open;  ///< a heap
+    uint32_t epoch = 0;
+    std::vector<Open> open;     ///< a heap
+    std::vector<Label> labels;  ///< by place_
   };
+  /// Those that a block keeps.
+  struct Searches {
+    std::vector<Search> all;
+    size_t last = 0;    ///< that was asked for
+    size_t oldest = 0;  ///< the next to be given up
+  };
+  static constexpr size_t kMostLabels = 1 << 19;  ///< in all: 15 MB
 
   std::vector<uint32_t> shortest_path(uint32_t a, uint32_t b);
   uint32_t edge_back(uint32_t edge) const;
   Search& search(uint32_t block, uint32_t source);
+  Search& new_search(uint32_t block);
+  Label& label(Search& s, uint32_t slot) const { return s.labels[place_[slot]]; }
+  const Label& label(const Search& s, uint32_t slot) const { return s.labels[place_[slot]]; }
   void expand(Search&, uint32_t slot);
   bool precedes(const Search&, uint32_t a, uint32_t b) const;
   /// Goes on until the slot's label is final; false if it cannot be reached.
   bool settle(Search&, uint32_t slot);
-  /// visit(stretch, its end's label) for each on the way; false if there is none.
+  /// visit(stretch, the search that has led to its end) for each on the way; false if there is none.
   template <class Visit>
   bool walk(uint32_t a, uint32_t b, const Visit&);
   /// Makes what a search needs, before the first.
@@ -99,11 +111,12 @@ class PathRouter {
   std::vector<uint32_t> hops_;      // per edge
   std::vector<bool> left_out_;      // per edge
   std::unique_ptr<Blocks> blocks_;  // made by the first query
-  std::vector<Label> labels_;       // per slot
+  std::vector<uint32_t> place_;     // per slot: which of its block's it is
+  std::vector<uint32_t> sizes_;     // per block: its slots
   std::vector<uint32_t> turned_;    // per slot: for_each_turn() has been there, by number of the call
   uint32_t turns_ = 0;
-  std::vector<Search> searches_;  // per block
-  uint32_t epoch_ = 0;
+  std::vector<Searches> searches_;  // per block
+  size_t labels_ = 0;               // of all searches
 };
 
 template <class Visit>
@@ -116,7 +129,7 @@ bool PathRouter::walk(uint32_t a, uint32_t b, const Visit& visit) {
     Search& s = search(x.block, x.from);
     const uint32_t slot = blocks_->slot(x.block, x.to);
     if (!settle(s, slot)) return false;
-    visit(x, labels_[slot]);
+    visit(x, std::as_const(s));
   }
   return !stretches.empty();
 }
@@ -125,24 +138,25 @@ bool PathRouter::walk(uint32_t a, uint32_t b, const Visit& visit) {
 template <class Visit>
 void PathRouter::for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, const Visit& visit) {
   prepare();
-  turned_.resize(labels_.size(), 0);
+  turned_.resize(place_.size(), 0);
   ++turns_;
-  std::vector<std::pair<Blocks::Stretch, const Label*>> way;
+  std::vector<std::pair<Blocks::Stretch, const Search*>> way;
   for (const uint32_t b : ends) {
     if (turned_[b] == turns_) continue;  // where a node is not the top of its block, it is its slot
     way.clear();
-    if (!walk(a, b, [&](const Blocks::Stretch& x, const Label& end) { way.emplace_back(x, &end); })) continue;
+    if (!walk(a, b, [&](const Blocks::Stretch& x, const Search& s) { way.emplace_back(x, &s); })) continue;
     uint32_t before = kNoEdge;  // the last edge of the stretch before
-    for (const auto& [x, end] : way) {
-      const Label* l = end;
+    for (const auto& [x, s] : way) {
+      const Label& end = label(*s, blocks_->slot(x.block, x.to));
+      const Label* l = &end;
       for (uint32_t slot = blocks_->slot(x.block, x.to); l->edges > 0 && turned_[slot] != turns_;) {
         turned_[slot] = turns_;
         const uint32_t edge = l->by;
         slot = blocks_->slot(x.block, graph_.edges[edge].from);
-        l = &labels_[slot];
+        l = &label(*s, slot);
         visit(l->edges > 0 ? l->by : before, edge);
       }
-      before = end->by;
+      before = end.by;
     }
   }
 }

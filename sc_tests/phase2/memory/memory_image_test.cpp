@@ -39,10 +39,10 @@ Cell cell_of(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr)
   Cell c;
   image.for_each_piece(key, addr, 1, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t offset) {
     if (!e) return;
-    if (e->pending.producer) {
-      c = {State::pending, 0, e->pending.producer.get(), e->pending.offset + offset};
+    if (e->producer()) {
+      c = {State::pending, 0, e->producer(), e->offset() + offset};
     } else {
-      c = {State::real, e->bytes.data()[offset], nullptr, 0};
+      c = {State::real, e->data()[offset], nullptr, 0};
     }
   });
   return c;
@@ -193,6 +193,56 @@ TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
   }
 }
 
+/// Extents of a range as "address+size of producer+offset".
+std::string extents_of(const MemoryImage& image, uint64_t addr, uint64_t n) {
+  std::string text;
+  image.for_each_extent(kHbm, addr, n, [&](uint64_t at, uint64_t len, const MemoryImage::Extent* e, uint64_t offset) {
+    text += (text.empty() ? "" : " ") + std::to_string(at) + "+" + std::to_string(len);
+    if (e) text += ":" + e->producer()->name + std::to_string(e->offset() + offset);
+  });
+  return text;
+}
+
+TEST(MemoryImage, what_is_bound_over_several_extents_cuts_those_at_its_ends) {
+  MemoryImage image;
+  const auto a = op(CommandType::math, "a"), b = op(CommandType::math, "b");
+  for (uint64_t i = 0; i < 200; ++i) image.bind_pending(kHbm, 10 * i, 8, {a, 100 * i});
+  image.bind_pending(kHbm, 13, 1972, {b, 5});
+  EXPECT_EQ(image.extent_count(), 5u);
+  EXPECT_EQ(extents_of(image, 0, 2000), "0+8:a0 8+2 10+3:a100 13+1972:b5 1985+3:a19805 1988+2 1990+8:a19900 1998+2");
+  image.bind_pending(kHbm, 0, 13, {a, 0});  // ends where another begins that does not go on from it
+  EXPECT_EQ(extents_of(image, 0, 20), "0+13:a0 13+7:b5");
+}
+
+TEST(MemoryImage, what_is_bound_within_an_extent_leaves_both_its_ends) {
+  MemoryImage image;
+  const auto a = op(CommandType::math, "a"), b = op(CommandType::math, "b");
+  image.bind_pending(kHbm, 100, 50, {a, 7});
+  image.bind_pending(kHbm, 120, 0, {b, 0});
+  EXPECT_EQ(extents_of(image, 100, 50), "100+50:a7");
+  image.bind_pending(kHbm, 120, 10, {b, 0});
+  EXPECT_EQ(extents_of(image, 100, 50), "100+20:a7 120+10:b0 130+20:a37");
+  image.bind_pending(kHbm, 120, 10, {a, 27});  // the same bounds, and what was there before
+  EXPECT_EQ(extents_of(image, 100, 50), "100+50:a7");
+}
+
+TEST(MemoryImage, a_whole_space_can_be_bound_at_once) {
+  constexpr uint64_t kAll = ~uint64_t{0};  // the most bytes that a size can tell
+  MemoryImage image;
+  const auto a = op(CommandType::math, "a"), b = op(CommandType::math, "b");
+  for (uint64_t i = 0; i < 100; ++i) image.bind_pending(kHbm, i << 57, 64, {a, 0});
+  image.bind_pending(kHbm, 0, kAll, {b, 0});
+  EXPECT_EQ(image.extent_count(), 1u);
+  image.bind_pending(kHbm, kAll, 1, {b, kAll});
+  EXPECT_EQ(image.extent_count(), 2u);  // 2^64 bytes are more than one has
+  image.bind_pending(kHbm, 1, kAll, {a, 0});
+  EXPECT_EQ(extents_of(image, 0, 2), "0+1:b0 1+1:a0");
+  EXPECT_EQ(extents_of(image, kAll, 1), std::to_string(kAll) + "+1:a" + std::to_string(kAll - 1));
+  EXPECT_THROW(image.bind_pending(kHbm, 2, kAll, {a, 0}), std::out_of_range);
+  image.erase(kHbm, 0, kAll);
+  EXPECT_EQ(image.extent_count(), 1u);
+}
+
 TEST(MemoryImage, many_small_adjacent_writes_leave_few_extents) {
   MemoryImage image;
   for (uint32_t i = 0; i < 10000; ++i) image.write(kHbm, 4 * i, &i, 4);
@@ -285,6 +335,47 @@ TEST(MemoryImage, what_many_ranges_hold_of_one_another_costs_each_few_extents) {
       EXPECT_TRUE(c == (Cell{State::pending, 0, producers[block].get(), 3})) << pe << " " << block;
     }
   }
+}
+
+TEST(MemoryImage, a_tile_of_many_pieces_costs_its_handle_one_extent) {
+  constexpr uint64_t kRow = 16, kPitch = 64;
+  const MemoryImage::SpaceKey key{Space::tcm, 1};
+  const auto producer = op(CommandType::gemm, "gemm_f16");
+  MemoryImage image;
+  for (uint64_t r = 0; r < 40; ++r) image.bind_pending(kHbm, r * kPitch, kPitch, {producer, r * kPitch * 8});
+  const auto tile = [](uint64_t addr, int64_t rows) { return hbm(addr, DType::u8, {rows, kRow}, {kPitch, 1}); };
+  const auto load = [&](int64_t rows) {
+    image.drop(key);
+    const size_t before = image.extent_count();
+    image.transfer(tile(8, rows), tcm(1, 100, DType::u8, {rows, kRow}));
+    return image.extent_count() - before;
+  };
+  const auto is_row = [&](MemoryImage::SpaceKey space, uint64_t addr, uint64_t row) {
+    return cell_of(image, space, addr) == Cell{State::pending, 0, producer.get(), row * kPitch * 8 + 8};
+  };
+  EXPECT_EQ(load(4), 4u);
+  EXPECT_EQ(load(32), 1u);
+  for (uint64_t r = 0; r < 32; ++r) EXPECT_TRUE(is_row(key, 100 + r * kRow, r)) << r;
+  EXPECT_EQ(image.state_of(key, 100, 32 * kRow).state, State::pending);
+  EXPECT_EQ(image.state_of(key, 100, 32 * kRow + 1).first_bad, 100 + 32 * kRow);
+
+  // Cut in the middle, and on to rows of another memory.
+  image.write(key, 100 + 10 * kRow, "x", 1);
+  EXPECT_TRUE(is_row(key, 100 + 9 * kRow, 9));
+  EXPECT_EQ(cell_of(image, key, 100 + 10 * kRow).value, 'x');
+  EXPECT_TRUE(is_row(key, 100 + 11 * kRow, 11));
+  image.transfer(tcm(1, 100, DType::u8, {32, kRow}), tile(1 << 20, 32));
+  for (uint64_t r = 0; r < 32; ++r) EXPECT_EQ(is_row(kHbm, (1 << 20) + r * kPitch, r), r != 10) << r;
+  EXPECT_EQ(image.state_of(kHbm, (1 << 20) + kRow, 1).state, State::unwritten);
+
+  // Back over itself by a row, and with a hole, which stays one.
+  image.transfer(tile(kPitch, 36), tile(0, 36));
+  EXPECT_TRUE(is_row(kHbm, 8, 1));
+  EXPECT_TRUE(is_row(kHbm, 30 * kPitch + 8, 31));
+  image.erase(kHbm, 20 * kPitch, kPitch);
+  EXPECT_GT(load(32), 1u);
+  EXPECT_EQ(image.state_of(key, 100, 32 * kRow).first_bad, 100 + 20 * kRow);
+  EXPECT_EQ(load(0), 0u);
 }
 
 TEST(MemoryImage, reads_other_dtypes_from_the_same_bytes) {
@@ -407,7 +498,8 @@ TEST(Effects, a_load_shares_rows_or_copies_them_as_asked) {
     image.drop({Space::tcm, 0});
     const size_t extents = image.extent_count();
     EXPECT_FALSE(apply_effect(load, image, share_from));
-    EXPECT_EQ(image.extent_count() - extents, share_from == 0 ? 16u : 1u);
+    EXPECT_EQ(image.extent_count() - extents, 1u);
+    EXPECT_EQ(image.view({Space::tcm, 0}, 4096, 16 * 128) != nullptr, share_from > 0);
     std::vector<float> got(16 * 32);
     image.read({Space::tcm, 0}, 4096, got.data(), got.size() * sizeof(float));
     for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], matrix[16 + i / 32 * 64 + i % 32]) << i;

@@ -222,5 +222,51 @@ TEST(router, sources_of_one_part_of_a_graph_search_the_others_once) {
   EXPECT_LT(s, 5.0 * times_longer());
 }
 
+Graph mesh(uint32_t side) {
+  std::vector<Edge> edges;
+  const auto both = [&](uint32_t a, uint32_t b) {
+    edges.push_back(edge(a, b, 1));
+    edges.push_back(edge(b, a, 1));
+  };
+  for (uint32_t i = 0; i < side * side; ++i) {
+    if (i % side + 1 < side) both(i, i + 1);
+    if (i / side + 1 < side) both(i, i + side);
+  }
+  return make_graph(std::vector<bool>(side * side, true), edges);
+}
+
+TEST(router, sources_that_ask_in_turns_go_on_with_their_searches) {
+  constexpr uint32_t kSide = 50, kSources = 100, kTargets = 100;
+  const Graph g = mesh(kSide);
+  PathRouter router(g);
+  const double start = cpu_seconds();
+  for (uint32_t t = 0; t < kTargets; ++t) {
+    for (uint32_t s = 0; s < kSources; ++s) {
+      const uint32_t a = s * 7, b = kSide * kSide - 1 - t;
+      const uint32_t down = b / kSide - a / kSide,
+                     across = std::max(a % kSide, b % kSide) - std::min(a % kSide, b % kSide);
+      ASSERT_EQ(router.find_path(a, b).size(), down + across);
+    }
+  }
+  const double s = cpu_seconds() - start;
+  // 10,000 searches through 2,500 nodes take more than a second, 100 some hundredths.
+  EXPECT_LT(s, 0.5 * times_longer());
+}
+
+TEST(router, more_sources_than_are_kept_have_the_same_paths) {
+  constexpr uint32_t kSide = 150;  // of 22,500 nodes 23 searches are kept
+  const Graph g = mesh(kSide);
+  PathRouter router(g);
+  const uint32_t targets[] = {kSide * kSide - 1, kSide / 2};
+  std::vector<std::vector<uint32_t>> paths;
+  for (const uint32_t target : targets) {
+    for (uint32_t s = 0; s < 30; ++s) paths.push_back(router.find_path(s * 719, target));
+  }
+  for (uint32_t s = 0; s < 30; ++s) {
+    PathRouter alone(g);
+    for (size_t t = 0; t < 2; ++t) ASSERT_EQ(paths[t * 30 + s], alone.find_path(s * 719, targets[t])) << s << " " << t;
+  }
+}
+
 }  // namespace
 }  // namespace kernbench::topology
