@@ -50,12 +50,12 @@ class TrafficDriver {
     uint32_t last = kNone;                          ///< of those that wait
     bool waits = false;                             ///< the initiator has one that waits; the others are behind it
   };
-  struct alignas(64) Slot {  // a request that an initiator has; in whole cache lines
+  struct alignas(64) Slot {  // a request that an initiator has; in two cache lines, without its rows
     MemoryRequest request;
-    Rows rows;
     TrafficDriver* driver = nullptr;
     Line* line = nullptr;
     uint32_t index = 0;  ///< of the request
+    Rows rows;           ///< of what is no plain read or write
   };
 
   /// The request that is issued as the nth.
@@ -105,10 +105,13 @@ class TrafficDriver {
     s.request.address = r.address;
     s.request.nbytes = r.nbytes;
     s.request.issue_ns = r.issue_ns;
-    s.rows = {1, r.nbytes, 0};
-    s.rows.atomic = r.atomic;
-    s.rows.unanswered = r.unanswered;
-    s.request.rows = &s.rows;
+    s.request.rows = nullptr;
+    if (r.atomic != AtomicKind::none || r.unanswered) {
+      s.rows = {1, r.nbytes, 0};
+      s.rows.atomic = r.atomic;
+      s.rows.unanswered = r.unanswered;
+      s.request.rows = &s.rows;
+    }
     s.request.done = &TrafficDriver::done;
     s.request.context = &s;
     s.request.next_in_line = &TrafficDriver::next_in_line;
@@ -118,11 +121,22 @@ class TrafficDriver {
     return s.request;
   }
 
+  /// Where lines take turns the requests come in the order of the file: what is wanted soon of them and their results.
+  void ask_for_those_behind(uint32_t i) const {
+    constexpr size_t kAhead = 12;
+    if (i + kAhead >= requests_.size()) return;
+    fetch_lines(&requests_[i + kAhead].issue_ns, 1);
+    fetch_lines(&results_[i + kAhead], 1);
+  }
+
   static MemoryRequest* next_in_line(MemoryRequest& request) {
     const Slot& s = *static_cast<Slot*>(request.context);
     TrafficDriver& me = *s.driver;
     const uint32_t next = me.behind_[s.index];
-    if (next != kNone) return &me.slot_for(next, *s.line);
+    if (next != kNone) {
+      me.ask_for_those_behind(next);
+      return &me.slot_for(next, *s.line);
+    }
     s.line->waits = false;
     return nullptr;
   }

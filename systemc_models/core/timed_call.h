@@ -35,8 +35,8 @@ struct Order {
 class TimedCall {
  public:
   TimedCall() = default;
-  void operator()() const { call_(self_, argument_); }
-  explicit operator bool() const { return call_ != nullptr; }
+  void operator()() const { kind_->call(self_, argument_); }
+  explicit operator bool() const { return kind_ != nullptr; }
 
  private:
   template <auto, class Self>
@@ -46,13 +46,15 @@ class TimedCall {
   friend class Timeline;
   using Untyped = void (*)(void* self, void* argument);
   using Ahead = void (*)(const void* self, const void* argument, int step);
-  TimedCall(Untyped c, void* self, void* argument, Ahead ahead = nullptr)
-      : call_(c), self_(self), argument_(argument), ahead_(ahead) {}
+  struct Kind {  // one for each function that is called: an entry of the agenda is a cache line
+    Untyped call;
+    Ahead ahead;  // null: nothing is asked for
+  };
+  TimedCall(const Kind& kind, void* self, void* argument) : kind_(&kind), self_(self), argument_(argument) {}
 
-  Untyped call_ = nullptr;
+  const Kind* kind_ = nullptr;
   void* self_ = nullptr;
   void* argument_ = nullptr;
-  Ahead ahead_ = nullptr;
 };
 
 /// An overload for what a call is about may throw, in the place of a time that is none, a fault that names it.
@@ -65,32 +67,35 @@ inline void fetch_lines(const void* from, size_t lines) {
 }
 /// An overload for what a call is about asks for what the call will touch (fetch_lines), some entries ahead of its
 /// turn, one pointer further at each step from 1 on: before step 1 both objects themselves have been asked for.
-constexpr int kStepsAhead = 5;
+constexpr int kStepsAhead = 6;
 template <class Self, class Argument>
 void ask_ahead(const Self&, const Argument&, int /*step*/) {}
 
 /// self.function(), or function(self): call<&HbmDram::due>(*this).
 template <auto function, class Self>
 TimedCall call(Self& self) {
-  return {[](void* s, void*) { std::invoke(function, *static_cast<Self*>(s)); }, &self, nullptr};
+  static constexpr TimedCall::Kind kind{[](void* s, void*) { std::invoke(function, *static_cast<Self*>(s)); }, nullptr};
+  return {kind, &self, nullptr};
 }
 /// self.function(argument), or function(self, argument).
 template <auto function, class Self, class Argument>
 TimedCall call(Self& self, Argument& argument) {
-  return {[](void* s, void* a) {
-            try {
-              std::invoke(function, *static_cast<Self*>(s), *static_cast<Argument*>(a));
-            } catch (const TimeBeyondRange& e) {
-              blame(e, *static_cast<Argument*>(a));
-              throw;
-            }
-          },
-          &self, &argument,
-          [](const void* s, const void* a, int step) {
-            if (step > 0) return ask_ahead(*static_cast<const Self*>(s), *static_cast<const Argument*>(a), step);
-            fetch_lines(s, 2);
-            fetch_lines(a, std::min<size_t>((sizeof(Argument) + 63) / 64, 7));
-          }};
+  static constexpr TimedCall::Kind kind{[](void* s, void* a) {
+                                          try {
+                                            std::invoke(function, *static_cast<Self*>(s), *static_cast<Argument*>(a));
+                                          } catch (const TimeBeyondRange& e) {
+                                            blame(e, *static_cast<Argument*>(a));
+                                            throw;
+                                          }
+                                        },
+                                        [](const void* s, const void* a, int step) {
+                                          if (step > 0)
+                                            return ask_ahead(*static_cast<const Self*>(s),
+                                                             *static_cast<const Argument*>(a), step);
+                                          fetch_lines(s, 2);
+                                          fetch_lines(a, std::min<size_t>((sizeof(Argument) + 63) / 64, 7));
+                                        }};
+  return {kind, &self, &argument};
 }
 
 }  // namespace kernbench

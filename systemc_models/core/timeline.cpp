@@ -70,26 +70,40 @@ Timeline::Entry Timeline::pop(int from) {
     heap_.pop_back();
   } else {
     lanes_[from].pop_front();
-    look_ahead(lanes_[from], 1);
     if (lanes_[from].empty()) --lanes_used_;  // it was the last: all others end later
   }
   return e;
 }
 
-/// Of the lane's next entries each has what it will touch fetched by one step more: odd steps before a call and even
-/// ones behind it, as a processor has only so many fetches under way at once and drops the others. With few entries
-/// that wait all of it is in the caches anyway.
-void Timeline::look_ahead(const Lane& lane, int first_step) {
+/// Of the lane's next entries each has what it will touch fetched by one step more. A processor has only so many
+/// fetches under way at once and drops the others, so the steps of a turn are divided among three points: before the
+/// call, at the first entry that it makes, and behind it. From an entry's step to its next one, and from the last to
+/// its call, it is two points. With few entries that wait all of it is in the caches anyway.
+void Timeline::look_ahead(const Lane& lane, Point point) {
+  struct Ask {
+    int step;
+    uint32_t place;  // in the lane
+  };
+  constexpr Ask kAsks[3][2] = {{{1, 2}, {4, 0}}, {{0, 3}, {3, 1}}, {{2, 2}, {5, 0}}};
+  static_assert(kStepsAhead == 6);
   constexpr uint32_t kMany = 128;
   if (lane.size() < kMany) return;
-  for (int step = first_step; step < kStepsAhead; step += 2) {
-    const TimedCall& call = lane[static_cast<uint32_t>((kStepsAhead - 1 - step) / 2)].call;
-    if (call.ahead_) call.ahead_(call.self_, call.argument_, step);
+  for (const Ask& ask : kAsks[static_cast<size_t>(point)]) {
+    const TimedCall& call = lane[ask.place].call;
+    if (call.kind_->ahead) call.kind_->ahead(call.self_, call.argument_, ask.step);
   }
+}
+
+/// What is asked for while a call is made, once.
+void Timeline::look_ahead_in_call() {
+  if (called_from_ == kHeap) return;
+  look_ahead(lanes_[called_from_], Point::in_call);
+  called_from_ = kHeap;
 }
 
 void Timeline::at(double t_ns, Order order, const TimedCall& call) {
   if (sequence_ >= most_numbers_) number_anew();
+  if (working_) look_ahead_in_call();
   push({to_fs(t_ns), order, sequence_++, t_ns, call});
   if (!working_) arm();
 }
@@ -134,8 +148,15 @@ void Timeline::work() {
     const Entry e = pop(from);
     now_ns_ = e.t_ns;
     if ((++events_ & 0xffff) == 0 && progress_) progress_(now_ns_, events_);
+    if (from == kHeap) {
+      e.call();
+      continue;
+    }
+    look_ahead(lanes_[from], Point::before);
+    called_from_ = from;
     e.call();
-    if (from != kHeap) look_ahead(lanes_[from], 0);
+    look_ahead_in_call();
+    look_ahead(lanes_[from], Point::behind);
   }
   working_ = false;
   arm();

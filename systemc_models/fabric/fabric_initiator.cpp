@@ -240,8 +240,7 @@ void FabricInitiator::ask_for_done(const FabricTransaction& x, int step) const {
     owner_.fetch_state();
     fetch_lines(&node_, 1);
     fetch_lines(x.hops, 2);
-    fetch_lines(x.route, 1);
-    fetch_lines(&x.route->worked, 1);
+    fetch_lines(x.route, (sizeof(Route) + 63) / 64);
     fetch_lines(x.context, 4);
   } else if (step == 2) {
     for (uint32_t i = 0; i < x.hop_count; ++i) {

@@ -10,14 +10,6 @@ ComputeEngine::ComputeEngine(sc_core::sc_module_name name, const ComponentConfig
   add_unit(stage, 1, needs_slot);
 }
 
-void ComputeEngine::leads_to(PePort& out, PeBlock& next) {
-  if (dynamic_cast<TcmRole*>(&next)) {
-    tcm_ = &out;
-  } else {
-    Engine::leads_to(out, next);
-  }
-}
-
 template <class AccessNs>
 ServiceParts ComputeEngine::parts(const PeItem& item, const Compute& c, AccessNs access_ns) const {
   ServiceParts p;

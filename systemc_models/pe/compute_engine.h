@@ -29,9 +29,6 @@ class ComputeEngine : public Engine {
   ComputeEngine(sc_core::sc_module_name name, const ComponentConfig& config, const ComputeParameters&, Stage,
                 bool needs_slot = true);
 
-  // PeBlock.
-  void leads_to(PePort& out, PeBlock& next) override;
-
   // EngineRole.
   double service_ns(const PeItem& item, const TcmRole&) override;
   ServiceParts service_parts() const override { return parts_; }
@@ -52,7 +49,6 @@ class ComputeEngine : public Engine {
   ServiceParts parts(const PeItem&, const Compute&, AccessNs access_ns) const;
   bool streams(const PeItem& item) const { return !item.token && stream_operands_ && tcm_; }
 
-  PePort* tcm_ = nullptr;
   ServiceParts parts_;  ///< of the item in service
   bool stream_operands_;
 };

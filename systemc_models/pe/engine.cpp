@@ -21,11 +21,27 @@ uint8_t Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
   u.servers = context().arena().make<Server>(servers);
   u.engine = this;
   units_[unit_count_] = &u;
+  stages_[unit_count_] = stage;
   return unit_count_++;
 }
 
 void Engine::called_by(PePort& in, PeBlock& before) {
-  if (dynamic_cast<SchedulerRole*>(&before)) scheduler_ = &in;
+  if (!dynamic_cast<SchedulerRole*>(&before)) return;
+  scheduler_ = &in;
+  scheduler_block_ = &before.block();
+}
+
+void Engine::leads_to(PePort& out, PeBlock& next) {
+  if (dynamic_cast<TcmRole*>(&next)) {
+    tcm_ = &out;
+    return;
+  }
+  next_.add(out, next);
+  const auto* engine = dynamic_cast<const Engine*>(&next);
+  for (uint8_t unit = 0; engine && unit < engine->unit_count_; ++unit) {
+    const auto stage = static_cast<size_t>(engine->stages_[unit]);
+    if (stage < kTileStages) following_[stage] = {engine, engine->units_[unit]};
+  }
 }
 
 Engine::~Engine() {
@@ -33,12 +49,12 @@ Engine::~Engine() {
 }
 
 bool Engine::serves(Stage s) const {
-  return std::any_of(units_, units_ + unit_count_, [s](const Unit* u) { return u->stage == s; });
+  return std::find(stages_, stages_ + unit_count_, s) != stages_ + unit_count_;
 }
 
 uint8_t Engine::unit_of(Stage stage) const {
   uint8_t unit = 0;
-  while (units_[unit]->stage != stage) ++unit;
+  while (stages_[unit] != stage) ++unit;
   return unit;
 }
 
@@ -170,16 +186,44 @@ void Engine::ask_for_finish(const Unit& u, const PeItem& item, int step) const {
   const auto next = [&] { return item.last_stage() ? scheduler_ : &next_[item.next_stage()]; };
   if (step == 1) {
     fetch_lines(&u, kUnitLines + 1);  // its servers are behind it
-    item.command ? fetch_lines(item.command, 5) : fetch_lines(item.request, 2);
+    item.command ? fetch_lines(item.command, 6) : fetch_lines(item.request, 2);
   } else if (step == 2) {
-    fetch_lines(pe_, 1);
+    fetch_lines(pe_, 2);
     if (item.command) fetch_lines(item.command->plan.inputs.data(), 2);
     fetch_lines(next(), 1);
     if (!u.queue.empty()) fetch_lines(u.queue.front(), 3);
-    if (!u.waiting.empty() && !u.waiting.front().item) fetch_lines(u.waiting.front().request, 2);
+    if (!u.waiting.empty()) {
+      const Waiting& w = u.waiting.front();
+      w.item ? fetch_lines(w.from, 1) : fetch_lines(w.request, 2);
+    }
   } else if (step == 3) {
     if (next()) next()->fetch_neighbour();
     if (!u.queue.empty() && !u.queue.front()->command) fetch_lines(u.queue.front()->request, 2);
+    if (!u.waiting.empty() && u.waiting.front().item) u.waiting.front().from->fetch_neighbour();
+  }
+  if (item.command) ask_for_next(u, item, step);
+}
+
+/// The same of what comes of the hand-on: the next engine takes the item, or the scheduler, which feeds the tile that
+/// waits for room here, too.
+void Engine::ask_for_next(const Unit& u, const PeItem& item, int step) const {
+  constexpr size_t kSchedulerLines = 5, kEngineLines = 5, kTcmLines = 2;
+  if (step == 1) fetch_lines(following_, (sizeof(following_) + 63) / 64 + 1);
+  if (step == 2 && scheduler_block_ && (item.last_stage() || (!u.waiting.empty() && u.waiting.front().item)))
+    scheduler_block_->fetch_state(kSchedulerLines);
+  if (item.last_stage() || static_cast<size_t>(item.next_stage()) >= kTileStages) return;
+  const Following& f = following_[static_cast<size_t>(item.next_stage())];
+  if (!f.engine) return;
+  if (step == 2) {
+    f.engine->fetch_state(kEngineLines);
+    fetch_lines(f.unit, (sizeof(Unit) + 63) / 64 + 1);
+    fetch_lines(&f.engine->tcm_, 1);
+  } else if (step == 3) {
+    fetch_lines(f.engine, 1);
+    if (f.engine->tcm_) fetch_lines(f.engine->tcm_, 1);
+  } else if (step == 4 && f.engine->tcm_) {
+    f.engine->tcm_->fetch_neighbour();
+    fetch_lines(pe_->tcm, kTcmLines);
   }
 }
 
@@ -193,7 +237,7 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   ++u.ops;
   change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
   tell(u, server);
-  if (s.item->command && !s.item->command->recorded_in_parts()) end_service(*s.item, s.op_id, t_start, now);
+  if (s.item->command && !s.item->recorded_in_parts()) end_service(*s.item, s.op_id, t_start, now);
   if (u.needs_slot) pe_->accel_slot.release();
   hand_on(unit, server);
 }

@@ -79,9 +79,22 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   Pe* pe_ = nullptr;
   PePort* scheduler_ = nullptr;  ///< where completions go
   uint8_t unit_count_ = 0;
-  uint32_t queue_depth_;
+  Stage stages_[kMostUnits] = {};  ///< the units'
   Unit* units_[kMostUnits] = {};
   StageWays next_;
+  // For ask_ahead() alone: the engines that the stages lead to, with their units, and the scheduler.
+  struct Following {
+    const Engine* engine = nullptr;
+    const Unit* unit = nullptr;
+  };
+  Following following_[kTileStages];
+  const Component* scheduler_block_ = nullptr;
+
+ protected:
+  PePort* tcm_ = nullptr;  ///< to the TCM that it asks; null: it asks none
+
+ private:
+  uint32_t queue_depth_;
 
  public:
   CommandTargetSocket command_in{"command_in", *this};
@@ -96,7 +109,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   CommandInitiatorSocket* command_initiator() override { return &command_out; }
   bool serves(Stage) const override;
   void join(Pe& pe) override { pe_ = &pe; }
-  void leads_to(PePort& out, PeBlock& next) override { next_.add(out, next); }
+  void leads_to(PePort& out, PeBlock& next) override;
   void called_by(PePort& in, PeBlock& before) override;
   tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&) override;
   tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
@@ -143,6 +156,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void hand_on(uint8_t unit, uint16_t server);
   void become_idle(uint8_t unit, uint16_t server);
   void ask_for_finish(const Unit&, const PeItem&, int step) const;
+  void ask_for_next(const Unit&, const PeItem&, int step) const;
   friend void ask_ahead(const Unit&, const PeItem&, int step);
 };
 

@@ -94,7 +94,8 @@ struct QueueSegment;
 /// A simple command or a tile token. One owner at a time; it knows its own way.
 struct PeItem {
   static constexpr bool data_op = true;
-  // The first line of a cache is what every stage looks at, the next what one asks, and where the tile is.
+  // The first line of a cache is what every stage looks at, the next what one asks, and where the tile is, the third
+  // what else a DMA looks at.
   PeCommand* command = nullptr;
   bool token = false;
   bool in_flight = false;
@@ -110,6 +111,7 @@ struct PeItem {
   // Token: which tile, and its real size.
   uint32_t tile_id = 0;
   bool asked_write = false;  ///< pe_tcm: through its write port
+  bool looks_up = false;     ///< DMA: pe_mmu, at the present
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
   // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
   uint64_t asked_bytes = 0;  ///< pe_tcm
@@ -120,20 +122,20 @@ struct PeItem {
   int64_t i = 0, j = 0, k = 0;  ///< token: its place
   PeItem* next_idle = nullptr;
   MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
-  QueueSegment* segment = nullptr;   ///< of a message between PEs, or its credit: it passes no stage
-  PeSetup* setup = nullptr;          ///< what a block is told or asked at no time
-  uint64_t asked_address = 0;        ///< pe_mmu: virtual
-  Rows asked_rows;                   ///< pe_mmu
   // DMA: transactions under way, of those of ranges the next one; turns that wait for the look-up that is under way.
   uint16_t in_dma = 0, turns = 0;
-  bool looks_up = false;
   uint32_t next_group = 0;
-  // DMA through virtual addresses: how far the part that is being moved is, 0: none is; and the part.
-  uint64_t translated_bytes = 0;
-  TilePart translated;
+  uint64_t translated_bytes = 0;    ///< DMA through virtual addresses: how far `translated` is moved; 0: none is
+  QueueSegment* segment = nullptr;  ///< of a message between PEs, or its credit: it passes no stage
+  PeSetup* setup = nullptr;         ///< what a block is told or asked at no time
+  uint64_t asked_address = 0;       ///< pe_mmu: virtual
+  Rows asked_rows;                  ///< pe_mmu
+  TilePart translated;              ///< DMA through virtual addresses: the part that is being moved
 
   Stage stage() const { return stages[stage_at]; }
   bool last_stage() const { return stage_at + 1 == stage_count; }
+  /// Of a command's item: whether its transactions have records instead. No tile's have.
+  bool recorded_in_parts() const;
   Stage next_stage() const { return stages[stage_at + 1]; }
   void describe(OpRecord&) const;
   /// The op, for messages: "tile 3 of composite_gemm at gemm.cpp:42"; empty: none.
@@ -240,5 +242,9 @@ struct PeCommand {
   /// Whether its transactions have records, and it has none as a whole.
   bool recorded_in_parts() const { return ranged && !ranged->groups.empty() && !ranged->parts.empty(); }
 };
+
+inline bool PeItem::recorded_in_parts() const {
+  return !token && command->recorded_in_parts();
+}
 
 }  // namespace kernbench

@@ -84,7 +84,7 @@ void PeDma::begin(uint8_t unit, uint16_t server) {
   item.in_dma = item.turns = 0;
   item.looks_up = false;
   // Of ranges, all pages are looked up before the first grant.
-  const RangedAccess* ranged = item.command ? item.command->ranged.get() : nullptr;
+  const RangedAccess* ranged = item.command && !item.token ? item.command->ranged.get() : nullptr;
   if (!ranged || ranged->asked.empty()) return first_turns(item);
   item.asked_address = ranged->asked_address;
   item.asked_rows = Rows{ranged->asked.size(), ranged->asked.front().nbytes, 0};
@@ -265,7 +265,7 @@ void PeDma::effect_known(FabricTransaction& x) {
 /// What the transaction does for its command; null: the command has no such parts.
 RangedAccess::Part* PeDma::part_of(const FabricTransaction& x) const {
   const PeItem& item = *static_cast<const PeItem*>(x.context);
-  if (x.posted || !item.command || !item.command->recorded_in_parts()) return nullptr;
+  if (x.posted || !item.command || !item.recorded_in_parts()) return nullptr;
   return &of_kernel(*item.command).part_of(x);
 }
 

@@ -10,14 +10,6 @@ PeFetchStore::PeFetchStore(sc_core::sc_module_name name, const ComponentConfig& 
   add_unit(Stage::store, 1);
 }
 
-void PeFetchStore::leads_to(PePort& out, PeBlock& next) {
-  if (dynamic_cast<TcmRole*>(&next)) {
-    tcm_ = &out;
-  } else {
-    Engine::leads_to(out, next);
-  }
-}
-
 Engine::Work PeFetchStore::work(PeItem& item) {
   const bool store = item.stage() == Stage::store;
   const uint64_t bytes = store ? item.store_bytes() : item.fetch_bytes();

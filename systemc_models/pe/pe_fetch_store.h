@@ -17,12 +17,8 @@ class PeFetchStore : public Engine {
         .leads_to({"pe_gemm", "pe_math", "pe_tcm", "pe_dma"});
   }
 
-  void leads_to(PePort& out, PeBlock& next) override;
-
  private:
   Work work(PeItem& item) override;
-
-  PePort* tcm_ = nullptr;
 };
 
 }  // namespace kernbench

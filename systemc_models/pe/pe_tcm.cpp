@@ -18,10 +18,10 @@ uint64_t bytes_of(double megabytes) {
 PeTcm::PeTcm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       PeBlock(static_cast<Component&>(*this)),
-      size_bytes_(bytes_of(parameters.size_mb)),
-      reserved_bytes_(std::min(size_bytes_, bytes_of(parameters.reserved_mb))),
       read_bw_gbs_(parameters.read_bw_gbs),
       write_bw_gbs_(parameters.write_bw_gbs),
+      size_bytes_(bytes_of(parameters.size_mb)),
+      reserved_bytes_(std::min(size_bytes_, bytes_of(parameters.reserved_mb))),
       allocator_(0, size_bytes_ - reserved_bytes_) {}
 
 ImplSpec PeTcm::spec() {

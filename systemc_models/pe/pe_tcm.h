@@ -31,6 +31,10 @@ struct PeTcmParameters : BlockParameters {
 };
 
 class PeTcm : public Component, public PeBlock, public TcmRole {
+  // Before the socket, so that it is beside what the base classes have for every access.
+  double read_bw_gbs_, write_bw_gbs_;
+  uint64_t size_bytes_, reserved_bytes_;
+
  public:
   using Parameters = PeTcmParameters;
   CommandTargetSocket command_in{"command_in", *this};
@@ -52,8 +56,6 @@ class PeTcm : public Component, public PeBlock, public TcmRole {
   }
 
  private:
-  uint64_t size_bytes_, reserved_bytes_;
-  double read_bw_gbs_, write_bw_gbs_;
   FirstFitAllocator allocator_;
 };
 

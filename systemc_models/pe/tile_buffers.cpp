@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace kernbench {
 
@@ -12,13 +13,12 @@ TileBuffers::TileBuffers(uint64_t nbytes) : capacity_(nbytes), free_bytes_(nbyte
 TileBuffer TileBuffers::take(uint64_t nbytes) {
   if (nbytes > free_bytes_) throw std::logic_error("a tile buffer was asked for that is larger than what is free");
   free_bytes_ -= nbytes;
-  if (!returned_.empty()) {
-    const TileBuffer& last = returned_.back();
-    if (last.others.empty() && last.first.nbytes == nbytes) {
-      const TileBuffer again{last.first, {}};
-      returned_.pop_back();
-      return again;
-    }
+  if (last_.empty() && !returned_.empty()) {
+    last_ = std::move(returned_.back());
+    returned_.pop_back();
+  }
+  if (!last_.empty()) {
+    if (last_.others.empty() && last_.first.nbytes == nbytes) return {std::exchange(last_.first, {}), {}};
     fill_returned();
   }
   TileBuffer b;
@@ -62,6 +62,7 @@ void TileBuffers::fill(BufferPiece piece) {
 }
 
 void TileBuffers::fill_returned() {
+  returned_.push_back(std::exchange(last_, {}));
   for (const TileBuffer& b : returned_) {
     fill(b.first);
     for (const BufferPiece& p : b.others) fill(p);
@@ -72,7 +73,8 @@ void TileBuffers::fill_returned() {
 void TileBuffers::give_back(TileBuffer&& buffer) {
   free_bytes_ += buffer.first.nbytes;
   for (const BufferPiece& p : buffer.others) free_bytes_ += p.nbytes;
-  returned_.push_back(std::move(buffer));
+  if (!last_.empty()) returned_.push_back(std::move(last_));
+  last_ = std::move(buffer);
 }
 
 }  // namespace kernbench
