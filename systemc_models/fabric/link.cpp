@@ -5,14 +5,11 @@
 namespace kernbench {
 
 Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
-  constexpr size_t kPast = 8;
   const uint64_t arrival = femtoseconds(arrival_ns), ready = femtoseconds(ready_ns);
+  if (latest_fs_ < arrival) first_ = pending_.size();  // mostly: without a look at them
   while (first_ < pending_.size() && pending_[first_].fs < arrival) ++first_;
   if (first_ == pending_.size()) {
     pending_.clear();
-    first_ = 0;
-  } else if (first_ >= kPast) {  // what is to be looked at stays in few cache lines
-    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
   Order order = own;

@@ -157,7 +157,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
     }
   }
   Submitted& submitted = enqueue(std::move(s), desc);
-  if (fills_handle(*desc)) loads_[desc->output.addr] = &submitted;
+  if (fills_handle(*desc)) load_begins(desc->output.addr);
   if ((desc->type == CommandType::load || desc->type == CommandType::store) && !desc->ranged && !desc->polls) {
     const uint64_t place = desc->type == CommandType::load ? desc->operands.front().ref.addr : desc->output.addr;
     if (polls_.accesses(place)) tell_polling(*desc, place);
@@ -399,7 +399,7 @@ void KernelRunner::complete(PeCommand& command) {
     system_.apply(command.desc);
   if (fills_handle(*command.desc) || command.type == CommandType::receive) {
     const uint64_t addr = command.desc->output.addr;
-    loads_.erase(addr);
+    load_ends(addr);
     if (!free_later_.empty() && free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
   if (!command.fault.empty()) {
@@ -472,7 +472,7 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   submitted.call.seq = desc->seq;
   if (sends && history_)
     history_->sent(pe_.index, message_id(pe_.index, submitted.call.port, messages_sent_.at(submitted.call.port)++));
-  if (!sends && desc->output.nbytes() > 0) loads_[desc->output.addr] = &submitted;
+  if (!sends && desc->output.nbytes() > 0) load_begins(desc->output.addr);
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue_queue_op>(*this, submitted));
   return submitted.ticket;
 }
@@ -512,7 +512,7 @@ void KernelRunner::wait_for_slot(Ticket t) {
 void KernelRunner::store_received(Submitted& s) {
   Submitted& store = *s.store;
   note_message(s);
-  loads_.erase(s.desc->output.addr);
+  load_ends(s.desc->output.addr);
   s.op->store->submit_ns = store.issue_ns = timeline().now_ns();
   take_effect(store);
   if (pe_.observer) pe_.observer->command_submitted(pe_, store, store.issue_ns);
@@ -612,6 +612,16 @@ void KernelRunner::wait(Ticket t) {
   messages_.erase(message);
 }
 
+void KernelRunner::load_begins(uint64_t addr) {
+  if (std::find(loads_.begin(), loads_.end(), addr) == loads_.end()) loads_.push_back(addr);
+}
+
+/// Loads end nearly in the order in which they began.
+void KernelRunner::load_ends(uint64_t addr) {
+  const auto it = std::find(loads_.begin(), loads_.end(), addr);
+  if (it != loads_.end()) loads_.erase(it);
+}
+
 uint64_t KernelRunner::tcm_alloc(uint64_t nbytes) {
   FirstFitAllocator& a = pe_.tcm->allocator();
   if (const auto addr = a.allocate(nbytes)) return *addr;
@@ -621,7 +631,7 @@ uint64_t KernelRunner::tcm_alloc(uint64_t nbytes) {
 }
 
 void KernelRunner::tcm_free(uint64_t addr) {
-  if (loads_.count(addr)) {
+  if (std::find(loads_.begin(), loads_.end(), addr) != loads_.end()) {
     free_later_[addr] = true;
   } else {
     pe_.tcm->allocator().free(addr);

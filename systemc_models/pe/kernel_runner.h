@@ -152,6 +152,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   /// Of a command that is not done; else null.
   Submitted* open(Ticket) const;
   void keep_op_ids(const Submitted&);
+  void load_begins(uint64_t addr);
+  void load_ends(uint64_t addr);
 
   Timeline& timeline() const;
 
@@ -193,12 +195,12 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   size_t polls_of_instant_ = 0;
   uint64_t polls_after_ = PollWatch::kMany;
   PollWatch polls_;
-  std::map<Ticket, KernelFault> faults_;            ///< of receives that got another message than they expect
-  std::vector<std::string> port_names_;             ///< of the launch
-  std::vector<uint64_t> messages_sent_;             ///< by port, for the history
-  std::unordered_map<Ticket, uint64_t> messages_;   ///< of receives that nobody has waited for, for the history
-  std::unordered_map<uint64_t, Submitted*> loads_;  ///< in flight, by TCM address
-  std::unordered_map<uint64_t, bool> free_later_;   ///< TCM freed while a load into it is in flight
+  std::map<Ticket, KernelFault> faults_;           ///< of receives that got another message than they expect
+  std::vector<std::string> port_names_;            ///< of the launch
+  std::vector<uint64_t> messages_sent_;            ///< by port, for the history
+  std::unordered_map<Ticket, uint64_t> messages_;  ///< of receives that nobody has waited for, for the history
+  std::vector<uint64_t> loads_;                    ///< the TCM addresses that loads in flight fill, oldest first
+  std::unordered_map<uint64_t, bool> free_later_;  ///< TCM freed while a load into it is in flight
 };
 
 /// The command that times what an OpDesc says. KernelFault where the hardware has no such command (strides).
