@@ -6,7 +6,7 @@
 namespace kernbench {
 namespace {
 
-constexpr uint32_t kMany = 128;  // entries of a lane that asks ahead
+constexpr uint32_t kMany = 512;  // entries of a lane that asks ahead
 
 constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
 
