@@ -6,6 +6,8 @@
 namespace kernbench {
 namespace {
 
+constexpr uint32_t kMany = 512;  // entries of a lane that asks ahead
+
 constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
 
 }  // namespace
@@ -86,7 +88,6 @@ void Timeline::look_ahead(const Lane& lane, Point point) {
   };
   constexpr Ask kAsks[3][2] = {{{1, 2}, {4, 0}}, {{0, 3}, {3, 1}}, {{2, 2}, {5, 0}}};
   static_assert(kStepsAhead == 6);
-  constexpr uint32_t kMany = 128;
   if (lane.size() < kMany) return;
   for (const Ask& ask : kAsks[static_cast<size_t>(point)]) {
     const TimedCall& call = lane[ask.place].call;
@@ -103,7 +104,7 @@ void Timeline::look_ahead_in_call() {
 
 void Timeline::at(double t_ns, Order order, const TimedCall& call) {
   if (sequence_ >= most_numbers_) number_anew();
-  if (working_) look_ahead_in_call();
+  if (called_from_ != kHeap) look_ahead_in_call();
   push({to_fs(t_ns), order, sequence_++, t_ns, call});
   if (!working_) arm();
 }
@@ -148,7 +149,7 @@ void Timeline::work() {
     const Entry e = pop(from);
     now_ns_ = e.t_ns;
     if ((++events_ & 0xffff) == 0 && progress_) progress_(now_ns_, events_);
-    if (from == kHeap) {
+    if (from == kHeap || lanes_[from].size() < kMany) {
       e.call();
       continue;
     }
