@@ -29,24 +29,15 @@ struct Rows {
 /// Blocks of queries of one head, each of rows of one PE.
 using Unit = std::vector<Rows>;
 
-/// The rows of all PEs of the rank, and what of them this PE does.
+/// What this PE does of the rows of its rank.
 class Share {
  public:
   Share(const tl::Context& tl, const tl::Args& args)
-      : seq_(args.integer("seq")), step_(flash_rows(args.integer("dim"))) {
-    for (uint32_t p = 0; p < args.shards(); ++p) {
-      const tl::View &q = args.shard("q", p), &o = args.shard("o", p);
-      if (q.empty() || (tl.world_size() > 1 && tl.launch().pes[p].rank != tl.rank())) continue;
-      in_order_ = in_order_ && q.offset == o.offset && q.shape == o.shape &&
-                  (stored_.empty() || stored_.back().range.end() == q.offset[0]);
-      if (&q == &args["q"]) me_ = stored_.size();
-      stored_.push_back({&q, &o, range_of(q, 0)});
-    }
-  }
+      : tl_(tl), args_(args), seq_(args.integer("seq")), step_(flash_rows(args.integer("dim"))) {}
 
   std::vector<Unit> own() const {
     std::vector<Unit> units;
-    const Rows& rows = stored_[me_];
+    const Rows rows{&args_["q"], &args_["o"], range_of(args_["q"], 0)};
     for (int64_t row = rows.range.first; row < rows.range.end(); row = units.back().back().range.end()) {
       const int64_t count = std::min({step_, rows.range.end() - row, seq_ - row % seq_});  // never across heads
       units.push_back({{rows.q, rows.o, {row, count}}});
@@ -55,7 +46,8 @@ class Share {
   }
 
   /// Of each head an early and a late block of half a PE's rows for each PE, one of them mostly its own.
-  std::vector<Unit> early_and_late() const {
+  std::vector<Unit> early_and_late() {
+    find_stored();
     const int64_t begin = stored_.front().range.first, end = stored_.back().range.end();
     const auto pes = static_cast<int64_t>(stored_.size()), me = static_cast<int64_t>(me_);
     const auto cuts_a_head = [&](const Rows& r) { return r.range.first % seq_ != 0; };
@@ -82,6 +74,16 @@ class Share {
   }
 
  private:
+  void find_stored() {
+    for (uint32_t p = 0; p < args_.shards(); ++p) {
+      const tl::View &q = args_.shard("q", p), &o = args_.shard("o", p);
+      if (q.empty() || (tl_.world_size() > 1 && tl_.launch().pes[p].rank != tl_.rank())) continue;
+      in_order_ = in_order_ && q.offset == o.offset && q.shape == o.shape &&
+                  (stored_.empty() || stored_.back().range.end() == q.offset[0]);
+      if (&q == &args_["q"]) me_ = stored_.size();
+      stored_.push_back({&q, &o, range_of(q, 0)});
+    }
+  }
   void add(const Range& rows, Unit* to) const {
     for (const Rows& r : stored_) {
       const Range part = cut(rows, r.range);
@@ -89,8 +91,10 @@ class Share {
     }
   }
 
+  const tl::Context& tl_;
+  const tl::Args& args_;
   const int64_t seq_, step_;
-  std::vector<Rows> stored_;  ///< by PE that has some
+  std::vector<Rows> stored_;  ///< by PE of the rank that has some
   size_t me_ = 0;
   bool in_order_ = true;  ///< one behind the other, o's as q's
 };
@@ -165,7 +169,7 @@ class Attention {
 
 void attention(tl::Context& tl, const tl::Args& args) {
   if (args["q"].empty()) return;
-  const Share share(tl, args);
+  Share share(tl, args);
   const Attention attention(tl, args);
   for (const Unit& u : args.flag("causal") ? share.early_and_late() : share.own()) attention.attend(u);
 }

@@ -284,15 +284,17 @@ class Gemm {
     const int64_t most_k = std::clamp<int64_t>(room, 1, args_.integer("panel_k"));
     const int64_t first_k = std::min(most_k, args_.integer("first_k"));
     const bool keep = ns > 1 && may_keep;
+    two_blocks_ = sum_ && keep && (rows + 2 * cols) * k.count * item <= keep_bytes();
     const std::set<int64_t> own_cuts = cuts_in(of_ranks[own_rank()]);
     gather(of_ranks, std::min(most_k, kGatheredK), panels(own_cuts, first_k, most_k).size());
     for (size_t i = 0; i < ms; ++i) {
       for (size_t j = 0; j < ns; ++j) {
         std::vector<Range> all = panels(own_cuts, todo_.empty() ? first_k : most_k, most_k);
         for (const Far& f : a_.far) all.insert(all.end(), f.panels.begin(), f.panels.end());
+        panels_of_block_ = all.size();
         for (size_t p = 0; p < all.size(); ++p)
           todo_.push_back(
-              {i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, p == all.size() * 5 / 6, {}, {}, {}});
+              {i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, p == all.size() * 5 / 6, {}, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
@@ -336,8 +338,10 @@ class Gemm {
     bool first, last;
     bool a_is_kept;
     bool goes_on;  ///< what the ranks add up of the block before
-    std::optional<Piece> a, b;
-    std::vector<Sum> sums;  ///< with what this panel adds
+    std::optional<Piece> a;
+    std::shared_ptr<Piece> b;             ///< two blocks may have one
+    std::vector<int64_t> columns_before;  ///< by part of b: in the piece, of the block before
+    std::vector<Sum> sums;                ///< with what this panel adds
   };
   /// a's parts of one panel.
   struct Held {
@@ -373,7 +377,19 @@ class Gemm {
   void ask(size_t at) {
     Step& s = todo_[at];
     if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), s.k);
-    s.b.emplace(tl_, b_, columns_of(s), s.k);
+    if (s.b) return;  // it came with the block before
+    std::vector<Range> columns = columns_of(s);
+    s.columns_before.assign(columns.size(), 0);
+    Step* next = two_blocks_ && s.j % 2 == 1 && s.j + 1 < column_cuts_.size() ? &todo_[at + panels_of_block_] : nullptr;
+    if (next) {
+      const std::vector<Range> more = columns_of(*next);
+      for (size_t p = 0; p < columns.size(); ++p) {
+        next->columns_before.push_back(columns[p].count);
+        columns[p] = {columns[p].first, columns[p].count + more[p].count};
+      }
+    }
+    s.b = std::make_shared<Piece>(tl_, b_, columns, s.k);
+    if (next) next->b = s.b;
   }
 
   /// Adds a panel's products to the sums. Simple commands of one engine go in order, so that nothing waits for sums.
@@ -392,7 +408,7 @@ class Gemm {
     if (s->first) sums_.assign(of_parts.size() * cols.size(), {});
     for (const Held& h : s->a ? a : kept_) {
       const Range k = cut(s->k, h.k);
-      if (!k.empty()) multiply(*s, h, b, k);
+      if (!k.empty()) multiply(*s, h, b, cols, k);
     }
     for (size_t i = 0; i < of_parts.size(); ++i) {
       for (size_t j = 0; j < cols.size(); ++j) {
@@ -408,7 +424,8 @@ class Gemm {
     s->b.reset();
   }
 
-  void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const Range& k) {
+  void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const std::vector<Range>& cols,
+                const Range& k) {
     const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none" && !summed_apart_;
     const DType acc = is_float(a_.dtype) ? DType::f32 : DType::i32;
     const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
@@ -416,9 +433,9 @@ class Gemm {
       for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts come first
         const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.parts.size(),
                      j = (static_cast<size_t>(b_.pe) + jj) % b.size();
-        if (!a.parts[i].valid() || !b[j].valid()) continue;
+        if (!a.parts[i].valid() || cols[j].empty()) continue;
         const tl::Tensor x = a.parts[i].slice(1, k.first - a.k.first, k.count);
-        const tl::Tensor y = b[j].slice(0, k.first - s.k.first, k.count);
+        const tl::Tensor y = b[j].slice(0, k.first - s.k.first, k.count).slice(1, s.columns_before[j], cols[j].count);
         tl::Tensor& sum = sums_[i * b.size() + j];
         sum = sum.valid() ? tl_.async().dot(x, y, sum, type) : tl_.dot_async(x, y, type);
       }
@@ -602,6 +619,8 @@ class Gemm {
   std::set<int64_t> cuts_;
   int64_t most_rows_ = 0, most_cols_ = 0;
   Cuts row_cuts_, column_cuts_;  ///< of a PE's rows and columns: the blocks of c
+  bool two_blocks_ = false;      ///< b comes for two blocks of columns at once, but for the first
+  size_t panels_of_block_ = 0;   ///< all but the first
   Output out_;
   std::optional<SumOverRanks> sum_;
   std::vector<Range> owned_;  ///< columns that each rank adds up

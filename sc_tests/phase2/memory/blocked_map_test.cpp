@@ -99,7 +99,8 @@ TEST(BlockedMap, keeps_neighbours_together) {
   const BlockedMap<int> copy = map;
   const auto near = [](const auto& entries) {
     size_t n = 0;
-    for (auto at = entries.begin(), next = std::next(at); next != entries.end(); at = next, ++next) n += &*next == &*at + 1;
+    for (auto at = entries.begin(), next = std::next(at); next != entries.end(); at = next, ++next)
+      n += &*next == &*at + 1;
     return n;
   };
   EXPECT_GE(near(map), 4800u - 4800 / BlockedMap<int>::kMost);
