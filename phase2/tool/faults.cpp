@@ -1,5 +1,6 @@
 #include "kernbench/phase2/tool/faults.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,7 +29,7 @@ std::terminate_handler other_terminate = nullptr;
     if (const auto e = std::current_exception()) std::rethrow_exception(e);
   } catch (const std::bad_alloc&) {
     say_out_of_memory(program_invocation_short_name);
-    _exit(1);
+    syscall(SYS_exit_group, 1);  // _exit() in a kernel's thread would be told as the kernel's own
   } catch (...) {
   }
   other_terminate();
