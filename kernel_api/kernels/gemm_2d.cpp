@@ -294,7 +294,7 @@ class Gemm {
         panels_of_block_ = all.size();
         for (size_t p = 0; p < all.size(); ++p)
           todo_.push_back(
-              {i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, p == all.size() * 5 / 6, {}, {}, {}, {}});
+              {i, j, all[p], p == 0, p + 1 == all.size(), keep && j > 0, p == all.size() * 5 / 6, {}, {}, {}});
       }
     }
     const auto ahead = static_cast<size_t>(args_.integer("ahead"));
@@ -339,9 +339,8 @@ class Gemm {
     bool a_is_kept;
     bool goes_on;  ///< what the ranks add up of the block before
     std::optional<Piece> a;
-    std::shared_ptr<Piece> b;             ///< two blocks may have one
-    std::vector<int64_t> columns_before;  ///< by part of b: in the piece, of the block before
-    std::vector<Sum> sums;                ///< with what this panel adds
+    std::shared_ptr<Piece> b;  ///< two blocks may have one
+    std::vector<Sum> sums;     ///< with what this panel adds
   };
   /// a's parts of one panel.
   struct Held {
@@ -377,25 +376,33 @@ class Gemm {
   void ask(size_t at) {
     Step& s = todo_[at];
     if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), s.k);
-    if (s.b) return;  // it came with the block before
+    if (s.b) return;  // asked for with the block before
     std::vector<Range> columns = columns_of(s);
-    s.columns_before.assign(columns.size(), 0);
-    Step* next = two_blocks_ && s.j % 2 == 1 && s.j + 1 < column_cuts_.size() ? &todo_[at + panels_of_block_] : nullptr;
-    if (next) {
-      const std::vector<Range> more = columns_of(*next);
-      for (size_t p = 0; p < columns.size(); ++p) {
-        next->columns_before.push_back(columns[p].count);
-        columns[p] = {columns[p].first, columns[p].count + more[p].count};
-      }
+    const bool of_two = s.j + 1 < column_cuts_.size() && comes_with_before(s.j + 1);
+    if (of_two) {
+      const std::vector<Range> more = along(b_, column_cuts_, s.j + 1);
+      for (size_t p = 0; p < columns.size(); ++p) columns[p].count += more[p].count;
     }
     s.b = std::make_shared<Piece>(tl_, b_, columns, s.k);
-    if (next) next->b = s.b;
+    if (of_two) todo_[at + panels_of_block_].b = s.b;
+  }
+  /// Whether a block's columns of b come behind those of the block before, in one piece.
+  bool comes_with_before(size_t j) const { return two_blocks_ && j > 0 && j % 2 == 0; }
+
+  std::vector<tl::Tensor> parts_of_b(const Step& s) const {
+    std::vector<tl::Tensor> parts = s.b->parts();
+    const std::vector<Range> columns = columns_of(s);
+    for (size_t p = 0; p < parts.size(); ++p) {
+      const int64_t before = comes_with_before(s.j) ? along(b_, column_cuts_, s.j - 1)[p].count : 0;
+      parts[p] = columns[p].empty() ? tl::Tensor() : parts[p].slice(1, before, columns[p].count);
+    }
+    return parts;
   }
 
   /// Adds a panel's products to the sums. Simple commands of one engine go in order, so that nothing waits for sums.
   void multiply(Step* s, bool keep) {
     const std::vector<Range> rows = rows_of(*s), cols = columns_of(*s);
-    const std::vector<tl::Tensor> b = s->b->parts();
+    const std::vector<tl::Tensor> b = parts_of_b(*s);
     std::vector<Held> a;
     if (s->a) a.push_back({s->k, a_.stacked ? std::vector<tl::Tensor>{s->a->whole(tl_)} : s->a->parts()});
     if (s->a && keep) {
@@ -408,7 +415,7 @@ class Gemm {
     if (s->first) sums_.assign(of_parts.size() * cols.size(), {});
     for (const Held& h : s->a ? a : kept_) {
       const Range k = cut(s->k, h.k);
-      if (!k.empty()) multiply(*s, h, b, cols, k);
+      if (!k.empty()) multiply(*s, h, b, k);
     }
     for (size_t i = 0; i < of_parts.size(); ++i) {
       for (size_t j = 0; j < cols.size(); ++j) {
@@ -424,8 +431,7 @@ class Gemm {
     s->b.reset();
   }
 
-  void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const std::vector<Range>& cols,
-                const Range& k) {
+  void multiply(const Step& s, const Held& a, const std::vector<tl::Tensor>& b, const Range& k) {
     const bool ends = s.last && k.end() == s.k.end() && args_.choice("activation") == "none" && !summed_apart_;
     const DType acc = is_float(a_.dtype) ? DType::f32 : DType::i32;
     const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
@@ -433,9 +439,9 @@ class Gemm {
       for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts come first
         const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.parts.size(),
                      j = (static_cast<size_t>(b_.pe) + jj) % b.size();
-        if (!a.parts[i].valid() || cols[j].empty()) continue;
+        if (!a.parts[i].valid() || !b[j].valid()) continue;
         const tl::Tensor x = a.parts[i].slice(1, k.first - a.k.first, k.count);
-        const tl::Tensor y = b[j].slice(0, k.first - s.k.first, k.count).slice(1, s.columns_before[j], cols[j].count);
+        const tl::Tensor y = b[j].slice(0, k.first - s.k.first, k.count);
         tl::Tensor& sum = sums_[i * b.size() + j];
         sum = sum.valid() ? tl_.async().dot(x, y, sum, type) : tl_.dot_async(x, y, type);
       }

@@ -613,13 +613,13 @@ void KernelRunner::wait(Ticket t) {
 }
 
 void KernelRunner::load_begins(uint64_t addr) {
-  if (std::find(loads_.begin(), loads_.end(), addr) == loads_.end()) loads_.push_back(addr);
+  const auto at = std::lower_bound(loads_.begin(), loads_.end(), addr);
+  if (at == loads_.end() || *at != addr) loads_.insert(at, addr);
 }
 
-/// Loads end nearly in the order in which they began.
 void KernelRunner::load_ends(uint64_t addr) {
-  const auto it = std::find(loads_.begin(), loads_.end(), addr);
-  if (it != loads_.end()) loads_.erase(it);
+  const auto at = std::lower_bound(loads_.begin(), loads_.end(), addr);
+  if (at != loads_.end() && *at == addr) loads_.erase(at);
 }
 
 uint64_t KernelRunner::tcm_alloc(uint64_t nbytes) {
@@ -631,7 +631,7 @@ uint64_t KernelRunner::tcm_alloc(uint64_t nbytes) {
 }
 
 void KernelRunner::tcm_free(uint64_t addr) {
-  if (std::find(loads_.begin(), loads_.end(), addr) != loads_.end()) {
+  if (std::binary_search(loads_.begin(), loads_.end(), addr)) {
     free_later_[addr] = true;
   } else {
     pe_.tcm->allocator().free(addr);

@@ -199,7 +199,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::vector<std::string> port_names_;            ///< of the launch
   std::vector<uint64_t> messages_sent_;            ///< by port, for the history
   std::unordered_map<Ticket, uint64_t> messages_;  ///< of receives that nobody has waited for, for the history
-  std::vector<uint64_t> loads_;                    ///< the TCM addresses that loads in flight fill, oldest first
+  std::vector<uint64_t> loads_;                    ///< the TCM addresses that loads in flight fill, sorted
   std::unordered_map<uint64_t, bool> free_later_;  ///< TCM freed while a load into it is in flight
 };
 
