@@ -3,6 +3,7 @@
 
 #include "kernbench/kernel_api/context.h"
 #include "kernbench/kernel_api/core.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::tl {
 
@@ -29,10 +30,8 @@ std::vector<uint32_t> find_ports(PeBackend& backend, const char* call, const std
   for (const std::string& name : names) {
     const auto it = std::find(ports.begin(), ports.end(), name);
     if (it == ports.end()) {
-      std::string legal;
-      for (const std::string& p : ports) legal += (legal.empty() ? "" : ", ") + p;
       fault(where, std::string(call) + " on " + name + ": " + backend.pe_id() + " has no such port; it has " +
-                       (legal.empty() ? "none: the kernel declares no connection of it" : legal));
+                       (ports.empty() ? "none: the kernel declares no connection of it" : joined(ports)));
     }
     found.push_back(static_cast<uint32_t>(it - ports.begin()));
   }

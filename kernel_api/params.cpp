@@ -13,12 +13,6 @@ namespace kernbench {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : between) + w;
-  return text;
-}
-
 std::string shortest(double v) {
   char text[40];
   for (int digits = 1; digits <= 17; ++digits) {
@@ -178,7 +172,7 @@ Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs
       std::vector<std::string> names;
       for (const ParamSpec& s : specs) names.push_back(s.name);
       throw BadParam(what + " has no parameter '" + name + "'" + did_you_mean(name, names) + " it has " +
-                     joined(names, ", "));
+                     joined(names));
     }
     if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
       throw BadParam("parameter '" + name + "' of " + what + " is given twice");

@@ -39,7 +39,7 @@ const ProgramSpec& ProgramRegistry::at(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& [n, spec] : programs_) names.push_back(n);
   throw BadParam(fmt::format("there is no program '{}'{} there are {}", name, did_you_mean(name, names),
-                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+                             names.empty() ? "none" : joined(names)));
 }
 
 std::vector<const ProgramSpec*> ProgramRegistry::all() const {

@@ -40,8 +40,7 @@ const KernelSpec& KernelRegistry::at(const std::string& name) const {
   if (const KernelSpec* spec = find(name)) return *spec;
   std::vector<std::string> names;
   for (const auto& [n, spec] : kernels_) names.push_back(n);
-  throw BadParam(
-      fmt::format("there is no kernel '{}'{} there are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
+  throw BadParam(fmt::format("there is no kernel '{}'{} there are {}", name, did_you_mean(name, names), joined(names)));
 }
 
 std::vector<const KernelSpec*> KernelRegistry::all() const {

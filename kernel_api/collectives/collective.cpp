@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernbench/kernel_api/params.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::ccl {
 namespace {
@@ -171,11 +172,8 @@ std::vector<const Phase*> Group::phases() const {
 
 std::string unavailable(const LaunchShape& launch, const Collective& c, const Members& pes) {
   const auto& known = algorithms_of(c.op);
-  if (std::find(known.begin(), known.end(), c.algorithm) == known.end()) {
-    std::string names;
-    for (const std::string& a : known) names += (names.empty() ? "" : ", ") + a;
-    return std::string(name_of(c.op)) + " has " + names;
-  }
+  if (std::find(known.begin(), known.end(), c.algorithm) == known.end())
+    return std::string(name_of(c.op)) + " has " + joined(known);
   const Axes over = parse_axes(c.over);
   const std::string members = std::to_string(pes.size());
   if (c.algorithm == "halving" && !is_power_of_two(static_cast<int64_t>(pes.size())))

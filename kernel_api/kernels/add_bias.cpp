@@ -6,7 +6,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::add_bias_kernel {
 namespace {
 
 constexpr int64_t kElements = 1 << 16;         // of a block
@@ -53,4 +53,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::add_bias_kernel

@@ -4,7 +4,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/order.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::argmax_kernel {
 namespace {
 
 void argmax(tl::Context& tl, const tl::Args& args) {
@@ -35,4 +35,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::argmax_kernel

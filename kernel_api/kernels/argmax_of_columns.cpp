@@ -10,7 +10,7 @@
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::argmax_of_columns_kernel {
 namespace {
 
 constexpr Exchange kOfColumns{"", "cube+rank"};
@@ -99,4 +99,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::argmax_of_columns_kernel

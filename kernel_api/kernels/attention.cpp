@@ -17,7 +17,7 @@
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/check/verify.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::attention_kernel {
 namespace {
 
 /// Rows of q and o [heads · seq, dim] that one PE stores.
@@ -246,4 +246,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::attention_kernel

@@ -8,7 +8,7 @@
 #include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::attention_columns_kernel {
 namespace {
 
 /// The shards that hold the rows of k (or v) in order: this PE's own if it has all of them, else those of its rank, or
@@ -117,4 +117,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::attention_columns_kernel

@@ -8,6 +8,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/phase2/eval/convert.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::kernels {
 namespace {
@@ -230,12 +231,6 @@ Reference reference_of(Op op) {
   };
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : "|") + w;
-  return text;
-}
-
 }  // namespace
 
 Collective collective_of(Op op, const Params& p) {
@@ -270,7 +265,7 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
   params->push_back(ParamSpec::text("over", "rank+cube+pe", "rank, cube, pe, joined by +",
                                     "axes along which the members of a group differ"));
   if (reduces(op)) params->push_back(ParamSpec::choice("redop", {"sum", "max", "min", "prod"}, "the reduction"));
-  params->push_back(ParamSpec::text("algorithm", "auto", "auto|best|" + joined(ccl::algorithms_of(op)),
+  params->push_back(ParamSpec::text("algorithm", "auto", "auto|best|" + joined(ccl::algorithms_of(op), "|"),
                                     "auto: the one of least cost; best: the quickest of all when simulated alone"));
   if (op == Op::all_reduce)
     params->push_back(ParamSpec::text("root", "centre", "centre, corner or a number",

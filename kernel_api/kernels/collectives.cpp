@@ -7,7 +7,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::collectives_kernel {
 namespace {
 
 using ccl::Collective;
@@ -174,4 +174,4 @@ const RegisterKernel registered_sendrecv{
 const RegisterKernel registered_barrier{barrier_spec(barrier)};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::collectives_kernel

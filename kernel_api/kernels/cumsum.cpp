@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::cumsum_kernel {
 namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
@@ -73,4 +73,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::cumsum_kernel

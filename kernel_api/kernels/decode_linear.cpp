@@ -33,7 +33,7 @@
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::decode_linear_kernel {
 namespace {
 
 /// Who exchanges what.
@@ -787,4 +787,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::decode_linear_kernel

@@ -4,7 +4,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/phase2/eval/philox.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::dropout_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -52,4 +52,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::dropout_kernel

@@ -5,7 +5,7 @@
 #include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::elementwise_kernel {
 namespace {
 
 /// All axes but the last seen as one.
@@ -67,4 +67,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::elementwise_kernel

@@ -5,7 +5,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::embedding_kernel {
 namespace {
 
 constexpr int64_t kIndices = 1024;  // loaded at once
@@ -67,4 +67,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::embedding_kernel

@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::embedding_gather_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -47,4 +47,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::embedding_gather_kernel

@@ -20,7 +20,7 @@
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/check/verify.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::flash_decode_kernel {
 namespace {
 
 constexpr double kUnseen = -1e30;
@@ -661,4 +661,4 @@ KernelSpec combine_spec() {
 const RegisterKernel decode_registered{decode_spec()}, combine_registered{combine_spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::flash_decode_kernel

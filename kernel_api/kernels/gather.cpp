@@ -4,7 +4,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gather_kernel {
 namespace {
 
 constexpr int64_t kIndices = 1024;  // loaded at once
@@ -63,4 +63,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gather_kernel

@@ -1,7 +1,7 @@
 // C = A · B by one composite a PE: the scheduler tiles the PE's rows and keeps DMA, GEMM and write-back busy at once.
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gemm_kernel {
 namespace {
 
 void gemm(tl::Context& tl, const tl::Args& args) {
@@ -29,4 +29,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gemm_kernel

@@ -31,7 +31,7 @@
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gemm_2d_kernel {
 namespace {
 
 using ccl::Grid;
@@ -751,4 +751,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gemm_2d_kernel

@@ -3,7 +3,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gemm_dot_kernel {
 namespace {
 
 void gemm_dot(tl::Context& tl, const tl::Args& args) {
@@ -50,4 +50,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gemm_dot_kernel

@@ -3,7 +3,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gemm_epilogue_kernel {
 namespace {
 
 // Columns a composite covers: the panel's part of the bias lies in TCM meanwhile.
@@ -60,4 +60,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gemm_epilogue_kernel

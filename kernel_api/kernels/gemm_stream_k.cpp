@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gemm_stream_k_kernel {
 namespace {
 
 void gemm_stream_k(tl::Context& tl, const tl::Args& args) {
@@ -74,4 +74,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gemm_stream_k_kernel

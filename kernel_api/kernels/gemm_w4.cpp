@@ -5,7 +5,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/phase2/eval/convert.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gemm_w4_kernel {
 namespace {
 
 void gemm_w4(tl::Context& tl, const tl::Args& args) {
@@ -90,4 +90,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gemm_w4_kernel

@@ -6,7 +6,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::glu_kernel {
 namespace {
 
 constexpr int64_t kGated = 32768;  // elements of a block
@@ -51,4 +51,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::glu_kernel

@@ -13,7 +13,7 @@
 #include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::gqa_attention_kernel {
 namespace {
 
 constexpr double kUnseen = -1e30;      // a score that exp() makes 0
@@ -410,4 +410,4 @@ KernelSpec rope_spec() {
 const RegisterKernel attention_registered{attention_spec()}, rope_registered{rope_spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::gqa_attention_kernel

@@ -7,7 +7,7 @@
 #include "kernbench/kernel_api/kernels/heads.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::head_norm_kernel {
 namespace {
 
 constexpr int64_t kElements = 1 << 17;  // of a block
@@ -76,4 +76,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::head_norm_kernel

@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::histogram_kernel {
 namespace {
 
 constexpr int64_t kElements = 4096;  // of a block
@@ -54,4 +54,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::histogram_kernel

@@ -6,7 +6,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/moments.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::layer_norm_kernel {
 namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
@@ -102,4 +102,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::layer_norm_kernel

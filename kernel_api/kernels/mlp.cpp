@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::mlp_kernel {
 namespace {
 
 constexpr int64_t kHiddenBytes = 256 * 1024;  // of the hidden layer in TCM at once
@@ -66,4 +66,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::mlp_kernel

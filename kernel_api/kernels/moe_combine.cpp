@@ -5,7 +5,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::moe_combine_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -76,4 +76,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::moe_combine_kernel

@@ -10,7 +10,7 @@
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/io/random.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::moe_dispatch_kernel {
 namespace {
 
 /// The slots of choices [tokens, k], one behind the other, as far as they are given.
@@ -185,4 +185,4 @@ KernelSpec sort_spec() {
 const RegisterKernel registered{spec()}, registered_sort{sort_spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::moe_dispatch_kernel

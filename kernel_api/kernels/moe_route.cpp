@@ -10,7 +10,7 @@
 #include "kernbench/kernel_api/kernels/order.h"
 #include "kernbench/phase2/io/random.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::moe_route_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -111,4 +111,4 @@ KernelSpec spec(bool is_given) {
 const RegisterKernel registered_given{spec(true)}, registered_top_k{spec(false)};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::moe_route_kernel

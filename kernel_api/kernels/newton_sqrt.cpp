@@ -5,7 +5,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::newton_sqrt_kernel {
 namespace {
 
 void newton_sqrt(tl::Context& tl, const tl::Args& args) {
@@ -55,4 +55,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::newton_sqrt_kernel

@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::paged_gather_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -53,4 +53,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::paged_gather_kernel

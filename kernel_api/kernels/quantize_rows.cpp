@@ -4,7 +4,7 @@
 
 #include "kernbench/kernel_api/kernels/row_steps.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::quantize_rows_kernel {
 namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
@@ -60,4 +60,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::quantize_rows_kernel

@@ -8,7 +8,7 @@
 #include "kernbench/kernel_api/kernels/redistribution_pieces.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::redistribute_kernel {
 namespace {
 
 using ccl::Redistribution;
@@ -106,4 +106,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::redistribute_kernel

@@ -7,7 +7,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::regions_kernel {
 namespace {
 
 constexpr int64_t kElements = 65536;  // moved at once
@@ -157,4 +157,4 @@ KernelSpec join_columns_spec() {
 const RegisterKernel copy_part_registered{copy_part_spec()}, join_columns_registered{join_columns_spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::regions_kernel

@@ -7,7 +7,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/peers.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::rmsnorm_kernel {
 namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
@@ -136,4 +136,4 @@ KernelSpec spec_over_ranks() {
 const RegisterKernel registered{spec()}, registered_over_ranks{spec_over_ranks()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::rmsnorm_kernel

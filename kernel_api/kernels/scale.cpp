@@ -4,7 +4,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::scale_kernel {
 namespace {
 
 constexpr int64_t kElements = 1 << 16;  // of a block
@@ -40,4 +40,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::scale_kernel

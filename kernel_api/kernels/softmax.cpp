@@ -7,7 +7,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::softmax_kernel {
 namespace {
 
 constexpr int64_t kColumns = 4096;    // of a block
@@ -82,4 +82,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::softmax_kernel

@@ -2,7 +2,7 @@
 // ticket, waits until that is served, and serves the next one when it is done.
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::ticket_lock_kernel {
 namespace {
 
 void ticket_lock(tl::Context& tl, const tl::Args& args) {
@@ -47,4 +47,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::ticket_lock_kernel

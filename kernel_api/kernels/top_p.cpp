@@ -9,7 +9,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/order.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::top_p_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -158,4 +158,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::top_p_kernel

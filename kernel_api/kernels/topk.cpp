@@ -5,7 +5,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/kernels/order.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::topk_kernel {
 namespace {
 
 constexpr int64_t kElements = 16384;  // of a block
@@ -72,4 +72,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::topk_kernel

@@ -7,7 +7,7 @@
 #include "kernbench/kernel_api/kernels/collectives.h"
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::tp_gemm_all_reduce_kernel {
 namespace {
 
 /// The i-th of `parts` blocks of ⌈n/parts⌉.
@@ -147,4 +147,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::tp_gemm_all_reduce_kernel

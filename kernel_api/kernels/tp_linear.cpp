@@ -4,7 +4,7 @@
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::tp_linear_kernel {
 namespace {
 
 /// A rank that has none of k gives zeros: every activation of 0 is 0.
@@ -68,4 +68,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::tp_linear_kernel

@@ -3,7 +3,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 
-namespace kernbench::kernels {
+namespace kernbench::kernels::vector_add_kernel {
 namespace {
 
 constexpr int64_t kBlock = 16384;
@@ -56,4 +56,4 @@ KernelSpec spec() {
 const RegisterKernel registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::kernels
+}  // namespace kernbench::kernels::vector_add_kernel

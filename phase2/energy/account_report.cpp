@@ -1,12 +1,14 @@
 // An account for people and for tools: docs/energy.md has the formula of every figure.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::energy {
 namespace {
@@ -77,12 +79,6 @@ std::vector<std::string> left_out(const Account& a, const Summary& s) {
   return all;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
-  return text;
-}
-
 void write_classes(std::ostream& out, const Summary& s, const Scale& scale) {
   TextTable table(1, 2);
   table.add({"energy", std::string(scale.unit), "%", "low", "high"});
@@ -104,34 +100,33 @@ std::string kind_of(const std::string& component) {
 void write_area(std::ostream& out, const Account& a, const Summary& s) {
   if (s.by_area.empty()) return;
   const double whole = mm2(s.area.value), tflops = seconds(a) > 0 ? a.flops / seconds(a) * 1e-12 : 0;
-  fmt::print(out, "  area         {:.4g} mm2 ({:.4g} to {:.4g}):", whole, mm2(s.area.low), mm2(s.area.high));
+  print_to(out, "  area         {:.4g} mm2 ({:.4g} to {:.4g}):", whole, mm2(s.area.low), mm2(s.area.high));
   const char* between = " ";
   for (const Summary::Row& r : s.by_area) {
-    fmt::print(out, "{}{} {:.4g}", between, kind_of(r.name), mm2(r.energy.value));
+    print_to(out, "{}{} {:.4g}", between, kind_of(r.name), mm2(r.energy.value));
     between = ", ";
   }
   if (whole > 0)
-    fmt::print(out, "; {:.4g} TFLOP/s/mm2, {:.4g} % of the GEMM peak a mm2", tflops / whole,
-               100 * a.utilization / whole);
-  fmt::print(out, "\n");
+    print_to(out, "; {:.4g} TFLOP/s/mm2, {:.4g} % of the GEMM peak a mm2", tflops / whole, 100 * a.utilization / whole);
+  print_to(out, "\n");
   std::vector<std::string> without;
   for (const std::string& component : s.no_area) without.push_back(kind_of(component));
-  if (!without.empty()) fmt::print(out, "               without that of {}\n", joined(without));
+  if (!without.empty()) print_to(out, "               without that of {}\n", joined(without));
   const char* first = "  dies         ";
   for (const Die& d : a.dies) {
-    fmt::print(out, "{}{}{}: {} mm2", first, d.count > 1 ? fmt::format("{} like ", d.count) : "",
-               d.name.empty() ? "one" : d.name, band_text({mm2(d.area.low), mm2(d.area.value), mm2(d.area.high)}));
+    print_to(out, "{}{}{}: {} mm2", first, d.count > 1 ? fmt::format("{} like ", d.count) : "",
+             d.name.empty() ? "one" : d.name, band_text({mm2(d.area.low), mm2(d.area.value), mm2(d.area.high)}));
     if (d.edge.value > 0)
-      fmt::print(out, ", PHYs on {} of {:.4g} mm of edge",
-                 band_text({mm(d.edge.low), mm(d.edge.value), mm(d.edge.high)}), shoreline_mm(a, d));
-    fmt::print(out, "\n");
+      print_to(out, ", PHYs on {} of {:.4g} mm of edge", band_text({mm(d.edge.low), mm(d.edge.value), mm(d.edge.high)}),
+               shoreline_mm(a, d));
+    print_to(out, "\n");
     first = "               ";
   }
   if (a.hbm_stacks > 0)
-    fmt::print(out, "{}{} stacks of HBM, {:.4g} GB\n", first, a.hbm_stacks, static_cast<double>(a.hbm_bytes) / 1e9);
+    print_to(out, "{}{} stacks of HBM, {:.4g} GB\n", first, a.hbm_stacks, static_cast<double>(a.hbm_bytes) / 1e9);
   if (const auto cost = cost_of(a))
-    fmt::print(out, "  cost         {} USD: dies {:.4g}, package {:.4g}, HBM {:.4g}\n", band_text(cost->total()),
-               cost->dies.value, cost->package.value, cost->hbm.value);
+    print_to(out, "  cost         {} USD: dies {:.4g}, package {:.4g}, HBM {:.4g}\n", band_text(cost->total()),
+             cost->dies.value, cost->package.value, cost->hbm.value);
 }
 
 }  // namespace
@@ -140,31 +135,31 @@ void write_energy_text(std::ostream& out, const Account& a) {
   const Summary s = summarize(a);
   const Scale scale = scale_of(s.total.value);
   const auto in_unit = [&](Rontojoules r) { return joules(r) / scale.joules; };
-  fmt::print(out, "  energy       {} {}, by the constants of {}\n",
-             band_text({in_unit(s.total.low), in_unit(s.total.value), in_unit(s.total.high)}), scale.unit, a.table);
-  fmt::print(out, "  power        {} W on average, at most {:.4g} W over {:g} ns\n", band_text(watts(a, s.total)),
-             peak_watts(a), static_cast<double>(a.window_fs) * 1e-6);
+  print_to(out, "  energy       {} {}, by the constants of {}\n",
+           band_text({in_unit(s.total.low), in_unit(s.total.value), in_unit(s.total.high)}), scale.unit, a.table);
+  print_to(out, "  power        {} W on average, at most {:.4g} W over {:g} ns\n", band_text(watts(a, s.total)),
+           peak_watts(a), static_cast<double>(a.window_fs) * 1e-6);
   if (const Band idle = of_no_work(a); idle.value > 0)
-    fmt::print(out, "               {} W of it without any work\n", band_text(watts(a, idle)));
-  fmt::print(out, "  efficiency   {} TFLOP/s/W; energy times delay {:.4g} J s\n",
-             band_text(tflops_per_watt(a, s.total)), energy_delay(a, s.total).value);
+    print_to(out, "               {} W of it without any work\n", band_text(watts(a, idle)));
+  print_to(out, "  efficiency   {} TFLOP/s/W; energy times delay {:.4g} J s\n", band_text(tflops_per_watt(a, s.total)),
+           energy_delay(a, s.total).value);
   if (!s.by_constant.empty()) {
     const Summary::Row& first = s.by_constant.front();
-    fmt::print(out, "  dominated    by {}, {:.1f} % of the energy", first.name,
-               100 * share(first.energy.value, s.total.value));
+    print_to(out, "  dominated    by {}, {:.1f} % of the energy", first.name,
+             100 * share(first.energy.value, s.total.value));
     if (const Summary::Row* w = widest(s))
-      fmt::print(out, "; its band by {}, {:.1f} % of it", w->name, 100 * share(w->energy.width(), s.total.width()));
+      print_to(out, "; its band by {}, {:.1f} % of it", w->name, 100 * share(w->energy.width(), s.total.width()));
     std::vector<std::string> grounds;
     for (const Quality q : kQualities) {
       const Rontojoules part = s.by_quality[static_cast<size_t>(q)].value;
       if (part > 0) grounds.push_back(fmt::format("{} {:.1f} %", name_of(q), 100 * share(part, s.total.value)));
     }
-    fmt::print(out, "\n  rests on     {} of it\n", joined(grounds));
+    print_to(out, "\n  rests on     {} of it\n", joined(grounds));
   }
   const std::vector<std::string> missing = left_out(a, s);
-  if (!missing.empty()) fmt::print(out, "  not counted  {}\n", joined(missing));
+  if (!missing.empty()) print_to(out, "  not counted  {}\n", joined(missing));
   write_area(out, a, s);
-  for (const std::string& told : out_of_bounds(a)) fmt::print(out, "  bounds       {}\n", told);
+  for (const std::string& told : out_of_bounds(a)) print_to(out, "  bounds       {}\n", told);
   if (!s.by_class.empty()) write_classes(out, s, scale);
 }
 

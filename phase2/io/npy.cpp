@@ -289,8 +289,10 @@ void write_npy(const std::string& file, DType dtype, const Dims& shape, const vo
     convert(bytes, dtype, widened.data(), DType::f32, n);
     data = widened.data();
   }
+  std::vector<std::string> extents;
+  for (const int64_t extent : shape) extents.push_back(std::to_string(extent));
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr_of(dtype),
-                                   fmt::join(shape, ", "), shape.rank() == 1 ? "," : "");
+                                   joined(extents), shape.rank() == 1 ? "," : "");
   // The data begins at a multiple of 64.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';

@@ -13,6 +13,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/json_values.h"
+#include "kernbench/phase2/text/json_reader.h"
 
 namespace kernbench {
 namespace {
@@ -55,7 +56,7 @@ OwnParam::Value own_value(const OrderedJson& j) {
   if (j.is_number_unsigned()) return j.get<uint64_t>();
   if (j.is_number_integer()) return j.get<int64_t>();
   if (j.is_number()) return j.get<double>();
-  return j.is_string() ? j.get<std::string>() : j.dump();
+  return j.is_string() ? j.get<std::string>() : json_text(j);
 }
 
 double number(const OrderedJson& j) {
@@ -559,7 +560,7 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
   const OrderedJson& params = json_field(j, "params", object);
   if (json_field<uint64_t>(j, "op_id") == 0 && json_field<std::string>(j, "op_name") == "log_energy") {
     const auto text_of = [&](const char* key) {
-      return json_field(params, key, [](const OrderedJson& v) { return v.dump(); });
+      return json_field(params, key, [](const OrderedJson& v) { return json_text(v); });
     };
     auto account = std::make_shared<energy::Account>(energy::parse_account(text_of("account")));
     account->actions = energy::parse_actions(text_of("actions"));
@@ -576,9 +577,10 @@ bool OpRecordParser::parse_line(std::string_view text, OpRecord& out) {
     h.pes = json_field(params, "pes", names);
     h.isa = json_field<std::string>(params, "isa");
     if (params.contains("tensors"))
-      h.tensors = json_field(params, "tensors", [&](const OrderedJson& t) { return parse_tensors(t.dump(), h.pes); });
+      h.tensors =
+          json_field(params, "tensors", [&](const OrderedJson& t) { return parse_tensors(json_text(t), h.pes); });
     h.configuration =
-        json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : c.dump(); });
+        json_field(params, "configuration", [](const OrderedJson& c) { return c.is_null() ? "" : json_text(c); });
     impl_->set_header(std::move(h));
     return false;
   }

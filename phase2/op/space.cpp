@@ -1,5 +1,7 @@
 #include "kernbench/phase2/op/space.h"
 
+#include "kernbench/phase2/text/text.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -26,12 +28,6 @@ struct Spaces {
 Spaces& spaces() {
   static Spaces all;
   return all;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& n : names) text += (text.empty() ? "" : ", ") + n;
-  return text;
 }
 
 }  // namespace

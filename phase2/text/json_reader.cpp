@@ -1,5 +1,8 @@
 #include "kernbench/phase2/text/json_reader.h"
 
+#include <set>
+#include <vector>
+
 namespace kernbench {
 
 // "[json.exception.parse_error.101] parse error at line 1, column 1: …"
@@ -28,5 +31,46 @@ void check_json_depth(std::string_view text) {
     }
   }
 }
+
+template <class Json>
+std::string json_text(const Json& v) {
+  return v.dump();
+}
+
+template <class Json>
+std::string shown(const Json& v) {
+  return cut(v.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
+template <class Json>
+Json parse_json(std::string_view text, const typename Json::parser_callback_t& each) {
+  check_json_depth(text);
+  try {
+    return Json::parse(text, each);
+  } catch (const nlohmann::json::exception& e) {
+    throw JsonFault("not JSON: " + json_reason(e));
+  }
+}
+
+template <class Json>
+Json parse_json_document(std::string_view text) {
+  std::vector<std::set<std::string>> open;  // keys of the objects around
+  return parse_json<Json>(text, [&](int, typename Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.template get<std::string>()).second)
+      throw JsonFault("key " + shown(value) + " stands twice in an object");
+    return true;
+  });
+}
+
+template std::string json_text(const nlohmann::json&);
+template std::string json_text(const nlohmann::ordered_json&);
+template std::string shown(const nlohmann::json&);
+template std::string shown(const nlohmann::ordered_json&);
+template nlohmann::json parse_json(std::string_view, const nlohmann::json::parser_callback_t&);
+template nlohmann::ordered_json parse_json(std::string_view, const nlohmann::ordered_json::parser_callback_t&);
+template nlohmann::json parse_json_document(std::string_view);
+template nlohmann::ordered_json parse_json_document(std::string_view);
 
 }  // namespace kernbench

@@ -7,7 +7,6 @@
 #include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,11 +25,15 @@ class JsonFault : public std::runtime_error {
 
 constexpr size_t kDeepestJson = 64;  ///< lists and objects in each other
 
+// Of nlohmann::json and nlohmann::ordered_json, compiled once: its parser takes a compiler longer than most sources do.
+
+/// The whole value, as compact JSON.
+template <class Json>
+std::string json_text(const Json&);
+
 /// The beginning of a value, for messages.
 template <class Json>
-std::string shown(const Json& v) {
-  return cut(v.dump(-1, ' ', true, Json::error_handler_t::replace));
-}
+std::string shown(const Json&);
 
 /// What nlohmann/json says, without its own names for it.
 std::string json_reason(const nlohmann::json::exception&);
@@ -40,27 +43,11 @@ void check_json_depth(std::string_view text);
 
 /// The value of a text. JsonFault.
 template <class Json>
-Json parse_json(std::string_view text, const typename Json::parser_callback_t& each = nullptr) {
-  check_json_depth(text);
-  try {
-    return Json::parse(text, each);
-  } catch (const nlohmann::json::exception& e) {
-    throw JsonFault("not JSON: " + json_reason(e));
-  }
-}
+Json parse_json(std::string_view text, const typename Json::parser_callback_t& each = nullptr);
 
 /// The same of a document that a person has written: a key that stands twice in one object is a JsonFault.
 template <class Json>
-Json parse_json_document(std::string_view text) {
-  std::vector<std::set<std::string>> open;  // keys of the objects around
-  return parse_json<Json>(text, [&](int, typename Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.template get<std::string>()).second)
-      throw JsonFault("key " + shown(value) + " stands twice in an object");
-    return true;
-  });
-}
+Json parse_json_document(std::string_view text);
 
 /// The value as a T: a truth value, a number, a text. JsonFault where it is another kind, or T does not hold the
 /// number.

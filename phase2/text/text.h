@@ -40,6 +40,19 @@ std::string cut(std::string_view s, size_t most = 60);
 /// "'abc'": a word from a file in a message, cut.
 std::string in_quotes(std::string_view s);
 
+/// The words one behind the other: "a, b". (fmt::join compiles much of fmt anew in each source that calls it.)
+template <class Words>
+std::string joined(const Words& words, std::string_view between = ", ") {
+  std::string text;
+  bool first = true;
+  for (const std::string_view word : words) {
+    if (!first) text += between;
+    first = false;
+    text += word;
+  }
+  return text;
+}
+
 /// The legal word nearest to `word` by edit distance, or "" if none is near.
 std::string nearest_word(const std::string& word, const std::vector<std::string>& legal);
 

@@ -1,6 +1,6 @@
 // `kernbench replay`: Phase 2 from an op log and its memory file, without a simulation. Links phase2 only; also the
 // whole of `kernbench-replay`.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
@@ -188,15 +189,15 @@ void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all)
 
 void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all) {
   const ReplayResult& r = all.result;
-  fmt::print(out, "replayed {} ops, {} of them computed ({}), in {:.3f} s\n", r.ops, r.computed, name_of(r.isa),
-             r.graph_s + r.run_s);
+  print_to(out, "replayed {} ops, {} of them computed ({}), in {:.3f} s\n", r.ops, r.computed, name_of(r.isa),
+           r.graph_s + r.run_s);
   if (files.cut_off())
-    fmt::print(out, "the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);
+    print_to(out, "the run was cut off: {} ops left out that may depend on lost ones\n", files.left_out);
   for (const Output& x : all.outputs) {
-    fmt::print(out, "  {} {} {}{}\n", x.tensor->name, name_of(x.tensor->dtype), x.tensor->shape.to_string(),
-               !x.missing.empty() ? ": not whole"
-               : x.unwritten > 0  ? fmt::format(": {} of {} bytes not written yet, 0 here", x.unwritten, x.bytes.size())
-                                  : "");
+    print_to(out, "  {} {} {}{}\n", x.tensor->name, name_of(x.tensor->dtype), x.tensor->shape.to_string(),
+             !x.missing.empty() ? ": not whole"
+             : x.unwritten > 0  ? fmt::format(": {} of {} bytes not written yet, 0 here", x.unwritten, x.bytes.size())
+                                : "");
   }
   if (files.log.energy) energy::write_energy_text(out, *files.log.energy);
   out << to_text(all.verified);

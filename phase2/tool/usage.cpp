@@ -13,7 +13,7 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
   const std::vector<std::string> commands = command_names(app);
   if (word[0] != '-' && !commands.empty() && app.get_subcommands().empty())
     return fmt::format("{}: unknown command {}{} legal: {}", command, in_quotes(word), did_you_mean(word, commands),
-                       fmt::join(commands, ", "));
+                       joined(commands));
   const std::string name = word.substr(0, word.find('='));
   if (word[0] == '-')
     return fmt::format("{}: unknown option {}{} {} --help lists the legal ones", command, in_quotes(name),
@@ -66,7 +66,7 @@ std::string usage_fault(const CLI::App& program, const CLI::ParseError& e) {
     command += " " + app->get_name();
   }
   if (dynamic_cast<const CLI::RequiredError*>(&e) && app->get_require_subcommand_min() > 0)
-    return fmt::format("{}: a command is missing; legal: {}", command, fmt::join(command_names(*app), ", "));
+    return fmt::format("{}: a command is missing; legal: {}", command, joined(command_names(*app)));
   return program.get_name() + ": " + e.what();
 }
 

@@ -17,6 +17,7 @@
 
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/c_api/host_side.h"
 #include "kernbench/platform/elaborate/simulation.h"
@@ -74,14 +75,6 @@ int told(int status, const std::string& text) {
   return status;
 }
 
-/// Lines of an error.
-template <class Lines>
-std::string joined(const Lines& lines) {
-  std::string text;
-  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
-
 /// What is thrown becomes a status.
 template <class Work>
 int status_of(Work work) {
@@ -93,9 +86,9 @@ int status_of(Work work) {
   } catch (const topology::TopologyError& e) {
     std::vector<std::string> lines;
     for (const topology::Fault& f : e.faults()) lines.push_back(f.to_string());
-    return told(KERNBENCH_BAD_INPUT, joined(lines));
+    return told(KERNBENCH_BAD_INPUT, joined(lines, "\n"));
   } catch (const InputError& e) {
-    return told(KERNBENCH_BAD_INPUT, joined(e.faults()));
+    return told(KERNBENCH_BAD_INPUT, joined(e.faults(), "\n"));
   } catch (const std::invalid_argument& e) {  // BadParam, and a tensor's size
     return told(KERNBENCH_BAD_INPUT, e.what());
   } catch (const NpyError& e) {
@@ -105,7 +98,7 @@ int status_of(Work work) {
   } catch (const JobNotReady& e) {
     return told(KERNBENCH_BAD_STATE, e.what());
   } catch (const RunError& e) {
-    return told(KERNBENCH_FAILED, joined(e.lines()));
+    return told(KERNBENCH_FAILED, joined(e.lines(), "\n"));
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const sc_core::sc_report& e) {

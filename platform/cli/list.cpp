@@ -1,4 +1,4 @@
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -58,16 +60,16 @@ std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
 
 void list_components(const std::vector<Plugin>& plugins) {
   for (const ImplSpec* spec : component_catalog().all()) {
-    fmt::print(std::cout, "{}  (kind {}{}): {}\n", spec->impl, spec->kind,
-               origin(plugins, spec->impl, &Plugin::components), spec->help);
+    print_to(std::cout, "{}  (kind {}{}): {}\n", spec->impl, spec->kind,
+             origin(plugins, spec->impl, &Plugin::components), spec->help);
     for (const AttrSpec& a : spec->attributes) {
       std::string value = default_of(a) + (a.unit.empty() ? "" : " " + a.unit);
       if (a.required && !a.unit.empty()) value = "required, " + a.unit;
-      fmt::print(std::cout, "    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
-                 a.choices.empty() ? "" : fmt::format(" ({})", fmt::join(a.choices, ", ")));
+      print_to(std::cout, "    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
+               a.choices.empty() ? "" : fmt::format(" ({})", joined(a.choices)));
       if (!a.registry) continue;
       for (const NamedRegistry::Name& n : a.registry->all())
-        fmt::print(std::cout, "        {:13} {}{}\n", n.name, n.help, origin(plugins, n.name, &Plugin::named));
+        print_to(std::cout, "        {:13} {}{}\n", n.name, n.help, origin(plugins, n.name, &Plugin::named));
     }
   }
 }
@@ -160,21 +162,21 @@ void list_runnable_as_json(const Specs& specs) {
 
 void list_params(const std::vector<ParamSpec>& params) {
   for (const ParamSpec& p : params)
-    fmt::print(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
+    print_to(std::cout, "    --param {:15} {} ({})\n", p.name + "=" + p.default_text(), p.help, p.legal());
 }
 
 void list_kernels(const std::vector<Plugin>& plugins) {
   for (const KernelSpec* k : KernelRegistry::instance().all()) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
-    fmt::print(std::cout, "{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
+    print_to(std::cout, "{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
     for (const TensorSpec& t : k->tensors) {
       const std::string placed = t.shards ? "as the launch says"
                                  : t.policy
                                      ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
                                      : std::string(name_of(t.placement));
-      fmt::print(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed, presence(t));
+      print_to(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed, presence(t));
     }
-    if (k->queues) fmt::print(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
+    if (k->queues) print_to(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     list_params(k->params);
   }
 }
@@ -182,9 +184,9 @@ void list_kernels(const std::vector<Plugin>& plugins) {
 void list_programs(const std::vector<Plugin>& plugins) {
   for (const ProgramSpec* p : ProgramRegistry::instance().all()) {
     const std::string from = origin(plugins, p->name, &Plugin::programs);
-    fmt::print(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
+    print_to(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
     for (const ProgramTensor& t : p->tensors) {
-      fmt::print(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(), presence(t));
+      print_to(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(), presence(t));
     }
     list_params(p->params);
   }

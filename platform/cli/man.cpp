@@ -131,8 +131,7 @@ Command add_man(CLI::App& program) {
             const std::vector<std::string> legal = command_names(program);
             if (std::find(legal.begin(), legal.end(), asked->command) == legal.end())
               throw InputError("man: there is no command " + in_quotes(asked->command) +
-                               did_you_mean(asked->command, legal) +
-                               " legal: " + fmt::format("{}", fmt::join(legal, ", ")));
+                               did_you_mean(asked->command, legal) + " legal: " + joined(legal));
             std::cout << man_page(*program.get_subcommand(asked->command), "kernbench " + asked->command);
             return 0;
           }};

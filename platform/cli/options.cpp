@@ -32,7 +32,7 @@ std::vector<Plugin> PluginOptions::load() const {
   std::vector<Plugin> plugins;
   for (const std::string& file : files) {
     plugins.push_back(load_plugin(file));
-    spdlog::info("plug-in {} from {}", plugins.back().name, file);
+    spdlog::info(fmt::format("plug-in {} from {}", plugins.back().name, file));
   }
   return plugins;
 }
@@ -60,7 +60,7 @@ void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph
   for (const std::string& text : scales) {
     const auto [part, factor] = insight::part_and_factor("--scale", text);
     if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
-      spdlog::info("--scale {}: nothing in {} changes", text, graph.name);
+      spdlog::info(fmt::format("--scale {}: nothing in {} changes", text, graph.name));
   }
 }
 
@@ -98,8 +98,8 @@ topology::Graph TopologyOptions::compile() const {
                               ? topology::compile_file(topology_file(file), component_catalog(), overrides, &cache)
                               : topology::compile_text(yaml, file, component_catalog(), overrides, &cache);
   apply_scales(scales, graph);
-  spdlog::info("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
-               graph.pes.size());
+  spdlog::info(fmt::format("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
+                           graph.pes.size()));
   return graph;
 }
 

@@ -28,8 +28,8 @@ struct ReportOptions {
 /// The command that a log's configuration tells of.
 RunCommand command_of(const Json& configuration) {
   RunCommand r;
-  r.spec =
-      json_field(configuration, "run", [&](const Json& run) { return spec::options_of(run.dump(), &r.topology_text); });
+  r.spec = json_field(configuration, "run",
+                      [&](const Json& run) { return spec::options_of(json_text(run), &r.topology_text); });
   if (r.topology_text.empty()) throw JsonFault("run: topology: 'text' is missing");
   // What bounds a run does not depend on what its outputs are compared with.
   for (const char* option : {"verify", "expected", "debug-verify", "check-races", "corrupt", "isa"})

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -151,7 +152,7 @@ int report(const RunReport& r, const Observers& observers, Progress& progress, c
   }
   if (observers.recorder) observers.recorder->close();
   progress.clear();
-  spdlog::info("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s);
+  spdlog::info(fmt::format("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s));
   for (const std::string& note : r.notes) spdlog::info(note);
   for (const std::string& line : r.prints) tell(line);
   if (!r.warning.empty()) tell("kernbench: " + r.warning);

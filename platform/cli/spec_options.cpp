@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/whole_number.h"
 
 namespace kernbench::cli {
@@ -36,7 +37,7 @@ void add_options(CLI::App& app, spec::RunSpec& values) {
     if (!o.legal.empty()) {
       std::vector<std::string> legal(o.legal.begin(), o.legal.end());
       CLI::Option* made = described(app.add_option(name, values.list(o.name), std::string(o.help)), o);
-      made->expected(0, 1)->type_name(fmt::format("[={}]", fmt::join(legal, "|")));
+      made->expected(0, 1)->type_name(fmt::format("[={}]", joined(legal, "|")));
       legal.emplace_back("true");
       made->check(CLI::IsMember(legal))->allow_extra_args(false);
       continue;

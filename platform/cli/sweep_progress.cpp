@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/sweep/progress_file.h"
@@ -71,7 +72,7 @@ int show_progress(const std::vector<std::string>& stores, sweep::Form form) {
   // The slowest shard ends last, unless others wait for a machine.
   const double left = static_cast<double>(points - done);
   to_go_s = left == 0 ? 0 : rate > 0 ? std::max(to_go_s, left / rate) : -1;
-  table.add(row_of("all", fmt::format("{}", fmt::join(told, ", ")), points, done, failed, rate, to_go_s));
+  table.add(row_of("all", joined(told), points, done, failed, rate, to_go_s));
   table.end();
   return left == 0 ? 0 : 1;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/elaborate/run_watch.h"
 #include "kernbench/systemc_models/core/timeline.h"
@@ -40,8 +41,7 @@ std::vector<std::string> places() {
     std::sort(names.begin(), names.end());
     const size_t more = names.size() - std::min(names.size(), kNamed);
     names.resize(names.size() - more);
-    lines.push_back(
-        fmt::format("  {}{}: {}", fmt::join(names, ", "), more ? fmt::format(" and {} more", more) : "", place));
+    lines.push_back(fmt::format("  {}{}: {}", joined(names), more ? fmt::format(" and {} more", more) : "", place));
   }
   return lines;
 }

@@ -1,11 +1,12 @@
 // What an Insight says, for people and for tools.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
@@ -69,8 +70,8 @@ void write_capacity(std::ostream& out, const std::vector<Insight::Capacity>& all
   for (const auto& [space, name] : {std::pair("hbm", "HBM"), {"tcm", "TCM"}}) {
     const auto fullest = std::find_if(all.begin(), all.end(), [s = space](const auto& c) { return c.space == s; });
     if (fullest == all.end() || fullest->share() < 0.01) continue;
-    fmt::print(out, "{}{} at most {} %: {} of {} bytes at {}\n", title, name, percentage(fullest->share()),
-               grouped(fullest->most), grouped(fullest->bytes), fullest->memory);
+    print_to(out, "{}{} at most {} %: {} of {} bytes at {}\n", title, name, percentage(fullest->share()),
+             grouped(fullest->most), grouped(fullest->bytes), fullest->memory);
     title = "               ";
   }
 }
@@ -105,19 +106,19 @@ void write_insight_text(std::ostream& out, const Insight& r) {
     out << (i == 0 ? "\n  verdict      " : "               ") << r.verdict[i] << "\n";
   for (const Insight::Predicted& p : r.predicted) {
     const double saves = 100 * (1 - p.ns / r.sim_ns);
-    fmt::print(out, "{}{}: {}{:.3f} ns, saves {:.1f} %\n",
-               &p == r.predicted.data() ? "  predict      " : "               ", to_string(p.faster),
-               p.other_order ? "~" : "", p.ns, std::abs(saves) < 0.05 ? 0 : saves);
+    print_to(out, "{}{}: {}{:.3f} ns, saves {:.1f} %\n",
+             &p == r.predicted.data() ? "  predict      " : "               ", to_string(p.faster),
+             p.other_order ? "~" : "", p.ns, std::abs(saves) < 0.05 ? 0 : saves);
   }
   for (size_t i = 0; i < std::min(kRemedies, r.remedies.size()); ++i) {
     const Insight::Remedy& m = r.remedies[i];
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
-    fmt::print(out, "{}{} predicted to save {}{}, simulated {}{}\n", i == 0 ? "  try          " : "               ",
-               m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault,
-               m.cost == ChangeCost::nothing ? "; free" : "");
+    print_to(out, "{}{} predicted to save {}{}, simulated {}{}\n", i == 0 ? "  try          " : "               ",
+             m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault,
+             m.cost == ChangeCost::nothing ? "; free" : "");
   }
   if (r.roofline_tflops > 0) {
-    fmt::print(
+    print_to(
         out,
         "  roofline     {:.2f} FLOP a byte of HBM: {:.3f} of {:.3f} TFLOP/s that GEMM ({:.3f}) and HBM ({:.2f} GB/s) "
         "allow, {} %\n",
@@ -125,9 +126,9 @@ void write_insight_text(std::ostream& out, const Insight& r) {
         percentage(r.flops / r.sim_ns / 1e3 / r.roofline_tflops));
   }
   if (!r.pes.last.empty()) {
-    fmt::print(out, "  PEs end      {:.3f} ns ({}), median {:.3f} ({}), {:.3f} ({}); {} within 1 % of the run\n",
-               r.pes.first_ns, r.pes.first, r.pes.median_ns, r.pes.median, r.pes.last_ns, r.pes.last, r.pes.near_last);
-    fmt::print(out, "  issue        {:.3f} ns a PE in pe_cpu, most {:.3f} ns\n", r.issue_ns_mean, r.issue_ns_most);
+    print_to(out, "  PEs end      {:.3f} ns ({}), median {:.3f} ({}), {:.3f} ({}); {} within 1 % of the run\n",
+             r.pes.first_ns, r.pes.first, r.pes.median_ns, r.pes.median, r.pes.last_ns, r.pes.last, r.pes.near_last);
+    print_to(out, "  issue        {:.3f} ns a PE in pe_cpu, most {:.3f} ns\n", r.issue_ns_mean, r.issue_ns_most);
   }
   write_capacity(out, r.capacity);
   write_path_table(out, r);

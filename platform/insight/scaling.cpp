@@ -125,8 +125,8 @@ std::vector<std::pair<Resource, double>> factors_of(const std::string& option, c
       for (const ScaledPart& p : scaled_parts()) {
         if (resource_of(p.name)) legal.emplace_back(p.name);
       }
-      throw InputError(fmt::format("{}: found {}{} legal: {}", option, in_quotes(part), did_you_mean(part, legal),
-                                   fmt::join(legal, ", ")));
+      throw InputError(
+          fmt::format("{}: found {}{} legal: {}", option, in_quotes(part), did_you_mean(part, legal), joined(legal)));
     }
     if (std::any_of(all.begin(), all.end(), [r = *r](const auto& o) { return o.first == r; }))
       throw InputError(fmt::format("{}: found {} twice, expected each part once", option, part));
@@ -141,7 +141,7 @@ size_t scale(Graph& graph, const ImplCatalog& catalog, std::string_view part, do
     std::vector<std::string> legal;
     for (const ScaledPart& p : parts) legal.emplace_back(p.name);
     throw InputError(fmt::format("--scale: found {}{} legal: {}", in_quotes(part),
-                                 did_you_mean(std::string(part), legal), fmt::join(legal, ", ")));
+                                 did_you_mean(std::string(part), legal), joined(legal)));
   }
   size_t changed = scale_nodes(graph, catalog, part, factor);
   if (part == name_of(Resource::wires)) {

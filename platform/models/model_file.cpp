@@ -1,7 +1,6 @@
 #include "kernbench/platform/models/model_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -78,7 +77,7 @@ ModelFile parse(const std::string& text, const std::string& name) {
 std::string list_of_families() {
   std::vector<std::string_view> names;
   for (const Family& f : families()) names.push_back(f.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names);
 }
 
 const Family& family_of(const ModelFile& f) {
@@ -97,7 +96,7 @@ void require(const ModelFile& f, const Family& family) {
     }
   }
   if (!missing.empty())
-    throw InputError(fmt::format("{}: model_type {}: lacks {}", f.name(), family.name, fmt::join(missing, ", ")));
+    throw InputError(fmt::format("{}: model_type {}: lacks {}", f.name(), family.name, joined(missing)));
 }
 
 /// Fields of a config.json that say nothing of what is computed are many; YAML is written for this reader.
@@ -112,7 +111,7 @@ void refuse_unread(const ModelFile& f, const Family& family) {
   for (const auto& [name, field] : f.fields()) {
     if (known.count(name.substr(0, name.find('.'))) == 0)
       throw InputError(fmt::format("{}:{}: {}: nobody reads this of model_type {}{} legal: {}", f.name(), field.line,
-                                   name, family.name, did_you_mean(name, words), fmt::join(words, ", ")));
+                                   name, family.name, did_you_mean(name, words), joined(words)));
   }
 }
 
@@ -230,8 +229,7 @@ DType dtype_of(const ModelFile& f) {
 /// A type as the option of that name has it, of what may have one of its own.
 std::string type_word(const ModelFile& f, std::string_view word, const std::vector<std::string>& legal) {
   const std::string name = f.text(word, "");
-  if (!name.empty() && std::find(legal.begin(), legal.end(), name) == legal.end())
-    f.refuse(word, fmt::format("{}", fmt::join(legal, ", ")));
+  if (!name.empty() && std::find(legal.begin(), legal.end(), name) == legal.end()) f.refuse(word, joined(legal));
   return name;
 }
 

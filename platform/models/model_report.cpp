@@ -1,13 +1,13 @@
 #include "kernbench/platform/models/model_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/models/work.h"
 #include "kernbench/platform/record/run_report.h"
@@ -141,7 +141,7 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
       times.push_back(fmt::format("{} times what {}", l.times, l.name()));
     r.assumes.push_back(
         fmt::format("{} layers take {} has taken: they are alike{}, and none begins before the one before it ends",
-                    program.plan().layers, fmt::join(times, " and "),
+                    program.plan().layers, joined(times, " and "),
                     program.model().experts > 0 ? ", as are the rows of experts" : ""));
   }
   if (run.run.insight) {
@@ -174,14 +174,14 @@ std::string or_none(const std::optional<double>& ns) {
 }
 
 void write_layers(std::ostream& out, const PhaseTimes& p) {
-  fmt::print(out, "\n  {:32}{:>8}{:>16}{:>9}\n", p.phase.text, "times", "time", "%");
+  print_to(out, "\n  {:32}{:>8}{:>16}{:>9}\n", p.phase.text, "times", "time", "%");
   for (const LayerTime& l : p.layers) {
     const double share = 100 * static_cast<double>(l.times) * l.time_ns / p.time_ns;
-    fmt::print(out, "  {:32}{:>8}{:>16}{:>9.1f}\n", l.layer, l.times, time_text(l.time_ns), share);
+    print_to(out, "  {:32}{:>8}{:>16}{:>9.1f}\n", l.layer, l.times, time_text(l.time_ns), share);
     for (const auto& [title, items] : {std::pair("", &l.parts), {"kernel ", &l.kernels}}) {
       for (const Item& i : *items)
-        fmt::print(out, "    {:30}{:>8}{:>16}{:>9.1f}\n", title + i.name, i.launches, time_text(i.time_ns),
-                   l.time_ns > 0 ? 100 * i.time_ns / l.time_ns : 0);
+        print_to(out, "    {:30}{:>8}{:>16}{:>9.1f}\n", title + i.name, i.launches, time_text(i.time_ns),
+                 l.time_ns > 0 ? 100 * i.time_ns / l.time_ns : 0);
     }
   }
 }
@@ -241,28 +241,28 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
   if (plan.quantized()) types += fmt::format(", weights {}", kernbench::name_of(plan.weights));
   if (plan.integer_rows()) types += fmt::format(", activations {}", kernbench::name_of(plan.activations));
   if (plan.kv != plan.dtype) types += fmt::format(", cache {}", kernbench::name_of(plan.kv));
-  fmt::print(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, types, p.run.topology,
-             plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "", plan.stages,
-             p.run.pes.size(), verdict_text(p.run));
-  fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
-             "HBM %");
+  print_to(out, "{} ({}, {}) on {}, tp {}, {}pp {}, {} PEs{}\n\n", m.file, m.family, types, p.run.topology,
+           plan.tensor_ranks(), m.experts > 0 ? fmt::format("ep {}, ", plan.expert_groups) : "", plan.stages,
+           p.run.pes.size(), verdict_text(p.run));
+  print_to(out, "  {:32}{:>14}{:>14}{:>14}{:>14}{:>9}{:>9}\n", "phase", "time", "TTFT", "TPOT", "tokens/s", "MFU %",
+           "HBM %");
   for (const PhaseTimes& t : r.phases)
-    fmt::print(out, "  {:32}{:>14}{:>14}{:>14}{:>14.1f}{:>9.1f}{:>9.1f}\n", t.phase.text, time_text(t.time_ns),
-               or_none(t.ttft_ns), or_none(t.tpot_ns), t.tokens_s, 100 * t.mfu, 100 * t.hbm_share);
+    print_to(out, "  {:32}{:>14}{:>14}{:>14}{:>14.1f}{:>9.1f}{:>9.1f}\n", t.phase.text, time_text(t.time_ns),
+             or_none(t.ttft_ns), or_none(t.tpot_ns), t.tokens_s, 100 * t.mfu, 100 * t.hbm_share);
   for (const PhaseTimes& t : r.phases) {
     if (t.experts_chosen > 0)
-      fmt::print(out, "  experts      {:.1f} of {} are chosen in a layer's step of {}, {} by a token, {}\n",
-                 t.experts_chosen, m.experts, t.phase.text, m.experts_per_token,
-                 plan.routed ? "by the router's logits" : "as given");
-    if (t.joules_token) fmt::print(out, "  energy       {:.4g} J a token\n", *t.joules_token);
+      print_to(out, "  experts      {:.1f} of {} are chosen in a layer's step of {}, {} by a token, {}\n",
+               t.experts_chosen, m.experts, t.phase.text, m.experts_per_token,
+               plan.routed ? "by the router's logits" : "as given");
+    if (t.joules_token) print_to(out, "  energy       {:.4g} J a token\n", *t.joules_token);
   }
-  for (const std::string& line : r.assumes) fmt::print(out, "  repeat       {}\n", line);
-  for (const std::string& line : r.verdict) fmt::print(out, "  verdict      {}\n", line);
+  for (const std::string& line : r.assumes) print_to(out, "  repeat       {}\n", line);
+  for (const std::string& line : r.verdict) print_to(out, "  verdict      {}\n", line);
   for (const PhaseTimes& t : r.phases) write_layers(out, t);
   out << '\n' << capacity_text(r.capacity);
   if (!r.capacity.fits()) return;
-  fmt::print(out, "\n  tensors      at most {} in HBM at a time, {} of it copies\n", bytes_text(p.tensors.bytes),
-             bytes_text(p.tensors.copies));
+  print_to(out, "\n  tensors      at most {} in HBM at a time, {} of it copies\n", bytes_text(p.tensors.bytes),
+           bytes_text(p.tensors.copies));
   write_rates(out, p.run);
   write_findings(out, p.run);
 }

@@ -1,7 +1,6 @@
 #include "kernbench/platform/models/phase.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -92,7 +91,7 @@ std::vector<uint32_t> Plan::ranks_of(int64_t layer) const {
 
 void check_plan(const ModelSpec& m, const Plan& plan) {
   if (!m.not_yet.empty())
-    throw InputError(fmt::format("{}: model_type {}: not yet: {}", m.file, m.family, fmt::join(m.not_yet, "; ")));
+    throw InputError(fmt::format("{}: model_type {}: not yet: {}", m.file, m.family, joined(m.not_yet, "; ")));
   for (const Phase& p : plan.phases) {
     if (p.reach() > m.positions)
       throw InputError(fmt::format("--phase: {}: position {} of a model with max_position_embeddings {}", p.text,

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/observe/timed_changes.h"
 #include "kernbench/platform/platform.h"
@@ -44,7 +45,7 @@ std::string StatisticsSnapshot::csv() const {
   std::string out = "object,counter,value\n";
   for (size_t i = 0; i < values_.size(); ++i) {
     const Counter& c = (*counters_)[i];
-    if (values_[i] != 0) fmt::format_to(std::back_inserter(out), "{},{},{}\n", c.object, c.name, values_[i]);
+    if (values_[i] != 0) out += fmt::format("{},{},{}\n", c.object, c.name, values_[i]);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 #include "kernbench/platform/observe/waveform_view.h"
 
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +10,7 @@
 
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench {
@@ -80,14 +81,14 @@ void WaveformView::write(uint64_t from_fs, uint64_t end_fs) const {
   const double zoom =
       end_fs > from_fs ? -std::log2(static_cast<double>(end_fs - from_fs) * kZoomPixels / kPlotPixels) : 0;
   // Whole paths: GTKWave looks for others where it was started.
-  fmt::print(
+  print_to(
       out,
       "[*] kernbench\n[dumpfile] \"{}\"\n[timestart] {}\n[size] 1600 1000\n[pos] -1 -1\n*{:.6g} 0\n[sst_width] 200\n"
       "[signals_width] 360\n",
       std::filesystem::absolute(vcd_file_).string(), from_fs, zoom);
   if (!traces_.empty()) {
     const std::string& scope = traces_.front().scope;
-    fmt::print(out, "[treeopen] {}.\n", scope.substr(0, scope.find('.')));
+    print_to(out, "[treeopen] {}.\n", scope.substr(0, scope.find('.')));
   }
 
   std::vector<Group> groups;
@@ -112,13 +113,13 @@ void WaveformView::write_group(std::ostream& out, const Group& group, bool close
   const bool pe = group.traces.front()->kind == TraceKind::state;
   const unsigned flag = closed ? kClosed : 0;
   const std::string label = group.name.substr(group.name.find('.') + 1);
-  fmt::print(out, "@{:x}\n-{}\n", kGroupBegin | flag | kBlank, label);
+  print_to(out, "@{:x}\n-{}\n", kGroupBegin | flag | kBlank, label);
   for (const Trace* t : group.traces) {
     // Of a PE's engines the op ids, and what is busy besides a state, are in the tree: the state says it.
     if (pe && (t->name == "op_id" || t->name == "busy")) continue;
     write_trace(out, group, *t);
   }
-  fmt::print(out, "@{:x}\n-{}\n", kGroupEnd | (closed ? flag | kCollapsed : 0) | kBlank, label);
+  print_to(out, "@{:x}\n-{}\n", kGroupEnd | (closed ? flag | kCollapsed : 0) | kBlank, label);
 }
 
 void WaveformView::write_trace(std::ostream& out, const Group& group, const Trace& t) const {
@@ -128,7 +129,7 @@ void WaveformView::write_trace(std::ostream& out, const Group& group, const Trac
   std::string alias = fmt::format("+{{{}{}{}}} ", inner, t.scope.size() > group.name.size() ? " " : "", t.name);
   std::replace(alias.begin(), alias.end(), '.', ' ');
   const auto show = [&](unsigned flags, const std::string& before, int colour) {
-    fmt::print(out, "@{:x}\n{}[color] {}\n{}{}\n", flags, before, colour, alias, name);
+    print_to(out, "@{:x}\n{}[color] {}\n{}{}\n", flags, before, colour, alias, name);
   };
   switch (t.kind) {
     case TraceKind::bit:
@@ -143,7 +144,7 @@ void WaveformView::write_trace(std::ostream& out, const Group& group, const Trac
       break;
     case TraceKind::amount:
       show(kDecimal | kRight | kSteps, "", t.name == "utilisation" ? kOrange : kViolet);
-      fmt::print(out, "@{:x}\n-\n", kStretch);
+      print_to(out, "@{:x}\n-\n", kStretch);
       break;
   }
 }

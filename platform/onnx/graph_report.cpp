@@ -1,11 +1,12 @@
 #include "kernbench/platform/onnx/graph_report.h"
 
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/record/run_report.h"
 
@@ -110,33 +111,33 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   const std::vector<NodeLine> lines = lines_of(program, p);
   const auto run =
       static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l.launch != nullptr; }));
-  fmt::print(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
-             lines.size() - run, p.run.pes.size(), verdict_of(program, p));
-  fmt::print(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
+  print_to(out, "{} on {}: {} nodes run, {} do not, {} PEs{}\n\n", program.spec().name, p.run.topology, run,
+           lines.size() - run, p.run.pes.size(), verdict_of(program, p));
+  print_to(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
   if (const auto& f = p.run.model; f && f->mfu)
-    fmt::print(out, "  {:16}{:.1f} %, HBM {:.1f} %: what all nodes' products, and operands, take at the peaks\n", "MFU",
-               100 * *f->mfu, 100 * *f->hbm_share);
+    print_to(out, "  {:16}{:.1f} %, HBM {:.1f} %: what all nodes' products, and operands, take at the peaks\n", "MFU",
+             100 * *f->mfu, 100 * *f->hbm_share);
   if (plan) {
-    fmt::print(out, "\n  {:32}{:20}{:>14}{:>16}{:>16}  {}\n", "node", "op", "bytes", "predicted", "time",
-               "how it runs, what it gives");
+    print_to(out, "\n  {:32}{:20}{:>14}{:>16}{:>16}  {}\n", "node", "op", "bytes", "predicted", "time",
+             "how it runs, what it gives");
     for (const NodeLine& l : lines)
-      fmt::print(out, "  {:32}{:20}{:>14}{:>16}{:>16}  {}; {}\n", escaped(l.op->node->name), escaped(l.op->node->op),
-                 l.launch ? bytes_text(static_cast<uint64_t>(l.roofline.bytes)) : "-",
-                 l.launch ? time_text(l.roofline.predicted_ns()) : "-", l.launch ? time_text(l.time_ns) : "-", l.how,
-                 outputs_of(*l.op));
-    fmt::print(out, "  predicted: products at the peak of GEMM, or bytes at that of HBM, whichever takes longer\n");
+      print_to(out, "  {:32}{:20}{:>14}{:>16}{:>16}  {}; {}\n", escaped(l.op->node->name), escaped(l.op->node->op),
+               l.launch ? bytes_text(static_cast<uint64_t>(l.roofline.bytes)) : "-",
+               l.launch ? time_text(l.roofline.predicted_ns()) : "-", l.launch ? time_text(l.time_ns) : "-", l.how,
+               outputs_of(*l.op));
+    print_to(out, "  predicted: products at the peak of GEMM, or bytes at that of HBM, whichever takes longer\n");
   }
-  fmt::print(out, "\n  {:32}{:20}{:>16}{:>8}{:>9}{:>9}\n", "heaviest nodes", "op", "time", "%", "GEMM %", "HBM %");
+  print_to(out, "\n  {:32}{:20}{:>16}{:>8}{:>9}{:>9}\n", "heaviest nodes", "op", "time", "%", "GEMM %", "HBM %");
   for (const NodeLine& l : heaviest(lines))
-    fmt::print(out, "  {:32}{:20}{:>16}{:>8.1f}{:>9.1f}{:>9.1f}\n", escaped(l.op->node->name), escaped(l.op->node->op),
-               time_text(l.time_ns), 100 * l.time_ns / p.run.end_ns, 100 * l.gemm_share(), 100 * l.hbm_share());
-  fmt::print(out, "\n  tensors      at most {} in HBM at a time\n", bytes_text(p.tensors.bytes));
+    print_to(out, "  {:32}{:20}{:>16}{:>8.1f}{:>9.1f}{:>9.1f}\n", escaped(l.op->node->name), escaped(l.op->node->op),
+             time_text(l.time_ns), 100 * l.time_ns / p.run.end_ns, 100 * l.gemm_share(), 100 * l.hbm_share());
+  print_to(out, "\n  tensors      at most {} in HBM at a time\n", bytes_text(p.tensors.bytes));
   write_rates(out, p.run);
   write_findings(out, p.run);
   for (const std::string& name : program.verified_by_shape())
-    fmt::print(out, "pass  {}  has no elements, as it should\n", name);
+    print_to(out, "pass  {}  has no elements, as it should\n", name);
   if (const Op* op = first_that_departs(program, p))
-    fmt::print(out, "\n  departs      first at node '{}' ({})\n", escaped(op->node->name), escaped(op->node->op));
+    print_to(out, "\n  departs      first at node '{}' ({})\n", escaped(op->node->name), escaped(op->node->op));
 }
 
 void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {

@@ -113,8 +113,7 @@ std::string Op::word(const std::string& name, const std::vector<std::string>& le
                      const std::string& fallback) const {
   const std::string found = given(name) ? attribute(name, AttributeType::string).s : fallback;
   if (std::find(legal.begin(), legal.end(), found) == legal.end())
-    refuse(fmt::format("found {} {}{} legal: {}", name, in_quotes(found), did_you_mean(found, legal),
-                       fmt::join(legal, ", ")));
+    refuse(fmt::format("found {} {}{} legal: {}", name, in_quotes(found), did_you_mean(found, legal), joined(legal)));
   return found;
 }
 

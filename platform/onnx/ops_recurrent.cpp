@@ -51,8 +51,7 @@ std::vector<std::string> activations_of(const Op& op, const std::vector<std::str
   const std::vector<std::string> legal = activation_names();
   for (const std::string& name : given)
     op.require(std::find(legal.begin(), legal.end(), name) != legal.end(),
-               "found activation " + in_quotes(name) + did_you_mean(name, legal) +
-                   " legal: " + fmt::format("{}", fmt::join(legal, ", ")));
+               "found activation " + in_quotes(name) + did_you_mean(name, legal) + " legal: " + joined(legal));
   return given;
 }
 

@@ -2,7 +2,7 @@
 // the others zeros, so that the sum is x for any number of ranks.
 #include "kernbench/platform/programs/common.h"
 
-namespace kernbench::programs {
+namespace kernbench::programs::all_reduce_loop_program {
 namespace {
 
 void all_reduce_loop(host::Context& h) {
@@ -33,4 +33,4 @@ ProgramSpec spec() {
 const RegisterProgram registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::programs
+}  // namespace kernbench::programs::all_reduce_loop_program

@@ -2,7 +2,7 @@
 // stored once a rank.
 #include "kernbench/platform/programs/common.h"
 
-namespace kernbench::programs {
+namespace kernbench::programs::linear_program {
 namespace {
 
 void linear(host::Context& h) {
@@ -40,4 +40,4 @@ ProgramSpec spec() {
 const RegisterProgram registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::programs
+}  // namespace kernbench::programs::linear_program

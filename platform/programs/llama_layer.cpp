@@ -8,7 +8,7 @@
 #include "kernbench/platform/models/decoder_layer.h"
 #include "kernbench/platform/programs/common.h"
 
-namespace kernbench::programs {
+namespace kernbench::programs::llama_layer_program {
 namespace {
 
 using host::Layout;
@@ -146,4 +146,4 @@ ProgramSpec spec() {
 const RegisterProgram registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::programs
+}  // namespace kernbench::programs::llama_layer_program

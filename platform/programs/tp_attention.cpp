@@ -6,7 +6,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/programs/common.h"
 
-namespace kernbench::programs {
+namespace kernbench::programs::tp_attention_program {
 namespace {
 
 int64_t width(const Params& p) {
@@ -87,4 +87,4 @@ ProgramSpec spec() {
 const RegisterProgram registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::programs
+}  // namespace kernbench::programs::tp_attention_program

@@ -1,7 +1,7 @@
 // y[i] = table[idx[i]] with the table's rows over the ranks.
 #include "kernbench/platform/programs/common.h"
 
-namespace kernbench::programs {
+namespace kernbench::programs::tp_embedding_program {
 namespace {
 
 void tp_embedding(host::Context& h) {
@@ -28,4 +28,4 @@ ProgramSpec spec() {
 const RegisterProgram registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::programs
+}  // namespace kernbench::programs::tp_embedding_program

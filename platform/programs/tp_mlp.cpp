@@ -2,7 +2,7 @@
 // one all_reduce sums up what the ranks have made.
 #include "kernbench/platform/programs/common.h"
 
-namespace kernbench::programs {
+namespace kernbench::programs::tp_mlp_program {
 namespace {
 
 void tp_mlp(host::Context& h) {
@@ -33,4 +33,4 @@ ProgramSpec spec() {
 const RegisterProgram registered{spec()};
 
 }  // namespace
-}  // namespace kernbench::programs
+}  // namespace kernbench::programs::tp_mlp_program

@@ -1,5 +1,5 @@
 // A run's report for people and for tools.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/record/figures.h"
 #include "kernbench/platform/record/run_report.h"
@@ -38,8 +39,8 @@ constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}
 
 void write_engine_heading(std::ostream& out, const char* title, size_t name_width) {
   out << "\n";
-  fmt::print(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops",
-             "bytes", "GFLOP");
+  print_to(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops", "bytes",
+           "GFLOP");
 }
 
 /// Shares of the run's time in percent, for one engine or the mean of many.
@@ -48,9 +49,9 @@ void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_wid
   const auto share = [&](double ns) {
     return ns > 0 && whole_ns > 0 ? fmt::format("{:.1f}", 100 * ns / whole_ns) : "-";
   };
-  fmt::print(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
-             share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
-             e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
+  print_to(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
+           share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
+           e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
 }
 
 void add_to(EngineReport& sum, const EngineReport& e) {
@@ -88,14 +89,14 @@ void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_wid
     }
   }
   if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.most; })) return;
-  fmt::print(out, "\n  {:{}}{:>9}{:>8}\n", "messages stood still", name_width, "mean %", "most %");
+  print_to(out, "\n  {:{}}{:>9}{:>8}\n", "messages stood still", name_width, "mean %", "most %");
   for (const Row& row : rows) {
     if (!row.most) continue;
     std::string words = row.reason;
     std::replace(words.begin(), words.end(), '_', ' ');
-    fmt::print(out, "  {:{}}{:>9.1f}{:>8.1f}  {}\n", words, name_width,
-               100 * row.sum_ns / (r.end_ns * static_cast<double>(row.engines)), 100 * row.most_ns / r.end_ns,
-               row.most->id);
+    print_to(out, "  {:{}}{:>9.1f}{:>8.1f}  {}\n", words, name_width,
+             100 * row.sum_ns / (r.end_ns * static_cast<double>(row.engines)), 100 * row.most_ns / r.end_ns,
+             row.most->id);
   }
   out << "  % of the run in which at least one call, or segment, of an engine did: docs/queues.md\n";
 }
@@ -135,17 +136,17 @@ namespace {
 /// How the run was launched, and how its tensors came and went.
 void write_way(std::ostream& out, const RunReport& r) {
   if (r.launch == "host") {
-    fmt::print(
+    print_to(
         out,
         "  launch       host: every kernel starts at {:.3f} ns, when the launch has reached the last PE; time ends "
         "{}\n",
         r.start_ns, r.timed_transfer ? "with the read-back" : "when the host has the last completion");
   } else {
-    fmt::print(out, "  launch       {}: every kernel starts at {:.3f} ns, at no cost{}\n", r.launch, r.start_ns,
-               r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
+    print_to(out, "  launch       {}: every kernel starts at {:.3f} ns, at no cost{}\n", r.launch, r.start_ns,
+             r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
   }
   if (r.timed_transfer) {
-    fmt::print(
+    print_to(
         out,
         "  transfer     timed: inputs uploaded in {:.3f} ns before the launch, outputs read back in {:.3f} ns after "
         "it\n",
@@ -154,8 +155,8 @@ void write_way(std::ostream& out, const RunReport& r) {
     out << "  transfer     instant: tensors are placed and read back at no cost\n";
   }
   if (r.addresses == AddressMode::virtual_) {
-    fmt::print(out, "  addresses    virtual: mapped {}\n",
-               r.timed_transfer ? fmt::format("by messages in {:.3f} ns before the uploads", r.map_ns) : "at no cost");
+    print_to(out, "  addresses    virtual: mapped {}\n",
+             r.timed_transfer ? fmt::format("by messages in {:.3f} ns before the uploads", r.map_ns) : "at no cost");
   }
 }
 
@@ -172,10 +173,10 @@ void write_rates(std::ostream& out, const RunReport& r) {
   }
   if (r.end_ns <= 0) return;
   const double share = r.gemm_peak_share();
-  fmt::print(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP){}\n", flops / r.end_ns / 1e3, flops / 1e9,
-             share > 0 ? fmt::format(", {:.1f} % of the GEMM peak", 100 * share) : "");
-  fmt::print(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
-             bytes_text(read), bytes_text(written));
+  print_to(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP){}\n", flops / r.end_ns / 1e3, flops / 1e9,
+           share > 0 ? fmt::format(", {:.1f} % of the GEMM peak", 100 * share) : "");
+  print_to(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
+           bytes_text(read), bytes_text(written));
 }
 
 std::string choice_text(const LaunchNotes& notes) {
@@ -208,8 +209,8 @@ void write_scalar_work(std::ostream& out, const RunReport& r) {
     if (!most || pe.scalar_ns > most->scalar_ns) most = &pe;
   }
   if (sum == 0) return;
-  fmt::print(out, "  scalar work  of kernels on pe_cpu: {} a PE, most {} ({})\n",
-             time_text(sum / static_cast<double>(r.pes.size())), time_text(most->scalar_ns), most->id);
+  print_to(out, "  scalar work  of kernels on pe_cpu: {} a PE, most {} ({})\n",
+           time_text(sum / static_cast<double>(r.pes.size())), time_text(most->scalar_ns), most->id);
 }
 
 }  // namespace
@@ -265,9 +266,9 @@ void write_programs(std::ostream& out, const RunReport& r) {
     first = std::min(first, ns);
     last = std::max(last, ns);
   }
-  fmt::print(out, "  programs     {} in {} {}, {} each ({} to {}), tail {}\n", r.programs.size(), r.waves,
-             r.waves == 1 ? "wave" : "waves", time_text(sum / static_cast<double>(r.programs.size())), time_text(least),
-             time_text(most), time_text(last - first));
+  print_to(out, "  programs     {} in {} {}, {} each ({} to {}), tail {}\n", r.programs.size(), r.waves,
+           r.waves == 1 ? "wave" : "waves", time_text(sum / static_cast<double>(r.programs.size())), time_text(least),
+           time_text(most), time_text(last - first));
 }
 
 void write_findings(std::ostream& out, const RunReport& r) {
@@ -280,8 +281,8 @@ void write_findings(std::ostream& out, const RunReport& r) {
   } else if (r.races_checked) {
     out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
   }
-  fmt::print(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
-             grouped(r.events));
+  print_to(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
+           grouped(r.events));
 }
 
 const char* verdict_text(const RunReport& r) {
@@ -291,21 +292,21 @@ const char* verdict_text(const RunReport& r) {
 }
 
 void write_run_text(std::ostream& out, const RunReport& r) {
-  fmt::print(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
-             time_text(r.end_ns), verdict_text(r));
-  fmt::print(out, "  time         {:.3f} ns\n", r.end_ns);
+  print_to(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
+           time_text(r.end_ns), verdict_text(r));
+  print_to(out, "  time         {:.3f} ns\n", r.end_ns);
   write_way(out, r);
   write_rates(out, r);
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
   out << "\n";
-  if (!r.launch_notes.algorithm.empty()) fmt::print(out, "  algorithm    {}\n", choice_text(r.launch_notes));
+  if (!r.launch_notes.algorithm.empty()) print_to(out, "  algorithm    {}\n", choice_text(r.launch_notes));
   if (!r.pes.empty()) {
     const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
     const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
     const auto last = std::max_element(r.pes.begin(), r.pes.end(), sooner);
-    fmt::print(out, "  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
-               time_text(last->end_ns), last->id);
+    print_to(out, "  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
+             time_text(last->end_ns), last->id);
   }
   if (!r.programs.empty()) write_programs(out, r);
 

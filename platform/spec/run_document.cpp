@@ -58,7 +58,7 @@ void write_option(JsonWriter& w, const RunDocument& d, const Option& o) {
 /// A value as the command line has it.
 std::string word_of(const Json& v) {
   if (v.is_object()) return json_field<std::string>(v, "file");
-  return v.is_string() ? v.get<std::string>() : v.dump();
+  return v.is_string() ? v.get<std::string>() : json_text(v);
 }
 
 /// Of "kernbench run --topology …".

@@ -539,7 +539,7 @@ void RunSpec::check_needs() const {
   for (const Option& o : table_->options) {
     const auto has = [&](std::string_view needed) { return given(needed); };
     if (o.needs.empty() || !given(o.name) || std::any_of(o.needs.begin(), o.needs.end(), has)) continue;
-    throw InputError(fmt::format("--{}: needs --{} beside it", o.name, fmt::join(o.needs, " or --")));
+    throw InputError(fmt::format("--{}: needs --{} beside it", o.name, joined(o.needs, " or --")));
   }
 }
 

@@ -104,11 +104,7 @@ bool Constraint::holds(const std::vector<std::string>& values) {
   const int type = sqlite3_column_type(q.statement, 0);
   if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
     throw InputError("found " + in_quotes(expression_) + ", which is neither true nor false where its values are " +
-                     in_quotes([&] {
-                       std::string all;
-                       for (const std::string& v : values) all += (all.empty() ? "" : ", ") + v;
-                       return all;
-                     }()));
+                     in_quotes(joined(values)));
   return sqlite3_column_double(q.statement, 0) != 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -47,7 +48,7 @@ const Metric& metric(std::string_view name, const std::string& option) {
     if (m.name == name) return m;
     names.push_back(m.name);
   }
-  throw InputError(fmt::format("{}: found {}; legal: {}", option, in_quotes(name), fmt::join(names, ", ")));
+  throw InputError(fmt::format("{}: found {}; legal: {}", option, in_quotes(name), joined(names)));
 }
 
 bool needs_explain(const std::vector<Objective>& by) {

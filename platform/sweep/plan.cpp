@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/sweep/constraints.h"
 
 namespace kernbench::sweep {
@@ -10,7 +11,7 @@ namespace kernbench::sweep {
 std::string Point::name(const std::vector<Axis>& axes) const {
   Words parts;
   for (size_t a = 0; a < axes.size(); ++a) parts.push_back(axes[a].name + "=" + values[a]);
-  return fmt::format("{}", fmt::join(parts, " "));
+  return joined(parts, " ");
 }
 
 Words Point::words(const Plan& plan) const {

@@ -1,6 +1,5 @@
 #include "kernbench/platform/sweep/plot.h"
-
-#include <fmt/ostream.h>
+#include "kernbench/phase2/text/print.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,37 +63,37 @@ void write_plot(std::ostream& out, const std::string& x_title, const std::string
   std::vector<PlotPoint> front;
   std::copy_if(points.begin(), points.end(), std::back_inserter(front), [](const PlotPoint& p) { return p.on_front; });
   std::stable_sort(front.begin(), front.end(), by_x);
-  fmt::print(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
-             "font-size=\"12\">\n<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"white\"/>\n"
-             "<text x=\"{2:g}\" y=\"20\">{3} points, {4} of them on the front (dark)</text>\n",
-             kLeft + kWidth + kRight, kTop + kHeight + kBottom, kLeft, points.size(), front.size());
+  print_to(out,
+           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
+           "font-size=\"12\">\n<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"white\"/>\n"
+           "<text x=\"{2:g}\" y=\"20\">{3} points, {4} of them on the front (dark)</text>\n",
+           kLeft + kWidth + kRight, kTop + kHeight + kBottom, kLeft, points.size(), front.size());
   for (int i = 0; i <= x.steps; ++i) {
     const double v = x.from + i * x.step;
-    fmt::print(out, "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"#ddd\"/>\n", px(v), kTop,
-               kTop + kHeight);
-    fmt::print(out, "<text x=\"{:.2f}\" y=\"{:g}\" text-anchor=\"middle\">{:.6g}</text>\n", px(v), kTop + kHeight + 18,
-               std::abs(v) < x.step * 1e-6 ? 0.0 : v);
+    print_to(out, "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"#ddd\"/>\n", px(v), kTop,
+             kTop + kHeight);
+    print_to(out, "<text x=\"{:.2f}\" y=\"{:g}\" text-anchor=\"middle\">{:.6g}</text>\n", px(v), kTop + kHeight + 18,
+             std::abs(v) < x.step * 1e-6 ? 0.0 : v);
   }
   for (int i = 0; i <= y.steps; ++i) {
     const double v = y.from + i * y.step;
-    fmt::print(out, "<line y1=\"{0:.2f}\" y2=\"{0:.2f}\" x1=\"{1:g}\" x2=\"{2:g}\" stroke=\"#ddd\"/>\n", py(v), kLeft,
-               kLeft + kWidth);
-    fmt::print(out, "<text x=\"{:g}\" y=\"{:.2f}\" text-anchor=\"end\">{:.6g}</text>\n", kLeft - 6, py(v) + 4,
-               std::abs(v) < y.step * 1e-6 ? 0.0 : v);
+    print_to(out, "<line y1=\"{0:.2f}\" y2=\"{0:.2f}\" x1=\"{1:g}\" x2=\"{2:g}\" stroke=\"#ddd\"/>\n", py(v), kLeft,
+             kLeft + kWidth);
+    print_to(out, "<text x=\"{:g}\" y=\"{:.2f}\" text-anchor=\"end\">{:.6g}</text>\n", kLeft - 6, py(v) + 4,
+             std::abs(v) < y.step * 1e-6 ? 0.0 : v);
   }
-  fmt::print(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"middle\">{}</text>\n", kLeft + kWidth / 2,
-             kTop + kHeight + 42, x_title);
-  fmt::print(out, "<text transform=\"translate(18 {:g}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-             kTop + kHeight / 2, y_title);
+  print_to(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"middle\">{}</text>\n", kLeft + kWidth / 2,
+           kTop + kHeight + 42, x_title);
+  print_to(out, "<text transform=\"translate(18 {:g}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+           kTop + kHeight / 2, y_title);
   out << "<polyline fill=\"none\" stroke=\"#1f4e8c\" points=\"";
-  for (const PlotPoint& p : front) fmt::print(out, "{:.2f},{:.2f} ", px(p.x), py(p.y));
+  for (const PlotPoint& p : front) print_to(out, "{:.2f},{:.2f} ", px(p.x), py(p.y));
   out << "\"/>\n";
   for (const bool on_front : {false, true}) {
     for (const PlotPoint& p : points) {
       if (p.on_front != on_front) continue;
-      fmt::print(out, "<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n", px(p.x),
-                 py(p.y), on_front ? 5 : 3.5, on_front ? "#1f4e8c" : "#b9c4d6", xml(p.name));
+      print_to(out, "<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\" fill=\"{}\"><title>{}</title></circle>\n", px(p.x),
+               py(p.y), on_front ? 5 : 3.5, on_front ? "#1f4e8c" : "#b9c4d6", xml(p.name));
     }
   }
   out << "</svg>\n";

@@ -23,7 +23,7 @@ spec::RunSpec run_of(const Words& words) {
   for (const Option& o : run.table().options) {
     if (run.given(o.name) && !o.is_of_points())
       throw InputError(fmt::format("--store: found '--{}' in the command; legal: --{}", o.name,
-                                   fmt::join(point_option_names(run.table()), ", --")));
+                                   joined(point_option_names(run.table()), ", --")));
   }
   return run;
 }

@@ -25,7 +25,7 @@ std::vector<std::string> point_option_names(const spec::Table& table) {
 
 std::string option_name_fault(const spec::Table& table, const std::string& name) {
   const spec::Option* o = point_option(table, name);
-  if (!o) return fmt::format("unknown option; legal: {}", fmt::join(point_option_names(table), ", "));
+  if (!o) return fmt::format("unknown option; legal: {}", joined(point_option_names(table)));
   const bool named = name.find('.') != std::string::npos;
   if (o->has_names() == named) return {};
   return named ? "found a name; legal: " + std::string(o->name) + " alone" : "found no name; legal: " + name + ".NAME";

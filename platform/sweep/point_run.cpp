@@ -43,7 +43,7 @@ PointResult result_of(const ChildPool::Ended& e, double timeout_s, bool run) {
   try {
     auto report = parse_json<nlohmann::json>(e.out);
     if (run) r.wall_s = json_field_or<double>(report, "wall_s", 0);
-    if (run) r.run = json_field(report, "run", [](const nlohmann::json& document) { return document.dump(); });
+    if (run) r.run = json_field(report, "run", [](const nlohmann::json& document) { return json_text(document); });
     r.metrics = run ? metrics_of(report) : json_field(report, "cases", [](const nlohmann::json& rows) { return rows; });
   } catch (const JsonFault& fault) {  // what a kernel prints stands among it
     return {1, std::string("its report: ") + fault.what(), nullptr, 0, ""};

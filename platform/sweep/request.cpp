@@ -15,15 +15,15 @@ constexpr int kProtocol = 1;
 constexpr size_t kLongestId = 100;
 
 std::string id_of(const OrderedJson& v) {
-  if (v.is_number_integer()) return v.dump();
-  if (v.is_string() && v.get_ref<const std::string&>().size() <= kLongestId) return v.dump();
+  if (v.is_number_integer()) return json_text(v);
+  if (v.is_string() && v.get_ref<const std::string&>().size() <= kLongestId) return json_text(v);
   throw JsonFault(fmt::format("found {}, expected a whole number or a text of up to {} bytes", shown(v), kLongestId));
 }
 
 std::string value_of(const OrderedJson& v) {
   if (v.is_string()) return v.get<std::string>();
   if (v.is_boolean()) return v.get<bool>() ? "true" : "false";
-  if (v.is_number_integer()) return v.dump();
+  if (v.is_number_integer()) return json_text(v);
   if (!v.is_number())
     throw JsonFault("found " + shown(v) + ", expected a number, a text, true, false, or a list of them");
   std::string text;
@@ -85,7 +85,7 @@ std::string answer(const std::string& id, const PointResult& r, bool stored) {
   JsonWriter w(text, JsonWriter::Layout::spaced, JsonWriter::Reals::decimal);
   w.open('{').key("id").raw(id).field("status", r.status);
   if (!r.error.empty()) w.field("error", escaped(r.error));
-  if (!r.metrics.is_null()) w.key("metrics").raw(r.metrics.dump()).field("wall_s", r.wall_s);
+  if (!r.metrics.is_null()) w.key("metrics").raw(json_text(r.metrics)).field("wall_s", r.wall_s);
   if (stored) w.field("stored", true);
   w.close('}');
   return text + "\n";

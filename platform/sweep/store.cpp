@@ -385,7 +385,7 @@ void Store::put(const std::string& key, const PointResult& r) {
     p->status = r.status;
     p->final = r.final();
     p->error = r.error;
-    p->metrics = r.metrics.dump();
+    p->metrics = json_text(r.metrics);
     p->wall_s = r.wall_s;
     p->run = r.run;
     open_->keep(*p);

@@ -1,6 +1,6 @@
 #include "kernbench/platform/sweep/store_diff.h"
 
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,9 @@
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/sweep/store.h"
@@ -30,7 +32,8 @@ std::vector<StoredRun> runs_of(const std::string& file) {
     // As the report of a run has it.
     const auto ns = r.metrics.find("sim_ns");
     const bool timed = ns != r.metrics.end() && ns->is_number();
-    const RunFile run = read_run_json("{\"run\": " + r.run + ", \"sim_ns\": " + (timed ? ns->dump() : "0") + "}", file);
+    const RunFile run =
+        read_run_json("{\"run\": " + r.run + ", \"sim_ns\": " + (timed ? json_text(*ns) : "0") + "}", file);
     runs.push_back({run.configuration, timed ? std::optional(run.sim_ns) : std::nullopt});
   }
   return runs;
@@ -117,7 +120,7 @@ StoreDiff diff_stores(const std::string& a, const std::string& b) {
 }
 
 void write_store_diff_text(std::ostream& out, const StoreDiff& d) {
-  fmt::print(out, "a  {}  {} points\nb  {}  {} points\n", d.a, d.a_points, d.b, d.b_points);
+  print_to(out, "a  {}  {} points\nb  {}  {} points\n", d.a, d.a_points, d.b, d.b_points);
   if (!d.configuration.empty()) {
     TextTable t(3, 2);
     t.add({"configuration", "a", "b"});
@@ -125,8 +128,8 @@ void write_store_diff_text(std::ostream& out, const StoreDiff& d) {
       t.add({s.key, s.a.empty() ? "-" : cut(s.a), s.b.empty() ? "-" : cut(s.b)});
     out << "\n" << t.text();
   }
-  fmt::print(out, "\n  {} points in both, {} of them with another time; {} in a alone, {} in b alone\n", d.both,
-             d.changed.size(), d.a_alone, d.b_alone);
+  print_to(out, "\n  {} points in both, {} of them with another time; {} in a alone, {} in b alone\n", d.both,
+           d.changed.size(), d.a_alone, d.b_alone);
   if (d.changed.empty()) return;
   TextTable t(1, 2);
   t.add({"point", "a, ns", "b, ns", "%"});

@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/tools/child_pool.h"
@@ -182,7 +183,7 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   const auto simulate = [&](const CollectiveTrial& t, const std::vector<size_t>& pes) {
     std::vector<std::string> ids;
     for (const size_t p : pes) ids.push_back(machine_of(platform).graph().pes[p].id);
-    return simulate_collectives(platform, t, fmt::format("{}", fmt::join(ids, ",")));
+    return simulate_collectives(platform, t, joined(ids, ","));
   };
   const auto work = [&](size_t i) {
     machine_of(platform).set_trials(simulate);  // of this copy, on which nothing has run
@@ -203,7 +204,7 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
 
 CollectiveWriter::CollectiveWriter(std::ostream& out, std::string format, const spec::RunDocument& run)
     : out_(out), format_(std::move(format)) {
-  if (format_ == "csv") out_ << fmt::format("{}\n", fmt::join(kColumns, ","));
+  if (format_ == "csv") out_ << fmt::format("{}\n", joined(kColumns, ","));
   if (format_ == "json") {
     std::string text;
     JsonWriter w(text, JsonWriter::Layout::spaced);
@@ -220,7 +221,7 @@ CollectiveWriter::CollectiveWriter(std::ostream& out, std::string format, const 
 
 void CollectiveWriter::row(const CollectiveRow& r) {
   const std::vector<std::string> c = cells(r, format_ == "text");
-  if (format_ == "csv") out_ << fmt::format("{}\n", fmt::join(c, ","));
+  if (format_ == "csv") out_ << fmt::format("{}\n", joined(c, ","));
   if (format_ == "text") {
     out_ << fmt::format("{:<14} {:>12} {:>12} {:>5} {:>5} {:>7} {:>13} {:>7} {:>12} {:>10} {:>10} {:>6}\n", c[0], c[1],
                         c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11]);

@@ -25,7 +25,7 @@ constexpr double kFails = std::numeric_limits<double>::infinity();
 
 /// Both ways lines, the last one empty. A question: kernel, PEs, algorithms, NAME=VALUE of each parameter.
 std::string question_of(const CollectiveTrial& t, const std::string& pes) {
-  std::string text = t.kernel + '\n' + pes + '\n' + fmt::format("{}", fmt::join(t.algorithms, " ")) + '\n';
+  std::string text = t.kernel + '\n' + pes + '\n' + joined(t.algorithms, " ") + '\n';
   for (const auto& [name, value] : t.params) text += name + '=' + value + '\n';
   return text + '\n';
 }
@@ -57,7 +57,12 @@ std::vector<double> times_of(const std::string& line, size_t count) {
 }
 
 std::string text_of(const std::vector<double>& times) {
-  return fmt::format("{}", fmt::join(times, " "));
+  std::string text;
+  for (const double t : times) {
+    if (!text.empty()) text += ' ';
+    append_shortest(text, t);
+  }
+  return text;
 }
 
 bool send_all(int to, const std::string& text) {
@@ -141,7 +146,7 @@ CollectiveTrials::CollectiveTrials(Platform& platform, std::string machine, std:
   machine_of(platform_).set_trials([this](const CollectiveTrial& t, const std::vector<size_t>& pes) {
     std::vector<std::string> ids;
     for (const size_t p : pes) ids.push_back(machine_of(platform_).graph().pes[p].id);
-    return times_ns(t, fmt::format("{}", fmt::join(ids, ",")));
+    return times_ns(t, joined(ids, ","));
   });
 }
 

@@ -17,7 +17,7 @@ namespace {
 enum ForkedStatus : int { kResult = 0, kFailed = 1, kBadInput = 2, kNoMemory = 3 };
 
 /// One after the other; what they quote of inputs has no end of line.
-std::string joined(const std::vector<std::string>& lines) {
+std::string escaped_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + escaped(l);
   return text;
@@ -40,9 +40,9 @@ int answer(const std::function<std::string(size_t)>& work, size_t index) {
     try {
       return told(kResult, work(index));
     } catch (const InputError& e) {
-      return told(kBadInput, joined(e.faults()));
+      return told(kBadInput, escaped_lines(e.faults()));
     } catch (const RunError& e) {
-      return told(kFailed, joined(e.lines()));
+      return told(kFailed, escaped_lines(e.lines()));
     } catch (const BadParam& e) {
       return told(kBadInput, e.what());
     } catch (const NpyError& e) {

@@ -1,10 +1,11 @@
 // A program's report for people and for tools.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/tools/host_program.h"
@@ -37,14 +38,14 @@ constexpr const char* kOpRow = "  {:10}{:18}{:8}{:8}{:>14}{:>14}{:>14}{:>14}\n";
 
 void write_ops(std::ostream& out, const ProgramReport& r) {
   out << "\n";
-  fmt::print(out, kOpRow, "operation", "of", "ranks", "stream", "begin ns", "start ns", "first end ns", "last end ns");
+  print_to(out, kOpRow, "operation", "of", "ranks", "stream", "begin ns", "start ns", "first end ns", "last end ns");
   for (const host::Operation& op : r.ops) {
     const double first = op.end_ns.empty() ? op.begin_ns : *std::min_element(op.end_ns.begin(), op.end_ns.end());
     std::string streams;
     for (const uint32_t n : stream_numbers(op)) streams += (streams.empty() ? "" : " ") + std::to_string(n);
     const auto ns = [](double t) { return fmt::format("{:.3f}", t); };
-    fmt::print(out, kOpRow, host::name_of(op.kind), op.name, ranks_text(op, r.ranks), streams, ns(op.begin_ns),
-               op.kind == host::Operation::Kind::launch ? ns(op.start_ns) : "", ns(first), ns(end_of(op)));
+    print_to(out, kOpRow, host::name_of(op.kind), op.name, ranks_text(op, r.ranks), streams, ns(op.begin_ns),
+             op.kind == host::Operation::Kind::launch ? ns(op.start_ns) : "", ns(first), ns(end_of(op)));
   }
 }
 
@@ -65,7 +66,7 @@ void write_choices(std::ostream& out, const ProgramReport& r) {
     }
   }
   if (!lines.empty()) out << "\n";
-  for (const auto& [choice, launches] : lines) fmt::print(out, "  launch {}: {}\n", launches, choice);
+  for (const auto& [choice, launches] : lines) print_to(out, "  launch {}: {}\n", launches, choice);
 }
 
 void write_op(JsonWriter& w, const host::Operation& op) {
@@ -89,16 +90,16 @@ void write_op(JsonWriter& w, const host::Operation& op) {
 
 void write_program_text(std::ostream& out, const ProgramReport& p) {
   const RunReport& r = p.run;
-  fmt::print(out, "{} on {}, {} {}, {} {}: {}{}\n\n", r.kernel, r.topology, p.ranks, p.ranks == 1 ? "rank" : "ranks",
-             r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs", time_text(r.end_ns), verdict_text(r));
-  fmt::print(out, "  time         {:.3f} ns, to the end of the last operation\n", r.end_ns);
-  fmt::print(out, "  launch       {}{}\n", r.launch, r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
-  fmt::print(out, "  transfer     {}\n",
-             r.timed_transfer ? "timed: inputs are uploaded first, outputs downloaded last"
-                              : "instant: tensors are placed and read back at no cost");
+  print_to(out, "{} on {}, {} {}, {} {}: {}{}\n\n", r.kernel, r.topology, p.ranks, p.ranks == 1 ? "rank" : "ranks",
+           r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs", time_text(r.end_ns), verdict_text(r));
+  print_to(out, "  time         {:.3f} ns, to the end of the last operation\n", r.end_ns);
+  print_to(out, "  launch       {}{}\n", r.launch, r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
+  print_to(out, "  transfer     {}\n",
+           r.timed_transfer ? "timed: inputs are uploaded first, outputs downloaded last"
+                            : "instant: tensors are placed and read back at no cost");
   if (r.addresses == AddressMode::virtual_) out << "  addresses    virtual: mapped at no cost\n";
-  fmt::print(out, "  tensors      at most {} in HBM at a time, {} of it copies\n", bytes_text(p.tensors.bytes),
-             bytes_text(p.tensors.copies));
+  print_to(out, "  tensors      at most {} in HBM at a time, {} of it copies\n", bytes_text(p.tensors.bytes),
+           bytes_text(p.tensors.copies));
   write_rates(out, r);
   out << "  parameters  ";
   for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;

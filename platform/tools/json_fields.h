@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 namespace kernbench {
@@ -36,9 +37,7 @@ class JsonFields {
     }
     for (const auto& [key, value] : o.items()) {
       if (std::find(legal.begin(), legal.end(), key) != legal.end()) continue;
-      std::string list;
-      for (const char* k : legal) list += (list.empty() ? "" : ", ") + std::string(k);
-      fault(path, "unknown key '" + key + "', legal are " + list);
+      fault(path, "unknown key '" + key + "', legal are " + joined(legal));
     }
     return true;
   }

@@ -1,7 +1,5 @@
 #include "kernbench/platform/tools/pipeline.h"
 
-#include <fmt/ostream.h>
-
 #include <algorithm>
 #include <ostream>
 #include <stdexcept>
@@ -10,6 +8,7 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
@@ -263,20 +262,20 @@ void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
     for (const auto& c : pe.commands) width = std::max(width, c.id.size());
   }
   width += 2;
-  fmt::print(out, "end {:.3f} ns\n\n", result.end_ns);
+  print_to(out, "end {:.3f} ns\n\n", result.end_ns);
   for (const auto& pe : result.pes) {
-    fmt::print(out, "{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns",
-               "done ns", "tiles", "window");
+    print_to(out, "{}\n  {:{}}{:>14}{:>14}{:>9}{:>8}  busy ns by stage\n", pe.pe, "work", width, "submit ns", "done ns",
+             "tiles", "window");
     for (const auto& c : pe.composites) {
-      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tiles, c.window);
+      print_to(out, "  {:{}}{:14.3f}{:14.3f}{:9}{:8} ", c.id, width, c.submit_ns, c.done_ns, c.tiles, c.window);
       for (size_t s = 0; s < c.busy_ns.size(); ++s) {
-        if (c.busy_ns[s] > 0) fmt::print(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), c.busy_ns[s]);
+        if (c.busy_ns[s] > 0) print_to(out, " {} {:.3f}", name_of(static_cast<Stage>(s)), c.busy_ns[s]);
       }
       out << "\n";
     }
     for (const auto& c : pe.commands) {
-      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:>9}{:>8}  {} {:.3f}\n", c.id, width, c.stage.t_start, c.done_ns, "-",
-                 "-", name_of(c.stage.stage), c.stage.t_end - c.stage.t_start);
+      print_to(out, "  {:{}}{:14.3f}{:14.3f}{:>9}{:>8}  {} {:.3f}\n", c.id, width, c.stage.t_start, c.done_ns, "-", "-",
+               name_of(c.stage.stage), c.stage.t_end - c.stage.t_start);
     }
   }
   if (result.programs) write_programs_text(out, *result.programs);

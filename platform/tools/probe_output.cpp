@@ -1,13 +1,15 @@
 #include "kernbench/platform/tools/probe_output.h"
 
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/spec/run_document.h"
 #include "kernbench/platform/topology/graph/graph.h"
 
@@ -144,15 +146,15 @@ void write_hops_csv(std::ostream& out, const topology::Graph& g, const ProbeRepo
     const auto& hops = report.traces[i].hops;
     for (size_t k = 0; k < hops.size(); ++k) {
       const ProbeHop& h = hops[k];
-      fmt::print(out, "{},{},{},{},{}{}", report.results[i].probe.name, k, h.response ? "response" : "request",
-                 g.nodes[h.node].id, g.nodes[h.node].kind,
-                 columns({h.arrive_ns, h.overhead_ns, h.store_forward_ns, h.drain_ns}));
+      print_to(out, "{},{},{},{},{}{}", report.results[i].probe.name, k, h.response ? "response" : "request",
+               g.nodes[h.node].id, g.nodes[h.node].kind,
+               columns({h.arrive_ns, h.overhead_ns, h.store_forward_ns, h.drain_ns}));
       if (h.edge == ProbeHop::kNoEdge) {
         out << ",,,,,0\n";
         continue;
       }
-      fmt::print(out, ",{}{}{},{:d}\n", g.nodes[g.edges[h.edge].to].id, columns({h.transfer_ns, h.wire_ns}),
-                 h.bw_gbs > 0 ? columns({h.bw_gbs}) : ",", h.bottleneck);
+      print_to(out, ",{}{}{},{:d}\n", g.nodes[g.edges[h.edge].to].id, columns({h.transfer_ns, h.wire_ns}),
+               h.bw_gbs > 0 ? columns({h.bw_gbs}) : ",", h.bottleneck);
     }
   }
 }
@@ -162,8 +164,8 @@ void write_sweep_csv(std::ostream& out, const ProbeReport& report) {
   for (const ProbeSweep& s : report.sweeps) {
     for (size_t i = 0; i < s.points.size(); ++i) {
       const ProbeResult& r = s.points[i];
-      fmt::print(out, "{},{},{}{},{:d}\n", r.probe.name, r.probe.target, r.nbytes,
-                 columns({r.actual_ns, r.eff_bw_gbs(), r.bottleneck_bw_gbs, r.util_pct()}), i == s.at_90_pct());
+      print_to(out, "{},{},{}{},{:d}\n", r.probe.name, r.probe.target, r.nbytes,
+               columns({r.actual_ns, r.eff_bw_gbs(), r.bottleneck_bw_gbs, r.util_pct()}), i == s.at_90_pct());
     }
   }
 }
@@ -172,7 +174,7 @@ void write_saturation_csv(std::ostream& out, const ProbeReport& report) {
   out << "scenario,target,pes,bytes,reads,window_ns,aggregate_gbs,peak_gbs,util_pct,least_gbs,most_gbs,fairness,"
          "busiest_edge,busiest_util\n";
   for (const SaturationResult& r : report.saturation) {
-    fmt::print(
+    print_to(
         out, "{},{},{},{},{}{},{}{}\n", r.name, r.target, r.shares_gbs.size(), r.nbytes, r.reads,
         columns({r.window_ns, r.aggregate_gbs, r.peak_gbs, r.util_pct(), r.least_gbs(), r.most_gbs(), r.fairness()}),
         r.busiest_edge, columns({r.busiest_util}));
@@ -185,7 +187,7 @@ void write_cases(std::ostream& out, const std::vector<ProbeResult>& results) {
   const bool stores =
       std::any_of(results.begin(), results.end(), [](const ProbeResult& r) { return r.store_forward_ns > 0; });
   const auto shown = [&](const ProbeColumn& c) { return stores || std::string(c.name) != "store_forward_ns"; };
-  if (!results.empty()) fmt::print(out, "each transaction alone in the system, {} bytes\n\n", results[0].nbytes);
+  if (!results.empty()) print_to(out, "each transaction alone in the system, {} bytes\n\n", results[0].nbytes);
   std::vector<std::string> heading{"case", "target"};
   for (const ProbeColumn& c : kProbeColumns) {
     if (shown(c)) heading.push_back(c.heading);
@@ -209,7 +211,7 @@ std::string sparse(double v) {
 }
 
 void write_hops(std::ostream& out, const topology::Graph& g, const ProbeResult& r, const ProbeTrace& t) {
-  fmt::print(out, "\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
+  print_to(out, "\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
   const bool flits = std::any_of(t.hops.begin(), t.hops.end(), [](const ProbeHop& h) { return h.transfer_ns > 0; });
   std::vector<std::string> heading{"", "node", "kind", "at ns", "overhead", "store+fwd", "drain"};
   if (flits) heading.push_back("1st flit");
@@ -229,8 +231,8 @@ void write_hops(std::ostream& out, const topology::Graph& g, const ProbeResult& 
     table.add(row);
   }
   out << table.text();
-  if (t.memory_is_bottleneck) fmt::print(out, "  bottleneck: the memory, {} GB/s\n", fixed(t.memory_bw_gbs, 2));
-  fmt::print(out, "  drain {} ns, total {} ns\n", fixed(t.drain_ns, 3), fixed(t.total_ns, 3));
+  if (t.memory_is_bottleneck) print_to(out, "  bottleneck: the memory, {} GB/s\n", fixed(t.memory_bw_gbs, 2));
+  print_to(out, "  drain {} ns, total {} ns\n", fixed(t.drain_ns, 3), fixed(t.total_ns, 3));
 }
 
 std::string size_name(uint64_t n) {
@@ -253,7 +255,7 @@ void write_sweeps(std::ostream& out, const std::vector<ProbeSweep>& sweeps) {
 
 void write_saturation(std::ostream& out, const std::vector<SaturationResult>& results) {
   if (!results.empty())
-    fmt::print(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", results[0].nbytes);
+    print_to(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", results[0].nbytes);
   TextTable table(2);
   table.add({"scenario", "target", "GB/s", "peak GB/s", "util %", "least a PE", "most a PE", "fairness", "busiest link",
              "%"});
@@ -271,17 +273,17 @@ void write_checks(std::ostream& out, const std::vector<ProbeCheck>& checks, bool
   out << "\n";
   if (all) {
     for (const ProbeCheck& c : checks)
-      fmt::print(out, "{:<6}{}, {}: {}\n", c.passed ? "ok" : "FAIL", c.name, c.subject, c.found);
+      print_to(out, "{:<6}{}, {}: {}\n", c.passed ? "ok" : "FAIL", c.name, c.subject, c.found);
   }
   std::vector<std::string> names;
   for (const ProbeCheck& c : checks) {
     if (c.passed && std::find(names.begin(), names.end(), c.name) == names.end()) names.push_back(c.name);
   }
-  fmt::print(out, "checks: {} passed", checks.size() - static_cast<size_t>(failed));
-  if (failed) fmt::print(out, ", {} failed", failed);
-  out << (names.empty() ? "\n" : fmt::format(" ({})\n", fmt::join(names, ", ")));
+  print_to(out, "checks: {} passed", checks.size() - static_cast<size_t>(failed));
+  if (failed) print_to(out, ", {} failed", failed);
+  out << (names.empty() ? "\n" : fmt::format(" ({})\n", joined(names)));
   for (const ProbeCheck& c : checks) {
-    if (!c.passed && !all) fmt::print(out, "  {}, {}: {}\n", c.name, c.subject, c.found);
+    if (!c.passed && !all) print_to(out, "  {}, {}: {}\n", c.name, c.subject, c.found);
   }
 }
 

@@ -1,11 +1,12 @@
 // What `kernbench pipeline` prints of programs (collectives contract §14.1).
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/record/run_report.h"
 #include "kernbench/platform/tools/programs.h"
 
@@ -73,15 +74,15 @@ void write_programs_text(std::ostream& out, const std::deque<ProgramWork>& progr
   }
   width += 2;
   for (const ProgramWork& p : programs) {
-    fmt::print(out, "{}  end {:.3f} ns\n  {:{}}{:>14}{:>14}{:>14}{:>10}\n", p.pe, p.end_ns, "call", width, "call ns",
-               "return ns", "done ns", "segments");
+    print_to(out, "{}  end {:.3f} ns\n  {:{}}{:>14}{:>14}{:>14}{:>10}\n", p.pe, p.end_ns, "call", width, "call ns",
+             "return ns", "done ns", "segments");
     for (const ProgramCall& c : p.calls) {
       const size_t sent = c.queue.kind == QueueCall::Kind::send && c.queue.message ? c.queue.message->segments.size()
                                                                                    : c.queue.reads.size();
-      fmt::print(out, "  {:{}}{:14.3f}{:14.3f}{:14.3f}{:>10}\n", c.id, width, c.call_ns, c.return_ns, c.done_ns,
-                 sent > 0 ? std::to_string(sent) : "-");
+      print_to(out, "  {:{}}{:14.3f}{:14.3f}{:14.3f}{:>10}\n", c.id, width, c.call_ns, c.return_ns, c.done_ns,
+               sent > 0 ? std::to_string(sent) : "-");
       for (size_t i = 0; i < c.accounts.size(); ++i)
-        fmt::print(out, "    segment {}: {}\n", i, account_text(c.accounts[i]));
+        print_to(out, "    segment {}: {}\n", i, account_text(c.accounts[i]));
     }
   }
 }

@@ -1,13 +1,13 @@
 #include "kernbench/platform/tools/remedies.h"
 
-#include <fmt/ostream.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/tools/child_pool.h"
 
 namespace kernbench {
@@ -19,7 +19,7 @@ constexpr double kSame = 1e-6;  // ns
 
 std::optional<double> sim_ns_of(int status, const std::string& out) {
   if (status > 1 || out.empty()) return std::nullopt;
-  return nlohmann::json::parse(out).at("sim_ns").get<double>();
+  return parse_json<nlohmann::json>(out).at("sim_ns").get<double>();
 }
 
 Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>& changes, unsigned jobs,
@@ -40,7 +40,7 @@ Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>
     if (r.id == 0) {
       if (!ns) throw RunError("the run itself fails: " + r.first_line());
       found.sim_ns = *ns;
-      found.verdict = nlohmann::json::parse(r.out).at("insight").at("verdict").get<std::vector<std::string>>();
+      found.verdict = parse_json<nlohmann::json>(r.out).at("insight").at("verdict").get<std::vector<std::string>>();
       return;
     }
     const SingleChange& change = changes[r.id - 1];
@@ -63,16 +63,16 @@ Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>
 
 void write_remedies_text(std::ostream& out, const Remedies& r) {
   constexpr size_t kShown = 12;
-  fmt::print(out, "the run      {:.3f} ns\n", r.sim_ns);
+  print_to(out, "the run      {:.3f} ns\n", r.sim_ns);
   for (const std::string& s : r.verdict) out << "             " << s << "\n";
-  fmt::print(out, "tried        {} single changes: {} faster, {} slower, {} alike, {} not possible\n\n", r.tried,
-             r.rows.size(), r.slower, r.same, r.impossible.size());
+  print_to(out, "tried        {} single changes: {} faster, {} slower, {} alike, {} not possible\n\n", r.tried,
+           r.rows.size(), r.slower, r.same, r.impossible.size());
   if (!r.rows.empty()) out << "  saves %                ns        the first to try, then what saves most\n";
   for (size_t i = 0; i < std::min(kShown, r.rows.size()); ++i) {
     const Remedies::Row& row = r.rows[i];
-    fmt::print(out, "{:9.1f} {:17.3f}  {:4}  {}\n", 100 * r.saved(row), row.ns, row.free() ? "free" : "", row.change);
+    print_to(out, "{:9.1f} {:17.3f}  {:4}  {}\n", 100 * r.saved(row), row.ns, row.free() ? "free" : "", row.change);
   }
-  if (r.rows.size() > kShown) fmt::print(out, "{} more; --format csv and json have all\n", r.rows.size() - kShown);
+  if (r.rows.size() > kShown) print_to(out, "{} more; --format csv and json have all\n", r.rows.size() - kShown);
 }
 
 void write_remedies_csv(std::ostream& out, const Remedies& r) {
@@ -80,7 +80,7 @@ void write_remedies_csv(std::ostream& out, const Remedies& r) {
   for (const Remedies::Row& row : r.rows) {
     std::string quoted = row.change;
     for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2) quoted.insert(at, 1, '"');
-    fmt::print(out, "{:.6f},{:.6f},{},\"{}\"\n", r.saved(row), row.ns, row.free() ? 1 : 0, quoted);
+    print_to(out, "{:.6f},{:.6f},{},\"{}\"\n", r.saved(row), row.ns, row.free() ? 1 : 0, quoted);
   }
 }
 

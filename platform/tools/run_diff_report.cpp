@@ -1,11 +1,12 @@
 // What differs between two runs, for people and for tools.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/tools/run_diff.h"
@@ -53,26 +54,26 @@ void write_changes(std::ostream& out, const char* title, const std::vector<RunDi
     t.add({c.name, fmt::format("{:.3f}", c.a_ns), fmt::format("{:.3f}", c.b_ns), fmt::format("{:+.3f}", c.by())});
   }
   out << "\n" << t.text();
-  if (changes.size() > kRows) fmt::print(out, "  and {} more\n", changes.size() - kRows);
+  if (changes.size() > kRows) print_to(out, "  and {} more\n", changes.size() - kRows);
 }
 
 }  // namespace
 
 void write_diff_text(std::ostream& out, const RunDiff& d) {
   const auto mark = [](bool partial) { return partial ? "  UNFINISHED" : ""; };
-  fmt::print(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial),
-             d.b, d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
+  print_to(out, "a  {}  {:.3f} ns{}\nb  {}  {:.3f} ns{}  {:+.3f} ns, {:+.2f} %\n", d.a, d.a_ns, mark(d.a_partial), d.b,
+           d.b_ns, mark(d.b_partial), d.b_ns - d.a_ns, 100 * d.slower());
   write_settings(out, "configuration", d.configuration, &or_dash);
   write_settings(out, "figure", d.figures, &figure);
   write_changes(out, "critical path", d.blame);
   write_changes(out, "engines busy", d.engines);
   if (d.ops > 0) {
-    fmt::print(out, "\n  {} of {} ops differ\n", grouped(d.ops_that_differ), grouped(d.ops));
+    print_to(out, "\n  {} of {} ops differ\n", grouped(d.ops_that_differ), grouped(d.ops));
     if (d.first)
-      fmt::print(out, "  first        {}: {}; {}\n", where(*d.first), span(d.first->a_ns), span(d.first->b_ns));
+      print_to(out, "  first        {}: {}; {}\n", where(*d.first), span(d.first->a_ns), span(d.first->b_ns));
     for (const RunDiff::OpChange& c : d.longest) {
-      fmt::print(out, "  {:+.3f} ns    {}\n", (c.b_ns->second - c.b_ns->first) - (c.a_ns->second - c.a_ns->first),
-                 where(c));
+      print_to(out, "  {:+.3f} ns    {}\n", (c.b_ns->second - c.b_ns->first) - (c.a_ns->second - c.a_ns->first),
+               where(c));
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "kernbench/platform/tools/run_parts.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -9,6 +9,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/launch/expected_values.h"
 #include "kernbench/platform/platform.h"
@@ -151,7 +152,7 @@ void LoggedRun::settle_judge(const std::string& what, const Reference& reference
   if (verifies_all() && !reference && !by_reference_.empty())
     throw InputError(std::string(o_.verify ? "--verify" : "--debug-verify") + ": " + what +
                      " has no reference; --expected NAME=FILE.npy says what an output must be: for " +
-                     fmt::format("{}", fmt::join(by_reference_, ", ")));
+                     joined(by_reference_));
 }
 
 std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& reference, const Params& params,

@@ -1,12 +1,12 @@
 #include "kernbench/platform/tools/single_changes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/insight/limit.h"
 #include "kernbench/platform/insight/scaling.h"
@@ -196,7 +196,7 @@ class Changes {
     if (now == "all" && cubes.size() < all) use("leaders", share(cubes.size(), all));
     if (now == "leaders" || ids.size() < 2 || ids.size() / 2 > kIds) return;
     ids.resize(ids.size() / 2);
-    use(fmt::format("{}", fmt::join(ids, ",")), 0.5);
+    use(joined(ids, ","), 0.5);
   }
 
   void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {

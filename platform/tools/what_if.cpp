@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/spec/run_spec.h"
@@ -26,7 +27,7 @@ std::vector<insight::ScaledPart> chosen_parts(const Words& names) {
     if (it == all.end()) {
       Words legal;
       for (const insight::ScaledPart& p : all) legal.emplace_back(p.name);
-      throw InputError(fmt::format("--part: found {}; legal: {}", in_quotes(name), fmt::join(legal, ", ")));
+      throw InputError(fmt::format("--part: found {}; legal: {}", in_quotes(name), joined(legal)));
     }
     parts.push_back(*it);
   }
@@ -44,7 +45,7 @@ class WhatIfs {
     runs_ = o_.simulate ? 1 + 2 * parts_.size() : 1;
     simulate({scaled({}, true)}, [&](size_t, const ChildPool::Ended& r) {
       if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + r.first_line());
-      base = nlohmann::json::parse(r.out);
+      base = parse_json<nlohmann::json>(r.out);
     });
     w.sim_ns = base.at("sim_ns").get<double>();
     const nlohmann::json& insight = base.at("insight");
@@ -98,7 +99,7 @@ class WhatIfs {
     if (r.status > 1 || r.out.empty()) {
       if (fault.empty()) fault = r.first_line();
     } else {
-      ns = nlohmann::json::parse(r.out).at("sim_ns").get<double>();
+      ns = parse_json<nlohmann::json>(r.out).at("sim_ns").get<double>();
     }
   }
 

@@ -1,11 +1,12 @@
 // What what-ifs found, for people and for tools.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
 #include "kernbench/platform/tools/what_if.h"
 
@@ -29,7 +30,7 @@ std::string error(const std::optional<double>& predicted, const std::optional<do
 }  // namespace
 
 void write_what_if_text(std::ostream& out, const WhatIf& w) {
-  fmt::print(out, "the run      {:.3f} ns\n", w.sim_ns);
+  print_to(out, "the run      {:.3f} ns\n", w.sim_ns);
   for (const std::string& s : w.verdict) out << "             " << s << "\n";
   TextTable t(1);
   t.add({"", "x2, ns", "%", "predicted %", "error %", "x1/2, ns", "%", "predicted %", "error %"});
@@ -59,8 +60,8 @@ void write_what_if_csv(std::ostream& out, const WhatIf& w) {
   const auto field = [](const std::optional<double>& ns) { return ns ? fmt::format("{:.6f}", *ns) : std::string(); };
   out << "part,sim_ns,faster_ns,slower_ns,predicted_faster_ns,predicted_slower_ns\n";
   for (const WhatIf::Row& r : w.rows) {
-    fmt::print(out, "{},{:.6f},{},{},{},{}\n", r.part, w.sim_ns, field(r.faster_ns), field(r.slower_ns),
-               field(r.predicted_faster_ns), field(r.predicted_slower_ns));
+    print_to(out, "{},{:.6f},{},{},{},{}\n", r.part, w.sim_ns, field(r.faster_ns), field(r.slower_ns),
+             field(r.predicted_faster_ns), field(r.predicted_slower_ns));
   }
 }
 
@@ -93,30 +94,29 @@ void write_what_if_svg(std::ostream& out, const WhatIf& w) {
   }
   const double middle = kLabel + kPlot / 2, scale = kPlot / 2 / widest;
   const double height = kTop + kRow * static_cast<double>(rows.size()) + 14;
-  fmt::print(
-      out,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"white\"/>\n"
-      "<text x=\"{2:g}\" y=\"16\" text-anchor=\"middle\">{3:.3f} ns; twice as fast (dark), half as fast (light): "
-      "change in %</text>\n",
-      kLabel + kPlot + kEnd, height, middle, w.sim_ns);
+  print_to(out,
+           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
+           "font-size=\"12\">\n<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"white\"/>\n"
+           "<text x=\"{2:g}\" y=\"16\" text-anchor=\"middle\">{3:.3f} ns; twice as fast (dark), half as fast (light): "
+           "change in %</text>\n",
+           kLabel + kPlot + kEnd, height, middle, w.sim_ns);
   for (size_t i = 0; i < rows.size(); ++i) {
     const WhatIf::Row& r = rows[i];
     const double y = kTop + kRow * static_cast<double>(i);
-    fmt::print(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">{}</text>\n", kLabel - 50, y + 13, r.title);
+    print_to(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">{}</text>\n", kLabel - 50, y + 13, r.title);
     const auto bar = [&](const std::optional<double>& ns, const char* colour) {
       if (!ns || std::abs(*ns / w.sim_ns - 1) < 5e-4) return;
       const double change = *ns / w.sim_ns - 1, length = change * scale;
-      fmt::print(out, "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"16\" fill=\"{}\"/>\n",
-                 middle + std::min(0.0, length), y, std::max(0.5, std::abs(length)), colour);
-      fmt::print(out, "<text x=\"{:.2f}\" y=\"{:g}\" text-anchor=\"{}\">{:+.1f}</text>\n",
-                 middle + length + (length < 0 ? -4 : 4), y + 13, length < 0 ? "end" : "start", 100 * change);
+      print_to(out, "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"16\" fill=\"{}\"/>\n",
+               middle + std::min(0.0, length), y, std::max(0.5, std::abs(length)), colour);
+      print_to(out, "<text x=\"{:.2f}\" y=\"{:g}\" text-anchor=\"{}\">{:+.1f}</text>\n",
+               middle + length + (length < 0 ? -4 : 4), y + 13, length < 0 ? "end" : "start", 100 * change);
     };
     bar(r.slower_ns, "#b9c4d6");
     bar(r.faster_ns, "#1f4e8c");
   }
-  fmt::print(out, "<line x1=\"{0:g}\" x2=\"{0:g}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"black\"/>\n</svg>\n", middle,
-             kTop - 6, height - 6);
+  print_to(out, "<line x1=\"{0:g}\" x2=\"{0:g}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"black\"/>\n</svg>\n", middle,
+           kTop - 6, height - 6);
 }
 
 }  // namespace kernbench

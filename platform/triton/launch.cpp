@@ -9,6 +9,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/launch/deployment.h"
 #include "kernbench/platform/triton/reader.h"
 #include "kernbench/platform/triton/scanner.h"
@@ -55,10 +56,9 @@ void check_words(const char* option, const LaunchRequest::Words& words, const st
                  std::vector<std::string>* faults) {
   std::set<std::string> seen;
   for (const auto& [name, value] : words) {
-    std::string all;
-    for (const std::string& l : legal) all += (all.empty() ? "" : ", ") + l;
     if (std::find(legal.begin(), legal.end(), name) == legal.end())
-      faults->push_back(fmt::format("{}: found '{}', the kernel has {}", option, name, all.empty() ? "none" : all));
+      faults->push_back(
+          fmt::format("{}: found '{}', the kernel has {}", option, name, legal.empty() ? "none" : joined(legal)));
     if (!seen.insert(name).second) faults->push_back(fmt::format("{}: found {} twice", option, name));
   }
 }

@@ -4,11 +4,12 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::web {
 namespace {
@@ -166,7 +167,7 @@ std::vector<std::string> RunRequest::arguments(const std::string& report) const 
   if (is_sweep()) {
     words.push_back("sweep");
     for (const std::string& o : over) words.push_back("--over=" + o);
-    if (!metrics.empty()) words.push_back(fmt::format("--metric={}", fmt::join(metrics, ",")));
+    if (!metrics.empty()) words.push_back(fmt::format("--metric={}", joined(metrics, ",")));
     words.insert(words.end(), reporting.begin(), reporting.end());
     words.push_back("--");
   }
@@ -235,7 +236,7 @@ RunEnd parse_run_end(std::string_view json) {
 namespace {
 
 std::string text_of(const Json& v) {
-  return v.is_string() ? v.get<std::string>() : v.dump();
+  return v.is_string() ? v.get<std::string>() : json_text(v);
 }
 
 /// "3 points, 1 failed; the shortest: param.m=64: 1418.870 ns".

@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/core/attributes.h"
 
+#include "kernbench/phase2/text/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,9 +74,7 @@ void check_number(const AttrSpec& spec, double v) {
 
 void check_choice(const AttrSpec& spec, const std::string& text) {
   if (spec.is_legal(text)) return;
-  std::string legal;
-  for (const std::string& c : spec.legal_texts()) legal += (legal.empty() ? "" : ", ") + c;
-  throw std::invalid_argument(spec.name + ": found '" + text + "', expected " + legal);
+  throw std::invalid_argument(spec.name + ": found '" + text + "', expected " + joined(spec.legal_texts()));
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ class Applied {
     } else if (!set) {
       const std::vector<std::string> names(legal.begin(), legal.end());
       fault("no node that it matches has '" + cut(attribute_) + "'" + did_you_mean(attribute_, names) +
-            " legal: " + join(names));
+            " legal: " + joined(names));
     }
   }
 
@@ -174,9 +174,7 @@ class Applied {
         e.distance_mm = *value;
       }
     }
-    if (!matched)
-      fault("matches no edge; legal: a shell pattern of 'FROM->TO' or of a kind: " +
-            join(std::vector<std::string>(kinds.begin(), kinds.end())));
+    if (!matched) fault("matches no edge; legal: a shell pattern of 'FROM->TO' or of a kind: " + joined(kinds));
   }
 
   FaultList& faults_;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kernbench/phase2/op/space.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
 
 namespace kernbench::topology {
@@ -21,10 +22,10 @@ bool is_pseudo_channel(const Node& n) {
 
 /// "a, b or c".
 std::string one_of(std::vector<std::string> words) {
-  if (words.size() < 2) return join(words);
+  if (words.size() < 2) return joined(words);
   const std::string last = words.back();
   words.pop_back();
-  return join(words) + " or " + last;
+  return joined(words) + " or " + last;
 }
 
 void check_owner(const Graph& g, const Kinds& kinds, const Memory& m, FaultList& faults) {

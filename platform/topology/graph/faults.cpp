@@ -1,5 +1,7 @@
 #include "kernbench/platform/topology/graph/faults.h"
 
+#include "kernbench/phase2/text/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,12 +49,6 @@ void FaultList::throw_if_any() {
                    [](const Fault& a, const Fault& b) { return a.where.line < b.where.line; });
   if (suppressed_ > 0) faults_.push_back({{file_, 0}, "", fmt::format("and {} more faults, not listed", suppressed_)});
   throw TopologyError(std::move(faults_));
-}
-
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
-  return text;
 }
 
 std::string number_text(double v) {

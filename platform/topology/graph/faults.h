@@ -49,8 +49,6 @@ class FaultList {
   size_t suppressed_ = 0;  // beyond what a person can read
 };
 
-/// "a, b, c".
-std::string join(const std::vector<std::string>& words);
 /// Shortest exact decimal form; integers without a point.
 std::string number_text(double v);
 

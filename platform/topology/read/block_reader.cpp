@@ -52,7 +52,7 @@ void read_map(YamlNode n, const std::string& field, const AttrSpec& spec, Attrib
     if (!spec.is_legal(key)) {
       const std::vector<std::string> legal = spec.legal_texts();
       faults.add(value.line(), map.field(cut(key)),
-                 "unknown name" + did_you_mean(key, legal) + " legal: " + join(legal));
+                 "unknown name" + did_you_mean(key, legal) + " legal: " + joined(legal));
       continue;
     }
     if (const auto v = read_number(value, map.field(cut(key)), rule_of(spec), faults)) values[key] = *v;
@@ -64,7 +64,7 @@ void read_text(YamlNode n, const std::string& field, const AttrSpec& spec, Attri
   auto v = read_string(n, field, faults);
   if (!v) return;
   if (const std::vector<std::string> legal = spec.legal_texts(); !spec.is_legal(*v))
-    faults.add(n.line(), field, "found '" + cut(*v) + "'" + did_you_mean(*v, legal) + " legal: " + join(legal));
+    faults.add(n.line(), field, "found '" + cut(*v) + "'" + did_you_mean(*v, legal) + " legal: " + joined(legal));
   else
     attrs.set(spec.name, std::move(*v));
 }
@@ -102,7 +102,7 @@ std::string legal_of(const AttrSpec& spec) {
     case AttrType::boolean:
       return "true or false";
     case AttrType::string:
-      return spec.legal_texts().empty() ? "a text" : join(spec.legal_texts());
+      return spec.legal_texts().empty() ? "a text" : joined(spec.legal_texts());
     case AttrType::number_map:
       break;
   }
@@ -158,7 +158,7 @@ std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string&
 }
 
 std::string unknown_word(const std::string& what, const std::string& word, const std::vector<std::string>& legal) {
-  return "unknown " + what + " '" + cut(word) + "'" + did_you_mean(word, legal) + " legal: " + join(legal);
+  return "unknown " + what + " '" + cut(word) + "'" + did_you_mean(word, legal) + " legal: " + joined(legal);
 }
 
 /// What the block's kind is; an unknown one is null and a fault that names those that there are.
@@ -185,7 +185,7 @@ const ImplSpec* find_spec(const std::string& kind, const std::string& impl, cons
   } else if (spec->kind != kind) {
     faults.add(line, field,
                "found '" + cut(impl) + "', which is of kind " + spec->kind + ", on a node of kind " + kind +
-                   "; legal: " + join(impls_of(catalog, kind)));
+                   "; legal: " + joined(impls_of(catalog, kind)));
     spec = nullptr;
   }
   return spec;
@@ -199,7 +199,8 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
   FaultList& faults = map.faults();
   block.kind = fixed_kind;
   if (fixed_kind.empty() || map.has("kind")) {
-    const auto kind = map.has("kind") ? map.string("kind") : map.require_string("kind", join(catalog.kinds().names()));
+    const auto kind =
+        map.has("kind") ? map.string("kind") : map.require_string("kind", joined(catalog.kinds().names()));
     if (!kind) return block;
     if (fixed_kind.empty()) {
       block.kind = *kind;

@@ -9,6 +9,7 @@
 
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/math_op.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/read/yaml_file.h"
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
@@ -44,7 +45,7 @@ std::optional<Constant> read_constant(YamlNode node, const std::string& path, st
   map.require("unit", unit_name);
   const auto found_unit = map.choice("unit", {unit_name});
   const auto source = map.require_string("source", "a text that says where the number comes from");
-  map.require("quality", join(quality_names()));
+  map.require("quality", joined(quality_names()));
   const auto quality = map.choice("quality", quality_names());
   map.require("range", "[low, high]");
   const auto range = map.pair("range", rule);

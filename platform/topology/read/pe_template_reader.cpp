@@ -50,7 +50,7 @@ std::optional<size_t> read_end(YamlMap& link, const char* key, const PeTemplate&
   std::vector<std::string> names;
   for (const PeComponent& c : pe.components) names.push_back(c.name);
   if (!link.has(key)) {
-    link.require(key, join(names));
+    link.require(key, joined(names));
     return std::nullopt;
   }
   return link.choice(key, names);

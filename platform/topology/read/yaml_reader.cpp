@@ -204,7 +204,7 @@ std::optional<size_t> YamlMap::choice(const std::string& key, const std::vector<
     const auto it = std::find(choices.begin(), choices.end(), n.text());
     if (it != choices.end()) return static_cast<size_t>(it - choices.begin());
   }
-  faults_.add(n.line(), field(key), "found " + describe(n) + "; legal: " + join(choices));
+  faults_.add(n.line(), field(key), "found " + describe(n) + "; legal: " + joined(choices));
   return std::nullopt;
 }
 
@@ -226,7 +226,7 @@ void YamlMap::finish() {
     if (read_[i]) continue;
     const std::string& key = entries_[i].first;
     faults_.add(line_of_key(key), field(cut(key)),
-                "unknown key" + did_you_mean(key, asked_) + " legal: " + join(asked_));
+                "unknown key" + did_you_mean(key, asked_) + " legal: " + joined(asked_));
   }
 }
 

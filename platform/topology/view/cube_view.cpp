@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/view/floorplan.h"

@@ -1,11 +1,12 @@
 #include "kernbench/platform/topology/view/diagram.h"
 
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/platform/topology/graph/faults.h"
 
@@ -89,11 +90,11 @@ class SvgWriter {
   void write() {
     const double width = std::max(520.0, (right_ - left_) * d_.pixels_per_unit + 2 * kMargin);
     const double height = (bottom_ - top_) * d_.pixels_per_unit + 2 * kMargin + kHead + kFoot;
-    fmt::print(out_,
-               R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )"
-               R"(font-family="Helvetica, Arial, sans-serif">)"
-               "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-               px(width), px(height));
+    print_to(out_,
+             R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )"
+             R"(font-family="Helvetica, Arial, sans-serif">)"
+             "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+             px(width), px(height));
     text(kMargin, 34, d_.title, 18, "#1f2933", "start", true);
     text(kMargin, 54, d_.subtitle, 12.5, "#52606d", "start", false);
     for (const Box& b : d_.boxes)
@@ -133,20 +134,20 @@ class SvgWriter {
 
   void text(double at_x, double at_y, const std::string& s, double size, const char* fill, const char* anchor,
             bool bold) {
-    fmt::print(out_,
-               R"(<text x="{}" y="{}" font-size="{}" fill="{}" text-anchor="{}"{}>{}</text>)"
-               "\n",
-               px(at_x), px(at_y), px(size), fill, anchor, bold ? R"( font-weight="bold")" : "", escaped(s));
+    print_to(out_,
+             R"(<text x="{}" y="{}" font-size="{}" fill="{}" text-anchor="{}"{}>{}</text>)"
+             "\n",
+             px(at_x), px(at_y), px(size), fill, anchor, bold ? R"( font-weight="bold")" : "", escaped(s));
   }
 
   void box(const Box& b) {
     const Paint p = paint_of(b.kind);
     const double w = b.w * d_.pixels_per_unit, h = b.h * d_.pixels_per_unit;
-    fmt::print(out_,
-               R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="{}"><title>{}</title></rect>)"
-               "\n",
-               px(x(b.centre.x_mm) - w / 2), px(y(b.centre.y_mm) - h / 2), px(w), px(h),
-               px(std::min({6.0, w / 5, h / 5})), p.fill, p.stroke, escaped(b.id));
+    print_to(out_,
+             R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="{}"><title>{}</title></rect>)"
+             "\n",
+             px(x(b.centre.x_mm) - w / 2), px(y(b.centre.y_mm) - h / 2), px(w), px(h),
+             px(std::min({6.0, w / 5, h / 5})), p.fill, p.stroke, escaped(b.id));
     if (b.title.empty()) return;
     if (b.container) {
       const double at_x = b.title_centred ? x(b.centre.x_mm) : x(b.centre.x_mm) - w / 2 + 6;
@@ -174,7 +175,7 @@ class SvgWriter {
     }
     if (lines[0].second < 4) return;
     const double cx = x(b.centre.x_mm), cy = y(b.centre.y_mm);
-    if (upright) fmt::print(out_, "<g transform=\"rotate(-90 {} {})\">\n", px(cx), px(cy));
+    if (upright) print_to(out_, "<g transform=\"rotate(-90 {} {})\">\n", px(cx), px(cy));
     double at = cy - used / 2;
     for (size_t i = 0; i < lines.size(); ++i) {
       at += lines[i].second * 1.2;
@@ -211,11 +212,11 @@ class SvgWriter {
 
   void wire(const Wire& w) {
     out_ << R"(<polyline fill="none" points=")";
-    for (const Position& p : corners_of(w)) fmt::print(out_, "{},{} ", px(x(p.x_mm)), px(y(p.y_mm)));
-    fmt::print(out_,
-               R"(" stroke="{}" stroke-width="{}" stroke-opacity="0.7"{}/>)"
-               "\n",
-               colour_of(w), px(width_of(w)), unlimited(w) ? kDashes : "");
+    for (const Position& p : corners_of(w)) print_to(out_, "{},{} ", px(x(p.x_mm)), px(y(p.y_mm)));
+    print_to(out_,
+             R"(" stroke="{}" stroke-width="{}" stroke-opacity="0.7"{}/>)"
+             "\n",
+             colour_of(w), px(width_of(w)), unlimited(w) ? kDashes : "");
   }
 
   static bool inside(const Box& b, const Position& p) {
@@ -265,9 +266,9 @@ class SvgWriter {
     const double dx = x(from.x_mm) - x(to.x_mm), dy = y(from.y_mm) - y(to.y_mm), length = std::hypot(dx, dy);
     if (length == 0) return;
     const double ux = dx / length * 9, uy = dy / length * 9;
-    fmt::print(out_, "<polygon points=\"{},{} {},{} {},{}\" fill=\"{}\"/>\n", px(tip_x), px(tip_y),
-               px(tip_x + ux - uy / 2.5), px(tip_y + uy + ux / 2.5), px(tip_x + ux + uy / 2.5),
-               px(tip_y + uy - ux / 2.5), colour_of(w));
+    print_to(out_, "<polygon points=\"{},{} {},{} {},{}\" fill=\"{}\"/>\n", px(tip_x), px(tip_y),
+             px(tip_x + ux - uy / 2.5), px(tip_y + uy + ux / 2.5), px(tip_x + ux + uy / 2.5), px(tip_y + uy - ux / 2.5),
+             colour_of(w));
   }
 
   void label(const Wire& w) {
@@ -276,10 +277,10 @@ class SvgWriter {
     const double size = d_.font_px * 0.8, half = 0.3 * size * static_cast<double>(s.size()) + 3;
     const Position at = label_place(w);
     const double cx = x(at.x_mm), cy = y(at.y_mm);
-    fmt::print(out_,
-               R"(<rect x="{}" y="{}" width="{}" height="{}" rx="3" fill="white" fill-opacity="0.9"/>)"
-               "\n",
-               px(cx - half), px(cy - size * 0.65), px(2 * half), px(size * 1.3));
+    print_to(out_,
+             R"(<rect x="{}" y="{}" width="{}" height="{}" rx="3" fill="white" fill-opacity="0.9"/>)"
+             "\n",
+             px(cx - half), px(cy - size * 0.65), px(2 * half), px(size * 1.3));
     text(cx, cy + size * 0.36, s, size, colour_of(w), "middle", false);
   }
 
@@ -290,10 +291,10 @@ class SvgWriter {
       at_x += 6.0 * static_cast<double>(s.size()) + 20;
     };
     const auto line = [&](double length, const char* colour, double width, bool dashed) {
-      fmt::print(out_,
-                 R"(<line x1="{}" y1="{}" x2="{}" y2="{}" stroke="{}" stroke-width="{}"{}/>)"
-                 "\n",
-                 px(at_x), px(at_y - 4), px(at_x + length), px(at_y - 4), colour, px(width), dashed ? kDashes : "");
+      print_to(out_,
+               R"(<line x1="{}" y1="{}" x2="{}" y2="{}" stroke="{}" stroke-width="{}"{}/>)"
+               "\n",
+               px(at_x), px(at_y - 4), px(at_x + length), px(at_y - 4), colour, px(width), dashed ? kDashes : "");
       at_x += length + 6;
     };
     if (d_.to_scale) {
@@ -344,27 +345,27 @@ void write_svg(const Diagram& d, std::ostream& out) {
 }
 
 void write_dot(const Diagram& d, std::ostream& out) {
-  fmt::print(out,
-             "graph \"{}\" {{\n  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\"];\n"
-             "  edge [fontname=\"Helvetica\", fontsize=9];\n",
-             d.title);
+  print_to(out,
+           "graph \"{}\" {{\n  node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\"];\n"
+           "  edge [fontname=\"Helvetica\", fontsize=9];\n",
+           d.title);
   for (const Box& b : d.boxes) {
     if (b.container) continue;
     const Paint paint = paint_of(b.kind);
-    fmt::print(out,
-               R"(  "{}" [label="{}", fillcolor="{}", color="{}"];)"
-               "\n",
-               b.id, b.title.empty() ? b.id : b.title, paint.fill, paint.stroke);
+    print_to(out,
+             R"(  "{}" [label="{}", fillcolor="{}", color="{}"];)"
+             "\n",
+             b.id, b.title.empty() ? b.id : b.title, paint.fill, paint.stroke);
   }
   for (const Wire& w : d.wires) {
     const std::string s = bandwidth_text(w);
-    fmt::print(out,
-               R"(  "{}" -- "{}" [color="{}"{}{}];)"
-               "\n",
-               d.boxes[w.from].id, d.boxes[w.to].id, colour_of(w), s.empty() ? "" : fmt::format(R"(, label="{}")", s),
-               w.forward == w.back ? ""
-               : w.forward         ? ", dir=forward"
-                                   : ", dir=back");
+    print_to(out,
+             R"(  "{}" -- "{}" [color="{}"{}{}];)"
+             "\n",
+             d.boxes[w.from].id, d.boxes[w.to].id, colour_of(w), s.empty() ? "" : fmt::format(R"(, label="{}")", s),
+             w.forward == w.back ? ""
+             : w.forward         ? ", dir=forward"
+                                 : ", dir=back");
   }
   out << "}\n";
 }

@@ -98,12 +98,6 @@ std::vector<std::string> contents_of(const Graph& g, const std::string& prefix) 
   return lines;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
-  return text;
-}
-
 size_t Boxes::find(const std::string& id) const {
   const auto it = index_.find(id);
   return it == index_.end() ? kOmitted : it->second;

@@ -40,7 +40,6 @@ std::string count_text(size_t n, const char* what);
 /// "8 PEs", "48 GB HBM", "32 MB SRAM" of what lies under a prefix such as "sip0.cube3."; all of it for "".
 std::vector<std::string> contents_of(const Graph&, const std::string& prefix);
 /// "8 PEs, 48 GB HBM".
-std::string joined(const std::vector<std::string>&);
 
 /// Boxes by id, made once.
 class Boxes {

@@ -1,10 +1,11 @@
 // The summary that a person reads first: what the machine is, how large, how fast.
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/faults.h"
@@ -52,25 +53,25 @@ void print_head(const Graph& g, std::ostream& out) {
     if (o.cube >= 0) cubes.insert({o.sip, o.cube});
   }
   out << g.name << ": ";
-  if (!sips.empty()) fmt::print(out, "{}, {}, ", plural(sips.size(), "SIP"), plural(cubes.size(), "cube"));
-  fmt::print(out, "{}; {}, {}\n", plural(g.pes.size(), "PE"), plural(g.nodes.size(), "node"),
-             plural(g.edges.size(), "edge"));
-  fmt::print(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", g.timing.links.name(),
-             name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
-             number_text(g.ns_per_mm));
+  if (!sips.empty()) print_to(out, "{}, {}, ", plural(sips.size(), "SIP"), plural(cubes.size(), "cube"));
+  print_to(out, "{}; {}, {}\n", plural(g.pes.size(), "PE"), plural(g.nodes.size(), "node"),
+           plural(g.edges.size(), "edge"));
+  print_to(out, "timing: links {}, response {}, header {} B, flit {} B, wire {} ns/mm\n", g.timing.links.name(),
+           name_of(g.timing.response), number_text(g.timing.header_bytes), g.timing.flit_bytes,
+           number_text(g.ns_per_mm));
   if (g.timing.packet_flits > 0)
-    fmt::print(out, "packets: at most {} flits of data behind a header\n", g.timing.packet_flits);
+    print_to(out, "packets: at most {} flits of data behind a header\n", g.timing.packet_flits);
   for (const Network& n : g.networks) {
-    fmt::print(out, "network {}: {} x {} routers, {}, along {} first\n", n.id, n.axes[0].size, n.axes[1].size,
-               n.axes[0].wraps ? "torus" : "mesh", n.first == 0 ? "x" : "y");
+    print_to(out, "network {}: {} x {} routers, {}, along {} first\n", n.id, n.axes[0].size, n.axes[1].size,
+             n.axes[0].wraps ? "torus" : "mesh", n.first == 0 ? "x" : "y");
   }
   if (g.materialize_outputs) out << "materialize: outputs\n";
   if (!g.has_finite_buffers()) return;
   const auto limited =
       std::count_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.attrs.has("buffer_flits"); });
   PathRouter paths(g);
-  fmt::print(out, "buffers: finite at {}; {}\n", plural(static_cast<size_t>(limited), "node"),
-             describe(g, find_dependencies(g, paths)));
+  print_to(out, "buffers: finite at {}; {}\n", plural(static_cast<size_t>(limited), "node"),
+           describe(g, find_dependencies(g, paths)));
 }
 
 /// "8", "0-8".

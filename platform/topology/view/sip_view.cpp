@@ -3,6 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/view/floorplan.h"
 
 namespace kernbench::topology {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/platform/topology/view/floorplan.h"
 
