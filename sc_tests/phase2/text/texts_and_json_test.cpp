@@ -5,17 +5,21 @@
 
 #include <cmath>
 #include <cstdio>
+#include <iomanip>
 #include <limits>
 #include <map>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
 namespace {
@@ -197,6 +201,28 @@ TEST(Texts, GroupsDigitsAndQuotesWords) {
   EXPECT_EQ(in_quotes(std::string(61, 'x')), "'" + std::string(60, 'x') + "…'");
   EXPECT_EQ(in_quotes("a\tb"), "'a\\tb'");
   EXPECT_EQ(cut("aüb", 2), "a…") << "no half character";
+}
+
+TEST(Texts, JoinsWordsOfAnyKind) {
+  EXPECT_EQ(joined(std::vector<std::string>()), "");
+  EXPECT_EQ(joined(std::vector<std::string>{"", "b", ""}), ", b, ") << "an empty word is one";
+  constexpr const char* kWords[] = {"a", "b", "c"};
+  EXPECT_EQ(joined(kWords, " or --"), "a or --b or --c");
+}
+
+TEST(Texts, PrintsToStreamsWhateverTheyHaveBeenToldBefore) {
+  std::ostringstream out;
+  out << std::setw(8) << std::setfill('0');
+  print_to(out, "{:>{}} of {{{}}}", 3, 4, "ab");
+  EXPECT_EQ(out.str(), "   3 of {ab}");
+}
+
+TEST(Json, IsReadAlikeWithKeysInOrderAndWithout) {
+  const std::string text = R"({"b": [1, 2.5], "a": "\u00fc"})";
+  EXPECT_EQ(json_text(parse_json<nlohmann::json>(text)), "{\"a\":\"ü\",\"b\":[1,2.5]}");
+  EXPECT_EQ(json_text(parse_json_document<nlohmann::ordered_json>(text)), "{\"b\":[1,2.5],\"a\":\"ü\"}");
+  EXPECT_THROW(parse_json_document<nlohmann::ordered_json>(R"({"a": 1, "a": 2})"), JsonFault);
+  EXPECT_EQ(json_text(parse_json<nlohmann::json>(R"({"a": 1, "a": 2})")), "{\"a\":2}") << "not written by a person";
 }
 
 TEST(Texts, TablesAreAsWideAsTheirCells) {
