@@ -57,7 +57,7 @@ set(private_headers
     phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/threads.h phase2/graph/value_pool.h
     phase2/io/input_file.h phase2/log/checksum.h phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h
     phase2/op/address_text.h phase2/op/json_values.h phase2/op/op_forms.h phase2/op/runs.h phase2/text/json_reader.h
-    phase2/text/json_writer.h phase2/text/table.h phase2/text/text.h
+    phase2/text/json_writer.h phase2/text/print.h phase2/text/table.h phase2/text/text.h
     platform/elaborate/fabric_watch.h platform/observe/counter_window.h platform/observe/json_trace_writer.h
     platform/observe/memory_bandwidth.h
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h

@@ -156,13 +156,13 @@ Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<H
 
 void Core::keep_in_flight(const std::shared_ptr<Handle>& load) {
   auto& loads = loads_in_flight_;
-  if (loads.size() >= look_at_) {  // so seldom that a load costs the same however many are under way
+  if (loads.size() >= most_loads_) {  // seldom enough that a load costs the same however many are in flight
     const auto is_over = [](const std::weak_ptr<Handle>& w) {
       const auto live = w.lock();
       return live == nullptr || live->arrived;
     };
     loads.erase(std::remove_if(loads.begin(), loads.end(), is_over), loads.end());
-    look_at_ = 2 * loads.size() + 16;
+    most_loads_ = 2 * loads.size() + 16;
   }
   loads.push_back(load);
 }

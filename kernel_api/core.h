@@ -130,8 +130,8 @@ class Core : public std::enable_shared_from_this<Core> {
   std::shared_ptr<Handle> next_home_;
   int64_t next_first_ = 0;
   std::deque<Retired> retired_;
-  std::vector<std::weak_ptr<Handle>> loads_in_flight_;  ///< and such as are over
-  size_t look_at_ = 16;                                 ///< so many of them: which are?
+  std::vector<std::weak_ptr<Handle>> loads_in_flight_;  ///< with some that are over already
+  size_t most_loads_ = 16;                              ///< at so many entries, those that are over are taken out
   struct Unchecked {
     std::shared_ptr<const OpDesc> composite;
     Ticket ticket = 0;

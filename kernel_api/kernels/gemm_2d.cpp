@@ -392,10 +392,10 @@ class Gemm {
   std::vector<tl::Tensor> parts_of_b(const Step& s) const {
     std::vector<tl::Tensor> parts = s.b->parts();
     const std::vector<Range> columns = columns_of(s);
-    for (size_t p = 0; p < parts.size(); ++p) {
-      const int64_t before = comes_with_before(s.j) ? along(b_, column_cuts_, s.j - 1)[p].count : 0;
-      parts[p] = columns[p].empty() ? tl::Tensor() : parts[p].slice(1, before, columns[p].count);
-    }
+    const std::vector<Range> before =
+        comes_with_before(s.j) ? along(b_, column_cuts_, s.j - 1) : std::vector<Range>(parts.size());
+    for (size_t p = 0; p < parts.size(); ++p)
+      parts[p] = columns[p].empty() ? tl::Tensor() : parts[p].slice(1, before[p].count, columns[p].count);
     return parts;
   }
 
