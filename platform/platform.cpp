@@ -33,6 +33,8 @@ Platform::Platform(sc_core::sc_module_name name, topology::Graph graph)
   warn_of_coarse_resolution();
 }
 
+Platform::~Platform() = default;
+
 void Platform::expose_attributes() {
   if (!exposed_) exposed_ = std::make_unique<ExposedAttributes>(graph(), machine_.blocks());
 }

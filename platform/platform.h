@@ -32,6 +32,7 @@ class Platform : public sc_core::sc_module {
   Platform(sc_core::sc_module_name name, const std::string& topology_file);
   /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made.
   Platform(sc_core::sc_module_name name, topology::Graph graph);
+  ~Platform() override;
 
   Machine& machine() { return machine_; }
   /// For all who need no more of it: a machine's header brings no SystemC.

@@ -1,7 +1,5 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 
-#include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "kernbench/systemc_models/fabric/address_map.h"
@@ -69,12 +67,6 @@ Fabric::Fabric(const FabricTiming& timing)
     throw std::invalid_argument("timing: finite buffers with links " + mode.name + "; expected links " +
                                 link_modes().names_text(&LinkModeSpec::has_buffers));
   if (timing.flit_bytes == 0) throw std::invalid_argument("timing: flit_bytes is 0; expected at least 1");
-}
-
-double Fabric::header_bytes(double data_bytes) const {
-  if (timing_.packet_flits == 0) return timing_.header_bytes;
-  const double packet = static_cast<double>(timing_.packet_flits) * timing_.flit_bytes;
-  return timing_.header_bytes * std::max(1.0, std::ceil(data_bytes / packet));
 }
 
 Fabric::~Fabric() {

@@ -2,6 +2,8 @@
 // pools.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -37,7 +39,12 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
 
   const FabricTiming& timing() const { return timing_; }
   /// What the headers of so many bytes of data add on a link: one for each packet, or for a message without data.
-  double header_bytes(double data_bytes) const;
+  /// Inline: a mode that does not ask for them does without them.
+  double header_bytes(double data_bytes) const {
+    if (timing_.packet_flits == 0) return timing_.header_bytes;
+    const double packet = static_cast<double>(timing_.packet_flits) * timing_.flit_bytes;
+    return timing_.header_bytes * std::max(1.0, std::ceil(data_bytes / packet));
+  }
   bool responses_travel() const { return timing_.response == Response::routed; }
   LinkMode& mode() const { return *mode_; }
 

@@ -26,9 +26,7 @@ uint8_t Engine::add_unit(Stage stage, unsigned servers, bool needs_slot) {
 }
 
 void Engine::called_by(PePort& in, PeBlock& before) {
-  if (!dynamic_cast<SchedulerRole*>(&before)) return;
-  scheduler_ = &in;
-  scheduler_block_ = &before.block();
+  if (dynamic_cast<SchedulerRole*>(&before)) scheduler_ = &in;
 }
 
 void Engine::leads_to(PePort& out, PeBlock& next) {
@@ -37,11 +35,6 @@ void Engine::leads_to(PePort& out, PeBlock& next) {
     return;
   }
   next_.add(out, next);
-  const auto* engine = dynamic_cast<const Engine*>(&next);
-  for (uint8_t unit = 0; engine && unit < engine->unit_count_; ++unit) {
-    const auto stage = static_cast<size_t>(engine->stages_[unit]);
-    if (stage < kTileStages) following_[stage] = {engine, engine->units_[unit]};
-  }
 }
 
 Engine::~Engine() {
@@ -200,30 +193,6 @@ void Engine::ask_for_finish(const Unit& u, const PeItem& item, int step) const {
     if (next()) next()->fetch_neighbour();
     if (!u.queue.empty() && !u.queue.front()->command) fetch_lines(u.queue.front()->request, 2);
     if (!u.waiting.empty() && u.waiting.front().item) u.waiting.front().from->fetch_neighbour();
-  }
-  if (item.command) ask_for_next(u, item, step);
-}
-
-/// The same of what comes of the hand-on: the next engine takes the item, or the scheduler, which feeds the tile that
-/// waits for room here, too.
-void Engine::ask_for_next(const Unit& u, const PeItem& item, int step) const {
-  constexpr size_t kSchedulerLines = 5, kEngineLines = 5, kTcmLines = 2;
-  if (step == 1) fetch_lines(following_, (sizeof(following_) + 63) / 64 + 1);
-  if (step == 2 && scheduler_block_ && (item.last_stage() || (!u.waiting.empty() && u.waiting.front().item)))
-    scheduler_block_->fetch_state(kSchedulerLines);
-  if (item.last_stage() || static_cast<size_t>(item.next_stage()) >= kTileStages) return;
-  const Following& f = following_[static_cast<size_t>(item.next_stage())];
-  if (!f.engine) return;
-  if (step == 2) {
-    f.engine->fetch_state(kEngineLines);
-    fetch_lines(f.unit, (sizeof(Unit) + 63) / 64 + 1);
-    fetch_lines(&f.engine->tcm_, 1);
-  } else if (step == 3) {
-    fetch_lines(f.engine, 1);
-    if (f.engine->tcm_) fetch_lines(f.engine->tcm_, 1);
-  } else if (step == 4 && f.engine->tcm_) {
-    f.engine->tcm_->fetch_neighbour();
-    fetch_lines(pe_->tcm, kTcmLines);
   }
 }
 

@@ -82,13 +82,6 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   Stage stages_[kMostUnits] = {};  ///< the units'
   Unit* units_[kMostUnits] = {};
   StageWays next_;
-  // For ask_ahead() alone: the engines that the stages lead to, with their units, and the scheduler.
-  struct Following {
-    const Engine* engine = nullptr;
-    const Unit* unit = nullptr;
-  };
-  Following following_[kTileStages];
-  const Component* scheduler_block_ = nullptr;
 
  protected:
   PePort* tcm_ = nullptr;  ///< to the TCM that it asks; null: it asks none
@@ -156,7 +149,6 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void hand_on(uint8_t unit, uint16_t server);
   void become_idle(uint8_t unit, uint16_t server);
   void ask_for_finish(const Unit&, const PeItem&, int step) const;
-  void ask_for_next(const Unit&, const PeItem&, int step) const;
   friend void ask_ahead(const Unit&, const PeItem&, int step);
 };
 
