@@ -60,7 +60,7 @@ class Component : public sc_core::sc_module {
   virtual PeBlock* pe_block() { return nullptr; }
 
   /// For ask_ahead(): what every event looks at, here and in what a derived class begins with.
-  void fetch_state(size_t lines = 3) const { fetch_lines(&logger_, lines); }
+  void fetch_state() const { fetch_lines(&logger_, 3); }
 
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }

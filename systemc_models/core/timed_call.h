@@ -67,7 +67,7 @@ inline void fetch_lines(const void* from, size_t lines) {
 }
 /// An overload for what a call is about asks for what the call will touch (fetch_lines), some entries ahead of its
 /// turn, one pointer further at each step from 1 on: before step 1 both objects themselves have been asked for.
-constexpr int kStepsAhead = 6;
+constexpr int kStepsAhead = 5;
 template <class Self, class Argument>
 void ask_ahead(const Self&, const Argument&, int /*step*/) {}
 

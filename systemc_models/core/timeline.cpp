@@ -83,13 +83,18 @@ Timeline::Entry Timeline::pop(int from) {
 /// its call, it is two points. With few entries that wait all of it is in the caches anyway.
 void Timeline::look_ahead(const Lane& lane, Point point) {
   struct Ask {
+    Point point;
     int step;
     uint32_t place;  // in the lane
   };
-  constexpr Ask kAsks[3][2] = {{{1, 2}, {4, 0}}, {{0, 3}, {3, 1}}, {{2, 2}, {5, 0}}};
-  static_assert(kStepsAhead == 6);
+  constexpr Ask kAsks[kStepsAhead] = {{Point::before, 1, 2},
+                                      {Point::before, 4, 0},
+                                      {Point::in_call, 0, 3},
+                                      {Point::in_call, 3, 1},
+                                      {Point::behind, 2, 2}};
   if (lane.size() < kMany) return;
-  for (const Ask& ask : kAsks[static_cast<size_t>(point)]) {
+  for (const Ask& ask : kAsks) {
+    if (ask.point != point) continue;
     const TimedCall& call = lane[ask.place].call;
     if (call.kind_->ahead) call.kind_->ahead(call.self_, call.argument_, ask.step);
   }
