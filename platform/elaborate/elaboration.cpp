@@ -15,8 +15,6 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"
-#include "kernbench/systemc_models/memory/tlm_memory.h"
-#include "kernbench/systemc_models/pe/tlm_engine.h"
 
 namespace kernbench {
 
@@ -62,8 +60,7 @@ Elaboration::~Elaboration() {
 /// A block that is none of kernbench's may have processes of its own.
 bool Elaboration::waits_for_others() const {
   return has_foreign_nodes_ || std::any_of(components_.begin(), components_.end(), [](const ComponentPtr& c) {
-           return std::string_view(c->kind()).rfind("builtin.", 0) != 0 || dynamic_cast<const TlmMemory*>(c.get()) ||
-                  dynamic_cast<const TlmEngine*>(c.get());
+           return c->stands_for_foreign_model() || std::string_view(c->kind()).rfind("builtin.", 0) != 0;
          });
 }
 

@@ -4,20 +4,14 @@
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
-namespace {
-
-const Router* router_at(const Elaboration& blocks, uint32_t node) {
-  return dynamic_cast<const Router*>(&blocks.component(node));
-}
-
-}  // namespace
-
 SoleSenders::SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const LinkMode& mode)
     : graph_(graph), blocks_(blocks), mode_(mode), links_(graph.edges.size()) {
   known_ = !blocks.has_foreign_nodes();
-  for (uint32_t n = 0; n < graph.nodes.size() && known_; ++n) {
-    const Router* router = router_at(blocks, n);
-    known_ = !router || !router->own_rules();
+  routers_.reserve(graph.nodes.size());
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    const auto* router = dynamic_cast<const Router*>(&blocks.component(n));
+    routers_.push_back(router);
+    if (router && router->own_rules()) known_ = false;
   }
 }
 
@@ -29,7 +23,7 @@ void SoleSenders::from_edges() {
   for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
     if (!blocks_.link(e)) continue;
     const topology::Edge& edge = graph_.edges[e];
-    const bool between = router_at(blocks_, edge.from) != nullptr;
+    const bool between = routers_[edge.from] != nullptr;
     SoleSender sender;
     if (!between || blocks_.request_port(edge.from)) sender.add(&blocks_.component(edge.from));
     for (const uint32_t in : in_edges[edge.from]) {
@@ -83,7 +77,7 @@ void SoleSenders::from_routes() {
 /// Behind a node that stores and forwards, messages without data overtake the others.
 void SoleSenders::set(uint32_t edge, const void* sender) {
   const Component& from = blocks_.component(graph_.edges[edge].from);
-  const Router* router = router_at(blocks_, graph_.edges[edge].from);
+  const Router* router = routers_[graph_.edges[edge].from];
   const bool overtaken = router && router->stores_and_forwards() && sender != &from;
   blocks_.link(edge)->sole_sender = known_ && !overtaken ? sender : nullptr;
 }

@@ -12,6 +12,7 @@ namespace kernbench {
 
 class LinkMode;
 class MemoryTarget;
+class Router;
 struct Route;
 
 /// Keeps who sends as long as it is one alone.
@@ -53,7 +54,8 @@ class SoleSenders {
   const Elaboration& blocks_;
   const LinkMode& mode_;
   bool known_ = true;
-  std::vector<SoleSender> links_;  ///< by edge
+  std::vector<const Router*> routers_;  ///< by node; null: none
+  std::vector<SoleSender> links_;       ///< by edge
   std::unordered_map<MemoryTarget*, SoleSender> memories_;
 };
 

@@ -58,6 +58,8 @@ class Component : public sc_core::sc_module {
   virtual FabricNode* fabric_node() { return nullptr; }
   /// Its side that faces the blocks of its PE (pe/pe_block.h); null where it is in none.
   virtual PeBlock* pe_block() { return nullptr; }
+  /// Whether it stands for a model of others, which may have processes of its own.
+  virtual bool stands_for_foreign_model() const { return false; }
 
   /// For ask_ahead(): what every event looks at, here and in what a derived class begins with.
   void fetch_state() const { fetch_lines(&logger_, 3); }

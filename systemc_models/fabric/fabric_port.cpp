@@ -97,12 +97,12 @@ void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 la
 
 void FabricPort::bound_forward(tlm::tlm_fw_transport_if<>* neighbour) {
   forward_ = neighbour;
-  meet(dynamic_cast<FabricPort*>(look_through(neighbour)));
+  meet(port_in_the_end<FabricPort>(neighbour));
 }
 
 void FabricPort::bound_backward(tlm::tlm_bw_transport_if<>* neighbour) {
   backward_ = neighbour;
-  meet(dynamic_cast<FabricPort*>(look_through(neighbour)));
+  meet(port_in_the_end<FabricPort>(neighbour));
 }
 
 /// Null: no block of this project.

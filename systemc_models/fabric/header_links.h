@@ -96,9 +96,7 @@ class HeaderLinks : public LinkMode {
   Timeline& timeline() const { return fabric_.timeline(); }
   /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
   static double pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool response) {
-    // Of most routers the link from there is none of their business, and far from what they touch.
-    const Link* from = router.stores_and_forwards() ? in.incoming() : nullptr;
-    const NodeCost cost = router.cost_of({x, response}, from);
+    const NodeCost cost = router.cost_of(x, response, in);
     x.overhead_ns += cost.overhead_ns;
     x.store_forward_ns += cost.store_forward_ns;
     return x.time_ns + cost.overhead_ns + cost.store_forward_ns;

@@ -146,8 +146,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 const char* name_of_access(const FabricTransaction&);
 /// The one that the payload carries; null: it is none of a memory transaction.
 inline FabricTransaction* transaction_of(tlm::tlm_generic_payload& p) {
-  return typeid(p) == typeid(FabricPayload) ? &static_cast<FabricPayload&>(p).transaction
-                                            : p.get_extension<FabricTransaction>();
+  // By address: should another library have a typeid of its own, the extension says the same.
+  return &typeid(p) == &typeid(FabricPayload) ? &static_cast<FabricPayload&>(p).transaction
+                                              : p.get_extension<FabricTransaction>();
 }
 /// RunError that names the transaction, for a time of it that is none.
 [[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);

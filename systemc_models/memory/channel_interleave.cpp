@@ -1,6 +1,7 @@
 #include "kernbench/systemc_models/memory/channel_interleave.h"
 
 #include <map>
+#include <numeric>
 
 namespace kernbench {
 namespace {
@@ -33,11 +34,12 @@ ChannelInterleave::ChannelInterleave(uint32_t channels, uint64_t interleave_byte
   table_ = digits_table(digit_bits, table_bits_);
 }
 
-/// With the hash as long as they stay in one turn: those of the next are xor-ed with something else.
-bool ChannelInterleave::are_alike(const Place& first, const Place& to_next, const Rows& rows) const {
-  const bool whole_turns =
-      !rows.ranges && rows.count > 1 && rows.stride != rows.bytes && to_next.block == 0 && to_next.byte == 0;
-  return whole_turns && (!hash_ || first.block * block_.value() + first.byte + rows.bytes <= turn_.value());
+uint64_t ChannelInterleave::rows_to_whole_turns(uint64_t stride) const {
+  if (stride != last_stride_) {
+    last_stride_ = stride;
+    last_rows_ = turn_.value() / std::gcd(stride, turn_.value());
+  }
+  return last_rows_;
 }
 
 void ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const {

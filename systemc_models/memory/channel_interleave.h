@@ -1,8 +1,8 @@
 // How an hbm_pc spreads its bytes over its pseudo-channels (timing contract §4): blocks of interleave_bytes go to the
 // channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
 // moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
-// rows that are whole turns apart are alike but for the names of the channels; from row to row places are added,
-// without a division. Plain C++ but for Rows: no SystemC here.
+// rows that are whole turns apart are alike but for the names of the channels, and of any stride every few rows are
+// whole turns apart; from row to row places are added, without a division. Plain C++ but for Rows: no SystemC here.
 #pragma once
 
 #include <algorithm>
@@ -74,9 +74,17 @@ class ChannelInterleave {
   };
   template <class Chunk, class Turns>
   void visit_range(Place, uint64_t bytes, Digits& digits, Chunk& chunk, Turns& turns) const;
+  /// visit_alike() of rows that are whole turns apart.
+  template <class Chunk, class Turns>
+  void visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, Turns& turns) const;
+  /// From a row to the next that is whole turns behind it, rows.
+  uint64_t rows_to_whole_turns(uint64_t stride) const;
 
-  /// Whether the rows go to the same channels but for their names.
-  bool are_alike(const Place& first, const Place& to_next, const Rows&) const;
+  /// Whether rows that are whole turns apart go to the same channels but for their names: with the hash as long as each
+  /// stays in one turn, as the next one's blocks are xor-ed with something else.
+  bool are_alike(const Place& first, uint64_t bytes) const {
+    return !hash_ || first.block * block_.value() + first.byte + bytes <= turn_.value();
+  }
   void count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
 
   Divisor channels_, block_, turn_, burst_;  ///< bytes but for the channels
@@ -86,6 +94,7 @@ class ChannelInterleave {
   unsigned table_bits_ = 0;
   uint64_t table_mask_ = 0;
   mutable std::vector<uint64_t> alike_;  ///< scratch: rows by what is xor-ed with the numbers of their channels
+  mutable uint64_t last_stride_ = 0, last_rows_ = 1;  ///< that was asked for last
 };
 
 inline ChannelInterleave::Place ChannelInterleave::place_of(uint64_t offset) const {
@@ -107,14 +116,28 @@ inline void ChannelInterleave::add(Place& p, const Place& more) const {
   }
 }
 
+/// Every so many rows are whole turns apart, so those are told together where there are several.
 template <class Chunk, class Turns>
 void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
+  const bool apart = !rows.ranges && rows.count > 1 && rows.stride > rows.bytes;
+  const uint64_t step = apart ? rows_to_whole_turns(rows.stride) : 0;
+  if (!apart || rows.count < 2 * step) {
+    const auto one = [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); };
+    return visit(offset, rows, one, turns);
+  }
+  const uint64_t each = rows.count / step, more = rows.count - each * step;
+  for (uint64_t row = 0; row < step; ++row, offset += rows.stride)
+    visit_turns_apart(offset, {each + (row < more), rows.bytes, rows.stride * step}, chunk, turns);
+}
+
+template <class Chunk, class Turns>
+void ChannelInterleave::visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, Turns& turns) const {
   Place first = place_of(offset);
-  const Place to_next = place_of(rows.stride);
-  if (!are_alike(first, to_next, rows))
-    return visit(
-        offset, rows, [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); }, turns);
-  count_alike(first.turn, to_next.turn, rows.count);
+  if (!are_alike(first, rows.bytes)) {
+    const auto one = [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); };
+    return visit(offset, rows, one, turns);
+  }
+  count_alike(first.turn, turn_.quotient(rows.stride), rows.count);
   first.turn = 0;
   for (size_t digits = 0; digits < alike_.size(); ++digits) {
     const uint64_t n = alike_[digits];

@@ -66,6 +66,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   /// Its bytes and its time are the model's.
   bool allows_dmi() const override { return false; }
+  bool stands_for_foreign_model() const override { return true; }
 
  protected:
   Service serve(FabricTransaction&) override;

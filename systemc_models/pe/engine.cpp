@@ -97,9 +97,7 @@ void Engine::change(Unit& u, uint16_t server, Activity next, double now) {
   s.since_ns = now;
 }
 
-/// Tells an observer what the server does from now on.
-void Engine::tell(const Unit& u, uint16_t server) const {
-  if (!pe_->observer) return;
+void Engine::tell_observer(const Unit& u, uint16_t server) const {
   const Server& s = u.servers[server];
   pe_->observer->server_changed(*pe_, u.stage, server, s.activity, s.activity == Activity::idle ? nullptr : s.item,
                                 s.op_id, s.since_ns);

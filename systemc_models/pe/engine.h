@@ -140,7 +140,11 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
   uint8_t unit_of(Stage) const;
   void change(Unit&, uint16_t server, Activity next, double now);
-  void tell(const Unit&, uint16_t server) const;
+  /// Tells an observer what the server does from now on.
+  void tell(const Unit& u, uint16_t server) const {
+    if (pe_->observer) tell_observer(u, server);
+  }
+  void tell_observer(const Unit&, uint16_t server) const;
   void queue(Unit&, PeItem&);
   void take_next(uint8_t unit);
   void take_waiting(Unit&);

@@ -74,6 +74,7 @@ class TlmEngine : public ComputeEngine {
   double service_ns(const PeItem&, const TcmRole&) override { return 0; }  ///< the engine knows
   bool computes(const OpDesc&) const override;
   std::vector<std::string> waiting() const override;
+  bool stands_for_foreign_model() const override { return true; }
 
  private:
   /// What is known of a result while the engine works on its op: one service, or a composite's tiles.

@@ -56,7 +56,7 @@ PathRouter::Search& PathRouter::search(uint32_t block, uint32_t source) {
   }
   Search& s = new_search(block);
   if (++s.epoch == 0) {  // wrapped after 2^32 searches: old stamps would look new
-    for (Label& l : s.labels) l.epoch = 0;
+    s.labels.clear();
     s.epoch = 1;
   }
   s.block = block;
@@ -73,7 +73,7 @@ PathRouter::Search& PathRouter::new_search(uint32_t block) {
   Searches& kept = searches_[block];
   if (kept.all.empty() || labels_ + sizes_[block] <= kMostLabels) {
     kept.last = kept.all.size();
-    kept.all.emplace_back().labels.resize(sizes_[block]);
+    kept.all.emplace_back(sizes_[block]);
     labels_ += sizes_[block];
   } else {
     kept.last = kept.oldest;

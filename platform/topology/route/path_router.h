@@ -68,6 +68,25 @@ class PathRouter {
     uint32_t by = 0;     ///< last edge of the best path that is known
     uint32_t edges = 0;  ///< of that path
   };
+  /// Those of a block, by place_. What a search has not come near takes no memory.
+  class Labels {
+   public:
+    explicit Labels(uint32_t size) : pages_(size / kPage + 1) {}
+    Label& operator[](uint32_t place) {
+      std::unique_ptr<Label[]>& page = pages_[place / kPage];
+      if (!page) page = std::make_unique<Label[]>(kPage);
+      return page[place % kPage];
+    }
+    /// Of a place where the search has been.
+    const Label& operator[](uint32_t place) const { return pages_[place / kPage][place % kPage]; }
+    void clear() {
+      for (auto& page : pages_) page.reset();
+    }
+
+   private:
+    static constexpr uint32_t kPage = 64;
+    std::vector<std::unique_ptr<Label[]>> pages_;
+  };
   struct Open {
     Cost cost;
     uint32_t slot;
@@ -77,8 +96,9 @@ class PathRouter {
   struct Search {
     uint32_t block = 0, source = 0;
     uint32_t epoch = 0;
-    std::vector<Open> open;     ///< a heap
-    std::vector<Label> labels;  ///< by place_
+    std::vector<Open> open;  ///< a heap
+    Labels labels;
+    explicit Search(uint32_t size) : labels(size) {}
   };
   /// Those that a block keeps.
   struct Searches {
