@@ -11,6 +11,7 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/launch/expected_values.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"

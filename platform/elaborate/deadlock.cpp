@@ -3,6 +3,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/elaborate/queue_deadlock.h"
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
 

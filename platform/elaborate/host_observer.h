@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/kernel_run.h"
 
 namespace kernbench {
 

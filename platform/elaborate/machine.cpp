@@ -4,6 +4,7 @@
 
 #include "kernbench/platform/elaborate/flow_control.h"
 #include "kernbench/platform/elaborate/run_watch.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/memory/system.h"
 

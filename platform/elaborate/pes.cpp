@@ -8,6 +8,8 @@
 #include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
+#include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {

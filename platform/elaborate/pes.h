@@ -10,12 +10,14 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/elaborate/routes.h"
 #include "kernbench/platform/topology/graph/pe_edges.h"
-#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
 namespace kernbench {
 
+class CommandHistory;
 class ForeignNode;
+class KernelRunner;
 class System;
 
 /// PEs with a pe_dma, in compiled order (as Graph::pes).

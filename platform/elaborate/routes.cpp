@@ -5,14 +5,21 @@
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/platform/elaborate/sole_senders.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
 
 Routes::Routes(const topology::Graph& graph, const Elaboration& blocks, const Fabric& fabric)
-    : graph_(graph), blocks_(blocks), fabric_(fabric), paths_(graph), last_(graph.nodes.size()) {
+    : graph_(graph),
+      blocks_(blocks),
+      fabric_(fabric),
+      paths_(std::make_unique<topology::PathRouter>(graph)),
+      last_(graph.nodes.size()) {
   SoleSenders(graph_, blocks_, fabric_.mode()).from_edges();
 }
+
+Routes::~Routes() = default;
 
 const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) {
   const Route* last = last_[initiator];
@@ -40,7 +47,7 @@ const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes
 /// AccessError that names the edge that has none back.
 void Routes::require_way_back(uint32_t initiator, const topology::Memory& memory) {
   try {
-    paths_.way_back(paths_.find_path(initiator, memory.node));
+    paths_->way_back(paths_->find_path(initiator, memory.node));
   } catch (const topology::RouteError& e) {
     throw AccessError(graph_.nodes[initiator].id + ": no way back from " + graph_.nodes[memory.node].id + ": " +
                       e.what());
@@ -51,7 +58,7 @@ std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
   const topology::Memory& m = graph_.memories[memory];
   std::vector<uint32_t> path;
   try {
-    path = paths_.find_path(initiator, m.node);
+    path = paths_->find_path(initiator, m.node);
   } catch (const topology::RouteError& e) {
     throw AccessError(e.what());
   }
@@ -61,9 +68,9 @@ std::unique_ptr<Route> Routes::make_route(uint32_t initiator, uint32_t memory) {
   r->size = m.size;
   r->hops = blocks_.hops(path, "memory traffic");
   try {
-    const std::vector<uint32_t> back = paths_.way_back(path);
+    const std::vector<uint32_t> back = paths_->way_back(path);
     r->returns = true;
-    if (fabric_.responses_travel() && paths_.by_rule(path)) r->own_back = blocks_.hops_back(back);
+    if (fabric_.responses_travel() && paths_->by_rule(path)) r->own_back = blocks_.hops_back(back);
   } catch (const topology::RouteError&) {
   }
   measure(*r);
@@ -97,8 +104,8 @@ const Route& Routes::message_way(uint32_t from, uint32_t to, bool reversed) {
 Route Routes::find_way(uint32_t from, uint32_t to, bool reversed) {
   std::vector<uint32_t> path;
   try {
-    path = paths_.find_path(from, to);
-    if (reversed) path = paths_.way_back(path);
+    path = paths_->find_path(from, to);
+    if (reversed) path = paths_->way_back(path);
   } catch (const topology::RouteError& e) {
     throw AccessError(e.what());
   }

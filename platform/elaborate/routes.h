@@ -8,14 +8,17 @@
 
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/topology/graph/graph.h"
-#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/route.h"
 
 namespace kernbench {
+namespace topology {
+class PathRouter;
+}
 
 class Routes : public RouteSource {
  public:
   Routes(const topology::Graph& graph, const Elaboration& blocks, const Fabric& fabric);
+  ~Routes() override;
 
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   const Route& message_route(uint32_t from, uint32_t to) override;
@@ -23,7 +26,7 @@ class Routes : public RouteSource {
   /// A way as message_route() gives it, for who asks what it would cost: not kept. AccessError likewise.
   Route find_message_way(uint32_t from, uint32_t to) { return find_way(from, to, false); }
   /// Shortest paths as the contract says, with both directions; errors as topology::RouteError.
-  topology::PathRouter& paths() { return paths_; }
+  topology::PathRouter& paths() { return *paths_; }
 
   /// Says that no route will be asked for that has not been asked for yet: route() throws std::logic_error for another.
   /// Who knows all traffic beforehand tells so: more can then be decided ahead of time. Before the simulation starts.
@@ -39,7 +42,7 @@ class Routes : public RouteSource {
   const topology::Graph& graph_;
   const Elaboration& blocks_;
   const Fabric& fabric_;
-  topology::PathRouter paths_;
+  const std::unique_ptr<topology::PathRouter> paths_;
   std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;               // initiator << 32 | memory
   std::unordered_map<uint64_t, std::unique_ptr<Route>> messages_, reversed_;  // from << 32 | to
   std::vector<const Route*> last_;  // by initiator: the last that was asked for

@@ -7,6 +7,7 @@
 #include "kernbench/platform/launch/host_mmu.h"
 #include "kernbench/platform/launch/host_transfer.h"
 #include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
@@ -450,7 +451,7 @@ void Context::part_ended(const std::shared_ptr<LaunchPlan>& plan, Operation& op,
     throw RunError((busy ? "pe_busy: " : "") + r.response.text);
   }
   for (const uint32_t place : plan->parts[part]) {
-    const KernelRunner::Outcome& outcome = r.outcomes[place];
+    const KernelOutcome& outcome = r.outcomes[place];
     PeTimes& times = pe_times_[plan->places[place]];
     if (!times.launched) times.start_ns = outcome.start_ns;
     times.launched = true;

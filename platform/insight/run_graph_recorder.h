@@ -13,6 +13,7 @@
 #include "kernbench/systemc_models/core/impl_catalog.h"
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 #include "kernbench/systemc_models/pe/observer.h"
+#include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
 

@@ -6,25 +6,28 @@
 
 #include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/platform/launch/host_interface.h"
-#include "kernbench/platform/launch/launch_host.h"
 
 namespace kernbench {
+
+class LaunchHost;
+class Machine;
 
 class HostDirectory {
  public:
   /// Inside a module that is being constructed: makes an interface for the first pcie_ep of each SIP, and what sends
   /// launches.
   explicit HostDirectory(Machine& machine);
+  ~HostDirectory();
 
   /// The host's side of a SIP's first pcie_ep. InputError if there is none.
   HostInterface& interface(int sip) const;
   DeviceAllocators& allocators();
   /// What sends launches and other messages to PEs.
-  LaunchHost& launch_host() { return launch_host_; }
+  LaunchHost& launch_host() { return *launch_host_; }
 
  private:
   Machine& machine_;
-  LaunchHost launch_host_;
+  const std::unique_ptr<LaunchHost> launch_host_;
   std::map<int, std::unique_ptr<HostInterface>> interfaces_;  ///< by SIP
   std::unique_ptr<DeviceAllocators> allocators_;              ///< null until somebody asks
 };

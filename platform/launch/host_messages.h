@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/control_address.h"
-#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/kernel_run.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench {
 
@@ -42,16 +43,16 @@ struct MmuUnmap {
 struct KernelLaunch {
   MessageIds ids;
   LaunchId id;
-  std::vector<size_t> pes;                                   ///< indices in compiled order, no two alike
-  std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
-  std::vector<std::vector<QueuePort>> ports;                 ///< by place; empty: no PE has any
+  std::vector<size_t> pes;                         ///< indices in compiled order, no two alike
+  std::function<KernelBody(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
+  std::vector<std::vector<QueuePort>> ports;       ///< by place; empty: no PE has any
 };
 
 /// `response` is ok when every PE has ended; an error comes as soon as it is known, while other PEs may still run.
 struct LaunchResult {
   HostResponse response;
-  double start_ns = 0;                          ///< the stamp: when every kernel starts
-  std::vector<KernelRunner::Outcome> outcomes;  ///< by place in the launch
+  double start_ns = 0;                  ///< the stamp: when every kernel starts
+  std::vector<KernelOutcome> outcomes;  ///< by place in the launch
 };
 
 }  // namespace kernbench

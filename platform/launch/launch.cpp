@@ -27,7 +27,7 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   body->kernel = std::move(message.kernel);
   body->ports = std::move(message.ports);
   body->number = host_.machine().system().next_launch();
-  body->ended = [result](size_t place, const KernelRunner::Outcome& outcome) { result->outcomes[place] = outcome; };
+  body->ended = [result](size_t place, const KernelOutcome& outcome) { result->outcomes[place] = outcome; };
   for (HostObserver* o : host_.machine().host_observers())
     o->launch_sent(result.get(), body->id, message.pes, way, host_.timeline().now_ns());
   const auto open = std::make_shared<size_t>(parts.size());

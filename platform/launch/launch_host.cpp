@@ -5,6 +5,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/naming.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/platform/topology/route/resolver.h"
 #include "kernbench/systemc_models/memory/system.h"
 

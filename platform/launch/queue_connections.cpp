@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/topology/route/path_router.h"
 
 namespace kernbench {
 namespace {

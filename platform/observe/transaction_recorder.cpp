@@ -9,6 +9,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {

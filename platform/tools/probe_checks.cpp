@@ -7,6 +7,7 @@
 
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/tools/probe_hops.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {

@@ -12,6 +12,7 @@
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/launch/host_run.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/launch_queues.h"
 #include "kernbench/platform/launch/pe_selection.h"
@@ -217,7 +218,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.launch_notes = prepared_.notes;
   for (const auto& [name, value] : params_.values()) report_.params.emplace_back(name, to_text(value));
   for (size_t i = 0; i < pes_.size(); ++i) {
-    const KernelRunner::Outcome& pe = host.launch.outcomes[i];
+    const KernelOutcome& pe = host.launch.outcomes[i];
     report_.pes.push_back(
         {platform_.graph().pes[pes_[i]].id, pe.start_ns - begin_ns_, pe.end_ns - begin_ns_, pe.scalar_ns});
   }

@@ -7,6 +7,7 @@
 #include "kernbench/kernel_api/tl.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -31,9 +32,9 @@ class TwoKernels {
   }
   std::string run(const Body& first, const Body& second) {
     std::string fault = "the second kernel did not end";
-    launch(0, first, 0, [&](const KernelRunner::Outcome& one) {
+    launch(0, first, 0, [&](const KernelOutcome& one) {
       ASSERT_EQ(one.fault, "");
-      launch(1, second, one.end_ns, [&](const KernelRunner::Outcome& two) { fault = two.fault; });
+      launch(1, second, one.end_ns, [&](const KernelOutcome& two) { fault = two.fault; });
     });
     sc_core::sc_start();
     return fault;
@@ -59,7 +60,7 @@ class TwoKernels {
   MemoryOpLog log;
 
  private:
-  void launch(size_t pe, const Body& body, double start_ns, std::function<void(const KernelRunner::Outcome&)> on_end) {
+  void launch(size_t pe, const Body& body, double start_ns, std::function<void(const KernelOutcome&)> on_end) {
     platform->pes().runner(pe).launch(
         [body](PeBackend& backend) {
           tl::Context context(backend);

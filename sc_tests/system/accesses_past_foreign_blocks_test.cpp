@@ -288,7 +288,7 @@ std::string by_hand(Links links) {
         seen[2] = static_cast<float>(tl.load(there + 100, {8})(2));
         seen[3] = static_cast<float>(tl.load(there + 200, {4})(0));  // nobody wrote it: what that memory holds
       },
-      [&](const KernelRunner::Outcome& outcome) { fault = outcome.fault; });
+      [&](const KernelOutcome& outcome) { fault = outcome.fault; });
   sc_core::sc_start();
   float stored = 0;
   std::memcpy(&stored, &outside.bytes[400 + 4], 4);
@@ -349,7 +349,7 @@ std::string atomics_at_a_memory(Links links, bool knows, const std::string& stor
         for (int64_t i = 0; i < 3; ++i) sum += old(i);
         after = tl.load(there, {4})(3);
       },
-      [&](const KernelRunner::Outcome& outcome) { fault = outcome.fault; });
+      [&](const KernelOutcome& outcome) { fault = outcome.fault; });
   sc_core::sc_start();
   int32_t held = 0;
   std::memcpy(&held, outside.bytes.data() + 12, 4);
@@ -448,7 +448,7 @@ std::string asks_the_silent(double timeout_ns) {
           for (int i = 0; i < 100; ++i) tl.load(tl::Ptr(Space::hbm, 0, DType::f32), {64});
           tl.load(tl::Ptr(Space::hbm, 1 << 20, DType::f32), {8});
         },
-        [&](const KernelRunner::Outcome&) { ended = true; });
+        [&](const KernelOutcome&) { ended = true; });
     try {
       sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
     } catch (const std::exception& e) {

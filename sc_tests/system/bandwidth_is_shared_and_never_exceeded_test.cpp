@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "kernbench/platform/topology/route/path_router.h"
 #include "system_support.h"
 
 namespace kernbench::testing::bandwidth_is_shared_and_never_exceeded {

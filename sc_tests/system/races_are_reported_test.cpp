@@ -6,6 +6,7 @@
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/platform/record/run_report.h"
 #include "kernbench/platform/tools/run.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "system_support.h"
 
 namespace kernbench::testing::races_are_reported {
@@ -177,7 +178,7 @@ std::string races_of_tcm_used_again(bool corrected) {
       if (corrected) pe.wait(load);
       command(CommandType::math, "neg", room);
     };
-    platform->pes().runner(0).launch(program, 0, [](const KernelRunner::Outcome&) {});
+    platform->pes().runner(0).launch(program, 0, [](const KernelOutcome&) {});
     sc_core::sc_start();
     std::string text;
     for (const Race& r : find_races(history))

@@ -10,6 +10,7 @@
 #include "kernbench/kernel_api/tl.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "system_support.h"
 
 namespace kernbench::testing {
@@ -564,7 +565,7 @@ class RandomKernelRun {
       RandomKernel(tl, memory_, seed, seed % 2 == 0, number).run(60);
       tl.finish();
     };
-    platform->pes().runner(pe).launch(kernel, start_ns, [this, pe, kernels](const KernelRunner::Outcome& outcome) {
+    platform->pes().runner(pe).launch(kernel, start_ns, [this, pe, kernels](const KernelOutcome& outcome) {
       fault_ += outcome.fault;
       ++ended_;
       if (kernels > 1 && fault_.empty()) launch(pe, kernels - 1, outcome.end_ns);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/topology/route/path_router.h"
 
 namespace kernbench::testing {
 

@@ -18,6 +18,7 @@
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/systemc_models/memory/memory_users.h"
+#include "kernbench/systemc_models/pe/kernel_run.h"
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/poll_watch.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
@@ -29,26 +30,14 @@ class RunningKernel;
 class System;
 class Timeline;
 
-/// Of which launch a kernel is.
-struct LaunchId {
-  uint32_t number = kNoLaunch;  ///< of a program's, from 0: what records say
-  std::string what;             ///< "launch 3 (gemm)"; empty: nobody has named it
-  std::string kernel;           ///< its name; empty: it has none
-};
-
 class KernelRunner final : public PeBackend, private FlagWaiter {
  public:
-  using Kernel = std::function<void(PeBackend&)>;
+  using Kernel = KernelBody;
+  using Outcome = KernelOutcome;
   /// `block`: the pe_cpu, under whose name what is no engine's work is logged.
   KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu);
   ~KernelRunner() override;
 
-  /// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
-  struct Outcome {
-    double start_ns = 0, end_ns = 0;
-    double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
-    std::string fault;     ///< one line; empty if none
-  };
   static constexpr size_t kStackBytes = 256 * 1024;
   /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 
 namespace kernbench {

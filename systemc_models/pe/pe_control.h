@@ -5,9 +5,10 @@
 #include <memory>
 
 #include "kernbench/systemc_models/fabric/control_message.h"
-#include "kernbench/systemc_models/pe/kernel_runner.h"
+#include "kernbench/systemc_models/pe/kernel_run.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/pe.h"
+#include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench {
 
@@ -22,11 +23,11 @@ class PeBody : public ControlBody {
 class LaunchBody : public PeBody {
  public:
   LaunchId id;
-  double start_ns = 0;                                       ///< the stamp; a PE that is reached later starts then
-  std::function<KernelRunner::Kernel(size_t place)> kernel;  ///< what the PE at that place of the message runs
-  std::vector<std::vector<QueuePort>> ports;                 ///< of the PE at that place; empty: none has any
-  uint64_t number = 0;                                       ///< of the launch
-  std::function<void(size_t place, const KernelRunner::Outcome&)> ended;
+  double start_ns = 0;                             ///< the stamp; a PE that is reached later starts then
+  std::function<KernelBody(size_t place)> kernel;  ///< what the PE at that place of the message runs
+  std::vector<std::vector<QueuePort>> ports;       ///< of the PE at that place; empty: none has any
+  uint64_t number = 0;                             ///< of the launch
+  std::function<void(size_t place, const KernelOutcome&)> ended;
   void take(ControlMessage&, Pe&) const override;
 };
 

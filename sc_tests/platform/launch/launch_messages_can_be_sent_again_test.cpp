@@ -3,6 +3,7 @@
 
 #include "kernbench/platform/launch/host_transfer.h"
 #include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 
@@ -81,7 +82,7 @@ TEST(Launcher, answers_a_kernel_fault_with_code_and_text_as_soon_as_it_is_back) 
   LaunchHost& host = platform->hosts().launch_host();
   Launcher launcher(host);
   KernelLaunch m = noop_on({0, 1});
-  m.kernel = [](size_t place) -> KernelRunner::Kernel {
+  m.kernel = [](size_t place) -> KernelBody {
     return [place](PeBackend&) {
       if (place == 0) throw std::runtime_error("made to fail");
     };

@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -195,7 +196,7 @@ TEST(Launch, that_comes_late_starts_a_kernel_when_it_is_there) {
   body->start_ns = toy::kNear + 1;  // pe1 is reached later
   body->kernel = noop_on({}).kernel;
   std::vector<double> starts(2);
-  body->ended = [&](size_t place, const KernelRunner::Outcome& o) { starts[place] = o.start_ns; };
+  body->ended = [&](size_t place, const KernelOutcome& o) { starts[place] = o.start_ns; };
   HostResponse response;
   host.send({}, host_launch_way(host, {0, 1}), body, [&](const HostResponse& r) { response = r; });
   sc_core::sc_start();

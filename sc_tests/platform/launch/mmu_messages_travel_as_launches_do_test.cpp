@@ -8,6 +8,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_mmu.h"
 #include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 #include "launch_toy_system.h"
 #include "system_support.h"

@@ -6,6 +6,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/tools/probe_hops.h"
+#include "kernbench/platform/topology/route/path_router.h"
 #include "system_support.h"
 
 namespace kernbench::testing::probe_shows_every_hop {

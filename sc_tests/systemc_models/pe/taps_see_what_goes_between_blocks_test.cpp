@@ -13,6 +13,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_mmu.h"
 #include "kernbench/platform/launch/launch.h"
+#include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/tools/pipeline.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/pe/processing_element.h"
