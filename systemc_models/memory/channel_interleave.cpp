@@ -42,13 +42,31 @@ uint64_t ChannelInterleave::rows_to_whole_turns(uint64_t stride) const {
   return last_rows_;
 }
 
-void ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const {
+/// Where the turns to the next row are a power of two, the digit above them runs through all its values in a cycle of
+/// rows, and with it the xor, whatever the digits below it and those above the cycle are.
+uint64_t ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const {
   if (!hash_) {
     alike_[0] = rows;
-    return;
+    return 0;
   }
   std::fill(alike_.begin(), alike_.end(), uint64_t{0});
-  for (; rows > 0; --rows, turn += turns_to_next) ++alike_[digits_of(turn)];
+  const auto count = [&](uint64_t n) {
+    for (rows -= n; n > 0; --n, turn += turns_to_next) ++alike_[digits_of(turn)];
+  };
+  const unsigned digit = static_cast<unsigned>(__builtin_ctzll(channels_.value()));
+  const unsigned step = turns_to_next > 0 ? static_cast<unsigned>(__builtin_ctzll(turns_to_next)) : 0;
+  const unsigned cycle = (step + digit - 1) / digit * digit + digit - step;  // bits of the number of rows
+  if (turns_to_next != uint64_t{1} << step || step + cycle > 63) {
+    count(rows);
+    return 0;
+  }
+  const uint64_t length = uint64_t{1} << cycle, at = turn >> step & (length - 1);
+  count(std::min(rows, (length - at) & (length - 1)));
+  const uint64_t cycles = rows >> cycle;
+  rows -= cycles << cycle;
+  turn += (cycles << cycle) * turns_to_next;
+  count(rows);
+  return cycles << (cycle - digit);
 }
 
 size_t ChannelInterleave::channel_of(uint64_t offset) const {

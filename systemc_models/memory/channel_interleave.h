@@ -2,7 +2,8 @@
 // channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
 // moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
 // rows that are whole turns apart are alike but for the names of the channels, and of any stride every few rows are
-// whole turns apart; from row to row places are added, without a division. Plain C++ but for Rows: no SystemC here.
+// whole turns apart; where the hash gives those to all channels as often, as over a cycle of a digit, only the bytes of
+// a row count. From row to row places are added, without a division. Plain C++ but for Rows: no SystemC here.
 #pragma once
 
 #include <algorithm>
@@ -41,9 +42,9 @@ class ChannelInterleave {
       add(p, to_next);
     });
   }
-  /// The same in any order, of rows that are alike once: chunk(channel, bytes, rows).
-  template <class Chunk, class Turns>
-  void visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const;
+  /// The same in any order, of rows that are alike once: chunk(channel, bytes, times); all(bytes, times): each channel.
+  template <class Chunk, class All>
+  void visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, All all) const;
 
  private:
   /// Of a byte: number of the turn, of the block in it, of the byte in that.
@@ -74,9 +75,11 @@ class ChannelInterleave {
   };
   template <class Chunk, class Turns>
   void visit_range(Place, uint64_t bytes, Digits& digits, Chunk& chunk, Turns& turns) const;
-  /// visit_alike() of rows that are whole turns apart.
-  template <class Chunk, class Turns>
-  void visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, Turns& turns) const;
+  /// visit_alike() one by one, and of rows that are whole turns apart.
+  template <class Chunk, class All>
+  void visit_each(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const;
+  template <class Chunk, class All>
+  void visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const;
   /// From a row to the next that is whole turns behind it, rows.
   uint64_t rows_to_whole_turns(uint64_t stride) const;
 
@@ -85,7 +88,8 @@ class ChannelInterleave {
   bool are_alike(const Place& first, uint64_t bytes) const {
     return !hash_ || first.block * block_.value() + first.byte + bytes <= turn_.value();
   }
-  void count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
+  /// Rows by what is xor-ed with the numbers of their channels: as many of each as it returns, and beside them alike_.
+  uint64_t count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
 
   Divisor channels_, block_, turn_, burst_;  ///< bytes but for the channels
   bool hash_;
@@ -93,7 +97,7 @@ class ChannelInterleave {
   const uint32_t* table_ = nullptr;
   unsigned table_bits_ = 0;
   uint64_t table_mask_ = 0;
-  mutable std::vector<uint64_t> alike_;  ///< scratch: rows by what is xor-ed with the numbers of their channels
+  mutable std::vector<uint64_t> alike_;               ///< scratch of count_alike()
   mutable uint64_t last_stride_ = 0, last_rows_ = 1;  ///< that was asked for last
 };
 
@@ -117,35 +121,44 @@ inline void ChannelInterleave::add(Place& p, const Place& more) const {
 }
 
 /// Every so many rows are whole turns apart, so those are told together where there are several.
-template <class Chunk, class Turns>
-void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
+template <class Chunk, class All>
+void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, All all) const {
   const bool apart = !rows.ranges && rows.count > 1 && rows.stride > rows.bytes;
   const uint64_t step = apart ? rows_to_whole_turns(rows.stride) : 0;
-  if (!apart || rows.count < 2 * step) {
-    const auto one = [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); };
-    return visit(offset, rows, one, turns);
-  }
+  if (!apart || rows.count < 2 * step) return visit_each(offset, rows, chunk, all);
   const uint64_t each = rows.count / step, more = rows.count - each * step;
   for (uint64_t row = 0; row < step; ++row, offset += rows.stride)
-    visit_turns_apart(offset, {each + (row < more), rows.bytes, rows.stride * step}, chunk, turns);
+    visit_turns_apart(offset, {each + (row < more), rows.bytes, rows.stride * step}, chunk, all);
 }
 
-template <class Chunk, class Turns>
-void ChannelInterleave::visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, Turns& turns) const {
+template <class Chunk, class All>
+void ChannelInterleave::visit_each(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const {
+  visit(
+      offset, rows, [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); },
+      [&](uint64_t turns) { all(block_.value(), turns); });
+}
+
+template <class Chunk, class All>
+void ChannelInterleave::visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const {
   Place first = place_of(offset);
-  if (!are_alike(first, rows.bytes)) {
-    const auto one = [&](size_t channel, uint64_t bytes) { chunk(channel, bytes, uint64_t{1}); };
-    return visit(offset, rows, one, turns);
-  }
-  count_alike(first.turn, turn_.quotient(rows.stride), rows.count);
+  if (!are_alike(first, rows.bytes)) return visit_each(offset, rows, chunk, all);
+  const uint64_t even = count_alike(first.turn, turn_.quotient(rows.stride), rows.count);
   first.turn = 0;
+  Digits none(*this, 0);
+  if (even > 0) {
+    uint64_t row = 0;
+    auto add_chunk = [&](size_t, uint64_t bytes) { row += bytes; };
+    auto add_turns = [&](uint64_t turns) { row += turns * turn_.value(); };
+    visit_range(first, rows.bytes, none, add_chunk, add_turns);
+    all(row, even);
+    if (rows.count == even * alike_.size()) return;
+  }
   for (size_t digits = 0; digits < alike_.size(); ++digits) {
     const uint64_t n = alike_[digits];
     if (n == 0) continue;
     auto each = [&](size_t channel, uint64_t bytes) { chunk(channel ^ digits, bytes, n); };
-    auto all = [&](uint64_t whole) { turns(whole * n); };
-    Digits of_turn(*this, first.turn);
-    visit_range(first, rows.bytes, of_turn, each, all);
+    auto whole = [&](uint64_t turns) { all(block_.value(), turns * n); };
+    visit_range(first, rows.bytes, none, each, whole);
   }
 }
 

@@ -78,7 +78,7 @@ void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
     interleaving_.visit_alike(
         address - base(), rows,
         [&](size_t c, uint64_t bytes, uint64_t n) { add(c, chunk_ns(bytes) * static_cast<double>(n)); },
-        [&](uint64_t turns) { all(block_ns * static_cast<double>(turns)); });
+        [&](uint64_t bytes, uint64_t n) { all(chunk_ns(bytes) * static_cast<double>(n)); });
   } else {
     interleaving_.visit(
         address - base(), rows, [&](size_t c, uint64_t bytes) { add(c, chunk_ns(bytes)); },

@@ -60,8 +60,8 @@ void expect_alike(const Channels& c, uint64_t offset, const Rows& rows) {
       });
   interleave.visit_alike(
       offset, rows, [&](size_t channel, uint64_t bytes, uint64_t n) { alike[channel] += bytes * n; },
-      [&](uint64_t turns) {
-        for (uint64_t& m : alike) m += turns * c.interleave;
+      [&](uint64_t bytes, uint64_t n) {
+        for (uint64_t& m : alike) m += bytes * n;
       });
   ASSERT_EQ(alike, moved) << "rows that are alike at once";
   ASSERT_EQ(moved, by_chunks(c, offset, rows))
@@ -84,8 +84,9 @@ TEST(Channels, move_what_chunks_say) {
     Rows rows;
     rows.count = from(1, 60);
     rows.bytes = any_of({from(1, c.burst), from(1, c.interleave), from(1, 3 * turn), c.interleave, turn});
-    rows.stride = any_of({rows.bytes, from(0, 4 * turn), rows.bytes + from(1, c.burst), c.interleave * from(1, 40),
-                          turn * from(1, 9), turn * c.count, turn * from(1, 9) / any_of({2, 3, 4, 5, 8})});
+    rows.stride =
+        any_of({rows.bytes, from(0, 4 * turn), rows.bytes + from(1, c.burst), c.interleave * from(1, 40),
+                turn * from(1, 9), turn * c.count, turn * from(1, 9) / any_of({2, 3, 4, 5, 8}), turn << from(0, 8)});
     if (rows.count == 1) rows.stride = 0;
     if (rows.bytes > 1000000) rows.count = std::min<uint64_t>(rows.count, 3);
     expect_alike(c, random() >> from(16, 60), rows);
@@ -97,6 +98,8 @@ TEST(Channels, move_nothing_of_nothing_and_a_memory_full_of_rows) {
   const Channels c{8, 256, 64, true};
   expect_alike(c, 130, {1, 0, 0});
   expect_alike(c, 130, {100000, 8, 4104});
+  expect_alike(c, 130, {100000, 8, 8192});
+  expect_alike(c, uint64_t{3} << 60 | 1 << 12, {3000, 300, uint64_t{1} << 47});
   expect_alike(c, 0, {100000, 64, 64});
   expect_alike({8, 256, 64, false}, 77, {100000, 300, 2048});
 }
