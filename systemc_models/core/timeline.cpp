@@ -13,7 +13,8 @@ constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
 }  // namespace
 
 Timeline::Timeline(sc_core::sc_module_name name, uint32_t most_numbers)
-    : sc_module(name), wake_("wake"), tick_(sc_core::sc_time::from_value(1)), most_numbers_(most_numbers) {
+    : sc_module(name), wake_("wake"), most_numbers_(most_numbers) {
+  sc_core::sc_time::from_value(1);  // from here on the resolution stays as it is
   tick_fs_ =
       std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15)));
   SC_HAS_PROCESS(Timeline);
@@ -37,9 +38,12 @@ void Timeline::number_anew() {
   }
 }
 
+// push(), first() and pop() stand in their callers by force: each event goes through them, and a call would copy an
+// entry once more.
+
 /// Into the lane whose last entry is the nearest before it; else an empty one; else the heap. Lanes in use stand by
 /// their last entries, the latest first: that stays so, as those before the first that fits all end later.
-void Timeline::push(const Entry& e) {
+[[gnu::always_inline]] inline void Timeline::push(const Entry& e) {
   ++waiting_;
   int lane = 0;
   while (lane < lanes_used_ && e < lanes_[lane].back()) ++lane;
@@ -52,7 +56,7 @@ void Timeline::push(const Entry& e) {
 }
 
 /// Where the next entry is.
-int Timeline::first() const {
+[[gnu::always_inline]] inline int Timeline::first() const {
   int from = kHeap;
   const Entry* least = heap_.empty() ? nullptr : &heap_.front();
   for (int i = 0; i < lanes_used_; ++i) {
@@ -64,7 +68,7 @@ int Timeline::first() const {
   return from;
 }
 
-Timeline::Entry Timeline::pop(int from) {
+[[gnu::always_inline]] inline Timeline::Entry Timeline::pop(int from) {
   --waiting_;
   const Entry e = front(from);
   if (from == kHeap) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <systemc>
+#include <type_traits>
 #include <vector>
 
 #include "kernbench/phase2/op/femtoseconds.h"
@@ -109,9 +110,13 @@ class Timeline : public sc_core::sc_module {
   uint64_t tick_of(uint64_t fs) const {
     return tick_fs_ == 1 ? fs : fs / tick_fs_ + (fs % tick_fs_ >= tick_fs_ - tick_fs_ / 2);
   }
-  /// A product is inline and exact to 2⁵², a call of from_value() is neither inline nor short.
-  sc_core::sc_time ticks(uint64_t n) const {
-    return n >> 52 ? sc_core::sc_time::from_value(n) : tick_ * static_cast<double>(n);
+  /// from_value(), which is neither inline nor short, at every hop: a time is its one member, the number of ticks.
+  static sc_core::sc_time ticks(uint64_t n) {
+    using Time = sc_core::sc_time;
+    static_assert(std::is_standard_layout_v<Time> && sizeof(Time) == sizeof(Time::value_type));
+    Time t;
+    *reinterpret_cast<Time::value_type*>(&t) = n;
+    return t;
   }
   double now_outside() const;
   bool next_is_free(uint64_t tick) const;
@@ -126,7 +131,6 @@ class Timeline : public sc_core::sc_module {
   size_t waiting_ = 0;
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution
-  sc_core::sc_time tick_;
   uint64_t armed_tick_ = ~0ull;
   uint64_t stamp_ = 0;  // the kernel's, while entries are worked off
   const uint32_t most_numbers_;

@@ -29,8 +29,9 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.route = &route;
   x.hops = route.hops.data();
   x.hop_count = static_cast<uint32_t>(route.hops.size());
-  x.back = route.way_back().data();
-  x.back_count = static_cast<uint32_t>(route.way_back().size());
+  const std::vector<Hop>& back = route.way_back();
+  x.back = back.data();
+  x.back_count = static_cast<uint32_t>(back.size());
   x.node = 0;
   x.rerouted = false;
   x.initiator = this;

@@ -65,6 +65,14 @@ tlm::tlm_sync_enum FabricPort::completed(const FabricTransaction& x, sc_core::sc
 
 tlm::tlm_sync_enum FabricPort::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                sc_core::sc_time& delay) {
+  FabricPayload* own = own_payload(payload);
+  if (own && !foreign_) return node_->request_in(own->transaction, *this, phase, delay);
+  return other_transport_fw(payload, phase, delay);
+}
+
+/// By itself: what most calls do not need takes them no time.
+tlm::tlm_sync_enum FabricPort::other_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                  sc_core::sc_time& delay) {
   if (foreign_) return foreign_->nb_transport_fw(payload, phase, delay);
   if (auto* x = transaction_of(payload)) return node_->request_in(*x, *this, phase, delay);
   return node_->other_request_in(payload, *this, phase, delay);

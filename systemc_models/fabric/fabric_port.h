@@ -120,6 +120,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
  private:
   void meet(FabricPort* neighbour);
   bool request_outside(FabricTransaction&);
+  tlm::tlm_sync_enum other_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
   void flits_outside(FlitTrain);
 };
 

@@ -144,11 +144,14 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 };
 /// "read", "write", "atomic"; of messages between PEs "message", "credit".
 const char* name_of_access(const FabricTransaction&);
-/// The one that the payload carries; null: it is none of a memory transaction.
+/// By its class, whose typeid another library might have again: null says nothing.
+inline FabricPayload* own_payload(tlm::tlm_generic_payload& p) {
+  return &typeid(p) == &typeid(FabricPayload) ? &static_cast<FabricPayload&>(p) : nullptr;
+}
+/// The transaction that the payload carries; null: it is none of a memory transaction.
 inline FabricTransaction* transaction_of(tlm::tlm_generic_payload& p) {
-  // By address: should another library have a typeid of its own, the extension says the same.
-  return &typeid(p) == &typeid(FabricPayload) ? &static_cast<FabricPayload&>(p).transaction
-                                              : p.get_extension<FabricTransaction>();
+  FabricPayload* own = own_payload(p);
+  return own ? &own->transaction : p.get_extension<FabricTransaction>();
 }
 /// RunError that names the transaction, for a time of it that is none.
 [[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);

@@ -111,7 +111,8 @@ void Engine::take_next(uint8_t unit) {
       ++s;
       continue;
     }
-    change(u, s, Activity::waits_for_slot, timeline().now_ns());
+    // One that needs no slot waits no time; observers see that it has taken the item.
+    if (u.needs_slot || pe_->observer) change(u, s, Activity::waits_for_slot, timeline().now_ns());
     server.item = u.queue.front();
     u.queue.pop_front();
     tell(u, s);
