@@ -1,6 +1,7 @@
 #include "kernbench/platform/launch/queue_connections.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <unordered_set>
 
