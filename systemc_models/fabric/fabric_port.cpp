@@ -70,7 +70,8 @@ tlm::tlm_sync_enum FabricPort::nb_transport_fw(tlm::tlm_generic_payload& payload
   return other_transport_fw(payload, phase, delay);
 }
 
-/// By itself: what most calls do not need takes them no time.
+/// Beside a foreign block, of messages, of payloads that are not known by their class. By itself: what most calls do
+/// not need takes them no time.
 tlm::tlm_sync_enum FabricPort::other_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                   sc_core::sc_time& delay) {
   if (foreign_) return foreign_->nb_transport_fw(payload, phase, delay);
@@ -105,12 +106,12 @@ void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 la
 
 void FabricPort::bound_forward(tlm::tlm_fw_transport_if<>* neighbour) {
   forward_ = neighbour;
-  meet(port_in_the_end<FabricPort>(neighbour));
+  meet(look_through_to<FabricPort>(neighbour));
 }
 
 void FabricPort::bound_backward(tlm::tlm_bw_transport_if<>* neighbour) {
   backward_ = neighbour;
-  meet(port_in_the_end<FabricPort>(neighbour));
+  meet(look_through_to<FabricPort>(neighbour));
 }
 
 /// Null: no block of this project.

@@ -77,10 +77,6 @@ double Router::own_delay_ns(const PassingMessage& m) const {
   return checked_ns(*this, "delay_ns()", ask_own(*this, "delay_ns()", [&] { return delay_ns(m); }));
 }
 
-NodeCost Router::described_cost(const FabricTransaction& x, bool response, const FabricPort& port) const {
-  return cost_of(PassingMessage(x, response), port.incoming());
-}
-
 FabricPort& Router::find_way(FabricTransaction& x, FabricPort& from) {
   constexpr uint32_t kMostHops = 4096;
   x.note_way_in(from);

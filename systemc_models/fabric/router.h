@@ -83,11 +83,11 @@ class Router : public Component, private RouterRules, public FabricNode {
   double delay_of(const PassingMessage& m) const { return custom_ ? own_delay_ns(m) : overhead_ns(); }
   /// passing_cost() without its virtual calls.
   NodeCost cost_of(const PassingMessage& m, const Link* from) const { return {delay_of(m), stored_ns(m, from)}; }
-  /// What it adds to a transaction that has come by that port. Where that is its attribute alone, nobody describes the
-  /// message or looks at the link, which is far from what a message touches here.
+  /// Of a transaction that has come by that port. Where it is the attribute alone, nobody describes the message or
+  /// looks at the link, which is far from what a message touches here.
   NodeCost cost_of(const FabricTransaction& x, bool response, const FabricPort& port) const {
     if (!custom_ && !store_and_forward_) return {overhead_ns(), 0};
-    return described_cost(x, response, port);
+    return cost_of(PassingMessage(x, response), port.incoming());
   }
   /// What data that come by `from` wait for their rest.
   double stored_ns(const PassingMessage& m, const Link* from) const {
@@ -115,7 +115,6 @@ class Router : public Component, private RouterRules, public FabricNode {
  private:
   struct Queue;
   double own_delay_ns(const PassingMessage&) const;
-  NodeCost described_cost(const FabricTransaction&, bool response, const FabricPort& port) const;
   FabricPort& find_way(FabricTransaction&, FabricPort& from);
   void arbitrate(FabricPort&, const WaitingMessage&);
 

@@ -144,7 +144,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 };
 /// "read", "write", "atomic"; of messages between PEs "message", "credit".
 const char* name_of_access(const FabricTransaction&);
-/// By its class, whose typeid another library might have again: null says nothing.
+/// The payload as one of this project's, known by its class. Null too where another library has made it and has a
+/// type_info of its own for the class: transaction_of() finds it by its extension.
 inline FabricPayload* own_payload(tlm::tlm_generic_payload& p) {
   return &typeid(p) == &typeid(FabricPayload) ? &static_cast<FabricPayload&>(p) : nullptr;
 }

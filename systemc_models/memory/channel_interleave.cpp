@@ -34,7 +34,7 @@ ChannelInterleave::ChannelInterleave(uint32_t channels, uint64_t interleave_byte
   table_ = digits_table(digit_bits, table_bits_);
 }
 
-uint64_t ChannelInterleave::rows_to_whole_turns(uint64_t stride) const {
+uint64_t ChannelInterleave::rows_of_whole_turns(uint64_t stride) const {
   if (stride != last_stride_) {
     last_stride_ = stride;
     last_rows_ = turn_.value() / std::gcd(stride, turn_.value());
@@ -42,30 +42,31 @@ uint64_t ChannelInterleave::rows_to_whole_turns(uint64_t stride) const {
   return last_rows_;
 }
 
-/// Where the turns to the next row are a power of two, the digit above them runs through all its values in a cycle of
-/// rows, and with it the xor, whatever the digits below it and those above the cycle are.
+/// Where the turns to the next row are a power of two, in a cycle of rows the lowest whole digit above them runs
+/// through all its values, for each value of the digit that they may share, and with it the xor: the digits below stay,
+/// and so do those above, from a row on whose place in the cycle is 0.
 uint64_t ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const {
   if (!hash_) {
     alike_[0] = rows;
     return 0;
   }
   std::fill(alike_.begin(), alike_.end(), uint64_t{0});
-  const auto count = [&](uint64_t n) {
+  const auto count_next = [&](uint64_t n) {
     for (rows -= n; n > 0; --n, turn += turns_to_next) ++alike_[digits_of(turn)];
   };
   const unsigned digit = static_cast<unsigned>(__builtin_ctzll(channels_.value()));
   const unsigned step = turns_to_next > 0 ? static_cast<unsigned>(__builtin_ctzll(turns_to_next)) : 0;
   const unsigned cycle = (step + digit - 1) / digit * digit + digit - step;  // bits of the number of rows
   if (turns_to_next != uint64_t{1} << step || step + cycle > 63) {
-    count(rows);
+    count_next(rows);
     return 0;
   }
-  const uint64_t length = uint64_t{1} << cycle, at = turn >> step & (length - 1);
-  count(std::min(rows, (length - at) & (length - 1)));
+  const uint64_t length = uint64_t{1} << cycle, place = turn >> step & (length - 1);
+  count_next(std::min(rows, (length - place) & (length - 1)));
   const uint64_t cycles = rows >> cycle;
   rows -= cycles << cycle;
   turn += (cycles << cycle) * turns_to_next;
-  count(rows);
+  count_next(rows);
   return cycles << (cycle - digit);
 }
 

@@ -75,20 +75,22 @@ class ChannelInterleave {
   };
   template <class Chunk, class Turns>
   void visit_range(Place, uint64_t bytes, Digits& digits, Chunk& chunk, Turns& turns) const;
-  /// visit_alike() one by one, and of rows that are whole turns apart.
+  /// visit_alike() of rows one by one.
   template <class Chunk, class All>
   void visit_each(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const;
+  /// visit_alike() of rows that are whole turns apart.
   template <class Chunk, class All>
   void visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const;
-  /// From a row to the next that is whole turns behind it, rows.
-  uint64_t rows_to_whole_turns(uint64_t stride) const;
+  /// The least number of rows of that stride that take whole turns.
+  uint64_t rows_of_whole_turns(uint64_t stride) const;
 
   /// Whether rows that are whole turns apart go to the same channels but for their names: with the hash as long as each
   /// stays in one turn, as the next one's blocks are xor-ed with something else.
   bool are_alike(const Place& first, uint64_t bytes) const {
     return !hash_ || first.block * block_.value() + first.byte + bytes <= turn_.value();
   }
-  /// Rows by what is xor-ed with the numbers of their channels: as many of each as it returns, and beside them alike_.
+  /// Counts the rows by what is xor-ed with the numbers of their channels. Each of these comes as often as it returns,
+  /// and alike_[x] times more.
   uint64_t count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
 
   Divisor channels_, block_, turn_, burst_;  ///< bytes but for the channels
@@ -98,7 +100,7 @@ class ChannelInterleave {
   unsigned table_bits_ = 0;
   uint64_t table_mask_ = 0;
   mutable std::vector<uint64_t> alike_;               ///< scratch of count_alike()
-  mutable uint64_t last_stride_ = 0, last_rows_ = 1;  ///< that was asked for last
+  mutable uint64_t last_stride_ = 0, last_rows_ = 1;  ///< of rows_of_whole_turns(): asked for last, and the answer
 };
 
 inline ChannelInterleave::Place ChannelInterleave::place_of(uint64_t offset) const {
@@ -120,15 +122,15 @@ inline void ChannelInterleave::add(Place& p, const Place& more) const {
   }
 }
 
-/// Every so many rows are whole turns apart, so those are told together where there are several.
+/// Every `period`th row is whole turns behind the one before; where there are several, those are told together.
 template <class Chunk, class All>
 void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, All all) const {
   const bool apart = !rows.ranges && rows.count > 1 && rows.stride > rows.bytes;
-  const uint64_t step = apart ? rows_to_whole_turns(rows.stride) : 0;
-  if (!apart || rows.count < 2 * step) return visit_each(offset, rows, chunk, all);
-  const uint64_t each = rows.count / step, more = rows.count - each * step;
-  for (uint64_t row = 0; row < step; ++row, offset += rows.stride)
-    visit_turns_apart(offset, {each + (row < more), rows.bytes, rows.stride * step}, chunk, all);
+  const uint64_t period = apart ? rows_of_whole_turns(rows.stride) : 0;
+  if (!apart || rows.count < 2 * period) return visit_each(offset, rows, chunk, all);
+  const uint64_t periods = rows.count / period, rest = rows.count - periods * period;
+  for (uint64_t row = 0; row < period; ++row, offset += rows.stride)
+    visit_turns_apart(offset, {periods + (row < rest), rows.bytes, rows.stride * period}, chunk, all);
 }
 
 template <class Chunk, class All>
@@ -144,13 +146,13 @@ void ChannelInterleave::visit_turns_apart(uint64_t offset, const Rows& rows, Chu
   if (!are_alike(first, rows.bytes)) return visit_each(offset, rows, chunk, all);
   const uint64_t even = count_alike(first.turn, turn_.quotient(rows.stride), rows.count);
   first.turn = 0;
-  Digits none(*this, 0);
+  Digits of_first_turn(*this, first.turn);
   if (even > 0) {
-    uint64_t row = 0;
-    auto add_chunk = [&](size_t, uint64_t bytes) { row += bytes; };
-    auto add_turns = [&](uint64_t turns) { row += turns * turn_.value(); };
-    visit_range(first, rows.bytes, none, add_chunk, add_turns);
-    all(row, even);
+    uint64_t bytes_of_row = 0;
+    auto add_chunk = [&](size_t, uint64_t bytes) { bytes_of_row += bytes; };
+    auto add_turns = [&](uint64_t turns) { bytes_of_row += turns * turn_.value(); };
+    visit_range(first, rows.bytes, of_first_turn, add_chunk, add_turns);
+    all(bytes_of_row, even);
     if (rows.count == even * alike_.size()) return;
   }
   for (size_t digits = 0; digits < alike_.size(); ++digits) {
@@ -158,7 +160,7 @@ void ChannelInterleave::visit_turns_apart(uint64_t offset, const Rows& rows, Chu
     if (n == 0) continue;
     auto each = [&](size_t channel, uint64_t bytes) { chunk(channel ^ digits, bytes, n); };
     auto whole = [&](uint64_t turns) { all(block_.value(), turns * n); };
-    visit_range(first, rows.bytes, none, each, whole);
+    visit_range(first, rows.bytes, of_first_turn, each, whole);
   }
 }
 

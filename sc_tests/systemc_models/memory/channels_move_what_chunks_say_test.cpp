@@ -135,7 +135,9 @@ void expect_same_times(const char* name, System& system, const Channels& c, doub
     x.time_ns = now;
     x.overhead_ns = x.drain_ns = x.memory_queue_ns = 0;
     x.rows = {1 + random() % 40, 1 + random() % 5000, 0};
+    const uint64_t turns = c.interleave * c.count << random() % 6;
     if (x.rows.count > 1) x.rows.stride = x.rows.bytes + random() % 2 * (random() % 9000);
+    if (x.rows.count > 1 && turns > x.rows.bytes && random() % 2 == 0) x.rows.stride = turns;
     x.nbytes = x.rows.count * x.rows.bytes;
     x.address = memory.base() + random() % (1 << 25);
 
