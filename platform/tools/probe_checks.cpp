@@ -1,4 +1,4 @@
-#include "kernbench/platform/tools/probe_checks.h"
+#include "kernbench/platform/tools/probe.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/probe_hops.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 

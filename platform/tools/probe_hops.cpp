@@ -1,4 +1,4 @@
-#include "kernbench/platform/tools/probe_hops.h"
+#include "kernbench/platform/tools/probe.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "kernbench/platform/tools/probe_output.h"
+#include "kernbench/platform/tools/probe.h"
 
 #include <fmt/format.h>
 

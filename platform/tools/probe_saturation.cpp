@@ -1,4 +1,4 @@
-#include "kernbench/platform/tools/probe_saturation.h"
+#include "kernbench/platform/tools/probe.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,6 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/probe.h"
-#include "kernbench/platform/tools/probe_hops.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "kernbench/platform/tools/probe.h"
-#include "kernbench/platform/tools/probe_hops.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "system_support.h"

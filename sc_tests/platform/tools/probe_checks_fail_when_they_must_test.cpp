@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernbench/platform/tools/probe_checks.h"
+#include "kernbench/platform/tools/probe.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "system_support.h"

@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/probe_checks.h"
-#include "kernbench/platform/tools/probe_saturation.h"
+#include "kernbench/platform/tools/probe.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

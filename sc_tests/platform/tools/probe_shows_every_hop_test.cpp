@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/probe_hops.h"
+#include "kernbench/platform/tools/probe.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "system_support.h"
 

@@ -10,8 +10,7 @@
 #include <type_traits>
 
 #include "kernbench/platform/insight/explainer.h"
-#include "kernbench/platform/tools/probe_checks.h"
-#include "kernbench/platform/tools/probe_hops.h"
+#include "kernbench/platform/tools/probe.h"
 #include "kernbench/platform/tools/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/router.h"
