@@ -171,7 +171,8 @@ TEST_P(HotSliceOfLongReads, gives_its_bandwidth_in_cut_through_as_with_flits) {
   EXPECT_NEAR(headers / flits, 1, 0.05);
 }
 
-INSTANTIATE_TEST_SUITE_P(of, HotSliceOfLongReads, ::testing::Values<size_t>(1, 2, 3, 8, 128));
+INSTANTIATE_TEST_SUITE_P(of, HotSliceOfLongReads, ::testing::Values<size_t>(1, 2, 3, 8, 128),
+                         ::testing::PrintToStringParamName());
 
 class OwnSlices : public ::testing::TestWithParam<topology::Links> {};
 

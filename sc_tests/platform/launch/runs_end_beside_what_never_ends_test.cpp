@@ -89,7 +89,8 @@ TEST_P(EveryKernel, runs_several_times_beside_a_clock) {
   EXPECT_GT(clock.edges, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(of, EveryKernel, ::testing::Values("gemm", "vector_add", "all_reduce", "barrier"));
+INSTANTIATE_TEST_SUITE_P(of, EveryKernel, ::testing::Values("gemm", "vector_add", "all_reduce", "barrier"),
+                         [](const auto& i) { return std::string(i.param); });
 
 /// Its last operation is the end, not the clock's.
 TEST(run_program, ends_beside_a_clock) {

@@ -434,7 +434,7 @@ TEST_P(PastABus, pointers_are_what_it_hands_on) {
   EXPECT_GT(back.asked, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(that_hands_them_on, PastABus, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(that_hands_them_on, PastABus, ::testing::Bool(), ::testing::PrintToStringParamName());
 
 /// A model with DMI of its own, which an adapter does not hand through.
 class GivesPointers : public sc_core::sc_module {

@@ -93,7 +93,8 @@ std::vector<const OpRecord*> services(const std::vector<OpRecord>& records, Stag
 // ---- data
 
 class AnyKernel : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(of, AnyKernel, ::testing::Values("gemm", "gemm_dot"));
+INSTANTIATE_TEST_SUITE_P(of, AnyKernel, ::testing::Values("gemm", "gemm_dot"),
+                         [](const auto& i) { return std::string(i.param); });
 
 TEST_P(AnyKernel, has_the_results_of_an_lt_engine) {
   const auto platform = platform_from_text(one_pe());
@@ -286,7 +287,8 @@ const RegisterKernel in_a_hurry{
 
 class BothEngines : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(of, BothEngines,
-                         ::testing::Values("engine_test_views", "engine_test_composites", "engine_test_epilogue"));
+                         ::testing::Values("engine_test_views", "engine_test_composites", "engine_test_epilogue"),
+                         [](const auto& i) { return std::string(i.param); });
 
 TEST_P(BothEngines, are_given_each_others_results) {
   const auto platform = platform_from_text(one_pe(gemm_with("data: engine"), math_with("data: engine")));

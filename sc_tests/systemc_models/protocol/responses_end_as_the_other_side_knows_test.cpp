@@ -82,7 +82,8 @@ TEST_P(EndResp, is_what_the_attribute_says) {
   read_from(GetParam(), GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(of, EndResp, ::testing::Values("updated", "completed", "phase"));
+INSTANTIATE_TEST_SUITE_P(of, EndResp, ::testing::Values("updated", "completed", "phase"),
+                         [](const auto& i) { return std::string(i.param); });
 
 // DRAMSys 5 is such a memory: it takes TLM_UPDATED for the end and TLM_COMPLETED for nothing.
 TEST(end_resp, is_updated_where_nobody_says) {
