@@ -2,8 +2,9 @@
 // channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
 // moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
 // rows that are whole turns apart are alike but for the names of the channels, and of any stride every few rows are
-// whole turns apart; where the hash gives those to all channels as often, as over a cycle of a digit, only the bytes of
-// a row count. From row to row places are added, without a division. Plain C++ but for Rows: no SystemC here.
+// whole turns apart. With the hash, rows that are a power of two of turns apart go to all channels as often over a
+// cycle of a digit of the turn's number: of those only the bytes of one row count. From row to row places are added,
+// without a division. Plain C++ but for Rows: no SystemC here.
 #pragma once
 
 #include <algorithm>
