@@ -40,14 +40,14 @@ install(FILES ${said_dir}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-func
 install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES platform/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
      phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
-     platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/spec/*.h platform/record/*.h
-     platform/tools/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
+     platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/run/*.h platform/run/*/*.h
+     platform/work/*.h platform/study/what_if/*.h platform/study/diff/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers
     platform/c_api/host_side.h
@@ -63,8 +63,8 @@ set(private_headers
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
     platform/insight/timeline.h platform/observe/html_report.h
-    platform/tools/child_pool.h platform/tools/child_process.h platform/tools/host_phases.h platform/tools/json_fields.h platform/tools/run_parts.h
-    platform/spec/sha256.h platform/spec/shell_words.h platform/tools/stop_signals.h
+    platform/run/child/child_pool.h platform/run/child/child_process.h platform/run/host_phases.h platform/work/json_fields.h platform/run/run_parts.h
+    platform/run/spec/sha256.h platform/run/spec/shell_words.h platform/run/child/stop_signals.h
     platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
     platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/network_builder.h
     platform/topology/build/settings.h

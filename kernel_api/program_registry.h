@@ -39,7 +39,7 @@ struct ProgramSpec {
   /// A kernel that it launches calls tl.materialize (KernelSpec::materializes).
   bool materializes = false;
   /// A launch of it says algorithm=best without a parameter of the program's that does: what is simulated for it is so
-  /// beside the run (platform/tools/collective_trials.h).
+  /// beside the run (platform/run/collective_trials.h).
   bool chooses_best = false;
 
   const ProgramTensor* tensor(const std::string& tensor_name) const;

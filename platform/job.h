@@ -1,5 +1,5 @@
 // A kernel on PEs of a platform, for user code: its tensors placed in the PEs' memories, launched as often as wanted,
-// before or while the simulation runs. `kernbench run` in one sitting is platform/tools/run.h.
+// before or while the simulation runs. `kernbench run` in one sitting is platform/run/run.h.
 //
 //   kernbench::Job job(platform, {"vector_add", {{"n", "4096"}}});
 //   job.place("a", values_a);  job.place("b", values_b);      // or a foreign initiator writes to job.ranges("a")

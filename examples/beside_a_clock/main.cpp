@@ -3,7 +3,7 @@
 
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 
 int sc_main(int argc, char** argv) try {
   kernbench::Platform device("device", std::string(argc > 1 ? argv[1] : "system.yaml"));

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "kernbench/platform/cci/cci_parameters.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 
 int sc_main(int argc, char* argv[]) {
   sc_core::sc_report_handler::set_actions("Info", sc_core::SC_DO_NOTHING);

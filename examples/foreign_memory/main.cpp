@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
 
 class Dram : public sc_core::sc_module {

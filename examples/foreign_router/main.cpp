@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 
 class Bus : public sc_core::sc_module {
  public:

@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/core/registry.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/pe/tlm_engine_registers.h"
 
 namespace reg = kernbench::engine_registers;

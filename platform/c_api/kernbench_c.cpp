@@ -22,8 +22,8 @@
 #include "kernbench/platform/c_api/host_side.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/job.h"
-#include "kernbench/platform/tools/run.h"
-#include "kernbench/platform/tools/run_of_spec.h"
+#include "kernbench/platform/run/run.h"
+#include "kernbench/platform/run/run_of_spec.h"
 
 using namespace kernbench;
 

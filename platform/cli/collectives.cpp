@@ -7,7 +7,7 @@
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/spec_options.h"
-#include "kernbench/platform/tools/collective_table.h"
+#include "kernbench/platform/work/collective_table.h"
 
 namespace kernbench::cli {
 namespace {

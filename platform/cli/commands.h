@@ -11,7 +11,7 @@
 #include "kernbench/platform/cli/signals.h"
 #include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/observe/time_window.h"
-#include "kernbench/platform/spec/run_document.h"
+#include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/topology/build/compiler.h"
 
 namespace kernbench {

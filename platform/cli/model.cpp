@@ -18,7 +18,7 @@
 #include "kernbench/platform/models/model_file.h"
 #include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/models/model_report.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 
 namespace kernbench::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "kernbench/platform/onnx/graph_program.h"
 #include "kernbench/platform/onnx/graph_report.h"
 #include "kernbench/platform/onnx/reader.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 
 namespace kernbench::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/work/pipeline.h"
 
 namespace kernbench::cli {
 

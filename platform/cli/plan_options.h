@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/sweep/plan.h"
+#include "kernbench/platform/study/sweep/plan.h"
 
 namespace kernbench::cli {
 

@@ -8,7 +8,7 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/spec_options.h"
-#include "kernbench/platform/tools/probe.h"
+#include "kernbench/platform/work/probe.h"
 
 namespace kernbench::cli {
 

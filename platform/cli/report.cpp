@@ -11,8 +11,8 @@
 #include "kernbench/platform/cli/model_options.h"
 #include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/spec_options.h"
-#include "kernbench/platform/spec/run_document.h"
-#include "kernbench/platform/tools/run_diff.h"
+#include "kernbench/platform/run/spec/run_document.h"
+#include "kernbench/platform/study/diff/run_diff.h"
 
 namespace kernbench::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernbench/phase2/log/op_record.h"
-#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench {
 class Platform;

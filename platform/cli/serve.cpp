@@ -10,8 +10,8 @@
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/sweep/server.h"
-#include "kernbench/platform/sweep/store.h"
+#include "kernbench/platform/study/sweep/server.h"
+#include "kernbench/platform/study/sweep/store.h"
 
 namespace kernbench::cli {
 namespace {

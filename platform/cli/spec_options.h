@@ -1,11 +1,11 @@
-// Options of the command line from the table of a run's options (platform/spec/run_spec.h).
+// Options of the command line from the table of a run's options (platform/run/spec/run_spec.h).
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 
-#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench::cli {
 

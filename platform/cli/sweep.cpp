@@ -1,4 +1,4 @@
-#include "kernbench/platform/sweep/sweep.h"
+#include "kernbench/platform/study/sweep/sweep.h"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@
 #include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/sweep/store.h"
-#include "kernbench/platform/sweep/table_database.h"
+#include "kernbench/platform/study/sweep/store.h"
+#include "kernbench/platform/study/sweep/table_database.h"
 
 namespace kernbench::cli {
 namespace {

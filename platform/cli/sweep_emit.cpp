@@ -5,7 +5,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/sweep_shards.h"
-#include "kernbench/platform/sweep/emit.h"
+#include "kernbench/platform/study/sweep/emit.h"
 
 namespace kernbench::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/sweep_shards.h"
-#include "kernbench/platform/sweep/progress_file.h"
+#include "kernbench/platform/study/sweep/progress_file.h"
 
 namespace kernbench::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernbench/phase2/tool/commands.h"
-#include "kernbench/platform/sweep/sweep.h"
+#include "kernbench/platform/study/sweep/sweep.h"
 
 namespace kernbench::cli {
 

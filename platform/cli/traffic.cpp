@@ -10,7 +10,7 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/traffic.h"
+#include "kernbench/platform/work/traffic.h"
 
 namespace kernbench::cli {
 

@@ -2,7 +2,7 @@
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/triton/launch.h"
 
 namespace kernbench::cli {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench {
 

@@ -14,10 +14,10 @@
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"
 #include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/spec/run_spec.h"
-#include "kernbench/platform/sweep/shrinking.h"
-#include "kernbench/platform/sweep/store.h"
-#include "kernbench/platform/sweep/tuner.h"
+#include "kernbench/platform/run/spec/run_spec.h"
+#include "kernbench/platform/study/sweep/shrinking.h"
+#include "kernbench/platform/study/sweep/store.h"
+#include "kernbench/platform/study/sweep/tuner.h"
 
 namespace kernbench::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/tools/remedies.h"
-#include "kernbench/platform/tools/what_if.h"
+#include "kernbench/platform/study/what_if/remedies.h"
+#include "kernbench/platform/study/what_if/what_if.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {

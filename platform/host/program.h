@@ -1,5 +1,5 @@
 // A program on a platform, for user code: its tensors placed, its function in a thread beside the simulation.
-// `kernbench run --program` in one sitting is platform/tools/host_program.h.
+// `kernbench run --program` in one sitting is platform/run/host_program.h.
 //
 //   kernbench::host::Program program(platform, spec, kernbench::program_params(spec, {{"tokens", "64"}}));
 //   program.context().place("x", values);

@@ -10,7 +10,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/models/work.h"
-#include "kernbench/platform/record/run_report.h"
+#include "kernbench/platform/run/record/run_report.h"
 
 namespace kernbench::models {
 namespace {

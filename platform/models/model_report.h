@@ -8,7 +8,7 @@
 
 #include "kernbench/platform/models/capacity.h"
 #include "kernbench/platform/models/model_program.h"
-#include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/run/host_program.h"
 
 namespace kernbench::models {
 

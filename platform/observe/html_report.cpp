@@ -11,9 +11,9 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/record/html_page.h"
-#include "kernbench/platform/tools/host_phases.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/record/html_page.h"
+#include "kernbench/platform/run/host_phases.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/view/plan_json.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 

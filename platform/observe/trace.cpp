@@ -12,8 +12,8 @@
 #include "kernbench/platform/observe/counter_window.h"
 #include "kernbench/platform/observe/memory_bandwidth.h"
 #include "kernbench/platform/observe/trace_writer.h"
-#include "kernbench/platform/tools/engine_report.h"
-#include "kernbench/platform/tools/host_phases.h"
+#include "kernbench/platform/run/engine_report.h"
+#include "kernbench/platform/run/host_phases.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench {

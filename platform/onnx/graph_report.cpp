@@ -8,7 +8,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/platform/record/run_report.h"
+#include "kernbench/platform/run/record/run_report.h"
 
 namespace kernbench::onnx {
 namespace {

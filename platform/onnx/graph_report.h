@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include "kernbench/platform/onnx/graph_program.h"
-#include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/run/host_program.h"
 
 namespace kernbench::onnx {
 

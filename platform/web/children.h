@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/tools/child_pool.h"
+#include "kernbench/platform/run/child/child_pool.h"
 
 namespace kernbench::web {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernbench/platform/spec/run_spec.h"
+#include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench::web {
 

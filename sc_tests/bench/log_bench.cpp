@@ -11,8 +11,8 @@
 
 #include "kernbench/phase2/log/memory_op_log.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/command_driver.h"
-#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/work/command_driver.h"
+#include "kernbench/platform/work/pipeline.h"
 
 namespace {
 

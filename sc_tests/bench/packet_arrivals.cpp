@@ -9,7 +9,7 @@
 
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/traffic.h"
+#include "kernbench/platform/work/traffic.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
 
 namespace {

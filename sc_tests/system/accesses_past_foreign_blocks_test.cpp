@@ -9,7 +9,7 @@
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/fabric/address_map.h"
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/memory/hbm_ctrl.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "kernbench/phase2/log/memory_op_log.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::commands_follow_others_where_kernels_say_so {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "tapped_system.h"
 

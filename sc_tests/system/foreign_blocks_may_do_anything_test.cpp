@@ -11,7 +11,7 @@
 #include "hostile_engines.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/host_interface.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"

@@ -4,7 +4,7 @@
 
 #include "clock.h"
 #include "kernbench/platform/job.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -11,7 +11,7 @@
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::messages_carry_values_between_kernels {

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
 #include "kernbench/systemc_models/pe/pe_scheduler.h"

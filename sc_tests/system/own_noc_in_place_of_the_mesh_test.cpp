@@ -8,7 +8,7 @@
 
 #include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/elaborate/foreign_routes.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "system_support.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/work/pipeline.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "kernbench/phase2/check/races.h"
-#include "kernbench/platform/record/run_report.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/record/run_report.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "system_support.h"
 

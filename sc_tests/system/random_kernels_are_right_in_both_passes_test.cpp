@@ -10,7 +10,7 @@
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/log/memory_op_log.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "random_kernel.h"
 #include "system_support.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/tools/traffic.h"
+#include "kernbench/platform/work/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
 
 namespace kernbench::testing {

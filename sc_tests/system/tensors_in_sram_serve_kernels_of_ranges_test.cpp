@@ -9,7 +9,7 @@
 
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/registry.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::tensors_in_sram_serve_kernels_of_ranges {

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "tapped_system.h"
 #include "tlm_support.h"
 

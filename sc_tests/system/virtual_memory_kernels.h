@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 
 namespace kernbench::testing {
 

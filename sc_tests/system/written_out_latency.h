@@ -2,7 +2,7 @@
 // SystemC, no modules, nothing of the models under test.
 #pragma once
 
-#include "kernbench/platform/tools/probe.h"
+#include "kernbench/platform/work/probe.h"
 
 namespace kernbench::testing {
 

@@ -16,7 +16,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/host/program.h"
 #include "kernbench/platform/host/tensor_parallel.h"
-#include "kernbench/platform/tools/host_program.h"
+#include "kernbench/platform/run/host_program.h"
 #include "ranks_toy_system.h"
 #include "system_support.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "kernbench/platform/insight/explainer.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::later_runs_are_explained {

@@ -17,7 +17,7 @@
 #include "kernbench/platform/launch/host_interface.h"
 #include "kernbench/platform/launch/host_transfer.h"
 #include "kernbench/platform/launch/launch_host.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/protocol/protocol_checker.h"
 #include "system_support.h"
 #include "tlm_support.h"

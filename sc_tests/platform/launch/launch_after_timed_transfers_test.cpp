@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "launch_toy_system.h"
 #include "system_support.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "launch_toy_system.h"

@@ -9,7 +9,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/launch.h"
 #include "kernbench/platform/launch/launch_host.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/host/io_cpu.h"

@@ -9,8 +9,8 @@
 #include "clock.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/job.h"
-#include "kernbench/platform/tools/host_program.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/host_program.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "system_support.h"
 

@@ -6,7 +6,7 @@
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::uploads_follow_the_placement_policy {

@@ -9,7 +9,7 @@
 
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::observers_watch_side_by_side {

@@ -8,7 +8,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/observe/statistics.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

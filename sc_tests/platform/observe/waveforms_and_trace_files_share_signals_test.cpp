@@ -11,7 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/job.h"
 #include "kernbench/platform/observe/waveform.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::waveforms_and_trace_files_share_signals {

@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "kernbench/platform/insight/explainer.h"
-#include "kernbench/platform/tools/probe.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/work/probe.h"
+#include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/host/pcie_ep.h"

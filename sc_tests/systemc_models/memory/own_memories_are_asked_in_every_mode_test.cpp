@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernbench/platform/tools/probe.h"
+#include "kernbench/platform/work/probe.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/memory/hbm_ctrl.h"
 #include "kernbench/systemc_models/memory/hbm_pc.h"

@@ -15,7 +15,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/platform/job.h"
-#include "kernbench/platform/tools/run.h"
+#include "kernbench/platform/run/run.h"
 #include "system_support.h"
 
 namespace kernbench::testing::foreign_engines_stand_in_for_ours {

@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/work/pipeline.h"
 #include "system_support.h"
 
 namespace kernbench::testing::pipelines_keep_their_rules {

@@ -7,8 +7,8 @@
 #include <random>
 #include <sstream>
 
-#include "kernbench/platform/tools/command_driver.h"
-#include "kernbench/platform/tools/pipeline.h"
+#include "kernbench/platform/work/command_driver.h"
+#include "kernbench/platform/work/pipeline.h"
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 #include "system_support.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/elaborate/simulation.h"
-#include "kernbench/platform/tools/command_driver.h"
+#include "kernbench/platform/work/command_driver.h"
 #include "system_support.h"
 
 namespace kernbench::testing {

@@ -1,0 +1,77 @@
+// Work in children whose result, or what it throws, comes back.
+#include <csignal>
+#include <iostream>
+#include <new>
+#include <vector>
+
+#include "kernbench/kernel_api/params.h"
+#include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/run/child/child_pool.h"
+
+namespace kernbench {
+namespace {
+
+enum ForkedStatus : int { kResult = 0, kFailed = 1, kBadInput = 2, kNoMemory = 3 };
+
+/// One after the other; what they quote of inputs has no end of line.
+std::string escaped_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + escaped(l);
+  return text;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> lines;
+  TextInput in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// In the child: what is to be said goes to stdout, what it is becomes the exit status.
+int answer(const std::function<std::string(size_t)>& work, size_t index) {
+  const auto told = [](ForkedStatus s, const std::string& text) {
+    std::cout << text;
+    return s;
+  };
+  try {
+    try {
+      return told(kResult, work(index));
+    } catch (const InputError& e) {
+      return told(kBadInput, escaped_lines(e.faults()));
+    } catch (const RunError& e) {
+      return told(kFailed, escaped_lines(e.lines()));
+    } catch (const BadParam& e) {
+      return told(kBadInput, e.what());
+    } catch (const NpyError& e) {
+      return told(kBadInput, e.what());
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& e) {
+      return told(kFailed, e.what());
+    }
+  } catch (const std::bad_alloc&) {  // also of putting another fault into words
+    return kNoMemory;
+  }
+}
+
+}  // namespace
+
+void run_forked(size_t count, size_t jobs, const std::function<std::string(size_t)>& work,
+                const std::function<void(size_t, const std::string&)>& done) {
+  run_in_order(
+      count, jobs, [&](size_t i) { return answer(work, i); },
+      [&](const ChildPool::Ended& e) {
+        std::cerr << e.err << std::flush;
+        if (e.status > 128) throw RunError("a run was ended by signal " + std::to_string(e.status - 128));
+        if (e.status == kNoMemory) throw std::bad_alloc();
+        if (e.status == kBadInput) throw InputError(split(e.out));
+        if (e.status == kFailed && !e.out.empty()) throw RunError(split(e.out));
+        if (e.status != kResult || e.out.empty()) throw RunError("a run ended without a result");
+        done(e.id, e.out);
+      });
+}
+
+}  // namespace kernbench

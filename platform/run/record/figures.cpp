@@ -1,0 +1,176 @@
+#include "kernbench/platform/run/record/figures.h"
+
+#include <algorithm>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/run/record/run_record.h"
+
+namespace kernbench {
+namespace {
+
+using Value = FigureValue;
+using insight::Insight;
+using insight::Resource;
+
+Value whole(uint64_t v) {
+  return static_cast<int64_t>(v);
+}
+
+double flops(const RunReport& r) {
+  double sum = 0;
+  for (const EngineReport& e : r.engines) sum += e.flops;
+  return sum;
+}
+
+/// Of all engines whose id ends so.
+uint64_t bytes(const RunReport& r, std::string_view end) {
+  uint64_t sum = 0;
+  for (const EngineReport& e : r.engines) {
+    if (e.id.size() >= end.size() && e.id.compare(e.id.size() - end.size(), end.size(), end) == 0) sum += e.bytes;
+  }
+  return sum;
+}
+
+/// Of a list of the insight, those of a class of resources added up; nothing without an insight.
+template <std::vector<Insight::Row> Insight::*List, Resource Of>
+Value bytes_of(const RunReport& r) {
+  if (!r.insight) return {};
+  uint64_t sum = 0;
+  for (const Insight::Row& row : (*r.insight).*List) {
+    if (row.resource == Of) sum += row.bytes;
+  }
+  return whole(sum);
+}
+
+/// How full the fullest HBM (0) or TCM (1) was at most, per cent; nothing where nobody used any.
+template <int Tcm>
+Value fullest_pct(const RunReport& r) {
+  if (!r.insight) return {};
+  const auto& all = r.insight->capacity;
+  const auto it = std::find_if(all.begin(), all.end(), [](const auto& c) { return c.space == (Tcm ? "tcm" : "hbm"); });
+  return it == all.end() ? Value() : Value(100 * it->share());
+}
+
+template <double Insight::*Which, int Factor = 1>
+Value of_insight(const RunReport& r) {
+  return r.insight ? Value(Factor * ((*r.insight).*Which)) : Value();
+}
+
+template <std::optional<double> energy::Headline::*Which>
+Value of_silicon(const RunReport& r) {
+  const auto v = r.energy ? energy::headline(*r.energy).*Which : std::nullopt;
+  return v ? Value(*v) : Value();
+}
+
+/// By the parameter `tokens` of a kernel or program.
+Value tokens_per_j(const RunReport& r) {
+  const auto tokens = std::find_if(r.params.begin(), r.params.end(), [](const auto& p) { return p.first == "tokens"; });
+  const double joules = r.energy ? energy::headline(*r.energy).joules : 0;
+  return tokens != r.params.end() && joules > 0 ? Value(std::stod(tokens->second) / joules) : Value();
+}
+
+template <double energy::Headline::*Which>
+Value of_energy(const RunReport& r) {
+  return r.energy ? Value(energy::headline(*r.energy).*Which) : Value();
+}
+
+/// Of `kernbench model`.
+template <auto Which>
+Value of_model(const RunReport& r) {
+  if (!r.model) return {};
+  const std::optional<double> v = (*r.model).*Which;
+  return v ? Value(*v) : Value();
+}
+
+std::string joined(const std::vector<Resource>& all) {
+  std::string text;
+  for (const Resource r : all) text += (text.empty() ? "" : "+") + std::string(name_of(r));
+  return text;
+}
+
+}  // namespace
+
+const std::vector<Figure>& figures() {
+  using R = const RunReport&;
+  using energy::Headline;
+  static const std::vector<Figure> all = {
+      {"sim_ns", "simulated time, ns", [](R r) { return Value(r.end_ns); }, Figure::kOfSomePes},
+      {"verified", "whether the outputs passed; needs --verify",
+       [](R r) {
+         const auto outputs = passed(r.tensors);
+         return r.verified && outputs ? Value(*outputs) : Value();
+       },
+       Figure::kNoNumber},
+      {"tflops", "TFLOP/s of all engines over the run",
+       [](R r) { return r.end_ns > 0 ? Value(flops(r) / r.end_ns / 1e3) : Value(); }, Figure::kOfSomePes},
+      {"gflop", "work of all engines, GFLOP", [](R r) { return Value(flops(r) / 1e9); }},
+      {"gemm_peak_pct", "per cent of the GEMM peak", [](R r) { return Value(100 * r.gemm_peak_share()); }},
+      {"gbs", "bytes that PEs' DMA engines read and wrote, GB/s over the run",
+       [](R r) {
+         return r.end_ns > 0 ? Value(static_cast<double>(bytes(r, ".rd") + bytes(r, ".wr")) / r.end_ns) : Value();
+       }},
+      {"bytes_read", "by DMA engines", [](R r) { return whole(bytes(r, ".rd")); }},
+      {"bytes_written", "by DMA engines", [](R r) { return whole(bytes(r, ".wr")); }},
+      {"tcm_bytes", "that PEs fetched from their TCM and stored there",
+       [](R r) { return whole(bytes(r, ".pe_fetch_store")); }},
+      {"events", "of the simulation", [](R r) { return whole(r.events); }},
+      {"energy_j", "energy, J, of a system that has an energy table, as the next eleven", of_energy<&Headline::joules>},
+      {"average_w", "average power, W", of_energy<&Headline::average_w>},
+      {"peak_w", "peak power, W", of_energy<&Headline::peak_w>},
+      {"static_w", "power without any work, W", of_energy<&Headline::static_w>, Figure::kOfSomePes},
+      {"area_mm2", "area of what the table has constants of, mm2", of_silicon<&Headline::area_mm2>, Figure::kOfSomePes},
+      {"die_mm2", "area of the largest die, mm2", of_silicon<&Headline::die_mm2>, Figure::kOfSomePes},
+      {"shoreline_pct", "of the die whose PHYs take most of its edge, per cent", of_silicon<&Headline::shoreline_pct>,
+       Figure::kOfSomePes},
+      {"tflops_per_mm2", "TFLOP/s per mm2", of_silicon<&Headline::tflops_per_mm2>, Figure::kOfSomePes},
+      {"cost", "price of the machine, USD; needs the table's cost", of_silicon<&Headline::cost>, Figure::kOfSomePes},
+      {"tokens_per_j", "the parameter tokens of the kernel or program, per J", tokens_per_j},
+      {"tflops_per_w", "TFLOP/s per W", of_energy<&Headline::tflops_per_w>},
+      {"energy_delay_js", "energy times time, J s", of_energy<&Headline::energy_delay_js>},
+      {"model_ns", "time of a model's phases, ns, with the layers that --repeat does not simulate",
+       of_model<&ModelFigures::model_ns>},
+      {"ttft_ns", "of a model's first prefill: time to the first token, ns", of_model<&ModelFigures::ttft_ns>},
+      {"tpot_ns", "of a model's first decode: time of a step, ns", of_model<&ModelFigures::tpot_ns>},
+      {"tokens_s", "of a model with one phase, as the next three: tokens a second", of_model<&ModelFigures::tokens_s>},
+      {"mfu", "model FLOP utilisation: what its products take at the GEMM peak, of the time",
+       of_model<&ModelFigures::mfu>},
+      {"hbm_share", "what the bytes that it needs, each once, take at the peak of HBM, of the time",
+       of_model<&ModelFigures::hbm_share>},
+      {"joules_token", "J a token, where every layer is simulated", of_model<&ModelFigures::joules_token>},
+      {"bound", "what binds the run",
+       [](R r) { return r.insight ? Value(std::string(name_of(r.insight->bound))) : Value(); },
+       Figure::kExplained | Figure::kNoNumber},
+      {"bound_by", "what binds it together, joined by +",
+       [](R r) { return r.insight ? Value(joined(r.insight->bound_by)) : Value(); },
+       Figure::kExplained | Figure::kNoNumber},
+      {"math_busy_pct", "per cent of the time of the math engines", of_insight<&Insight::math_busy, 100>,
+       Figure::kExplained},
+      {"hbm_peak_pct", "per cent of the HBM peak", of_insight<&Insight::hbm_peak, 100>, Figure::kExplained},
+      {"hbm_full_pct", "of the HBM that was fullest, per cent of its bytes at most", fullest_pct<0>,
+       Figure::kExplained},
+      {"tcm_full_pct", "of the TCM that was fullest, likewise", fullest_pct<1>, Figure::kExplained},
+      {"link_peak_pct", "of the busiest link, per cent of its peak",
+       [](R r) {
+         if (!r.insight) return Value();
+         return Value(r.insight->links.empty() ? 0.0 : 100 * r.insight->links.front().share);
+       },
+       Figure::kExplained},
+      {"hbm_bytes", "that HBM served", of_insight<&Insight::hbm_bytes>, Figure::kExplained},
+      {"sram_bytes", "that shared SRAM served", bytes_of<&Insight::memories, Resource::sram>, Figure::kExplained},
+      {"mesh_bytes", "over links of cubes' meshes, those of each link added up",
+       bytes_of<&Insight::links, Resource::mesh>, Figure::kExplained},
+      {"ucie_bytes", "over UCIe links, added up the same way", bytes_of<&Insight::links, Resource::ucie>,
+       Figure::kExplained},
+      {"pcie_bytes", "over PCIe and inside IO chiplets, the same", bytes_of<&Insight::links, Resource::pcie>,
+       Figure::kExplained},
+      {"link_bytes", "over links of any other kind, the same", bytes_of<&Insight::links, Resource::link>,
+       Figure::kExplained},
+      {"flop_per_byte", "FLOP per byte of HBM", of_insight<&Insight::flop_per_byte>, Figure::kExplained},
+      {"roofline_tflops", "most that the roofline allows, TFLOP/s", of_insight<&Insight::roofline_tflops>,
+       Figure::kExplained},
+  };
+  return all;
+}
+
+}  // namespace kernbench

@@ -1,0 +1,431 @@
+// A run's report for people and for tools.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/run/record/figures.h"
+#include "kernbench/platform/run/record/run_report.h"
+
+namespace kernbench {
+
+std::string bytes_text(uint64_t bytes) {
+  const char* units[] = {"B", "KB", "MB", "GB", "TB"};
+  auto v = static_cast<double>(bytes);
+  int u = 0;
+  while (v >= 1024 && u < 4) {
+    v /= 1024;
+    ++u;
+  }
+  return fmt::format("{:.{}f} {}", v, u ? 2 : 0, units[u]);
+}
+
+std::string time_text(double ns) {
+  if (ns >= 1e6) return fmt::format("{:.3f} ms", ns / 1e6);
+  if (ns >= 1e4) return fmt::format("{:.3f} us", ns / 1e3);
+  return fmt::format("{:.3f} ns", ns);
+}
+
+namespace {
+
+/// Name and columns of the engines' tables.
+constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
+
+void write_engine_heading(std::ostream& out, const char* title, size_t name_width) {
+  out << "\n";
+  print_to(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops", "bytes",
+           "GFLOP");
+}
+
+/// Shares of the run's time in percent, for one engine or the mean of many.
+void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_width, double run_ns) {
+  const double whole_ns = run_ns * e.servers;
+  const auto share = [&](double ns) {
+    return ns > 0 && whole_ns > 0 ? fmt::format("{:.1f}", 100 * ns / whole_ns) : "-";
+  };
+  print_to(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
+           share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
+           e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
+}
+
+void add_to(EngineReport& sum, const EngineReport& e) {
+  sum.busy_ns += e.busy_ns;
+  sum.ops += e.ops;
+  sum.bytes += e.bytes;
+  sum.flops += e.flops;
+  sum.idle_ns += e.idle_ns;
+  sum.slot_wait_ns += e.slot_wait_ns;
+  sum.queue_full_ns += e.queue_full_ns;
+  sum.link_wait_ns += e.link_wait_ns;
+  sum.memory_wait_ns += e.memory_wait_ns;
+  sum.servers += e.servers;
+}
+
+/// Why messages stood still: of each reason the mean of the engines that have it, and the one that did so most.
+void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_width) {
+  struct Row {
+    const char* reason;
+    size_t engines;
+    double sum_ns, most_ns;
+    const EngineReport* most;
+  };
+  std::vector<Row> rows;  // in order of first appearance
+  for (const EngineReport& e : r.engines) {
+    for (const auto& [reason, ns] : e.message_stalls) {
+      const auto is_it = [wanted = std::string_view(reason)](const Row& row) { return row.reason == wanted; };
+      auto row = std::find_if(rows.begin(), rows.end(), is_it);
+      if (row == rows.end()) row = rows.insert(rows.end(), {reason, 0, 0, 0, nullptr});
+      ++row->engines;
+      row->sum_ns += ns;
+      if (ns <= row->most_ns) continue;
+      row->most_ns = ns;
+      row->most = &e;
+    }
+  }
+  if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.most; })) return;
+  print_to(out, "\n  {:{}}{:>9}{:>8}\n", "messages stood still", name_width, "mean %", "most %");
+  for (const Row& row : rows) {
+    if (!row.most) continue;
+    std::string words = row.reason;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    print_to(out, "  {:{}}{:>9.1f}{:>8.1f}  {}\n", words, name_width,
+             100 * row.sum_ns / (r.end_ns * static_cast<double>(row.engines)), 100 * row.most_ns / r.end_ns,
+             row.most->id);
+  }
+  out << "  % of the run in which at least one call, or segment, of an engine did: docs/queues.md\n";
+}
+
+}  // namespace
+
+void write_engines(std::ostream& out, const RunReport& r) {
+  std::vector<EngineReport> parts;  // in order of first appearance
+  std::map<std::string, size_t> index;
+  std::vector<const EngineReport*> busiest;
+  size_t pe = 0;  // engines come PE by PE
+  for (const EngineReport& e : r.engines) {
+    while (pe < r.pes.size() && e.id.compare(0, r.pes[pe].id.size() + 1, r.pes[pe].id + ".") != 0) ++pe;
+    if (e.ops == 0) continue;
+    busiest.push_back(&e);
+    const std::string part = pe < r.pes.size() ? e.id.substr(r.pes[pe].id.size() + 1) : e.id;
+    const auto [it, added] = index.emplace(part, parts.size());
+    if (added) parts.emplace_back().id = part;
+    add_to(parts[it->second], e);
+  }
+  if (busiest.empty()) return;
+  std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->utilization > b->utilization; });
+  if (busiest.size() > 4) busiest.resize(4);
+  size_t width = 15;
+  for (const auto* e : busiest) width = std::max(width, e->id.size());
+  write_engine_heading(out, "all PEs", width);
+  for (const EngineReport& e : parts) write_engine_line(out, e, width, r.end_ns);
+  write_engine_heading(out, "busiest engines", width);
+  for (const EngineReport* e : busiest) write_engine_line(out, *e, width, r.end_ns);
+  out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
+         "no room\n";
+  write_message_stalls(out, r, width);
+}
+
+namespace {
+
+/// How the run was launched, and how its tensors came and went.
+void write_way(std::ostream& out, const RunReport& r) {
+  if (r.launch == "host") {
+    print_to(
+        out,
+        "  launch       host: every kernel starts at {:.3f} ns, when the launch has reached the last PE; time ends "
+        "{}\n",
+        r.start_ns, r.timed_transfer ? "with the read-back" : "when the host has the last completion");
+  } else {
+    print_to(out, "  launch       {}: every kernel starts at {:.3f} ns, at no cost{}\n", r.launch, r.start_ns,
+             r.launch_note.empty() ? "" : " (" + r.launch_note + ")");
+  }
+  if (r.timed_transfer) {
+    print_to(
+        out,
+        "  transfer     timed: inputs uploaded in {:.3f} ns before the launch, outputs read back in {:.3f} ns after "
+        "it\n",
+        r.upload_ns, r.download_ns);
+  } else {
+    out << "  transfer     instant: tensors are placed and read back at no cost\n";
+  }
+  if (r.addresses == AddressMode::virtual_) {
+    print_to(out, "  addresses    virtual: mapped {}\n",
+             r.timed_transfer ? fmt::format("by messages in {:.3f} ns before the uploads", r.map_ns) : "at no cost");
+  }
+}
+
+}  // namespace
+
+void write_rates(std::ostream& out, const RunReport& r) {
+  double flops = 0;
+  uint64_t read = 0, written = 0;
+  for (const EngineReport& e : r.engines) {
+    flops += e.flops;
+    const auto ends = [&](const char* s) { return e.id.size() > 3 && e.id.compare(e.id.size() - 3, 3, s) == 0; };
+    if (ends(".rd")) read += e.bytes;
+    if (ends(".wr")) written += e.bytes;
+  }
+  if (r.end_ns <= 0) return;
+  const double share = r.gemm_peak_share();
+  print_to(out, "  compute      {:.3f} TFLOP/s ({:.3f} GFLOP){}\n", flops / r.end_ns / 1e3, flops / 1e9,
+           share > 0 ? fmt::format(", {:.1f} % of the GEMM peak", 100 * share) : "");
+  print_to(out, "  memory       {:.2f} GB/s ({} read, {} written)\n", static_cast<double>(read + written) / r.end_ns,
+           bytes_text(read), bytes_text(written));
+}
+
+std::string choice_text(const LaunchNotes& notes) {
+  std::string text = fmt::format("{} of {} members", notes.algorithm, notes.members);
+  const char* between = notes.simulated ? "; simulated alone " : "; by the cost table ";
+  for (const auto& [name, ns] : notes.costs_ns) {
+    text += fmt::format("{}{} {:.3f} ns", between, name, ns);
+    between = ", ";
+  }
+  return text;
+}
+
+void write_choice(JsonWriter& w, const LaunchNotes& notes) {
+  if (notes.algorithm.empty()) return;
+  w.field("algorithm", notes.algorithm).field("members", notes.members);
+  w.key("costs_ns").open('{');
+  for (const auto& [name, ns] : notes.costs_ns) w.field(name, ns);
+  w.close('}');
+  if (notes.simulated) w.field("simulated", true);
+}
+
+namespace {
+
+/// What kernels did on pe_cpu beside calls; nothing where they did nothing.
+void write_scalar_work(std::ostream& out, const RunReport& r) {
+  double sum = 0;
+  const RunReport::PeTimes* most = nullptr;
+  for (const RunReport::PeTimes& pe : r.pes) {
+    sum += pe.scalar_ns;
+    if (!most || pe.scalar_ns > most->scalar_ns) most = &pe;
+  }
+  if (sum == 0) return;
+  print_to(out, "  scalar work  of kernels on pe_cpu: {} a PE, most {} ({})\n",
+           time_text(sum / static_cast<double>(r.pes.size())), time_text(most->scalar_ns), most->id);
+}
+
+}  // namespace
+
+double RunReport::gemm_peak_share() const {
+  double peak_ns = 0;
+  for (const EngineReport& e : engines) peak_ns += e.peak_ns;
+  return pes.empty() || end_ns <= 0 ? 0 : peak_ns / (end_ns * static_cast<double>(pes.size()));
+}
+
+insight::RunFigures figures_of(const RunReport& r) {
+  insight::RunFigures f;
+  f.begin_ns = r.begin_ns;
+  f.sim_ns = r.end_ns;
+  std::map<std::string, size_t> pes;
+  for (const RunReport::PeTimes& pe : r.pes) {
+    pes.emplace(pe.id, f.pes.size());
+    f.pes.push_back({pe.id, pe.end_ns, false});
+  }
+  for (const EngineReport& e : r.engines) {
+    for (size_t at = e.id.find('.'); at != std::string::npos; at = e.id.find('.', at + 1)) {
+      const auto pe = pes.find(e.id.substr(0, at));
+      if (pe == pes.end()) continue;
+      insight::RunFigures::Pe& of = f.pes[pe->second];
+      of.works = of.works || e.ops > 0;
+      of.flops += e.flops;
+      if (e.id.compare(at, std::string::npos, ".pe_dma.rd") == 0 ||
+          e.id.compare(at, std::string::npos, ".pe_dma.wr") == 0)
+        of.dma_bytes += e.bytes;
+    }
+    f.flops += e.flops;
+    if (e.elementwise) f.math_ns += e.busy_ns;
+    if (e.peak_ns <= 0) continue;
+    f.gemm_flops += e.flops;
+    f.gemm_peak_ns += e.peak_ns;
+  }
+  return f;
+}
+
+/// How long programs took, and how long the PEs were busy when the first had no more to do.
+void write_programs(std::ostream& out, const RunReport& r) {
+  double least = r.programs[0].end_ns - r.programs[0].start_ns, most = least, sum = 0;
+  std::map<std::string, double> ends;
+  for (const auto& p : r.programs) {
+    const double ns = p.end_ns - p.start_ns;
+    least = std::min(least, ns);
+    most = std::max(most, ns);
+    sum += ns;
+    ends[p.pe] = std::max(ends[p.pe], p.end_ns);
+  }
+  double first = ends.begin()->second, last = first;
+  for (const auto& [pe, ns] : ends) {
+    first = std::min(first, ns);
+    last = std::max(last, ns);
+  }
+  print_to(out, "  programs     {} in {} {}, {} each ({} to {}), tail {}\n", r.programs.size(), r.waves,
+           r.waves == 1 ? "wave" : "waves", time_text(sum / static_cast<double>(r.programs.size())), time_text(least),
+           time_text(most), time_text(last - first));
+}
+
+void write_findings(std::ostream& out, const RunReport& r) {
+  if (r.energy) energy::write_energy_text(out, *r.energy);
+  if (r.insight) insight::write_insight_text(out, *r.insight);
+  write_engines(out, r);
+  if (r.verified) out << "\n" << to_text(r.tensors);
+  if (!r.races_unknown.empty()) {
+    out << "\nraces: not known: " << r.races_unknown << "\n";
+  } else if (r.races_checked) {
+    out << "\n" << (r.races.empty() ? "no races\n" : races_text(r.races, r.pe_names));
+  }
+  print_to(out, "\n  wall {:.2f} s (simulation {:.2f}, replay {:.2f}), {} events\n", r.wall_s, r.phase1_s, r.phase2_s,
+           grouped(r.events));
+}
+
+const char* verdict_text(const RunReport& r) {
+  if (!r.verified) return "";
+  const auto outputs = passed(r.tensors);
+  return !outputs ? ", nothing to verify" : *outputs ? ", verified" : ", VERIFICATION FAILED";
+}
+
+void write_run_text(std::ostream& out, const RunReport& r) {
+  print_to(out, "{} on {}, {} {}: {}{}\n\n", r.kernel, r.topology, r.pes.size(), r.pes.size() == 1 ? "PE" : "PEs",
+           time_text(r.end_ns), verdict_text(r));
+  print_to(out, "  time         {:.3f} ns\n", r.end_ns);
+  write_way(out, r);
+  write_rates(out, r);
+  out << "  parameters  ";
+  for (const auto& [name, value] : r.params) out << ' ' << name << '=' << value;
+  out << "\n";
+  if (!r.launch_notes.algorithm.empty()) print_to(out, "  algorithm    {}\n", choice_text(r.launch_notes));
+  if (!r.pes.empty()) {
+    const auto sooner = [](const auto& a, const auto& b) { return a.end_ns < b.end_ns; };
+    const auto first = std::min_element(r.pes.begin(), r.pes.end(), sooner);
+    const auto last = std::max_element(r.pes.begin(), r.pes.end(), sooner);
+    print_to(out, "  PEs          first done at {} ({}), last at {} ({})\n", time_text(first->end_ns), first->id,
+             time_text(last->end_ns), last->id);
+  }
+  if (!r.programs.empty()) write_programs(out, r);
+
+  write_scalar_work(out, r);
+  write_findings(out, r);
+}
+
+void write_engine_json(JsonWriter& w, const EngineReport& e) {
+  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
+  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
+  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
+  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
+  for (const auto& [reason, ns] : e.message_stalls) w.field(std::string(reason) + "_ns", ns);
+  w.close('}').close('}');
+}
+
+void write_account_json(JsonWriter& w, const SegmentAccount& a) {
+  w.open('{');
+  for (const SegmentPart& p : kSegmentParts) w.field(p.name, a.*p.ns);
+  w.close('}');
+}
+
+namespace {
+
+void write_queue_json(JsonWriter& w, const QueueTraffic& q) {
+  w.open('{').field("from", q.from).field("port", q.port).field("to", q.to).field("peer_port", q.peer_port);
+  w.field("messages", q.messages).field("segments", q.segments).field("bytes", q.bytes);
+  write_account_json(w.key("account"), q.account);
+  w.close('}');
+}
+
+void write_memory_json(JsonWriter& w, const MemoryReport& r) {
+  w.open('{').field("id", r.id);
+  for (const auto& [name, value] : r.counters) {
+    const bool time = name.size() > 3 && name.compare(name.size() - 3, 3, "_ns") == 0;
+    time ? w.field(name, value) : w.field(name, static_cast<uint64_t>(value));
+  }
+  w.close('}');
+}
+
+}  // namespace
+
+void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
+  w.open('{');
+  if (!r.document.version.empty()) spec::write(w.key("run"), r.document, r.tells_topology);
+  w.field(what, r.kernel).key("params").open('{');
+  for (const auto& [name, value] : r.params) spec::write_parameter(w.key(name), value);
+  w.close('}').field("topology", r.topology).field("launch", r.launch);
+  if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
+  w.field("transfer", r.timed_transfer ? "timed" : "instant");
+}
+
+void write_figures(JsonWriter& w, const RunReport& r) {
+  w.open('{');
+  for (const Figure& f : figures()) {
+    const FigureValue v = f.of(r);
+    if (!std::holds_alternative<std::monostate>(v)) w.field(f.name, v);
+  }
+  w.close('}');
+}
+
+void end_report(JsonWriter& w, const RunReport& r) {
+  w.key("pes").open('[');
+  for (const auto& p : r.pes) {
+    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
+    w.field("scalar_ns", p.scalar_ns).close('}');
+  }
+  w.close(']');
+  if (r.waves > 0) {
+    w.field("waves", r.waves).key("programs").open('[');
+    for (const auto& p : r.programs) {
+      w.open('{')
+          .field("id", p.id)
+          .field("pe", p.pe)
+          .field("start_ns", p.start_ns)
+          .field("end_ns", p.end_ns)
+          .close('}');
+    }
+    w.close(']');
+  }
+  w.field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
+  for (const auto& e : r.engines) write_engine_json(w, e);
+  w.close(']');
+  if (!r.queues.empty()) {
+    w.key("queues").open('[');
+    for (const auto& q : r.queues) write_queue_json(w, q);
+    w.close(']');
+  }
+  if (!r.memories.empty()) {
+    w.key("memories").open('[');
+    for (const MemoryReport& m : r.memories) write_memory_json(w, m);
+    w.close(']');
+  }
+  write_figures(w.key("figures"), r);
+  if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
+  if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
+  w.field("events", r.events).field("wall_s", r.wall_s);
+  if (r.verified) write_verification(w.key("verify"), r.tensors);
+  if (!r.races_unknown.empty()) {
+    w.key("races").open('{').field("unknown", r.races_unknown).close('}');
+  } else if (r.races_checked) {
+    write_races(w.key("races"), r.races, r.pe_names);
+  }
+  w.close('}');
+}
+
+void write_run_json(std::ostream& out, const RunReport& r) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  begin_report(w, "kernel", r);
+  if (r.timed_transfer) w.field("upload_ns", r.upload_ns).field("download_ns", r.download_ns);
+  if (r.addresses == AddressMode::virtual_) {
+    w.field("addresses", name_of(r.addresses));
+    if (r.timed_transfer) w.field("map_ns", r.map_ns);
+  }
+  write_choice(w, r.launch_notes);
+  w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns);
+  end_report(w, r);
+  out << text << '\n';
+}
+
+}  // namespace kernbench

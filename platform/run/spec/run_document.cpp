@@ -1,0 +1,200 @@
+#include "kernbench/platform/run/spec/run_document.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/named_values.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/run/spec/sha256.h"
+#include "kernbench/platform/run/spec/shell_words.h"
+#include "kernbench/platform/topology/graph/faults.h"
+#include "kernbench/platform/topology/read/yaml_tree.h"
+
+namespace kernbench::spec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Often = Option::Often;
+using Type = Option::Type;
+
+void write_value(JsonWriter& w, const Option& o, const std::string& text) {
+  if (o.type == Type::text && !o.has_names()) {
+    w.value(text);
+  } else {
+    write_parameter(w, text);
+  }
+}
+
+void write_file_or_value(JsonWriter& w, const RunDocument& d, const Option& o, const std::string& text) {
+  const auto checksum = d.files.find(text);
+  if (checksum == d.files.end() || o.file == Option::File::none) return write_value(w, o, text);
+  w.open('{').field("file", text).field("sha256", checksum->second).close('}');
+}
+
+void write_option(JsonWriter& w, const RunDocument& d, const Option& o) {
+  const auto& values = d.options.list(o.name);
+  w.key(key_of(o));
+  if (o.type == Type::flag) {
+    w.value(!values.empty());
+  } else if (o.often == Often::named) {
+    w.open('{');
+    for (const auto& [name, value] : d.options.named(o.name)) write_file_or_value(w.key(name), d, o, value);
+    w.close('}');
+  } else if (o.often != Often::once) {
+    w.open('[');
+    for (const std::string& v : values) write_file_or_value(w, d, o, v);
+    w.close(']');
+  } else if (const std::string text = d.options.text(o.name); text.empty()) {
+    w.null();
+  } else {
+    write_file_or_value(w, d, o, text);
+  }
+}
+
+/// A value as the command line has it.
+std::string word_of(const Json& v) {
+  if (v.is_object()) return json_field<std::string>(v, "file");
+  return v.is_string() ? v.get<std::string>() : json_text(v);
+}
+
+/// Of "kernbench run --topology …".
+const Table& table_of_command(const Json& v) {
+  const auto text = json_value<std::string>(v);
+  constexpr std::string_view kName = "kernbench ";
+  const std::string command = text.compare(0, kName.size(), kName) == 0
+                                  ? text.substr(kName.size(), text.find(' ', kName.size()) - kName.size())
+                                  : "";
+  if (is_run(command)) return table_of(command);
+  throw JsonFault("found " + shown(v) + ", expected one of kernbench run or model");
+}
+
+void read_option(const Option& o, const Json& v, RunSpec& into) {
+  if (o.type == Type::flag) {
+    if (json_value<bool>(v)) into.set(o.name, "true");
+  } else if (o.often == Often::named) {
+    if (!v.is_object()) throw JsonFault("found " + shown(v) + ", expected an object");
+    for (const auto& [name, value] : v.items()) into.add(o.name, name + "=" + word_of(value));
+  } else if (o.often != Often::once) {
+    for (const std::string& word : json_items(v, word_of)) into.add(o.name, word);
+  } else if (!v.is_null()) {
+    into.set(o.name, word_of(v));
+  }
+}
+
+}  // namespace
+
+void write_parameter(JsonWriter& w, const std::string& text) {
+  const auto v = Json::parse(text, nullptr, false);
+  if (v.is_boolean()) {
+    w.value(v.get<bool>());
+  } else if (v.is_number_unsigned()) {
+    w.value(v.get<uint64_t>());
+  } else if (v.is_number_integer()) {
+    w.value(v.get<int64_t>());
+  } else if (v.is_number()) {
+    w.value(v.get<double>());
+  } else {
+    w.value(text);
+  }
+}
+
+std::string key_of(const Option& o) {
+  // In the words of the contract.
+  if (o.name == "param" || o.name == "tensor" || o.name == "plugin") return std::string(o.name) + "s";
+  return std::string(o.name);
+}
+
+std::string checksum_of_file(const std::string& name) {
+  std::ifstream in = open_input(name);
+  return sha256(read_all(in, name));
+}
+
+std::string energy_table_of(const std::string& topology_text, const std::string& topology_file) {
+  if (topology_text.find("energy") == std::string::npos) return "";  // reading YAML takes a good part of a short run
+  topology::FaultList faults(topology_file);                         // those of a run
+  const topology::YamlDocument document = topology::parse_yaml(topology_text, faults);
+  for (const topology::YamlItem& item : document.root) {
+    if (item.key.text() == "energy" && item.value.is_scalar())
+      return (std::filesystem::path(topology_file).parent_path() / item.value.text()).string();
+  }
+  return "";
+}
+
+RunDocument RunDocument::of(const RunSpec& given, std::string version, const std::string& topology_file,
+                            const std::string& energy_file, const std::string& topology_text) {
+  RunDocument d;
+  d.version = std::move(version);
+  d.command = "kernbench" + shell_words(given.words());
+  d.options = given;
+  d.topology = std::filesystem::path(topology_file).filename().string();
+  d.topology_text = topology_text;
+  if (topology_text.empty()) {
+    std::ifstream in = open_input(topology_file);
+    d.topology_text = read_all(in, topology_file);
+  }
+  if (const std::string table = energy_table_of(d.topology_text, topology_file); !table.empty())
+    d.topology_energy = checksum_of_file(table);
+  for (const Option* o : given.table().deciding()) {
+    if (o->file != Option::File::input && o->file != Option::File::energy) continue;
+    for (const std::string& v : given.list(o->name)) {
+      const std::string file = o->has_names() ? name_and_value("", v, "").second : v;
+      try {
+        d.files[file] = checksum_of_file(o->file == Option::File::energy ? energy_file : file);
+      } catch (const InputError&) {  // the run says so, behind what is wrong with the name that it is for
+      }
+    }
+  }
+  return d;
+}
+
+void write(JsonWriter& w, const RunDocument& d, bool with_topology) {
+  w.open('{')
+      .field("schema", kReportSchema)
+      .field("version", d.version)
+      .field("command", d.command)
+      .key("options")
+      .open('{');
+  for (const Option* o : d.options.table().deciding()) write_option(w, d, *o);
+  w.close('}').key("topology").open('{').field("name", d.topology).field("sha256", sha256(d.topology_text));
+  if (!d.topology_energy.empty()) w.field("energy_sha256", d.topology_energy);
+  if (with_topology) w.field("text", d.topology_text);
+  w.close('}').close('}');
+}
+
+std::string json_of(const RunDocument& d, bool with_topology) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
+  write(w, d, with_topology);
+  return text;
+}
+
+void begin_report(JsonWriter& w, const RunDocument& d) {
+  w.open('{');
+  if (!d.version.empty()) w.key("run").raw(json_of(d, d.options.flag("report-topology"))).new_line(0);
+}
+
+RunSpec options_of(std::string_view json, std::string* topology_text) {
+  const Json run = parse_json<Json>(json);
+  RunSpec spec(json_field(run, "command", table_of_command));
+  json_field(run, "options", [&](const Json& options) {
+    for (const Option* o : spec.table().deciding()) {
+      json_field(options, key_of(*o), [&](const Json& v) {
+        read_option(*o, v, spec);
+        return 0;
+      });
+    }
+    return 0;
+  });
+  json_field(run, "topology", [&](const Json& t) {
+    spec.set("topology", json_field<std::string>(t, "name"));
+    *topology_text = json_field_or<std::string>(t, "text", "");
+    return 0;
+  });
+  return spec;
+}
+
+}  // namespace kernbench::spec

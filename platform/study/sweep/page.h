@@ -1,0 +1,28 @@
+// A sweep's page, `--report`: its points, its front, and what repeats each, in one file (page/, html_page.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernbench/platform/study/sweep/table.h"
+
+namespace kernbench::sweep {
+
+struct PagePoint {
+  Row row;  ///< axes, exit, metrics
+  std::string command, error;
+  bool on_front = false;
+};
+
+struct PageTexts {
+  std::string title;
+  std::vector<std::string> axes, metrics;
+  std::vector<Objective> objectives;  ///< of the front; none: there is none
+};
+
+void write_sweep_page(const PageTexts&, const std::vector<PagePoint>&,
+                      const std::function<void(std::string_view)>& write);
+
+}  // namespace kernbench::sweep

@@ -1,0 +1,40 @@
+#include "kernbench/platform/study/sweep/point_options.h"
+
+#include <fmt/format.h>
+
+#include "kernbench/phase2/text/text.h"
+
+namespace kernbench::sweep {
+namespace {
+
+/// Null for what no point is given.
+const spec::Option* point_option(const spec::Table& table, std::string_view name) {
+  const spec::Option* o = table.find(name.substr(0, name.find('.')));
+  return o && o->is_of_points() ? o : nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> point_option_names(const spec::Table& table) {
+  std::vector<std::string> names;
+  for (const spec::Option& o : table.options) {
+    if (o.is_of_points()) names.emplace_back(o.name);
+  }
+  return names;
+}
+
+std::string option_name_fault(const spec::Table& table, const std::string& name) {
+  const spec::Option* o = point_option(table, name);
+  if (!o) return fmt::format("unknown option; legal: {}", joined(point_option_names(table)));
+  const bool named = name.find('.') != std::string::npos;
+  if (o->has_names() == named) return {};
+  return named ? "found a name; legal: " + std::string(o->name) + " alone" : "found no name; legal: " + name + ".NAME";
+}
+
+std::string option_value_fault(const spec::Table& table, const std::string& name, const std::string& value) {
+  const spec::Option* o = point_option(table, name);
+  if (!o || o->type != spec::Option::Type::flag || value == "true" || value == "false") return {};
+  return "found " + in_quotes(value) + "; legal: true or false";
+}
+
+}  // namespace kernbench::sweep

@@ -1,0 +1,84 @@
+#include "kernbench/platform/study/sweep/progress_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/log/real_name.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/json_writer.h"
+
+namespace kernbench::sweep {
+namespace {
+
+// Soon at first; later hundreds of sweeps share one file system.
+constexpr auto kFirst = std::chrono::milliseconds(500), kMost = std::chrono::milliseconds(10'000);
+
+std::string file_of(const std::string& store) {
+  return real_name(store) + "-progress";
+}
+
+std::string host_name() {
+  char name[256] = "";
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+}  // namespace
+
+SweepProgress read_progress(const std::string& store) {
+  const std::string file = file_of(store);
+  std::ifstream in = open_input(file);
+  SweepProgress p;
+  try {
+    const auto json = parse_json<nlohmann::json>(read_all(in, file));
+    p.host = json_field<std::string>(json, "host");
+    for (const auto& [name, to] : {std::pair("shard", &p.shard),
+                                   {"shards", &p.shards},
+                                   {"plan", &p.plan},
+                                   {"points", &p.points},
+                                   {"done", &p.done},
+                                   {"failed", &p.failed},
+                                   {"simulated", &p.simulated}})
+      *to = json_field<uint64_t>(json, name);
+    p.elapsed_s = json_field<double>(json, "elapsed_s");
+    p.ended = json_field<bool>(json, "ended");
+    if (p.done > p.points) throw JsonFault("done: found more than points");
+  } catch (const JsonFault& e) {
+    throw InputError(file + ": " + e.what());
+  }
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file, error);
+  if (!error) {
+    const auto age = std::filesystem::file_time_type::clock::now() - written;
+    p.age_s = std::max(0.0, std::chrono::duration<double>(age).count());
+  }
+  return p;
+}
+
+ProgressFile::ProgressFile(const std::string& store) : file_(file_of(store)) {}
+
+void ProgressFile::update(bool ended, const std::function<SweepProgress()>& now) {
+  if (!ended && Clock::now() < next_) return;
+  const auto elapsed = Clock::now() - start_;
+  next_ = Clock::now() + std::clamp<Clock::duration>(elapsed / 10, kFirst, kMost);
+  const SweepProgress p = now();
+  std::string text;
+  JsonWriter w(text);
+  w.open('{').field("host", host_name()).field("shard", p.shard).field("shards", p.shards).field("plan", p.plan);
+  w.field("points", p.points).field("done", p.done).field("failed", p.failed).field("simulated", p.simulated);
+  w.field("elapsed_s", std::chrono::duration<double>(elapsed).count()).field("ended", ended).close('}');
+  // By another name first: whoever reads it finds the last one or this one. Several sweeps may share a store.
+  const std::string part = file_ + "." + std::to_string(getpid());
+  std::ofstream out(part);
+  out << text << '\n';
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(part, file_, error);
+  if (!out || error) std::filesystem::remove(part, error);
+}
+
+}  // namespace kernbench::sweep

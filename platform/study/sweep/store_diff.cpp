@@ -1,0 +1,162 @@
+#include "kernbench/platform/study/sweep/store_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
+#include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/study/sweep/store.h"
+
+namespace kernbench::sweep {
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+struct StoredRun {
+  Values values;  // by key of its document
+  std::optional<double> sim_ns;
+};
+
+std::vector<StoredRun> runs_of(const std::string& file) {
+  std::vector<StoredRun> runs;
+  for (const PointResult& r : Store::read(file)) {
+    if (r.run.empty()) continue;  // it failed before it had a report, and would again
+    // As the report of a run has it.
+    const auto ns = r.metrics.find("sim_ns");
+    const bool timed = ns != r.metrics.end() && ns->is_number();
+    const RunFile run =
+        read_run_json("{\"run\": " + r.run + ", \"sim_ns\": " + (timed ? json_text(*ns) : "0") + "}", file);
+    runs.push_back({run.configuration, timed ? std::optional(run.sim_ns) : std::nullopt});
+  }
+  return runs;
+}
+
+/// Of each key the one value that all runs have; no key of which they have several, or that some lack.
+Values common(const std::vector<StoredRun>& runs) {
+  if (runs.empty()) return {};
+  Values v = runs.front().values;
+  for (auto it = v.begin(); it != v.end();) {
+    const bool alike = std::all_of(runs.begin(), runs.end(), [&](const StoredRun& r) {
+      const auto found = r.values.find(it->first);
+      return found != r.values.end() && found->second == it->second;
+    });
+    it = alike ? std::next(it) : v.erase(it);
+  }
+  return v;
+}
+
+/// Without what all of a store have alike.
+Values rest(const StoredRun& run, const Values& alike) {
+  Values v;
+  for (const auto& [key, value] : run.values) {
+    if (alike.count(key) == 0) v[key] = value;
+  }
+  return v;
+}
+
+std::string ns_text(const std::optional<double>& ns) {
+  return ns ? fmt::format("{:.3f}", *ns) : "-";
+}
+
+}  // namespace
+
+double StoreDiff::slower() const {
+  double most = 0;
+  for (const Point& p : changed) most = std::max(most, p.slower());
+  return most;
+}
+
+StoreDiff diff_stores(const std::string& a, const std::string& b) {
+  for (const std::string& file : {a, b}) {
+    if (!Store::is_store(file)) throw InputError("diff: " + file + " is no store; expected two of a kind");
+  }
+  StoreDiff d;
+  d.a = a;
+  d.b = b;
+  const std::vector<StoredRun> of_a = runs_of(a), of_b = runs_of(b);
+  d.a_points = of_a.size();
+  d.b_points = of_b.size();
+  const Values alike_a = common(of_a), alike_b = common(of_b);
+  Values apart;  // keys that tell the stores, not their points, apart
+  for (const auto& [key, value] : alike_a) {
+    const auto in_b = alike_b.find(key);
+    const bool some =
+        std::any_of(of_b.begin(), of_b.end(), [&, k = key](const StoredRun& r) { return r.values.count(k); });
+    if (in_b == alike_b.end() ? some : in_b->second == value) continue;
+    d.configuration.push_back({key, value, in_b == alike_b.end() ? "" : in_b->second});
+    apart[key];
+  }
+  for (const auto& [key, value] : alike_b) {
+    const bool some =
+        std::any_of(of_a.begin(), of_a.end(), [&, k = key](const StoredRun& r) { return r.values.count(k); });
+    if (some) continue;
+    d.configuration.push_back({key, "", value});
+    apart[key];
+  }
+  std::map<Values, const StoredRun*> points;
+  for (const StoredRun& r : of_b) points[rest(r, apart)] = &r;
+  for (const StoredRun& r : of_a) {
+    const auto it = points.find(rest(r, apart));
+    if (it == points.end()) {
+      ++d.a_alone;
+      continue;
+    }
+    ++d.both;
+    if (r.sim_ns == it->second->sim_ns) continue;
+    StoreDiff::Point p{"", r.sim_ns, it->second->sim_ns};
+    for (const auto& [key, value] : rest(r, alike_a)) p.name += (p.name.empty() ? "" : " ") + key + "=" + value;
+    d.changed.push_back(std::move(p));
+  }
+  d.b_alone = of_b.size() - std::min(of_b.size(), d.both);
+  return d;
+}
+
+void write_store_diff_text(std::ostream& out, const StoreDiff& d) {
+  print_to(out, "a  {}  {} points\nb  {}  {} points\n", d.a, d.a_points, d.b, d.b_points);
+  if (!d.configuration.empty()) {
+    TextTable t(3, 2);
+    t.add({"configuration", "a", "b"});
+    for (const RunDiff::Setting& s : d.configuration)
+      t.add({s.key, s.a.empty() ? "-" : cut(s.a), s.b.empty() ? "-" : cut(s.b)});
+    out << "\n" << t.text();
+  }
+  print_to(out, "\n  {} points in both, {} of them with another time; {} in a alone, {} in b alone\n", d.both,
+           d.changed.size(), d.a_alone, d.b_alone);
+  if (d.changed.empty()) return;
+  TextTable t(1, 2);
+  t.add({"point", "a, ns", "b, ns", "%"});
+  for (const StoreDiff::Point& p : d.changed)
+    t.add({p.name.empty() ? "the only one" : cut(p.name), ns_text(p.a_ns), ns_text(p.b_ns),
+           fmt::format("{:+.2f}", 100 * p.slower())});
+  out << "\n" << t.text();
+}
+
+void write_store_diff_json(std::ostream& out, const StoreDiff& d) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('{').field("a", d.a).field("b", d.b).field("a_points", d.a_points).field("b_points", d.b_points);
+  w.field("slower", d.slower()).key("configuration").open('[');
+  for (const RunDiff::Setting& s : d.configuration)
+    w.open('{').field("key", s.key).field("a", s.a).field("b", s.b).close('}');
+  w.close(']').field("both", d.both).field("a_alone", d.a_alone).field("b_alone", d.b_alone);
+  w.key("changed").open('[');
+  for (const StoreDiff::Point& p : d.changed)
+    w.open('{')
+        .field("point", p.name)
+        .field("a_ns", p.a_ns)
+        .field("b_ns", p.b_ns)
+        .field("slower", p.slower())
+        .close('}');
+  w.close(']').close('}');
+  out << text << '\n';
+}
+
+}  // namespace kernbench::sweep

@@ -1,0 +1,53 @@
+// A sweep's table: rows of named cells, as CSV, JSON or text.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/study/sweep/metrics.h"
+
+namespace kernbench::sweep {
+
+/// Cells by column, in the order in which they are first set.
+class Row {
+ public:
+  void set(const std::string& column, Cell value);
+  /// Empty where it was not set.
+  Cell at(const std::string& column) const;
+  const std::vector<std::pair<std::string, Cell>>& cells() const { return cells_; }
+
+ private:
+  std::vector<std::pair<std::string, Cell>> cells_;
+};
+
+enum class Form { csv, json, text };
+/// As text shows it: with rounded() numbers.
+std::string for_people(const Cell&);
+/// Of its name.
+Form form_of(std::string_view name);
+
+/// CSV and JSON are written row by row as they come, text at the end.
+class Table {
+ public:
+  Table(std::ostream&, Form, std::vector<std::string> columns);
+  void add(const Row&);
+  void end();
+
+ private:
+  template <class Field>
+  void line(const Field&);
+  void flush();
+
+  std::ostream& out_;
+  Form form_;
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> lines_;  // of text
+  std::string text_;
+  JsonWriter writer_{text_, JsonWriter::Layout::compact, JsonWriter::Reals::decimal};
+};
+
+}  // namespace kernbench::sweep

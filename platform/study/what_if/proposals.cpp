@@ -1,0 +1,294 @@
+#include "kernbench/platform/study/what_if/proposals.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/run/child/child_pool.h"
+#include "kernbench/platform/study/what_if/remedies.h"
+#include "kernbench/platform/run/child/stop_signals.h"
+
+namespace kernbench {
+namespace {
+
+using insight::Insight;
+using insight::Limit;
+using insight::Resource;
+using Of = SingleChange::Of;
+
+constexpr double kWorthATry = 0.02;  // of the run
+
+struct Prediction {
+  double ns = 0;
+  bool about = false;
+  std::string reason;    ///< one for all that mend the same
+  bool unbound = false;  ///< an order that changes may save more: worth a try whatever is predicted
+};
+
+class Predictions {
+ public:
+  Predictions(const Insight& run, const std::vector<SingleChange>& changes, const LaunchNotes& launch, bool timed)
+      : run_(run), launch_(launch), timed_(timed) {
+    for (const Resource r : {Resource::mesh, Resource::ucie, Resource::routers, Resource::memory, Resource::buffers})
+      of_place_ += blamed(r);
+    for (const SingleChange& c : changes) of_place_ = std::max(of_place_, blamed_on_unlike(c) * (1 - c.ratio));
+  }
+
+  /// Nothing where the causes say nothing of it, or no good.
+  std::optional<Prediction> of(const SingleChange& c) const {
+    switch (c.of_what) {
+      case Of::part:
+        return of_part(c.name);
+      case Of::attribute:
+        return c.factor == 0.5 && c.name != "interleave_bytes" ? std::nullopt : of_attribute(c);
+      case Of::launch:
+        return Prediction{run_.sim_ns - (timed_ ? blamed(Resource::launch) : of_no_op()), true, "launch"};
+      case Of::address:  // no look-ups: twice of what half of them saves, or less
+        return Prediction{run_.sim_ns - 2 * saved_ns(Resource::mmu), true, "address"};
+      case Of::kernel:
+        if (c.name != "gemm_2d") return of_other_kernel();
+        return launch_.instead_ns > 0 ? std::optional(Prediction{launch_.instead_ns + of_no_op(), true, "kernel"})
+                                      : std::nullopt;
+      case Of::parameter:  // others may be more work, such as how often something is done
+        if (c.name == "algorithm") return of_algorithm(c);
+        return c.factor == 0 || c.name.rfind("tile", 0) != 0 ? std::nullopt : of_tile(c);
+      case Of::pes:
+        return c.factor > 1 || timed_ || of_place_ > 0 ? std::optional(of_pes(c.factor)) : std::nullopt;
+      case Of::edge:
+        return c.unlike.empty() ? std::nullopt : of_unlike(c);  // else its part says it
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Prediction> of_part(const std::string& name) const {
+    const std::optional<Prediction> room = without(Limit::buffers);
+    // Room comes back over the wires: at most half of what one waits for it.
+    if (name == name_of(Resource::wires) && room) {
+      const double faster = run_.faster_ns[static_cast<size_t>(Resource::wires)];
+      return Prediction{faster - std::max(0.0, run_.sim_ns - room->ns) / 2, true, name, true};
+    }
+    for (size_t i = 0; i < insight::kResources; ++i) {
+      if (name_of(static_cast<Resource>(i)) == name)
+        return Prediction{run_.faster_ns[i], run_.faster_other_order[i], name};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Prediction> without(Limit limit) const {
+    for (const Insight::Unlimited& u : run_.unlimited) {
+      if (u.limit == limit) return Prediction{u.ns, true, std::string(name_of(limit)), u.other_order};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Prediction> of_attribute(const SingleChange& c) const {
+    const Limit limit = insight::limit_of(c.kind, c.name);
+    if (limit == Limit::buffers) return of_buffers(c);
+    if (limit != Limit::none) return without(limit);
+    if (!c.unlike.empty()) return of_unlike(c);
+    // Fewer misses cost less, as if each took half as long.
+    if (c.kind == "pe_mmu" && c.factor == 2 && (c.name == "page_bytes" || c.name == "tlb_entries"))
+      return Prediction{run_.sim_ns - saved_ns(Resource::mmu), true, c.name};
+    if (c.name == "stream_operands") return of_streaming(c.kind);
+    if (c.kind == "pe_cpu" && c.name == "freq_ghz")
+      return Prediction{run_.sim_ns - (blamed(Resource::kernel) + blamed(Resource::pe_cpu)) / 2, true, c.name};
+    if (c.kind == "pe_ipcq" && c.name == "tier")
+      return Prediction{run_.sim_ns - blamed(Resource::queues), true, "tier"};
+    return std::nullopt;
+  }
+
+  /// Of what the run would save without waits for room the part that the path waits for these nodes' buffers; what is
+  /// of no link is a memory's, which holds responses back. Each attribute is tried by itself.
+  std::optional<Prediction> of_buffers(const SingleChange& c) const {
+    std::optional<Prediction> p = without(Limit::buffers);
+    const double all = blamed(Resource::buffers);
+    if (!p || all <= 0) return std::nullopt;
+    const bool memory = c.kind == "hbm_ctrl" || c.kind == "sram";
+    double its = 0;
+    for (const Insight::Share& s : run_.by_component) {
+      if (s.resource == Resource::buffers && (s.name.empty() ? memory : is_before_one_of(c, s.name))) its += s.ns;
+    }
+    if (c.name == "allocation" && its < all / 2) return std::nullopt;  // who goes first is of one kind of place
+    p->ns = run_.sim_ns - (run_.sim_ns - p->ns) * its / all;
+    p->reason += " " + c.name;
+    p->unbound = p->unbound && its > kWorthATry * run_.sim_ns;
+    return p;
+  }
+
+  /// Whether the edge leads to a node whose attribute is changed.
+  static bool is_before_one_of(const SingleChange& c, const std::string& edge) {
+    const std::string to = edge.substr(edge.find("->") + 2);
+    return std::any_of(c.options.begin(), c.options.end(), [&](const auto& option) {
+      const std::string nodes = option.second.substr(0, option.second.rfind("." + c.name + "="));
+      return fnmatch(nodes.c_str(), to.c_str(), 0) == 0;
+    });
+  }
+
+  /// What the path blames on nodes that are not like the others of their kind, less what it would at the others'
+  /// numbers.
+  std::optional<Prediction> of_unlike(const SingleChange& c) const {
+    return Prediction{run_.sim_ns - blamed_on_unlike(c) * (1 - c.ratio), true, "unlike"};
+  }
+
+  double blamed_on_unlike(const SingleChange& c) const {
+    double ns = 0;
+    for (const Insight::Share& s : run_.by_component) {
+      if (std::any_of(c.unlike.begin(), c.unlike.end(), [&](const auto& node) { return is_of(s, c.kind, node); }))
+        ns += s.ns;
+    }
+    return ns;
+  }
+
+  /// Whether a share of the blame is a node's: its own, that of an edge at it, or of a TCM its PE's time for it.
+  static bool is_of(const Insight::Share& s, const std::string& kind, const std::string& node) {
+    const auto parent = [](const std::string& id) { return id.substr(0, id.rfind('.')); };
+    if (s.name == node || s.name.rfind(node + "->", 0) == 0) return true;
+    const size_t to = s.name.find("->");
+    if (to != std::string::npos) return s.name.compare(to + 2, std::string::npos, node) == 0;
+    return kind == "pe_tcm" && s.resource == Resource::tcm && parent(s.name) == parent(node);
+  }
+
+  double blamed(Resource r) const { return run_.by_resource[static_cast<size_t>(r)]; }
+  double saved_ns(Resource r) const { return run_.sim_ns - run_.faster_ns[static_cast<size_t>(r)]; }
+
+  /// Of the path what is of no op: the ways of the launch, and of the completion back to the host.
+  double of_no_op() const {
+    const auto& lines = run_.by_line;
+    const auto none = std::find_if(lines.begin(), lines.end(), [](const Insight::Share& s) { return s.name.empty(); });
+    return none == lines.end() ? 0 : none->ns;
+  }
+
+  /// `share` as many PEs: of the run's time what is of ops is less by as much; the host's transfers are more, for each
+  /// has a copy of what all need. Fewer may be nearer to their data, which lie in fewer
+  /// pieces, or without one that is slower.
+  Prediction of_pes(double share) const {
+    const double rest = of_no_op(), ops = run_.sim_ns - rest - (share < 1 ? of_place_ : 0);
+    return {(timed_ ? rest * share : rest) + ops / share, true, share > 1 ? "more PEs" : "fewer PEs"};
+  }
+
+  /// Such an engine waits for no operands: of the TCM's time what is its.
+  std::optional<Prediction> of_streaming(const std::string& kind) const {
+    double ns = 0;
+    for (const Insight::Share& s : run_.by_component) {
+      const bool its = s.resource == Resource::tcm && s.name.size() > kind.size() &&
+                       s.name.compare(s.name.size() - kind.size(), kind.size(), kind) == 0;
+      if (its) ns += s.ns;
+    }
+    return Prediction{run_.sim_ns - ns, true, "streaming of " + kind};
+  }
+
+  /// It gives its PEs fewer commands, or more, and keeps more of its sums in engines, or less: at best none of these
+  /// costs anything.
+  Prediction of_other_kernel() const {
+    double ns = 0;
+    for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
+    return {run_.sim_ns - ns, true, "other kernel"};
+  }
+
+  /// What the cost table takes, or where that has chosen, or waits for room count, which it knows nothing of, what
+  /// simulations do: half as many messages.
+  std::optional<Prediction> of_algorithm(const SingleChange& c) const {
+    const std::string other = c.options.front().second.substr(std::string("algorithm=").size());
+    const bool chosen = !launch_.costs_ns.empty();
+    const bool simulated = !launch_.simulated && (chosen || without(Limit::buffers));
+    if (!(other == "auto" && !chosen) && !(other == "best" && simulated)) return std::nullopt;
+    double ns = 0;
+    for (const Resource r : {Resource::queues, Resource::pe_cpu, Resource::scheduler, Resource::engines,
+                             Resource::routers, Resource::wires, Resource::mesh, Resource::ucie, Resource::pcie})
+      ns += blamed(r);
+    return Prediction{run_.sim_ns - ns / 2, true, "algorithm"};
+  }
+
+  /// A tile half as large: more PEs have work, and more tiles are in flight. Twice as large: half as many overheads,
+  /// and half as much that is read again, in pieces twice as long.
+  std::optional<Prediction> of_tile(const SingleChange& c) const {
+    if (c.factor > 1) {
+      double overheads = 0;
+      for (const Resource r :
+           {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::memory, Resource::routers,
+            Resource::wires, Resource::mmu, Resource::hbm, Resource::sram, Resource::mesh, Resource::ucie})
+        overheads += blamed(r);
+      return Prediction{run_.sim_ns - overheads / 2, true, "larger " + c.name};
+    }
+    if (run_.pes.working < run_.pes.all) {
+      const double share = static_cast<double>(run_.pes.working) / static_cast<double>(run_.pes.all);
+      return Prediction{run_.sim_ns * std::max(0.5, share), true, "smaller " + c.name};
+    }
+    std::optional<Prediction> p = without(Limit::window);
+    if (p) p->reason = "smaller " + c.name;
+    return p;
+  }
+
+  const Insight& run_;
+  const LaunchNotes& launch_;
+  const bool timed_;  ///< the host's transfers count
+  /// What the path blames on ways and on memories' overheads, or on what is slower than others of its kind: fewer PEs,
+  /// whose data lie in fewer places, may do without.
+  double of_place_ = 0;
+};
+
+using Proposal = std::pair<Prediction, const SingleChange*>;
+
+std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run,
+                                const Predictions& predictions, size_t most) {
+  constexpr size_t kOfOneReason = 3;
+  std::vector<Proposal> all;
+  for (const SingleChange& c : changes) {
+    const std::optional<Prediction> p = predictions.of(c);
+    if (p && p->ns < run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) all.emplace_back(*p, &c);
+  }
+  const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
+  order_remedies(all, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
+  std::map<std::string, size_t> taken;
+  std::vector<Proposal> found;
+  for (const Proposal& p : all) {
+    if (found.size() < most && ++taken[p.first.reason] <= kOfOneReason) found.push_back(p);
+  }
+  return found;
+}
+
+/// Words that do the run again for its time alone.
+std::vector<std::string> words_of(spec::RunSpec run) {
+  for (const char* checks : {"verify", "debug-verify", "check-races"}) run.list(checks).clear();
+  std::vector<std::string> words = run.words();
+  words.insert(words.end(), {"--format", "json"});
+  return words;
+}
+
+}  // namespace
+
+std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& changes, const Insight& found,
+                                             const LaunchNotes& launch, const spec::RunSpec& run, size_t most) {
+  const Predictions predictions(found, changes, launch, run.text("transfer") == "timed");
+  const std::vector<Proposal> proposed = proposals(changes, found, predictions, most);
+  std::vector<Insight::Remedy> remedies;
+  ChildPool pool;
+  while (pool.size() > 0 || remedies.size() < proposed.size()) {
+    if (remedies.size() < proposed.size() && pool.size() < processes(0)) {
+      const auto& [p, change] = proposed[remedies.size()];
+      pool.start(remedies.size(), ChildPool::Program{"/proc/self/exe", words_of(change->of(run)), "", "", ""});
+      remedies.push_back({change->words(), change->cost, p.ns, p.about, {}, {}});
+      continue;
+    }
+    const auto ended = pool.wait(std::chrono::hours(1));
+    if (const int signal = StopSignals::take())
+      throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
+    if (!ended) continue;
+    remedies[ended->id].ns = sim_ns_of(ended->status, ended->out);
+    if (!remedies[ended->id].ns) remedies[ended->id].fault = ended->first_line();
+  }
+  order_remedies(
+      remedies, found.sim_ns, [&](const Insight::Remedy& r) { return r.ns.value_or(found.sim_ns); },
+      [](const Insight::Remedy& r) { return r.cost; });
+  return remedies;
+}
+
+}  // namespace kernbench

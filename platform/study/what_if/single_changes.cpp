@@ -1,0 +1,371 @@
+#include "kernbench/platform/study/what_if/single_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/insight/limit.h"
+#include "kernbench/platform/insight/scaling.h"
+#include "kernbench/systemc_models/core/effective_attributes.h"
+
+namespace kernbench {
+namespace {
+
+using insight::ChangeCost;
+using Words = std::vector<std::string>;
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+/// "sip0.cube3.r1c4" → "sip*.cube*.r*c*".
+std::string pattern_of(const std::string& id) {
+  std::string pattern;
+  bool in_number = false;
+  for (const char c : id) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || !in_number) pattern += digit ? '*' : c;
+    in_number = digit;
+  }
+  return pattern;
+}
+
+/// Those of "auto|ring|tree".
+Words names_of(const std::string& text, char between) {
+  Words names;
+  TextInput in(text);
+  for (std::string name; std::getline(in, name, between);) names.push_back(name);
+  return names;
+}
+
+/// As --set and --param take it.
+std::string text_of_value(const AttrValue& v) {
+  if (const auto* d = std::get_if<double>(&v)) return fmt::format("{}", *d);
+  if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);
+  if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
+  if (const auto* s = std::get_if<std::string>(&v)) return *s;
+  return text_of(std::get<NumberMap>(v));
+}
+
+bool is_legal(const AttrSpec& spec, const AttrValue& v) {
+  try {
+    check_value(spec, v);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
+/// 0 for what is none.
+double number_of(const AttrValue& v) {
+  if (const auto* d = std::get_if<double>(&v)) return *d;
+  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
+  return 0;
+}
+
+/// The value twice and half as large, and the factor; nothing of 0, of no number, and where that is not legal.
+std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, const AttrValue& v) {
+  std::vector<std::pair<AttrValue, double>> others;
+  const double number = number_of(v);
+  for (const double factor : {2.0, 0.5}) {
+    const double other = number * factor;
+    if (other == 0 || (spec.type == AttrType::integer && other != static_cast<double>(static_cast<int64_t>(other))))
+      continue;
+    const AttrValue value = spec.type == AttrType::integer ? AttrValue(static_cast<int64_t>(other)) : AttrValue(other);
+    if (is_legal(spec, value)) others.emplace_back(value, factor);
+  }
+  return others;
+}
+
+/// Of another value; docs/insight.md has the table.
+ChangeCost cost_of(const std::string& kind, const AttrSpec& a) {
+  // Beside what is_room() knows; outstanding of a pcie_ep and a port.
+  static const std::set<std::string> room = {"outstanding", "tlb_entries", "read_queue", "write_queue"};
+  const bool named = a.type == AttrType::string || a.type == AttrType::boolean;
+  // An engine that waits for no operands is another one.
+  if (named) return a.name == "stream_operands" ? ChangeCost::hardware : ChangeCost::nothing;
+  if (a.name == "interleave_bytes" || (kind == "pe_mmu" && a.name == "page_bytes")) return ChangeCost::nothing;
+  const bool more_room = is_room(insight::limit_of(kind, a.name)) || room.count(a.name) > 0;
+  return more_room ? ChangeCost::room : ChangeCost::hardware;
+}
+
+class Changes {
+ public:
+  Changes(const topology::Graph& graph, const ImplCatalog& catalog) : graph_(graph), catalog_(catalog) {}
+
+  void attributes() {
+    std::map<std::string, std::vector<const topology::Node*>> by_impl;
+    for (const topology::Node& n : graph_.nodes) by_impl[n.impl].push_back(&n);
+    std::map<std::string, size_t> owners;  // how many of these have an attribute of that name
+    for (const auto& [impl, nodes] : by_impl) {
+      if (const ImplSpec* spec = catalog_.find(impl))
+        for (const AttrSpec& a : spec->attributes) ++owners[a.name];
+    }
+    for (const auto& [impl, nodes] : by_impl) {
+      const ImplSpec* spec = catalog_.find(impl);
+      if (!spec) continue;
+      std::map<const AttrSpec*, ByPattern> values;
+      for (const topology::Node* n : nodes) {
+        const std::string pattern = pattern_of(n->id);
+        for (const auto& [a, v] : effective_attributes(*spec, n->attrs)) {
+          auto& found = values[a][pattern][text_of_value(v)];
+          found.first.push_back(n->id);
+          found.second = v;
+        }
+      }
+      for (const AttrSpec& a : spec->attributes) {
+        const auto it = values.find(&a);
+        if (it == values.end()) continue;
+        unlike(spec->kind, a, it->second, owners[a.name] == 1);
+        attribute(spec->kind, a, it->second, owners[a.name] == 1);
+      }
+    }
+  }
+
+  void edges() {
+    std::map<std::string, std::set<double>> bandwidths;
+    std::map<std::string, ByPattern> values;  // by kind
+    for (const topology::Edge& e : graph_.edges) {
+      if (!e.bw_gbs) continue;
+      bandwidths[e.kind].insert(*e.bw_gbs);
+      const std::string name = graph_.nodes[e.from].id + "->" + graph_.nodes[e.to].id;
+      auto& found = values[e.kind][pattern_of(name)][fmt::format("{}", *e.bw_gbs)];
+      found.first.push_back(name);
+      found.second = *e.bw_gbs;
+    }
+    for (const auto& [kind, all] : values) {
+      for (const auto& [pattern, of] : all) {
+        if (of.size() == 1) continue;
+        make_alike(Of::edge, ChangeCost::hardware, "edge:" + kind, kind, of,
+                   {{"set", "edge:" + pattern + ".bw_gbs=" + most_of(of)}});
+      }
+    }
+    for (const auto& [kind, all] : bandwidths) {
+      if (all.size() != 1) continue;  // --scale names them
+      for (const double factor : {2.0, 0.5})
+        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, ChangeCost::hardware, Of::edge,
+            kind, factor);
+    }
+    for (const insight::ScaledPart& p : insight::scaled_parts())
+      add({{"scale", fmt::format("{}=2", p.name)}}, ChangeCost::hardware, Of::part, std::string(p.name), 2);
+  }
+
+  void launch(const spec::RunSpec& run) {
+    if (run.text("launch") != "direct") add({{"launch", "direct"}}, ChangeCost::nothing, Of::launch, "launch");
+    if (run.text("address") == "virtual") add({{"address", "physical"}}, ChangeCost::nothing, Of::address, "address");
+  }
+
+  /// Of one that makes matrix products (KernelSpec::products) those that make them of the same tensors: gemm_2d, and
+  /// others that say so.
+  void other_kernels(const KernelSpec& kernel) {
+    if (!kernel.products) return;
+    const auto needed = [](const KernelSpec& k) {
+      std::vector<std::pair<std::string, TensorSpec::Role>> all;
+      for (const TensorSpec& t : k.tensors) {
+        if (!t.optional) all.emplace_back(t.name, t.role);
+      }
+      return all;
+    };
+    for (const KernelSpec* other : KernelRegistry::instance().all()) {
+      if (other == &kernel || (!other->products && other->name != kQuickest)) continue;
+      if (needed(kernel) == needed(*other))
+        add({{"kernel", other->name}}, ChangeCost::nothing, Of::kernel, other->name);
+    }
+  }
+
+  /// The machine's where the run has some only; the first of each cube; half of those that the run has.
+  void pes(const spec::RunSpec& run) {
+    constexpr size_t kIds = 16;  // more are no option to paste
+    if (run.text("device") != "all" || run.text("ranks") != "all") return;
+    const std::string now = run.text("pes");
+    Words ids;
+    for (const topology::Pe& pe : graph_.pes) ids.push_back(pe.id);
+    const size_t all = ids.size();
+    if (now != "all" && now != "leaders") ids = names_of(now, ',');
+    const auto use = [&](const std::string& pes, double factor) {
+      add({{"pes", pes}}, ChangeCost::nothing, Of::pes, "pes", factor);
+    };
+    const std::set<std::string> cubes = [&] {
+      std::set<std::string> found;
+      for (const topology::Pe& pe : graph_.pes) found.insert(pe.id.substr(0, pe.id.rfind('.')));
+      return found;
+    }();
+    const auto share = [&](size_t pes, size_t of) { return static_cast<double>(pes) / static_cast<double>(of); };
+    if (now == "leaders" || ids.size() < all) use("all", share(all, now == "leaders" ? cubes.size() : ids.size()));
+    if (now == "all" && cubes.size() < all) use("leaders", share(cubes.size(), all));
+    if (now == "leaders" || ids.size() < 2 || ids.size() / 2 > kIds) return;
+    ids.resize(ids.size() / 2);
+    use(joined(ids, ","), 0.5);
+  }
+
+  void parameters(const spec::RunSpec& run, const KernelSpec& kernel) {
+    const auto given = run.named("param");
+    const auto shapes = [&](const std::vector<std::pair<std::string, std::string>>& values) {
+      std::vector<Dims> all;
+      const Params p = kernel_params(kernel, values);
+      for (const TensorSpec& t : kernel.tensors) all.push_back(t.shape(p));
+      return all;
+    };
+    const Params now = kernel_params(kernel, given);
+    for (const ParamSpec& s : kernel.params) {
+      std::vector<std::pair<std::string, double>> others;  // and the factor
+      if (s.type == ParamType::integer) {
+        const int64_t v = now.integer(s.name);
+        others = {{std::to_string(v * 2), 2}, {std::to_string(v / 2), 0.5}};
+      } else if (s.name == "algorithm") {
+        for (const std::string& name : names_of(s.legal(), '|')) others.emplace_back(name, 0);
+      }
+      for (const auto& [other, factor] : others) {
+        auto values = given;
+        values.erase(std::remove_if(values.begin(), values.end(), [&](const auto& v) { return v.first == s.name; }),
+                     values.end());
+        values.emplace_back(s.name, other);
+        try {
+          if (shapes(values) != shapes(given)) continue;
+        } catch (const BadParam&) {
+          continue;
+        }
+        add({{"param", s.name + "=" + other}}, ChangeCost::nothing, Of::parameter, s.name, factor);
+      }
+    }
+  }
+
+  std::vector<SingleChange> take() { return std::move(changes_); }
+
+ private:
+  using Of = SingleChange::Of;
+  static constexpr std::string_view kQuickest = "gemm_2d";  ///< of products, where they are large
+  /// By text: who has it.
+  using Values = std::map<std::string, std::pair<Words, AttrValue>>;
+  using ByPattern = std::map<std::string, Values>;  ///< of ids
+
+  static const std::string& most_of(const Values& values) {
+    return std::max_element(values.begin(), values.end(),
+                            [](const auto& x, const auto& y) { return x.second.first.size() < y.second.first.size(); })
+        ->first;
+  }
+
+  /// Nodes, or edges, of one pattern that are not as most of these are: all as they.
+  void make_alike(Of of_what, ChangeCost cost, const std::string& name, const std::string& kind, const Values& values,
+                  Options options) {
+    add(std::move(options), cost, of_what, name, 0, kind);
+    SingleChange& change = changes_.back();
+    double least = 0, greatest = 0;
+    for (const auto& [text, found] : values) {
+      if (text != most_of(values)) change.unlike.insert(change.unlike.end(), found.first.begin(), found.first.end());
+      const double v = number_of(found.second);
+      least = &found == &values.begin()->second ? v : std::min(least, v);
+      greatest = std::max(greatest, v);
+    }
+    change.ratio = greatest > 0 ? least / greatest : 0;
+  }
+
+  void unlike(const std::string& kind, const AttrSpec& a, const ByPattern& all, bool only_owner) {
+    if (a.type == AttrType::number_map) return;
+    for (const auto& [pattern, values] : all) {
+      if (values.size() == 1) continue;
+      const std::string target = only_owner && all.size() == 1 ? "*" : pattern;
+      make_alike(Of::attribute, cost_of(kind, a), a.name, kind, values,
+                 {{"set", target + "." + a.name + "=" + most_of(values)}});
+    }
+  }
+
+  /// Where nodes of one pattern have the same value; others may have another.
+  void attribute(const std::string& kind, const AttrSpec& a, const ByPattern& all, bool only_owner) {
+    std::set<std::string> texts;
+    for (const auto& [pattern, values] : all) {
+      if (values.size() > 1) return;
+      texts.insert(values.begin()->first);
+    }
+    const AttrValue& value = all.begin()->second.begin()->second.second;
+    const auto set_all = [&](const std::string& text, double factor = 0) {
+      Options options;
+      if (only_owner) options.emplace_back("set", "*." + a.name + "=" + text);
+      for (const auto& [pattern, values] : all) {
+        if (!only_owner) options.emplace_back("set", pattern + "." + a.name + "=" + text);
+      }
+      add(std::move(options), cost_of(kind, a), Of::attribute, a.name, factor, kind);
+    };
+    if (texts.size() > 1) return each_by(kind, a, all);
+    const std::string& text = *texts.begin();
+    if (a.type == AttrType::boolean) set_all(text == "true" ? "false" : "true");
+    for (const std::string& other : a.legal_texts()) {
+      if (a.type == AttrType::string && other != text) set_all(other);
+    }
+    for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of_value(other), factor);
+  }
+
+  /// Twice and half what each pattern has; of 0 it stays.
+  void each_by(const std::string& kind, const AttrSpec& a, const ByPattern& all) {
+    for (const double factor : {2.0, 0.5}) {
+      Options options;
+      for (const auto& [pattern, values] : all) {
+        for (const auto& [other, of] : twice_and_half(a, values.begin()->second.second)) {
+          if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of_value(other));
+        }
+      }
+      if (!options.empty()) add(std::move(options), cost_of(kind, a), Of::attribute, a.name, factor, kind);
+    }
+  }
+
+  void add(Options options, ChangeCost cost, Of of_what, std::string name, double factor = 0, std::string kind = {}) {
+    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, {}, 0, cost});
+  }
+
+  const topology::Graph& graph_;
+  const ImplCatalog& catalog_;
+  std::vector<SingleChange> changes_;
+};
+
+}  // namespace
+
+std::string SingleChange::words() const {
+  std::string text;
+  for (const auto& [option, value] : options) {
+    const bool plain = value.find_first_of("*? '\"$") == std::string::npos;
+    text += (text.empty() ? "--" : " --") + option + " " + (plain ? value : "'" + value + "'");
+  }
+  return text;
+}
+
+spec::RunSpec SingleChange::of(spec::RunSpec run) const {
+  if (of_what == Of::kernel) {
+    const auto& known = KernelRegistry::instance().at(name).params;
+    auto& given = run.list("param");
+    given.erase(std::remove_if(given.begin(), given.end(),
+                               [&](const std::string& v) {
+                                 return std::none_of(known.begin(), known.end(),
+                                                     [&](const ParamSpec& p) { return v.rfind(p.name + "=", 0) == 0; });
+                               }),
+                given.end());
+  }
+  for (const auto& [word, value] : options) {
+    const spec::Option& option = run.table().at(word);
+    if (option.often == spec::Option::Often::named) {
+      const std::string key = value.substr(0, value.find('=') + 1);
+      auto& list = run.list(word);
+      list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& v) { return v.rfind(key, 0) == 0; }),
+                 list.end());
+    }
+    option.often == spec::Option::Often::once ? run.set(word, value) : run.add(word, value);
+  }
+  return run;
+}
+
+std::vector<SingleChange> single_changes(const topology::Graph& graph, const ImplCatalog& catalog,
+                                         const spec::RunSpec& run) {
+  Changes all(graph, catalog);
+  if (const std::string name = run.text_or_none("kernel"); !name.empty()) {
+    const KernelSpec& kernel = KernelRegistry::instance().at(name);
+    all.parameters(run, kernel);
+    if (!kernel.queues) all.pes(run);  // else what it does follows from how many there are
+    all.other_kernels(kernel);
+  }
+  all.launch(run);
+  all.attributes();
+  all.edges();
+  return all.take();
+}
+
+}  // namespace kernbench

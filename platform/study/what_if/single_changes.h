@@ -1,0 +1,43 @@
+// Changes of one thing each that a user could make to a run: of an attribute of the machine's blocks, of an edge's
+// bandwidth, of a part that --scale names, of how the run is launched and addresses its tensors, of a parameter of the
+// kernel that no tensor's shape depends on (tile sizes, algorithms), of the kernel where another one makes the same of
+// the same tensors, of the PEs that run it. What `kernbench whatif --remedies` tries.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernbench/kernel_api/registry.h"
+#include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/run/spec/run_spec.h"
+#include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/systemc_models/core/impl_catalog.h"
+
+namespace kernbench {
+
+struct SingleChange {
+  std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
+  enum class Of { attribute, edge, part, launch, parameter, address, kernel, pes };
+  Of of_what = Of::attribute;
+  std::string name;   ///< of the attribute, the edge's kind, the part, the parameter
+  std::string kind;   ///< of the blocks whose attribute it is
+  double factor = 0;  ///< 2 or 0.5; 0: another choice, or as most nodes of the kind have it
+  /// Where it makes all nodes of a kind what most are: those that are not, and the least of the numbers over the
+  /// greatest, 0 for texts.
+  std::vector<std::string> unlike;
+  double ratio = 0;
+  insight::ChangeCost cost = insight::ChangeCost::hardware;
+  /// "--param tile_m=64", for a shell.
+  std::string words() const;
+  /// The run with it: a parameter in the place of its own of that name, --set and --scale behind those that it has;
+  /// another kernel with those of its parameters that it knows.
+  spec::RunSpec of(spec::RunSpec) const;
+};
+
+/// Numbers twice and half, named values each of the others, as far as they are legal by themselves: what does not go
+/// together a run tells. An attribute that differs between nodes of one kind: all as most of them have it. The graph is
+/// the run's. Parameters are left as they are but for a kernel's.
+std::vector<SingleChange> single_changes(const topology::Graph&, const ImplCatalog&, const spec::RunSpec&);
+
+}  // namespace kernbench

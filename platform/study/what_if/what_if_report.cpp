@@ -1,0 +1,122 @@
+// What what-ifs found, for people and for tools.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/print.h"
+#include "kernbench/phase2/text/table.h"
+#include "kernbench/platform/study/what_if/what_if.h"
+
+namespace kernbench {
+namespace {
+
+std::string time_of(const std::optional<double>& ns) {
+  return ns ? fmt::format("{:.3f}", *ns) : "-";
+}
+
+/// By how much the run's time changes.
+std::string change(const std::optional<double>& ns, double sim_ns) {
+  return ns && sim_ns > 0 ? fmt::format("{:+.1f}", 100 * (*ns / sim_ns - 1)) : "-";
+}
+
+/// Of the prediction, where the truth is known.
+std::string error(const std::optional<double>& predicted, const std::optional<double>& ns) {
+  return predicted && ns && *ns > 0 ? fmt::format("{:+.2f}", 100 * (*predicted / *ns - 1)) : "-";
+}
+
+}  // namespace
+
+void write_what_if_text(std::ostream& out, const WhatIf& w) {
+  print_to(out, "the run      {:.3f} ns\n", w.sim_ns);
+  for (const std::string& s : w.verdict) out << "             " << s << "\n";
+  TextTable t(1);
+  t.add({"", "x2, ns", "%", "predicted %", "error %", "x1/2, ns", "%", "predicted %", "error %"});
+  std::string without;  // what changes nothing
+  for (const WhatIf::Row& r : w.rows) {
+    if (r.changes_nothing(w.sim_ns)) {
+      without += (without.empty() ? "" : ", ") + r.title;
+      continue;
+    }
+    t.add({r.title, time_of(r.faster_ns), change(r.faster_ns, w.sim_ns),
+           change(r.predicted_faster_ns, w.sim_ns) + (r.faster_other_order ? "~" : ""),
+           error(r.predicted_faster_ns, r.faster_ns), time_of(r.slower_ns), change(r.slower_ns, w.sim_ns),
+           change(r.predicted_slower_ns, w.sim_ns) + (r.slower_other_order ? "~" : ""),
+           error(r.predicted_slower_ns, r.slower_ns)});
+  }
+  out << "\n" << t.text();
+  const auto other_order = [](const WhatIf::Row& r) { return r.faster_other_order || r.slower_other_order; };
+  if (std::any_of(w.rows.begin(), w.rows.end(), other_order))
+    out << "~ some server would be reached in another order: the prediction keeps the run's\n";
+  if (!without.empty()) out << "no effect: " << without << "\n";
+  for (const WhatIf::Row& r : w.rows) {
+    if (!r.fault.empty()) out << r.part << ": " << r.fault << "\n";
+  }
+}
+
+void write_what_if_csv(std::ostream& out, const WhatIf& w) {
+  const auto field = [](const std::optional<double>& ns) { return ns ? fmt::format("{:.6f}", *ns) : std::string(); };
+  out << "part,sim_ns,faster_ns,slower_ns,predicted_faster_ns,predicted_slower_ns\n";
+  for (const WhatIf::Row& r : w.rows) {
+    print_to(out, "{},{:.6f},{},{},{},{}\n", r.part, w.sim_ns, field(r.faster_ns), field(r.slower_ns),
+             field(r.predicted_faster_ns), field(r.predicted_slower_ns));
+  }
+}
+
+void write_what_if_json(std::ostream& out, const WhatIf& what) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('{').field("sim_ns", what.sim_ns).field("verdict", what.verdict).key("parts").open('[');
+  for (const WhatIf::Row& r : what.rows) {
+    w.open('{').field("part", r.part).field("title", r.title).field("faster_ns", r.faster_ns);
+    w.field("slower_ns", r.slower_ns).field("predicted_faster_ns", r.predicted_faster_ns);
+    w.field("predicted_slower_ns", r.predicted_slower_ns);
+    w.field("faster_other_order", r.faster_other_order).field("slower_other_order", r.slower_other_order);
+    if (!r.fault.empty()) w.field("fault", r.fault);
+    w.close('}');
+  }
+  w.close(']').close('}');
+  out << text << '\n';
+}
+
+void write_what_if_svg(std::ostream& out, const WhatIf& w) {
+  constexpr double kLabel = 400, kPlot = 560, kRow = 22, kTop = 46, kEnd = 70;
+  double widest = 0.01;
+  std::vector<WhatIf::Row> rows;
+  for (const WhatIf::Row& r : w.rows) {
+    if (r.changes_nothing(w.sim_ns)) continue;
+    rows.push_back(r);
+    for (const auto& ns : {r.faster_ns, r.slower_ns}) {
+      if (ns) widest = std::max(widest, std::abs(*ns / w.sim_ns - 1));
+    }
+  }
+  const double middle = kLabel + kPlot / 2, scale = kPlot / 2 / widest;
+  const double height = kTop + kRow * static_cast<double>(rows.size()) + 14;
+  print_to(out,
+           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"sans-serif\" "
+           "font-size=\"12\">\n<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"white\"/>\n"
+           "<text x=\"{2:g}\" y=\"16\" text-anchor=\"middle\">{3:.3f} ns; twice as fast (dark), half as fast (light): "
+           "change in %</text>\n",
+           kLabel + kPlot + kEnd, height, middle, w.sim_ns);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const WhatIf::Row& r = rows[i];
+    const double y = kTop + kRow * static_cast<double>(i);
+    print_to(out, "<text x=\"{:g}\" y=\"{:g}\" text-anchor=\"end\">{}</text>\n", kLabel - 50, y + 13, r.title);
+    const auto bar = [&](const std::optional<double>& ns, const char* colour) {
+      if (!ns || std::abs(*ns / w.sim_ns - 1) < 5e-4) return;
+      const double change = *ns / w.sim_ns - 1, length = change * scale;
+      print_to(out, "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"16\" fill=\"{}\"/>\n",
+               middle + std::min(0.0, length), y, std::max(0.5, std::abs(length)), colour);
+      print_to(out, "<text x=\"{:.2f}\" y=\"{:g}\" text-anchor=\"{}\">{:+.1f}</text>\n",
+               middle + length + (length < 0 ? -4 : 4), y + 13, length < 0 ? "end" : "start", 100 * change);
+    };
+    bar(r.slower_ns, "#b9c4d6");
+    bar(r.faster_ns, "#1f4e8c");
+  }
+  print_to(out, "<line x1=\"{0:g}\" x2=\"{0:g}\" y1=\"{1:g}\" y2=\"{2:g}\" stroke=\"black\"/>\n</svg>\n", middle,
+           kTop - 6, height - 6);
+}
+
+}  // namespace kernbench

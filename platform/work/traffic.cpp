@@ -1,0 +1,192 @@
+#include "kernbench/platform/work/traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/deadlock.h"
+#include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/elaborate/stopped.h"
+#include "kernbench/platform/platform.h"
+
+namespace kernbench {
+
+namespace {
+
+/// Issues the requests at their times, in the order of (time, input). Of those that wait for one channel only the first
+/// is given to the initiator; the others are a list of numbers until it is their turn.
+class TrafficDriver {
+ public:
+  static constexpr uint32_t kMostRequests = ~0u;
+  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests, std::vector<TrafficAccount>* accounts)
+      : platform_(platform),
+        requests_(requests),
+        results_(requests.size()),
+        behind_(requests.size(), kNone),
+        lines_(RequestPort::kMostLines * platform.graph().nodes.size()) {
+    if (accounts) {
+      accounts->resize(requests.size());
+      accounts_ = accounts->data();
+    }
+    const auto issue_fs = [](const TrafficRequest& r) { return Timeline::to_fs(r.issue_ns); };
+    const auto later = [&](const TrafficRequest& a, const TrafficRequest& b) { return issue_fs(a) > issue_fs(b); };
+    if (std::adjacent_find(requests.begin(), requests.end(), later) != requests.end()) {
+      by_time_.reserve(requests.size());
+      for (size_t i = 0; i < requests.size(); ++i) by_time_.emplace_back(issue_fs(requests[i]), i);
+      std::sort(by_time_.begin(), by_time_.end());
+    }
+    schedule();
+  }
+
+  std::vector<TrafficResult> take_results() { return std::move(results_); }
+  size_t unfinished() const { return requests_.size() - finished_; }
+
+ private:
+  static constexpr uint32_t kNone = kMostRequests;  ///< no request
+  struct Line {                                     // of requests before one channel
+    uint32_t last = kNone;                          ///< of those that wait
+    bool waits = false;                             ///< the initiator has one that waits; the others are behind it
+  };
+  struct alignas(64) Slot {  // a request that an initiator has; in two cache lines, without its rows
+    MemoryRequest request;
+    TrafficDriver* driver = nullptr;
+    Line* line = nullptr;
+    uint32_t index = 0;  ///< of the request
+    Rows rows;           ///< of what is no plain read or write
+  };
+
+  /// The request that is issued as the nth.
+  size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
+
+  Line& line_of(const TrafficRequest& r, RequestPort& port) {
+    Rows rows;
+    rows.atomic = r.atomic;
+    MemoryRequest asked;
+    asked.write = r.write;
+    asked.rows = &rows;
+    return lines_[RequestPort::kMostLines * size_t{r.initiator} + port.line_of(asked)];
+  }
+
+  void schedule() {
+    if (next_ == requests_.size()) return;
+    // After whatever else happens inside initiators at that instant.
+    platform_.timeline().at(requests_[nth(next_)].issue_ns, Order(Order::kEngines, ~0u, 0),
+                            call<&TrafficDriver::issue>(*this));
+  }
+
+  void issue() {
+    const uint64_t now = Timeline::to_fs(requests_[nth(next_)].issue_ns);
+    for (; next_ < requests_.size(); ++next_) {
+      const auto i = static_cast<uint32_t>(nth(next_));
+      const TrafficRequest& r = requests_[i];
+      if (Timeline::to_fs(r.issue_ns) != now) break;
+      RequestPort& port = *platform_.request_port(r.initiator);
+      Line& line = line_of(r, port);
+      if (line.waits) behind_[line.last] = i;
+      line.last = i;
+      if (std::exchange(line.waits, true)) continue;
+      port.request(slot_for(i, line));
+    }
+    schedule();
+  }
+
+  MemoryRequest& slot_for(uint32_t i, Line& line) {
+    if (idle_.empty()) {
+      slots_.emplace_back();
+      idle_.push_back(&slots_.back());
+    }
+    Slot& s = *idle_.back();
+    idle_.pop_back();
+    const TrafficRequest& r = requests_[i];
+    s.request.write = r.write;
+    s.request.address = r.address;
+    s.request.nbytes = r.nbytes;
+    s.request.issue_ns = r.issue_ns;
+    s.request.rows = nullptr;
+    if (r.atomic != AtomicKind::none || r.unanswered) {
+      s.rows = {1, r.nbytes, 0};
+      s.rows.atomic = r.atomic;
+      s.rows.unanswered = r.unanswered;
+      s.request.rows = &s.rows;
+    }
+    s.request.done = &TrafficDriver::done;
+    s.request.context = &s;
+    s.request.next_in_line = &TrafficDriver::next_in_line;
+    s.driver = this;
+    s.line = &line;
+    s.index = i;
+    return s.request;
+  }
+
+  /// Where lines take turns the requests come in the order of the file: what is wanted soon of them and their results.
+  void ask_for_those_behind(uint32_t i) const {
+    constexpr size_t kAhead = 12;
+    if (i + kAhead >= requests_.size()) return;
+    fetch_lines(&requests_[i + kAhead].issue_ns, 1);
+    fetch_lines(&results_[i + kAhead], 1);
+  }
+
+  static MemoryRequest* next_in_line(MemoryRequest& request) {
+    const Slot& s = *static_cast<Slot*>(request.context);
+    TrafficDriver& me = *s.driver;
+    const uint32_t next = me.behind_[s.index];
+    if (next != kNone) {
+      me.ask_for_those_behind(next);
+      return &me.slot_for(next, *s.line);
+    }
+    s.line->waits = false;
+    return nullptr;
+  }
+
+  static void done(MemoryRequest& request, const FabricTransaction& x) {
+    Slot& s = *static_cast<Slot*>(request.context);
+    TrafficDriver& me = *s.driver;
+    me.results_[s.index] = {x.grant_ns, x.done_ns,
+                            me.platform_.system().mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows)};
+    if (me.accounts_) {
+      me.accounts_[s.index] = {x.grant_ns - x.issue_ns, x.overhead_ns,   x.wire_ns,        x.drain_ns,
+                               x.store_forward_ns,      x.link_queue_ns, x.memory_queue_ns};
+    }
+    me.idle_.push_back(&s);
+    ++me.finished_;
+  }
+
+  Platform& platform_;
+  const std::vector<TrafficRequest>& requests_;
+  std::vector<TrafficResult> results_;
+  TrafficAccount* accounts_ = nullptr;  // where they are asked for
+  std::deque<Slot> slots_;
+  std::vector<Slot*> idle_;
+  std::vector<uint32_t> behind_;                      // by request: the next of its line
+  std::vector<Line> lines_;                           // by initiator and line
+  std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request; empty if they are in that order
+  size_t next_ = 0;
+  size_t finished_ = 0;
+};
+
+}  // namespace
+
+std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
+                                       std::vector<TrafficAccount>* accounts) {
+  // These are all the requests there will be.
+  for (const TrafficRequest& r : requests)
+    platform.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
+  platform.machine().run_ahead();
+  platform.routes().close();
+  if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
+  TrafficDriver driver(platform, requests, accounts);
+  simulate();
+  throw_if_stopped(platform.machine());
+  if (driver.unfinished() > 0) {
+    std::vector<std::string> lines{
+        fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size())};
+    for (const std::string& line : stuck_report(platform.machine())) lines.push_back("  " + line);
+    throw RunError(std::move(lines));
+  }
+  return driver.take_results();
+}
+
+}  // namespace kernbench

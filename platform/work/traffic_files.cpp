@@ -1,0 +1,248 @@
+// What `kernbench traffic` reads and writes.
+#include <fmt/compile.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <istream>
+#include <iterator>
+#include <ostream>
+#include <string_view>
+#include <unordered_map>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/platform/elaborate/machine.h"
+#include "kernbench/platform/run/spec/run_document.h"
+#include "kernbench/platform/work/traffic.h"
+
+namespace kernbench {
+
+namespace {
+
+constexpr const char* kHeader = "id,issue_ns,initiator,op,address,bytes";
+constexpr double kLatestIssueNs = 1e12;  // 1,000 s; what fits the kernel's clock at 1 fs with room to spare
+constexpr size_t kMaxFaults = 20;
+
+struct Op {
+  const char* name;
+  bool write;
+  AtomicKind atomic;
+  bool unanswered = false;
+};
+constexpr Op kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
+                       {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
+                       {"red", true, AtomicKind::reduce},      {"cas", true, AtomicKind::compare}};
+
+/// Whether all of the text was the number.
+bool is_all_of(std::string_view s, std::from_chars_result r) {
+  return r.ec == std::errc() && r.ptr == s.data() + s.size();
+}
+
+bool parse(std::string_view s, double& v) {
+  return is_all_of(s, std::from_chars(s.data(), s.data() + s.size(), v));
+}
+
+bool parse(std::string_view s, uint64_t& v, int base = 10) {
+  return is_all_of(s, std::from_chars(s.data(), s.data() + s.size(), v, base));
+}
+
+bool parse_address(std::string_view s, uint64_t& v) {
+  const bool hex = s.size() > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+  return hex ? parse(s.substr(2), v, 16) : parse(s, v);
+}
+
+/// About how many lines of so many bytes the stream has; 0 where it does not tell.
+size_t lines_of(std::istream& in, size_t bytes) {
+  const std::istream::pos_type here = in.tellg();
+  if (here < 0 || !in.seekg(0, std::ios::end)) return 0;
+  const std::istream::pos_type end = in.tellg();
+  in.seekg(here);
+  return static_cast<size_t>(end) / bytes + 1;
+}
+
+/// Reads line by line, keeps every fault up to a number that a person can read.
+class TrafficReader {
+ public:
+  TrafficReader(std::istream& in, const std::string& file, Machine& machine)
+      : in_(in), file_(file), machine_(machine) {}
+
+  std::vector<TrafficRequest> read() {
+    std::vector<TrafficRequest> requests;
+    std::string line;
+    bool header = false;
+    while (std::getline(in_, line)) {
+      ++line_;
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty()) continue;
+      if (!header) {
+        read_header(line);
+        header = true;
+        continue;
+      }
+      TrafficRequest r;
+      if (!read_row(line, r)) continue;
+      if (requests.empty()) requests.reserve(lines_of(in_, line.size() + 1));
+      requests.push_back(std::move(r));
+    }
+    if (in_.bad()) throw InputError(file_ + ": cannot be read to its end");
+    line_ = 1;
+    if (!header) fault("header", fmt::format("the file is empty, expected '{}'", kHeader));
+    if (!faults_.empty()) throw InputError(faults_);
+    return requests;
+  }
+
+ private:
+  void fault(const char* field, const std::string& message) {
+    faults_.push_back(fmt::format("{}:{}: {}: {}", file_, line_, field, message));
+    if (faults_.size() < kMaxFaults) return;
+    faults_.push_back(file_ + ": further faults are not listed");
+    throw InputError(faults_);
+  }
+  void expected(const char* field, std::string_view found, const char* what) {
+    fault(field, fmt::format("found {}, expected {}", in_quotes(found), what));
+  }
+
+  void read_header(std::string_view line) {
+    if (line == kHeader) return;
+    expected("header", line, fmt::format("'{}'", kHeader).c_str());
+    throw InputError(faults_);
+  }
+
+  /// Whether the row has no fault.
+  bool read_row(std::string_view line, TrafficRequest& r) {
+    std::array<std::string_view, 6> fields;
+    size_t count = 0;
+    for (size_t from = 0; from <= line.size(); ++count) {
+      const size_t comma = std::min(line.find(',', from), line.size());
+      if (count < fields.size()) fields[count] = line.substr(from, comma - from);
+      from = comma + 1;
+    }
+    if (count != fields.size()) {
+      fault("row", fmt::format("found {} fields, expected 6: {}", count, kHeader));
+      return false;
+    }
+    const size_t before = faults_.size();
+    const auto& [id, issue, initiator, op, address, bytes] = fields;
+    r.id.assign(id);
+    if (!parse(issue, r.issue_ns) || !std::isfinite(r.issue_ns) || r.issue_ns < 0 || r.issue_ns > kLatestIssueNs)
+      expected("issue_ns", issue, "a time in ns from 0 to 1e12");
+    read_initiator(initiator, r);
+    read_op(op, r);
+    if (!parse_address(address, r.address)) expected("address", address, "an address from 0 to 2^64 − 1");
+    if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
+    if (faults_.size() > before) return false;
+    try {
+      machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
+    } catch (const AccessError& e) {
+      fault("address", e.what());
+    }
+    return faults_.size() == before;
+  }
+
+  void read_op(std::string_view op, TrafficRequest& r) {
+    for (const Op& known : kOps) {
+      if (op != known.name) continue;
+      r.write = known.write;
+      r.atomic = known.atomic;
+      r.unanswered = known.unanswered;
+      return;
+    }
+    expected("op", op, "read, write, post, atomic, red or cas");
+  }
+
+  /// Each is looked for once among all nodes.
+  void read_initiator(std::string_view id, TrafficRequest& r) {
+    const auto known = initiators_.find(id_.assign(id));
+    if (known != initiators_.end()) {
+      r.initiator = known->second;
+      return;
+    }
+    const topology::Graph& graph = machine_.graph();
+    const auto node = graph.index_of.find(id_);
+    if (node == graph.index_of.end()) return expected("initiator", id, "a node of the topology");
+    r.initiator = node->second;
+    if (!machine_.blocks().request_port(r.initiator)) {
+      return fault("initiator", fmt::format("{} is a {}, expected a pe_dma, m_cpu, pcie_ep or port", in_quotes(id),
+                                            graph.nodes[r.initiator].kind));
+    }
+    initiators_.emplace(id_, r.initiator);
+  }
+
+  std::istream& in_;
+  const std::string& file_;
+  Machine& machine_;
+  std::string id_;  // what is looked for
+  std::unordered_map<std::string, uint32_t> initiators_;
+  size_t line_ = 0;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+const char* op_of(const TrafficRequest& r) {
+  for (const Op& op : kOps) {
+    if (op.write == r.write && op.atomic == r.atomic && op.unanswered == r.unanswered) return op.name;
+  }
+  return "?";
+}
+
+std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Machine& machine) {
+  return TrafficReader(in, file_name, machine).read();
+}
+
+void write_traffic_csv(std::ostream& out, const Machine& machine, const std::vector<TrafficRequest>& requests,
+                       const std::vector<TrafficResult>& results) {
+  out << "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
+  fmt::memory_buffer rows;
+  const auto write_out = [&] {
+    out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
+    rows.clear();
+  };
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const TrafficRequest& q = requests[i];
+    const TrafficResult& r = results[i];
+    const double latency = r.done_ns - q.issue_ns;
+    fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},{},{},{},{}"), q.id, machine.graph().nodes[q.initiator].id,
+                   op_of(q), q.address, q.nbytes);
+    const double times[] = {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns};
+    rows.reserve(rows.size() + std::size(times) * (kLongestFixed + 1) + 1);
+    char* to = rows.end();
+    for (double v : times) {
+      *to++ = ',';
+      to = write_fixed(to, v);
+    }
+    *to++ = '\n';
+    rows.resize(static_cast<size_t>(to - rows.data()));
+    if (rows.size() > 32'768) write_out();
+  }
+  write_out();
+}
+
+void write_traffic_json(std::ostream& out, const Machine& machine, const std::vector<TrafficRequest>& requests,
+                        const std::vector<TrafficResult>& results, const std::vector<TrafficAccount>& accounts,
+                        const spec::RunDocument& run) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::spaced);
+  spec::begin_report(w, run);
+  w.key("requests").open('[');
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const TrafficRequest& q = requests[i];
+    const TrafficResult& r = results[i];
+    const TrafficAccount& a = accounts[i];
+    const double latency = r.done_ns - q.issue_ns;
+    w.new_line(1).open('{').field("id", q.id).field("initiator", machine.graph().nodes[q.initiator].id);
+    w.field("op", op_of(q)).field("address", q.address).field("bytes", q.nbytes);
+    w.fixed("issue_ns", q.issue_ns).fixed("grant_ns", r.grant_ns).fixed("done_ns", r.done_ns);
+    w.fixed("latency_ns", latency).fixed("formula_ns", r.formula_ns).fixed("queueing_ns", latency - r.formula_ns);
+    w.fixed("grant_wait_ns", a.grant_wait_ns).fixed("overhead_ns", a.overhead_ns).fixed("wire_ns", a.wire_ns);
+    w.fixed("drain_ns", a.drain_ns).fixed("store_forward_ns", a.store_forward_ns);
+    w.fixed("link_queue_ns", a.link_queue_ns).fixed("memory_queue_ns", a.memory_queue_ns).close('}');
+    out << text;
+    text.clear();
+  }
+  w.new_line(0).close(']').close('}');
+  out << text << '\n';
+}
+
+}  // namespace kernbench
