@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench::cli {

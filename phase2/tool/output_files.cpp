@@ -6,9 +6,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench::cli {

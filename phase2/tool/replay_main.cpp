@@ -1,7 +1,7 @@
 // kernbench-replay: `kernbench replay` by itself, without SystemC.
 #include <CLI/CLI.hpp>
 
-#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/log_options.h"

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/output_files.h"

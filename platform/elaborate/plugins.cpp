@@ -10,8 +10,8 @@
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/systemc_models/core/component_registry.h"
 
 static_assert(std::string_view(KERNBENCH_PLUGIN_VERSION) == KERNBENCH_SOVERSION,

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/memory/system.h"

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/models/families.h"
 #include "kernbench/platform/topology/read/yaml_tree.h"

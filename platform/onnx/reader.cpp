@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "onnx.pb.h"
 

@@ -6,10 +6,10 @@
 
 #include "kernbench/kernel_api/seeded_input.h"
 #include "kernbench/phase2/check/reference_check.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/launch/expected_values.h"

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/triton/parser.h"
 
 namespace kernbench::triton {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 

@@ -14,8 +14,8 @@
 #include <map>
 #include <thread>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 
 namespace kernbench {
 

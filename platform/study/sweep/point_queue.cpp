@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/study/sweep/point_run.h"
 
 namespace kernbench::sweep {

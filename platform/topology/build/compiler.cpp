@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/topology/build/builders.h"
 #include "kernbench/platform/topology/build/flat_loader.h"
 #include "kernbench/platform/topology/build/graph_builder.h"

@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/log/checksum.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/topology/build/mesh_planner.h"
 #include "kernbench/platform/topology/read/spec.h"

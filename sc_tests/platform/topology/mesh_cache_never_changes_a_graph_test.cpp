@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/log/checksum.h"
-#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/view/print.h"

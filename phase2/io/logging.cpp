@@ -1,4 +1,4 @@
-#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/io/logging.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/logging.h"
 
 namespace kernbench::logging::log_messages_go_where_they_are_sent {
 namespace {
