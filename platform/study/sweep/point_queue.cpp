@@ -32,12 +32,12 @@ std::vector<PointQueue::Done> PointQueue::start_some() {
     const Words words = o_.words(id);
     const Store::Claim claim = this->claim(id, words);
     if (claim == Store::Claim::others) waiting_.push_back(id);
-    logging::info(logging::Room::study, [&] {
-      const char* what = claim == Store::Claim::mine   ? "simulated"
-                         : claim == Store::Claim::done ? "stored"
-                                                       : "another's";
-      return "point " + std::to_string(id) + " is " + what + ": " + command_text(words);
-    });
+    if (claim != Store::Claim::others) {
+      logging::info(logging::Room::study, [&] {
+        const char* how = claim == Store::Claim::done ? " is stored: " : " is simulated: ";
+        return "point " + std::to_string(id) + how + command_text(words);
+      });
+    }
     if (claim == Store::Claim::done) done.push_back({id, *o_.store->find(o_.key(id), true), Done::How::stored});
     if (claim != Store::Claim::mine) continue;
     try {
