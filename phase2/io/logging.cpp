@@ -40,7 +40,8 @@ std::optional<Enum> named(const Names& names, std::string_view name) {
 Message message_of(const spdlog::details::log_msg& m) {
   Message message;
   const std::string_view logger(m.logger_name.data(), m.logger_name.size());
-  message.room = *named<Room>(kRooms, logger.substr(kPrefix.size()));
+  // A logger of the user may share the sinks.
+  message.room = named<Room>(kRooms, logger.substr(std::min(kPrefix.size(), logger.size()))).value_or(Room::run);
   message.level = m.level >= spdlog::level::warn   ? Level::warn
                   : m.level == spdlog::level::info ? Level::info
                                                    : Level::debug;

@@ -91,7 +91,9 @@ TEST_F(Logging, loggers_are_spdlogs) {
   const auto logger = spdlog::get("kernbench.models");
   ASSERT_TRUE(logger);
   logger->info("from outside");
-  EXPECT_EQ(lines_, Lines{"models info from outside"});
+  const auto sink = logger->sinks().front();
+  spdlog::logger("mine", sink).info("of the user");
+  EXPECT_EQ(lines_, (Lines{"models info from outside", "run info of the user"}));
 }
 
 TEST_F(Logging, a_file_has_one_line_a_message_with_both_times) {
