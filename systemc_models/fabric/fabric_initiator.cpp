@@ -236,23 +236,4 @@ void FabricInitiator::done(FabricTransaction& x) {
   x.payload.release();
 }
 
-void FabricInitiator::ask_for_done(const FabricTransaction& x, int step) const {
-  if (step == 1) {
-    owner_.fetch_state();
-    fetch_lines(&node_, 1);
-    fetch_lines(x.hops, 2);
-    fetch_lines(x.route, (sizeof(Route) + 63) / 64);
-    fetch_lines(x.context, 4);
-  } else if (step == 2) {
-    for (uint32_t i = 0; i < x.hop_count; ++i) {
-      fetch_lines(x.hops[i].out, 1);
-      fetch_lines(x.hops[i].in, 1);
-    }
-    if (x.route->target) x.route->target->fetch_served();
-  } else if (step == 3) {
-    for (uint32_t i = 0; i < x.hop_count; ++i) fetch_lines(&x.hops[i].in->node(), 1);
-    x.route->fetch_worked();
-  }
-}
-
 }  // namespace kernbench

@@ -32,8 +32,7 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
   const uint64_t phase = period == 1 ? 0 : (address - r.base) % period;
   if (r.worked.empty()) r.worked.resize(kKept);
   const uint64_t hash = (nbytes * 2 + write) * 0x9e3779b97f4a7c15u + phase * 0xc2b2ae3d27d4eb4fu + rows.stride;
-  r.last_worked = (hash >> 32) % kKept;
-  Route::Worked& w = r.worked[r.last_worked];
+  Route::Worked& w = r.worked[(hash >> 32) % kKept];
   if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
       w.rows.bytes != rows.bytes || w.rows.stride != rows.stride || w.rows.atomic != rows.atomic ||
       w.rows.unanswered != rows.unanswered) {

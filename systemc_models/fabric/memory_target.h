@@ -186,12 +186,6 @@ class MemoryTarget : public Component, public FabricNode {
   /// Whether a response may take its link at once: none that leaves before can still come. Read headers leave a fixed
   /// time after their arrival, so none can overtake; acknowledgements may have to wait.
   bool departs_in_turn(const FabricTransaction&) const;
-  /// For ask_ahead(): what serving a transaction looks at, here and in what a derived class begins with.
-  void fetch_served() const {
-    fetch_lines(this, 1);
-    fetch_state();
-    fetch_lines(this + 1, 1);
-  }
   /// The number of a transaction that arrives now: what leaves at one instant leaves in that order (§9).
   uint64_t next_arrival() { return ++arrivals_; }
   /// With flits, of a write that serve() will be asked for as a whole when its last byte is there: all before `nbytes`

@@ -66,11 +66,6 @@ struct Route {
     LoneTime time;
   };
   mutable std::vector<Worked> worked;
-  mutable uint32_t last_worked = 0;  ///< index of the one that was asked for last
-  /// For ask_ahead().
-  void fetch_worked() const {
-    if (!worked.empty()) fetch_lines(&worked[last_worked], 2);
-  }
 };
 
 /// Sets what follows from the hops: bandwidths, and whether all is known.

@@ -352,13 +352,6 @@ void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   }
 }
 
-/// The item is known from the second step on.
-void PeDma::ask_for_done(const FabricTransaction& x, int step) const {
-  FabricInitiator::ask_for_done(x, step);
-  if (step == 1) fetch_lines(&items_, 1);
-  if (step > 1) ask_for_finish(*static_cast<const PeItem*>(x.context), step - 1);
-}
-
 // ---- messages between PEs
 
 tlm::tlm_sync_enum PeDma::item_in(PeItem& item, PePort& from, tlm::tlm_phase& phase) {
