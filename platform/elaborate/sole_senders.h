@@ -13,6 +13,7 @@ namespace kernbench {
 class LinkMode;
 class MemoryTarget;
 class Router;
+class Path;
 struct Route;
 
 /// Keeps who sends as long as it is one alone.
@@ -46,7 +47,7 @@ class SoleSenders {
   void from_routes();
 
  private:
-  const void* add_way(const Component& initiator, const Route&);
+  const void* add_path(const void* source, const Path&);
   void set(uint32_t edge, const void* sender);
   void tell_mode() const;
 

@@ -86,7 +86,7 @@ class Component : public sc_core::sc_module {
   }
 
  protected:
-  /// Its attribute. What others must know of it is told by its side: Stop::cost() (fabric/route.h),
+  /// Its attribute. What others must know of it is told by its side: PathHop::cost() (fabric/path.h),
   /// PeBlock::block_overhead_ns().
   double overhead_ns() const { return overhead_ns_; }
 

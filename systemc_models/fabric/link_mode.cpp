@@ -12,7 +12,7 @@
 
 namespace kernbench {
 
-LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+ZeroLoad LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   if (r.target) {
     const MemoryTarget& m = *r.target;
     checked_ns(m, "lone_service_ns()", m.lone_service_ns(r, write, address, nbytes, rows));
@@ -21,7 +21,7 @@ LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint
   return work_out(r, write, address, nbytes, rows, nullptr);
 }
 
-LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+ZeroLoad LinkMode::zero_load(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   constexpr size_t kKept = 16;                                          // a power of two
   if (rows.ranges) return worked_out(r, write, address, nbytes, rows);  // hardly any list comes twice
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
@@ -42,7 +42,7 @@ LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint6
 }
 
 double LinkMode::formula_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  return r.known ? lone_time(r, write, address, nbytes, rows).latency_ns : std::numeric_limits<double>::quiet_NaN();
+  return r.known ? zero_load(r, write, address, nbytes, rows).latency_ns : std::numeric_limits<double>::quiet_NaN();
 }
 
 void LinkMode::takes_effect(FabricTransaction& x, double finish_ns) {

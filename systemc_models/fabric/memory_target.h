@@ -147,7 +147,7 @@ class MemoryTarget : public Component, public FabricNode {
   }
   /// Whether that is what a transaction alone takes whatever came before it; false: also rows that are open, a refresh
   /// or a clock edge decide.
-  virtual bool lone_time_is_exact() const { return true; }
+  virtual bool zero_load_is_exact() const { return true; }
   /// Always the same ones in the same order.
   virtual std::vector<MemoryCounter> counters() const { return {}; }
   /// How many servers observers are told of (FabricObserver::channel_taken).

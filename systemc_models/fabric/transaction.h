@@ -19,6 +19,7 @@ class FabricTransaction;
 struct Credit;
 struct Flit;
 struct FlitStream;
+class Path;
 struct Route;
 
 /// Who moves a transaction's bytes (data contract §1): a foreign initiator's, or those of an op whose way passes a
@@ -126,6 +127,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   /// Of its responses, among those that leave the memory at one instant.
   Order departure_order() const { return Order(Order::kDepartures, memory_arrival, 0); }
   const Hop& last_hop() const { return hops[hop_count - 1]; }
+  /// The hops that it takes there, or back: path.h.
+  Path path(bool response) const;
   /// By which a response leaves its memory.
   const Hop& first_back() const { return back[back_count - 1]; }
   bool returns_elsewhere() const { return back != hops; }

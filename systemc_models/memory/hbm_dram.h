@@ -114,7 +114,7 @@ class HbmDram : public MemoryTarget {
   /// In an idle memory with closed rows, from a clock edge on, and no refresh on the way.
   double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
-  bool lone_time_is_exact() const override { return false; }
+  bool zero_load_is_exact() const override { return false; }
   double most_gbs(double edge_bw_gbs) const override;
   std::vector<MemoryCounter> counters() const override;
   uint64_t moved_bytes(const FabricTransaction& x) const override;
