@@ -70,7 +70,8 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
     // A channel is held for at least the time in which the memory serves the read alone.
-    const double drain = route.target->lone_drain_ns(route, false, address, nbytes, {1, nbytes, 0});
+    const double drain =
+        route.target->at_zero_load({route, false, address, nbytes, {1, nbytes, 0}}).finish_ns - route.target->end_ns();
     const bool bounds = drain > 0 && route.target->zero_load_is_exact();
     double flow = bounds ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
     if (edges_serve) flow = least(flow, route.read_bw);

@@ -42,9 +42,9 @@ void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, 
   const FlitServers* servers = r.target->flit_servers();
   if (!servers) {
     const double arrival = request.back().time_ns;
-    Service s;
-    s.header_leaves_ns = arrival + r.target->lone_header_ns(r, write, address, nbytes, rows);
-    s.finish_ns = arrival + r.target->lone_service_ns(r, write, address, nbytes, rows);
+    Service s = r.target->at_zero_load({r, write, address, nbytes, rows});
+    s.header_leaves_ns += arrival;
+    s.finish_ns += arrival;
     double done = 0;
     for (Flit& f : response) f.time_ns = write ? s.finish_ns : leaves_evenly_ns(f, done, nbytes, s);
     return;

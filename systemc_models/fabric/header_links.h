@@ -298,7 +298,7 @@ ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     wire += cross(hop);
   }
   ZeroLoad zero;
-  zero.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
+  zero.service_ns = r.target->at_zero_load({r, write, address, nbytes, rows}).finish_ns;
   const double drain_ns = zero.service_ns - r.target->end_ns();
   add(*r.target, static_cast<uint32_t>(r.hops.size()), false, {r.target->end_ns(), 0});
   // Data that a routed read asked for ends its path at the initiator; all other data at the memory.

@@ -42,7 +42,8 @@ struct ZeroLoadHop {
   double leave_ns() const { return arrive_ns + overhead_ns + store_forward_ns + drain_ns; }
 };
 
-/// A memory's service as the memory tells it.
+/// A memory's service as the memory states it, with its account: what of it is overhead, wait for others, data. The
+/// rest is the memory's own time.
 struct Service {
   double header_leaves_ns = 0;  ///< a read's response header leaves
   double finish_ns = 0;
@@ -50,6 +51,7 @@ struct Service {
   double stream_ns = -1;
   bool later = false;  ///< not known yet: the memory calls answer() when it is
   ServiceBound bound = ServiceBound::memory;
+  double overhead_ns = 0, queue_ns = 0, drain_ns = 0;
 };
 
 /// What holds of a mode's times beyond the contract's formulas: for who checks them.
@@ -102,7 +104,7 @@ class LinkMode {
   double formula_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
   /// The same worked out anew, with the nodes of its path where they are asked for.
   virtual ZeroLoad work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
-                            std::vector<ZeroLoadHop>* hops) const = 0;
+                            std::vector<ZeroLoadHop>* hops = nullptr) const = 0;
   /// Whether links are servers that messages wait for.
   virtual bool links_serve() const { return true; }
   /// What a message with so many bytes of data takes on a link, bytes.
@@ -122,9 +124,6 @@ class LinkMode {
   static void takes_effect(FabricTransaction&, double finish_ns);
 
   Fabric& fabric_;
-
- private:
-  ZeroLoad worked_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
 };
 
 template <class Mode>
