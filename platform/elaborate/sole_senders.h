@@ -41,7 +41,7 @@ class SoleSenders {
   void from_edges();
   /// A route that there will be.
   void add(const Component& initiator, const Route&);
-  /// One of messages, which nobody answers.
+  /// One of messages, which are posted.
   void add_messages(const Component& initiator, const Route&);
   /// Sets what follows from the routes: no others will be.
   void from_routes();

@@ -138,7 +138,7 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
 /// What goes over each edge of its way, and through each router on it, there and back.
 void Activity::add_way(const FabricTransaction& x, Span span) {
   const System& system = machine_.system();
-  const bool back = !x.posted && !x.rows.unanswered && system.responses_travel();
+  const bool back = !x.rows.posted && system.responses_travel();
   const auto bits_on_link = [&](bool response) {
     const double bytes = system.mode().bytes_on_link(static_cast<double>(x.data_bytes(response))) +
                          static_cast<double>(response ? 0 : x.rows.list_bytes);

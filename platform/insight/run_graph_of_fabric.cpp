@@ -401,7 +401,7 @@ void RunGraphRecorder::responds(const FabricTransaction& x, Access& a) {
 
 Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTransaction& x, Access& a, double t) {
   if (a.finished == kNone) return graph_.add(t, a.op, {a.travellers.front().last});
-  if (!responses_travel_ || x.rows.unanswered || x.hop_count == 0) return a.finished;
+  if (!responses_travel_ || x.rows.posted || x.hop_count == 0) return a.finished;
   if (!a.responds) responds(x, a);
   const CostPart overhead = of_node(initiator, x.initiator->node().end_ns());
   const Cause& first = a.travellers.front().last;

@@ -106,10 +106,10 @@ class TrafficDriver {
     s.request.nbytes = r.nbytes;
     s.request.issue_ns = r.issue_ns;
     s.request.rows = nullptr;
-    if (r.atomic != AtomicKind::none || r.unanswered) {
+    if (r.atomic != AtomicKind::none || r.posted) {
       s.rows = {1, r.nbytes, 0};
       s.rows.atomic = r.atomic;
-      s.rows.unanswered = r.unanswered;
+      s.rows.posted = r.posted;
       s.request.rows = &s.rows;
     }
     s.request.done = &TrafficDriver::done;

@@ -100,7 +100,7 @@ class FabricInitiator {
     DataMover* mover = nullptr;
     const uint8_t* data = nullptr;  ///< MemoryRequest's
   };
-  /// Of `nbytes` from offset 0 of its place, to the block `end`; nobody answers it.
+  /// Of `nbytes` from offset 0 of its place, to the block `end`; posted.
   struct Message {
     const Route* route = nullptr;
     uint32_t end = 0;

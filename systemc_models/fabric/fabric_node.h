@@ -26,18 +26,13 @@ struct PassingMessage {
   bool response = false;
   uint64_t address = 0, nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
-  bool unanswered = false;  ///< a posted write: nothing comes back
+  bool posted = false;  ///< nothing comes back
   PassingMessage() = default;
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes)
       : PassingMessage(writes, is_response, at, bytes, Rows{}) {}
   /// Of an access that does what the rows say.
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, const Rows& rows)
-      : write(writes),
-        response(is_response),
-        address(at),
-        nbytes(bytes),
-        atomic(rows.atomic),
-        unanswered(rows.unanswered) {}
+      : write(writes), response(is_response), address(at), nbytes(bytes), atomic(rows.atomic), posted(rows.posted) {}
   PassingMessage(const FabricTransaction& x, bool is_response)
       : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows) {}
   bool has_data() const { return kind().has_data(write, response); }

@@ -70,7 +70,7 @@ void FlitLinks::source_turn(FabricTransaction& x) {
 
 void FlitLinks::send_message(FabricTransaction& x) {
   go_on({*x.flits.front(), static_cast<uint32_t>(x.flits.size())});
-  if (x.posted) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
+  if (x.message) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
 }
 
 tlm::tlm_sync_enum FlitLinks::request_at_router(FabricTransaction& x, Router& router, FabricPort& in,
@@ -240,7 +240,7 @@ void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
 
 /// With an acknowledgement, or with the old bytes of an atomic, which are all there at finish_ns.
 void FlitLinks::answer_write(FabricTransaction& x, MemoryTarget& memory, double finish_ns) {
-  if (x.rows.unanswered) {
+  if (x.rows.posted) {
     x.served();
     return x.initiator->end_at(x, finish_ns);
   }
@@ -386,7 +386,7 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
 void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
   const Route& r = *x.route;
   const PassingMessage request{x, false}, response{x, true};
-  const bool whole = x.posted || x.memory_arrival > 0 || !x.went_outside;
+  const bool whole = x.message || x.memory_arrival > 0 || !x.went_outside;
   x.overhead_ns = x.memory_arrival > 0 && r.target ? r.target->end_ns() : 0;
   x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
   const Path there = r.path(false), back = r.path(true);
@@ -394,7 +394,7 @@ void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
     const PathHop hop = there[i], answer = back[back.size() - 1 - i];
     x.overhead_ns += hop.cost(request).overhead_ns;
     x.wire_ns += hop.wire_ns();
-    if (!x.posted) {
+    if (!x.rows.posted) {
       x.overhead_ns += answer.cost(response).overhead_ns;
       x.wire_ns += answer.wire_ns();
     }
@@ -407,14 +407,14 @@ void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
 /// where it ends at x.time_ns, store-and-forward is part of that.
 void FlitLinks::complete_account(FabricTransaction& x) const {
   const Route& r = *x.route;
-  const double latency_ns = (x.posted ? x.time_ns : x.done_ns) - x.grant_ns;
+  const double latency_ns = (x.message ? x.time_ns : x.done_ns) - x.grant_ns;
   if (!r.known) {
     account_past_foreign_blocks(x);
     x.link_queue_ns = latency_ns - x.overhead_ns - x.wire_ns - x.memory_queue_ns - x.outside_ns;
     return;
   }
   const ZeroLoad zero = zero_load(r, x.write, x.address, x.nbytes, x.rows);
-  x.overhead_ns = x.posted ? 0 : r.target->end_ns();
+  x.overhead_ns = x.message ? 0 : r.target->end_ns();
   x.wire_ns = 0;
   const auto add = [&](bool back) {
     const PassingMessage message{x, back};
@@ -424,8 +424,8 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
     }
   };
   add(false);
-  if (!x.posted && !x.rows.unanswered) add(true);
-  x.store_forward_ns = x.posted ? 0 : zero.store_forward_ns;
+  if (!x.rows.posted) add(true);
+  x.store_forward_ns = x.message ? 0 : zero.store_forward_ns;
   x.drain_ns = zero.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
   x.link_queue_ns = latency_ns - zero.latency_ns;
   if (!x.served_whole) return;

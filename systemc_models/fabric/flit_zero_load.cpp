@@ -129,7 +129,7 @@ ZeroLoad FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   request.enter(r.target->flit_servers() ? overhead : 0, false);  // serve() has the overhead in it
   add(*r.target, static_cast<uint32_t>(r.hops.size()), false, arrive, overhead, arrive + overhead);
   serve_alone(r, write, address, nbytes, rows, request.flits(), response.flits());
-  if (rows.unanswered) return ends(response.first_ns());  // when its memory is finished with it
+  if (rows.posted) return ends(response.first_ns());  // when its memory is finished with it
   if (hops) hops->back().drain_ns = response.first_ns() - left;
   left = response.first_ns();
   for (const PathHop& hop : r.path(true)) {

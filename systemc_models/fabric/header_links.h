@@ -125,7 +125,7 @@ class HeaderLinks : public LinkMode {
   // Requests.
   void leave_source(FabricTransaction& x) {
     FabricPort& out = *x.hops[0].out;
-    if (x.posted) return post(x, out);
+    if (x.message) return post(x, out);
     if (request_on(x, out)) x.initiator->response_back(x);
   }
   /// Its source is free when its data would have passed the slowest link.
@@ -217,7 +217,7 @@ class HeaderLinks : public LinkMode {
     x.tail_ns = s.finish_ns - leaves;
     memory.tell_finished(x, s.finish_ns);
     x.served();
-    if (x.rows.unanswered) {
+    if (x.rows.posted) {
       x.initiator->end_at(x, s.finish_ns);
       return false;
     }
@@ -288,7 +288,7 @@ ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     return crossed_ns = crossing_ns(*hop.link, hop.response);
   };
   const PassingMessage request{write, false, address, nbytes, rows}, response{write, true, address, nbytes, rows};
-  const bool travels = fabric_.responses_travel() && !rows.unanswered;
+  const bool travels = fabric_.responses_travel() && !rows.posted;
   NodeCost there, back;
   double wire = 0, wire_back = 0;
   for (const PathHop& hop : r.path(false)) {

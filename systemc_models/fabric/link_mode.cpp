@@ -26,7 +26,7 @@ ZeroLoad LinkMode::zero_load(const Route& r, bool write, uint64_t address, uint6
   Route::Worked& w = r.worked[(hash >> 32) % kKept];
   if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
       w.rows.bytes != rows.bytes || w.rows.stride != rows.stride || w.rows.atomic != rows.atomic ||
-      w.rows.unanswered != rows.unanswered) {
+      w.rows.posted != rows.posted) {
     w = {write, nbytes, phase, rows, work_out(r, write, address, nbytes, rows)};
   }
   return w.time;

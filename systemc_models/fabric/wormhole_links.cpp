@@ -235,7 +235,7 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
   }
   switch (q.place) {
     case FlitQueue::Place::initiator:
-      if (last && x.posted) x.initiator->message_left(x, o.link.free_ns);
+      if (last && x.message) x.initiator->message_left(x, o.link.free_ns);
       return offer(q);
     case FlitQueue::Place::input:
       return advance(static_cast<InputChannel&>(q));
@@ -297,7 +297,7 @@ void WormholeLinks::take(InputChannel& v) {
     FabricTransaction& x = *f.transaction;
     FabricPort& in = port_of(f);
     const double now = timeline().now_ns();
-    if (v.port.limited() && f.last && !x.rows.unanswered) {
+    if (v.port.limited() && f.last && !x.rows.posted) {
       Outlet& outlet = outlets_[&memory];
       if (outlet.waiting >= v.port.buffers.flits) return outlet.stalled.push_back(&v);
     }
