@@ -18,14 +18,14 @@ namespace {
 /// The path of messages, and the ring at its end.
 struct Way {
   Route route;
-  std::vector<double> ns;  ///< of a message that fills a slot: by hop overhead and wire, then store-and-forward
+  std::vector<double> of_slot_ns;  ///< of a message that fills a slot: by hop overhead and wire, then store-and-forward
   QueueRing ring;
 
   Way(Route r, QueueRing at) : route(std::move(r)), ring(std::move(at)) {
-    for_each_ns(ring.slot_bytes, [&](double hop_ns) { ns.push_back(hop_ns); });
+    for_each_ns(ring.slot_bytes, [&](double hop_ns) { of_slot_ns.push_back(hop_ns); });
   }
   bool operator==(const Way& o) const {
-    return route.write_bw == o.route.write_bw && ns == o.ns && ring.slot_bytes == o.ring.slot_bytes &&
+    return route.write_bw == o.route.write_bw && of_slot_ns == o.of_slot_ns && ring.slot_bytes == o.ring.slot_bytes &&
            ring.write == o.ring.write && ring.read == o.ring.read;
   }
   LaunchCosts::Message message(uint64_t nbytes) const {
@@ -48,8 +48,8 @@ struct Way {
 
 struct HashOfWay {
   size_t operator()(const Way& w) const {
-    size_t hash = w.ns.size();
-    for (const double ns : w.ns) hash = hash * 31 + std::hash<double>()(ns);
+    size_t hash = w.of_slot_ns.size();
+    for (const double ns : w.of_slot_ns) hash = hash * 31 + std::hash<double>()(ns);
     return hash;
   }
 };
