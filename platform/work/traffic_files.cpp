@@ -28,7 +28,7 @@ struct AccessOp {
   const char* name;
   bool write;
   AtomicKind atomic;
-  bool unanswered = false;
+  bool posted = false;
 };
 constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
                              {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
@@ -145,7 +145,7 @@ class TrafficReader {
       if (op != known.name) continue;
       r.write = known.write;
       r.atomic = known.atomic;
-      r.unanswered = known.unanswered;
+      r.posted = known.posted;
       return;
     }
     expected("op", op, "read, write, post, atomic, red or cas");
@@ -182,7 +182,7 @@ class TrafficReader {
 
 const char* op_of(const TrafficRequest& r) {
   for (const AccessOp& op : kOps) {
-    if (op.write == r.write && op.atomic == r.atomic && op.unanswered == r.unanswered) return op.name;
+    if (op.write == r.write && op.atomic == r.atomic && op.posted == r.posted) return op.name;
   }
   return "?";
 }
