@@ -101,7 +101,7 @@ Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   return kept = cost;
 }
 
-CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory, const FabricTransaction& x) const {
+CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory) const {
   return {Resource::memory, false, memory.index(), memory.end_ns()};
 }
 
@@ -303,7 +303,7 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   if (step == MemoryStep::arrived || !x.served_whole || a.queued != kNone) return;
   const Cause there = at_memory(x, a);
   comes_to(m.last, there);
-  const CostPart overhead = overhead_of(memory, x);
+  const CostPart overhead = overhead_of(memory);
   const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
   a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {free, graph_.cost(overhead)}});
 }
@@ -316,7 +316,7 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   MemoryState& m = memories_[memory.index()];
   if (m.channels.size() <= number) m.channels.resize(number + 1);
   if (a.queued == kNone) {
-    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory, x))});
+    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory))});
     comes_to(m.last, {a.queued, 0});
   }
   const CostPart held{m.bandwidth, false, memory.index(), to - from};
