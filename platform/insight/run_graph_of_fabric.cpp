@@ -71,10 +71,11 @@ RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   const auto per_byte = [&](const Link& link) { return of_link(link, link.bw_gbs > 0 ? 1 / link.bw_gbs : 0); };
   for (const bool response : {false, true}) {
     const Path path = route.path(response);
-    for (const PathHop& hop : path) {
-      w.alike = w.alike && (hop.number == 0 || hop.node().costs_alike());
+    for (uint32_t i = 0; i < path.size(); ++i) {
+      const PathHop hop = path.at_node(i);
+      w.alike = w.alike && (i == 0 || hop.node().costs_alike());
       add_bandwidth(response ? w.read : w.write, per_byte(*hop.link));
-      if (hop.number + 1 < path.size()) add_bandwidth(response ? w.read_inner : w.write_inner, per_byte(*hop.link));
+      if (i + 1 < path.size()) add_bandwidth(response ? w.read_inner : w.write_inner, per_byte(*hop.link));
     }
   }
   return w;
