@@ -71,10 +71,11 @@ RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   const auto per_byte = [&](const Link& link) { return of_link(link, link.bw_gbs > 0 ? 1 / link.bw_gbs : 0); };
   for (const bool response : {false, true}) {
     const Path path = route.path(response);
-    for (const PathHop& hop : path) {
-      w.alike = w.alike && (hop.number == 0 || hop.node().costs_alike());
+    for (uint32_t i = 0; i < path.size(); ++i) {
+      const PathHop hop = path.at_node(i);
+      w.alike = w.alike && (i == 0 || hop.node().costs_alike());
       add_bandwidth(response ? w.read : w.write, per_byte(*hop.link));
-      if (hop.number + 1 < path.size()) add_bandwidth(response ? w.read_inner : w.write_inner, per_byte(*hop.link));
+      if (i + 1 < path.size()) add_bandwidth(response ? w.read_inner : w.write_inner, per_byte(*hop.link));
     }
   }
   return w;
@@ -101,7 +102,7 @@ Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   return kept = cost;
 }
 
-CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory, const FabricTransaction& x) const {
+CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory) const {
   return {Resource::memory, false, memory.index(), memory.end_ns()};
 }
 
@@ -303,7 +304,7 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   if (step == MemoryStep::arrived || !x.served_whole || a.queued != kNone) return;
   const Cause there = at_memory(x, a);
   comes_to(m.last, there);
-  const CostPart overhead = overhead_of(memory, x);
+  const CostPart overhead = overhead_of(memory);
   const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
   a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {free, graph_.cost(overhead)}});
 }
@@ -316,7 +317,7 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   MemoryState& m = memories_[memory.index()];
   if (m.channels.size() <= number) m.channels.resize(number + 1);
   if (a.queued == kNone) {
-    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory, x))});
+    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory))});
     comes_to(m.last, {a.queued, 0});
   }
   const CostPart held{m.bandwidth, false, memory.index(), to - from};

@@ -390,8 +390,8 @@ void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
   x.overhead_ns = x.memory_arrival > 0 && r.target ? r.target->end_ns() : 0;
   x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
   const Path there = r.path(false), back = r.path(true);
-  for (size_t i = 0; i < there.size(); ++i) {
-    const PathHop hop = there[i], answer = back[back.size() - 1 - i];
+  for (uint32_t i = 0; i < there.size(); ++i) {
+    const PathHop hop = there.at_node(i), answer = back.at_node(i);
     x.overhead_ns += hop.cost(request).overhead_ns;
     x.wire_ns += hop.wire_ns();
     if (!x.rows.posted) {
@@ -414,17 +414,20 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
     return;
   }
   const ZeroLoad zero = zero_load(r, x.write, x.address, x.nbytes, x.rows);
-  x.overhead_ns = x.message ? 0 : r.target->end_ns();
-  x.wire_ns = 0;
-  const auto add = [&](bool back) {
-    const PassingMessage message{x, back};
-    for (const PathHop& hop : r.path(back)) {
-      x.overhead_ns += hop.cost(message).overhead_ns;
-      x.wire_ns += hop.link->wire_ns;
+  NodeCost there, back;
+  double wire = 0, wire_back = 0;
+  const auto add = [&](const Path& path, bool response, NodeCost& cost, double& wire_ns) {
+    const PassingMessage message{x, response};
+    for (uint32_t i = 0; i < path.size(); ++i) {
+      const PathHop hop = path.at_node(i);
+      cost += hop.cost(message);
+      wire_ns += hop.link->wire_ns;
     }
   };
-  add(false);
-  if (!x.rows.posted) add(true);
+  add(r.path(false), false, there, wire);
+  if (!x.rows.posted) add(r.path(true), true, back, wire_back);
+  x.overhead_ns = x.message ? there.overhead_ns : there.overhead_ns + back.overhead_ns + r.target->end_ns();
+  x.wire_ns = wire + wire_back;
   x.store_forward_ns = x.message ? 0 : zero.store_forward_ns;
   x.drain_ns = zero.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
   x.link_queue_ns = latency_ns - zero.latency_ns;

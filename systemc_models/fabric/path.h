@@ -35,8 +35,9 @@ class Path {
       : hops_(hops), count_(static_cast<uint32_t>(count)), response_(response) {}
   size_t size() const { return count_; }
   /// The n-th hop that the message takes.
-  PathHop operator[](size_t n) const {
-    const auto i = static_cast<uint32_t>(response_ ? count_ - 1 - n : n);
+  PathHop operator[](size_t n) const { return at_node(static_cast<uint32_t>(response_ ? count_ - 1 - n : n)); }
+  /// The hop of a node by its number. Sums over it are the same to the last bit in both directions.
+  PathHop at_node(uint32_t i) const {
     const Hop& at = hops_[i];
     PathHop hop;
     hop.port = at.out;

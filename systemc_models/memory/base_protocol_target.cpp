@@ -490,8 +490,8 @@ ForeignNeighbour* BaseProtocolTarget::block_before(uint64_t address, bool write,
     const Route& route = system_.routes().route(owner_.index(), address, 1, write);
     if (!route.own_back.empty()) return nullptr;  // no foreign block stands on such a way
     const Path request = route.path(false), response = route.path(true);
-    for (size_t i = 0; i < request.size(); ++i) {
-      const PathHop hop = request[i], answer = response[response.size() - 1 - i];
+    for (uint32_t i = 0; i < request.size(); ++i) {
+      const PathHop hop = request.at_node(i), answer = response.at_node(i);
       way_ns += hop.cost(there).ns() + hop.link->wire_ns;
       if (system_.responses_travel() && answer.link) way_ns += answer.cost(back).ns();
       if (ForeignNeighbour* block = hop.port->foreign()) {

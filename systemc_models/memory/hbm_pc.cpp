@@ -110,7 +110,8 @@ Service HbmPc::serve(State& state, const Request& q) const {
   }
   Service s;
   s.overhead_ns = overhead_ns();
-  s.drain_ns = std::max(path, longest + turn_ns(q.rows));
+  // With the overhead it sums to the service at zero load.
+  s.drain_ns = (overhead_ns() + std::max(path, longest + turn_ns(q.rows))) - overhead_ns();
   s.queue_ns = finish - queued - s.drain_ns;
   s.header_leaves_ns = queued;
   s.finish_ns = finish;

@@ -10,7 +10,9 @@ namespace {
 /// The path between a pe_dma and a memory, without its ends and without store-and-forward (§10.5).
 SlotCost hop_cost(const Route& r, bool write) {
   SlotCost cost;
-  for (const PathHop& hop : r.path(!write)) {
+  const Path path = r.path(!write);
+  for (uint32_t i = 0; i < path.size(); ++i) {
+    const PathHop hop = path.at_node(i);
     if (hop.number > 0) cost.hop_ns += hop.cost({write, !write, 0, 0}).overhead_ns;
     cost.hop_ns += hop.link->wire_ns;
   }

@@ -60,8 +60,11 @@ void expect_alone(double more_ns) {
   EXPECT_EQ(other.at_zero_load({route, false, 0, 64, {1, 64, 0}}).finish_ns, 100 + more_ns);
 }
 
-TEST(zero_load, is_the_law_on_an_idle_state_and_heirs_need_nothing_more) {
+TEST(zero_load, is_the_law_on_an_idle_state) {
   expect_alone<TiredMemory>(0);
+}
+
+TEST(zero_load, of_an_heir_follows_from_its_serve_alone) {
   expect_alone<MoreTired>(1000);
 }
 
