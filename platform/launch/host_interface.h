@@ -1,5 +1,5 @@
 // The host's side of a PCIe endpoint, as a foreign CPU sees a device: memory and registers behind one target socket, a
-// DMA that writes to host memory through an initiator socket, an interrupt. docs/tlm.md has the register map.
+// DMA that writes to host memory through an initiator socket, an interrupt. docs/tlm.md explains the registers.
 //
 // Addresses below 2^51 are physical addresses of the device's memories; accesses are requests of the pcie_ep (timing
 // contract §2, `outstanding`). From kRegisters on the registers stand, 8 bytes each, for aligned accesses of 4 or 8

@@ -1,5 +1,5 @@
-// The registers of an engine of the user's own, as a PE writes and reads them (tlm_engine.h; docs/tlm.md has the
-// table). 8 bytes each, little endian; offsets in bytes from the engine's `register_base`.
+// The registers of an engine of the user's own, as a PE writes and reads them (tlm_engine.h; docs/tlm.md explains
+// them). 8 bytes each, little endian; offsets in bytes from the engine's `register_base`.
 #pragma once
 
 #include <cstdint>
