@@ -41,7 +41,6 @@ install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
