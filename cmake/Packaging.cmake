@@ -61,6 +61,8 @@ set(private_headers
     platform/observe/memory_bandwidth.h
     platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
     platform/observe/trace_file_signals.h platform/observe/trace_writer.h
+    platform/host/context_parts.h platform/host/located.h platform/host/program_copies.h platform/host/program_launches.h
+    platform/host/program_tensors.h platform/host/stream_clocks.h
     platform/insight/timeline.h platform/observe/html_report.h
     platform/run/child/child_pool.h platform/run/child/child_process.h platform/run/host_phases.h platform/work/json_fields.h platform/run/run_parts.h
     platform/run/spec/sha256.h platform/run/spec/shell_words.h platform/run/child/stop_signals.h
