@@ -44,7 +44,7 @@ install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOC
 
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
-     phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
+     phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h kernel_api/kernels/common.h kernel_api/kernels/order.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
      platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/run/*.h platform/run/*/*.h
      platform/work/*.h platform/study/what_if/*.h platform/study/diff/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
