@@ -20,7 +20,7 @@
 namespace kernbench {
 
 namespace page {
-extern const std::string_view html, js, retimer, plot_css, plot_js, plot_license;
+extern const std::string_view html, js, retimer;
 }
 
 namespace {
@@ -240,9 +240,7 @@ void HtmlReport::write(const RunReport& r) {
              {{"title", title},
               {"js", page::js},
               {"retimer", causes_.empty() ? std::string_view() : page::retimer},
-              {"own_css", page::plot_css},
-              {"plot_js", page::plot_js},
-              {"plot_license", page::plot_license},
+              {"own_css", ""},
               {"data", json},
               {"stages_of", stages}},
              [this](std::string_view text) { out_.write(text); });

@@ -150,7 +150,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
       }
     }
   }
-  ProgramPlayer player("program_player", platform, work.calls, work.file);
+  ProgramPlayer player(platform, work.calls, work.file);
   player.others_left([&work] {
     for (const auto& part : work.pes) {
       for (const auto* list : {&part.commands, &part.composites}) {

@@ -182,7 +182,7 @@ def of_pes(words, graph):
 
 
 def kernels():
-    return {k["name"]: k for k in told("list", "kernels")}
+    return {k["name"]: k for k in told("list", "kernels", "--plugin", seeded_runs.EXAMPLES)}
 
 
 def talking():
