@@ -79,6 +79,22 @@ void check_choice(const AttrSpec& spec, const std::string& text) {
 
 }  // namespace
 
+std::string_view name_of(Direction d) {
+  constexpr std::string_view kNames[] = {"rate", "latency", "depth", "count", "flag", "choice"};
+  return kNames[static_cast<size_t>(d)];
+}
+
+std::string_view name_of(CostClass c) {
+  constexpr std::string_view kNames[] = {"free", "room", "hardware"};
+  return kNames[static_cast<size_t>(c)];
+}
+
+CostClass AttrSpec::cost_class() const {
+  if (cost) return *cost;
+  if (type == AttrType::string || type == AttrType::boolean) return CostClass::free;
+  return direction == Direction::depth ? CostClass::room : CostClass::hardware;
+}
+
 std::vector<std::string> AttrSpec::legal_texts() const {
   return registry && !other_texts ? registry->names() : choices;
 }

@@ -37,7 +37,8 @@ struct BlockParameters {
   std::optional<AttrFault> fault_together() const { return std::nullopt; }
   template <class List>
   static void describe(List& list) {
-    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "fixed delay of a message through the block").min(0);
+    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "fixed delay of a message through the block")
+        .overhead();
   }
 };
 
@@ -58,10 +59,52 @@ class DeclaredAttribute {
     spec_.min_exclusive = true;
     return *this;
   }
+  DeclaredAttribute& direction(Direction d) {
+    spec_.direction = d;
+    return *this;
+  }
   /// A bandwidth, a clock, or a share of one.
-  DeclaredAttribute& rate() { return min(kLeastRate); }
+  DeclaredAttribute& rate() { return min(kLeastRate).direction(Direction::rate); }
+  /// A time, or cycles, that the block takes.
+  DeclaredAttribute& latency() { return min(0).direction(Direction::latency); }
+  /// The fixed delay of the block.
+  DeclaredAttribute& overhead() {
+    spec_.overhead = true;
+    return latency();
+  }
   /// A number of things: 1 to 2^20.
-  DeclaredAttribute& count() { return min(1).max(1 << 20); }
+  DeclaredAttribute& count() { return min(1).max(1 << 20).direction(Direction::count); }
+  /// Places for what waits or is under way: 1 to 2^20.
+  DeclaredAttribute& depth() { return count().direction(Direction::depth); }
+  /// Whose time it changes: what --scale changes it by, and what a remedy of it is predicted by.
+  DeclaredAttribute& changes(Resource r) {
+    spec_.resource = r;
+    return *this;
+  }
+  DeclaredAttribute& moves(Limit l) {
+    spec_.limit = l;
+    return *this;
+  }
+  /// Where flags, texts, depths or numbers cost something else than cost_class() says.
+  DeclaredAttribute& costs(CostClass c) {
+    spec_.cost = c;
+    return *this;
+  }
+  /// Flags: the value with which the block is faster.
+  DeclaredAttribute& faster_if(bool value) {
+    spec_.faster = value;
+    return *this;
+  }
+  /// The value times `each` is area: of the constant `area.CONSTANT`.
+  DeclaredAttribute& area(std::string constant, std::string counts, double each = 1) {
+    spec_.area = AreaTerm{std::move(constant), std::move(counts), each};
+    return *this;
+  }
+  /// The value multiplies what another attribute takes of the constant.
+  DeclaredAttribute& area_factor(std::string constant) {
+    spec_.area = AreaTerm{std::move(constant), {}, 1, true};
+    return *this;
+  }
   DeclaredAttribute& power_of_two() {
     spec_.power_of_two = true;
     return *this;
@@ -114,6 +157,7 @@ class ParameterList {
     e.spec.unit = unit;
     e.spec.help = help;
     e.spec.type = type_of<T>();
+    if (e.spec.type == AttrType::boolean) e.spec.direction = Direction::flag;
     if (const auto v = value_of(defaults_.*member)) e.spec.default_value = *v;
     e.set = [member](P& p, const AttrValue& v) { assign(p.*member, v); };
     e.get = [member](const P& p) { return value_of(p.*member); };
