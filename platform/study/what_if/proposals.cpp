@@ -14,6 +14,7 @@
 #include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/run/child/stop_signals.h"
 #include "kernbench/platform/study/what_if/remedies.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
 namespace {
@@ -128,7 +129,7 @@ class Predictions {
     std::optional<Prediction> p = without(Limit::buffers);
     const double all = blamed(Resource::buffers);
     if (!p || all <= 0) return std::nullopt;
-    const bool memory = !c.impl->facts.memory.empty();
+    const bool memory = !component_catalog().kinds().find(c.impl->kind)->facts.memory.empty();
     double its = 0;
     for (const Insight::Share& s : run_.by_component) {
       if (s.resource == Resource::buffers && (s.name.empty() ? memory : is_before_one_of(c, s.name))) its += s.ns;
