@@ -21,7 +21,7 @@ struct ReduceParameters : ComputeParameters {
         .count()
         .required()
         .area("lane", "lanes");
-    list.add(&ReduceParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().changes(Resource::math).required();
+    list.add(&ReduceParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::math).required();
     describe_queue(list);
   }
 };

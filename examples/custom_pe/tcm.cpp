@@ -15,16 +15,14 @@ struct LatencyTcmParameters : BlockParameters {
         .count()
         .required();
     list.add(&LatencyTcmParameters::reserved_kb, "reserved_kb", "KB", "for tile buffers")
-        .depth()
-        .moves(Limit::window)
+        .depth(Limit::window)
         .required();
     list.add(&LatencyTcmParameters::latency_ns, "latency_ns", "ns", "of an access, beside its bytes")
-        .latency()
-        .changes(Resource::tcm);
+        .latency(Resource::tcm);
     list.add(&LatencyTcmParameters::bw_gbs, "bw_gbs", "GB/s", "of either port")
         .positive()
         .direction(Direction::rate)
-        .changes(Resource::tcm)
+        .of(Resource::tcm)
         .required();
   }
 };

@@ -63,25 +63,27 @@ class DeclaredAttribute {
     spec_.direction = d;
     return *this;
   }
-  /// A bandwidth, a clock, or a share of one.
-  DeclaredAttribute& rate() { return min(kLeastRate).direction(Direction::rate); }
-  /// A time, or cycles, that the block takes.
-  DeclaredAttribute& latency() { return min(0).direction(Direction::latency); }
+  /// A bandwidth, a clock, or a share of one; of a resource, which --scale changes by it.
+  DeclaredAttribute& rate(std::optional<Resource> r = {}) { return min(kLeastRate).direction(Direction::rate).of(r); }
+  /// A time, or cycles, that the block takes; likewise.
+  DeclaredAttribute& latency(std::optional<Resource> r = {}) { return min(0).direction(Direction::latency).of(r); }
   /// The fixed delay of the block.
   DeclaredAttribute& overhead() {
     spec_.overhead = true;
     return latency();
   }
-  /// A number of things: 1 to 2^20.
-  DeclaredAttribute& count() { return min(1).max(1 << 20).direction(Direction::count); }
+  /// 1 to 2^20.
+  DeclaredAttribute& whole() { return min(1).max(1 << 20); }
+  /// A number of things: 1 to 2^20; that a run may wait for.
+  DeclaredAttribute& count(Limit l = Limit::none) { return whole().direction(Direction::count).of(l); }
   /// Places for what waits or is under way: 1 to 2^20.
-  DeclaredAttribute& depth() { return count().direction(Direction::depth); }
-  /// Whose time it changes: what --scale changes it by, and what a remedy of it is predicted by.
-  DeclaredAttribute& changes(Resource r) {
+  DeclaredAttribute& depth(Limit l = Limit::none) { return count(l).direction(Direction::depth); }
+  /// Whose time it changes: what a remedy is predicted by.
+  DeclaredAttribute& of(std::optional<Resource> r) {
     spec_.resource = r;
     return *this;
   }
-  DeclaredAttribute& moves(Limit l) {
+  DeclaredAttribute& of(Limit l) {
     spec_.limit = l;
     return *this;
   }

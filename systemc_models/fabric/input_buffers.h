@@ -19,13 +19,11 @@ struct BufferParameters : BlockParameters {
     BlockParameters::describe(list);
     list.add(&BufferParameters::buffer_flits, "buffer_flits", "flits",
              "room in each virtual channel of each input, with links: flit; unlimited where not given")
-        .depth()
-        .moves(Limit::buffers);
+        .depth(Limit::buffers);
     list.add(&BufferParameters::vcs, "vcs", "",
              "virtual channels of each input for requests, and as many for responses; counts with buffer_flits")
-        .depth()
-        .max(1024)
-        .moves(Limit::buffers);
+        .depth(Limit::buffers)
+        .max(1024);
   }
 };
 

@@ -30,7 +30,7 @@ struct RouterParameters : BufferParameters {
     list.add(&RouterParameters::allocation, "allocation", "",
              "who goes first onto a link, of the inputs' flits; counts with buffer_flits")
         .of(SwitchAllocator::registry())
-        .moves(Limit::buffers);
+        .of(Limit::buffers);
   }
 };
 

@@ -69,7 +69,7 @@ struct HbmDramParameters : HbmParameters {
     HbmParameters::describe(list);
     list.add(&P::preset, "preset", "", "values of what is not given here")
         .choices(dram_presets())
-        .changes(Resource::hbm)
+        .of(Resource::hbm)
         .costs(CostClass::hardware);
     list.add(&P::channels, "channels", "", "channels, each with its own command buses").count().power_of_two();
     const auto number = [&](Number P::*member, const char* name, const char* unit, const char* help) {
@@ -77,7 +77,7 @@ struct HbmDramParameters : HbmParameters {
     };
     number(&P::pseudo_channels, "pseudo_channels", "", "of a channel: each with its own data bus")
         .max(64)
-        .moves(Limit::channels);
+        .of(Limit::channels);
     number(&P::stack_ids, "stack_ids", "", "of a pseudo-channel (ranks)").max(64);
     number(&P::bank_groups, "bank_groups", "", "of a stack ID").max(64);
     number(&P::banks, "banks", "", "of a bank group").max(64);
@@ -87,32 +87,21 @@ struct HbmDramParameters : HbmParameters {
              "fields of an address from the highest bits to the lowest, or a mapping's name")
         .of(DramMapping::registry())
         .or_other_texts()
-        .changes(Resource::hbm);
-    list.add(&P::scheduler, "scheduler", "", "who is next in a bank")
-        .of(DramScheduler::registry())
-        .changes(Resource::hbm);
-    list.add(&P::page_policy, "page_policy", "", "when rows close")
-        .of(DramPagePolicy::registry())
-        .changes(Resource::hbm);
+        .of(Resource::hbm);
+    list.add(&P::scheduler, "scheduler", "", "who is next in a bank").of(DramScheduler::registry()).of(Resource::hbm);
+    list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry()).of(Resource::hbm);
     list.add(&P::refresh, "refresh", "", "of which banks, and how often")
         .of(DramRefreshPolicy::registry())
-        .changes(Resource::hbm);
-    list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").depth().changes(Resource::hbm);
-    list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel")
-        .depth()
-        .changes(Resource::hbm);
-    list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait")
-        .count()
-        .direction(Direction::choice);
+        .of(Resource::hbm);
+    list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").depth().of(Resource::hbm);
+    list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").depth().of(Resource::hbm);
+    list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").whole();
     list.add(&P::write_low, "write_low", "bursts", "until so many are left").min(0).max(1 << 20);
     list.add(&P::write_drain, "write_drain", "bursts",
              "writes at most in a drain while reads wait; where not given write_high - write_low")
-        .count()
-        .direction(Direction::choice);
+        .whole();
     list.add(&P::row_hits, "row_hits", "bursts", "that may go before a bank's oldest request").min(0).max(1 << 20);
-    list.add(&P::max_age, "max_age", "tCK", "after which a bank's oldest request goes before all")
-        .count()
-        .direction(Direction::choice);
+    list.add(&P::max_age, "max_age", "tCK", "after which a bank's oldest request goes before all").whole();
     for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
                         const char* help) {
       list.add(member, name, unit, help).count().direction(member == &P::tREFI ? Direction::rate : Direction::latency);

@@ -32,22 +32,20 @@ struct HbmPcParameters : HbmParameters {
   static void describe(List& list) {
     HbmParameters::describe(list);
     list.add(&HbmPcParameters::pseudo_channels, "pseudo_channels", "", "independent FIFO servers")
-        .count()
-        .moves(Limit::channels)
+        .count(Limit::channels)
         .required();
     list.add(&HbmPcParameters::interleave_bytes, "interleave_bytes", "bytes", "consecutive bytes of one channel")
-        .moves(Limit::channels)
+        .of(Limit::channels)
         .costs(CostClass::free)
         .min(1)
         .max(1 << 30)
         .required();
     list.add(&HbmPcParameters::pc_bw_gbs, "pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel")
-        .rate()
-        .changes(Resource::hbm)
+        .rate(Resource::hbm)
         .required();
     list.add(&HbmPcParameters::hash, "hash", "", "how blocks of interleave_bytes are spread over the channels")
         .choices({"none", "xor"})
-        .moves(Limit::channels);
+        .of(Limit::channels);
     list.add(&HbmPcParameters::burst_bytes, "burst_bytes", "bytes", "what a channel moves at least, and whole ones of")
         .min(1)
         .max(1 << 30);

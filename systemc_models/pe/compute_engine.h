@@ -17,7 +17,7 @@ struct ComputeParameters : EngineParameters {
     list.add(&ComputeParameters::stream_operands, "stream_operands", "",
              "simple commands take at least the time in which the TCM reads their operands and writes their result")
         .faster_if(false)
-        .changes(Resource::tcm)
+        .of(Resource::tcm)
         .costs(CostClass::hardware);  // an engine that waits for no operands is another one
     describe_queue(list);
     list.add(&ComputeParameters::shared_resource, "shared_resource", "",

@@ -30,17 +30,14 @@ struct PeDmaParameters : EngineParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once")
-        .count()
-        .max(kMostServers)
-        .moves(Limit::engines);
+        .count(Limit::engines)
+        .max(kMostServers);
     list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once")
-        .count()
-        .max(kMostServers)
-        .moves(Limit::engines);
+        .count(Limit::engines)
+        .max(kMostServers);
     list.add(&PeDmaParameters::outstanding, "outstanding", "", "transactions of one item under way at once")
-        .depth()
-        .max(kMostServers)
-        .moves(Limit::outstanding);
+        .depth(Limit::outstanding)
+        .max(kMostServers);
     list.add(&PeDmaParameters::join_pieces, "join_pieces", "",
              "whether an operand's physical pieces in one memory are one transaction")
         .faster_if(true);

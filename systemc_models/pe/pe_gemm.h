@@ -23,7 +23,7 @@ struct PeGemmParameters : ComputeParameters {
         .direction(Direction::count)
         .required()
         .area("mac", "macs");
-    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().changes(Resource::gemm).required();
+    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::gemm).required();
     list.add(&PeGemmParameters::rates, "rates", "",
              "speed by dtype of A, or of A×B as f16×i4, relative to macs_per_cycle (1 where not listed)")
         .rate()
@@ -65,10 +65,10 @@ struct PeGemmSystolicParameters : ComputeParameters {
     list.add(&PeGemmSystolicParameters::cols, "cols", "", "columns of the array").count().required().area_factor("mac");
     list.add(&PeGemmSystolicParameters::dataflow, "dataflow", "", "what stays in the array: outputs, weights or inputs")
         .choices({"os", "ws", "is"})
-        .changes(Resource::gemm)
+        .of(Resource::gemm)
         .costs(CostClass::hardware)
         .required();
-    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().changes(Resource::gemm).required();
+    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::gemm).required();
     describe_compute(list);
   }
 };

@@ -28,7 +28,7 @@ struct PeMathParameters : ComputeParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeMathParameters::lanes, "lanes", "", "elements in a cycle").count().required().area("lane", "lanes");
-    list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().changes(Resource::math).required();
+    list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::math).required();
     list.add(&PeMathParameters::cycles, "cycles", "cycles", "cycles of an op for `lanes` elements (1 where not listed)")
         .latency()
         .known_keys(names_of_math_ops(), kCyclesWhereNotListed);

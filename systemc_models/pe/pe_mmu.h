@@ -25,17 +25,15 @@ struct PeMmuParameters : BlockParameters {
         .power_of_two()
         .direction(Direction::depth)
         .costs(CostClass::free)
-        .changes(Resource::mmu);
+        .of(Resource::mmu);
     list.add(&PeMmuParameters::tlb_entries, "tlb_entries", "pages", "of the fully associative LRU TLB")
         .depth()
-        .changes(Resource::mmu);
+        .of(Resource::mmu);
     list.add(&PeMmuParameters::tlb_hit_ns, "tlb_hit_ns", "ns",
              "before a memory transaction, for each page it touches that is in the TLB")
-        .latency()
-        .changes(Resource::mmu);
+        .latency(Resource::mmu);
     list.add(&PeMmuParameters::tlb_miss_ns, "tlb_miss_ns", "ns", "the same for a page that is not")
-        .latency()
-        .changes(Resource::mmu);
+        .latency(Resource::mmu);
   }
 };
 

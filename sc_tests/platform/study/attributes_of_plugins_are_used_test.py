@@ -25,7 +25,7 @@ struct RingParameters : RouterParameters {
   template <class List>
   static void describe(List& list) {
     RouterParameters::describe(list);
-    list.add(&RingParameters::turn_ns, "turn_ns", "ns", "to turn a message").latency().changes(Resource::routers);
+    list.add(&RingParameters::turn_ns, "turn_ns", "ns", "to turn a message").latency(Resource::routers);
     list.add(&RingParameters::entries, "entries", "", "of its table").depth().area("ring_entry", "entries", 2);
     list.add(&RingParameters::checks, "checks", "", "looks at each message").faster_if(false);
   }
