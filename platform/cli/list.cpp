@@ -25,11 +25,7 @@ const char* role_of(const TensorSpec& t) {
 std::string default_of(const AttrSpec& a) {
   if (a.required) return "required";
   if (!a.default_value) return "optional";
-  if (const auto* d = std::get_if<double>(&*a.default_value)) return fmt::format("{}", *d);
-  if (const auto* i = std::get_if<int64_t>(&*a.default_value)) return std::to_string(*i);
-  if (const auto* b = std::get_if<bool>(&*a.default_value)) return *b ? "true" : "false";
-  if (const auto* s = std::get_if<std::string>(&*a.default_value)) return *s;
-  return "{}";
+  return a.type == AttrType::number_map ? "{}" : text_of(*a.default_value);
 }
 
 const char* type_of(const AttrSpec& a) {

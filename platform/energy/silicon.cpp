@@ -22,13 +22,6 @@ using topology::Node;
 constexpr double kBitsOfGbs = 8;         // wires that carry 1 GB/s, at 1 GHz
 constexpr uint64_t kUnlimitedFlits = 4;  // what is built where a topology sets buffers no limit
 
-/// An attribute's number; 0 where there is none.
-double number_of(const AttrValue& v) {
-  if (const auto* d = std::get_if<double>(&v)) return *d;
-  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
-  return 0;
-}
-
 bool same(const Band& a, const Band& b) {
   return a.low == b.low && a.value == b.value && a.high == b.high;
 }
@@ -86,7 +79,7 @@ class Builder {
       s.hbm_bytes += d.hbm_bytes;
       Band area;
       for (const Action& a : d.parts.list()) {
-        all.add(a.component.substr(2), a.action.c_str(), a.constant, a.count);
+        all.add(a.component.substr(2), a.action, a.constant, a.count);
         area += area_of(a);
       }
       area += rest_of(table_.find("area.rest"), area);
@@ -156,8 +149,7 @@ class Builder {
       const NumberMap* by_dtype = nullptr;
     };
     std::map<std::string, Term> terms;
-    const ImplSpec* spec = catalog_.find(n.impl);
-    const auto values = spec ? effective_attributes(*spec, n.attrs) : decltype(effective_attributes(*spec, n.attrs))();
+    const auto values = effective_attributes(*catalog_.find(n.impl), n.attrs);
     for (const auto& [a, value] : values) {
       if (!a->area) continue;
       Term& term = terms["area." + a->area->constant];

@@ -19,6 +19,13 @@ namespace kernbench {
 using NumberMap = std::map<std::string, double>;
 using AttrValue = std::variant<double, int64_t, bool, std::string, NumberMap>;
 
+/// 0 for what is no number.
+double number_of(const AttrValue&);
+/// "f16=1, f32=0.5".
+std::string text_of(const NumberMap&);
+/// As --set takes it.
+std::string text_of(const AttrValue&);
+
 enum class AttrType { number, integer, boolean, string, number_map };
 
 /// What a larger value of an attribute means.

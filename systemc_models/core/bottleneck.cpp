@@ -5,6 +5,7 @@ namespace {
 
 struct Names {
   std::string_view name, title;
+  std::string_view scale = {}, scale_title = {};  ///< of limits
 };
 constexpr Names kNames[kResources] = {
     {"launch", "the launch"},
@@ -31,11 +32,7 @@ constexpr Names kNames[kResources] = {
     {"other", "what is not kernbench's"},
 };
 
-struct LimitNames {
-  std::string_view name, title;
-  std::string_view scale = {}, scale_title = {};
-};
-constexpr LimitNames kLimitNames[kLimits] = {
+constexpr Names kLimitNames[kLimits] = {
     {"none", "nothing"},
     {"window", "the window of tiles in flight"},
     {"depth", "the depth of the engines' queues", "queue_depth", "depth of the engines' queues"},
@@ -45,10 +42,6 @@ constexpr LimitNames kLimitNames[kLimits] = {
     {"outstanding", "pe_dma's transactions under way for one item"},
     {"buffers", "room in finite buffers"},
 };
-
-const LimitNames& names_of(Limit limit) {
-  return kLimitNames[static_cast<size_t>(limit)];
-}
 
 }  // namespace
 
@@ -61,19 +54,19 @@ std::string_view title_of(Resource r) {
 }
 
 std::string_view name_of(Limit limit) {
-  return names_of(limit).name;
+  return kLimitNames[static_cast<size_t>(limit)].name;
 }
 
 std::string_view title_of(Limit limit) {
-  return names_of(limit).title;
+  return kLimitNames[static_cast<size_t>(limit)].title;
 }
 
 std::string_view scale_name_of(Limit limit) {
-  return names_of(limit).scale;
+  return kLimitNames[static_cast<size_t>(limit)].scale;
 }
 
 std::string_view scale_title_of(Limit limit) {
-  return names_of(limit).scale_title;
+  return kLimitNames[static_cast<size_t>(limit)].scale_title;
 }
 
 }  // namespace kernbench

@@ -117,23 +117,18 @@ namespace {
 struct PlainKind {
   const char* kind;
   const char* help;
-  bool on_die = true;
-  const char* phy = nullptr;
 };
 constexpr PlainKind kPlainKinds[] = {
-    {"router", "a router of a cube's mesh"},
-    {"xbar", "a crossbar"},
-    {"bridge", "a bridge between crossbar halves"},
-    {"switch", "the tray's PCIe switch", false},
-    {"ucie", "a UCIe port or one of its connections", true, "ucie"},
-    {"noc", "a network on chip as one node"},
+    {"router", "a router of a cube's mesh"},           {"xbar", "a crossbar"},
+    {"bridge", "a bridge between crossbar halves"},    {"switch", "the tray's PCIe switch"},
+    {"ucie", "a UCIe port or one of its connections"}, {"noc", "a network on chip as one node"},
     {"io_noc", "the network of an IO chiplet"},
 };
 const bool plain_kinds_registered = [] {
   for (const PlainKind& k : kPlainKinds) {
     ImplSpec spec = spec_of<RouterParameters>(std::string("builtin.") + k.kind, k.kind, k.help).transit();
-    if (!k.on_die) spec.off_die();
-    if (k.phy) spec.phy(k.phy);
+    if (spec.kind == "switch") spec.off_die();
+    if (spec.kind == "ucie") spec.phy("ucie");
     component_registry().add(std::move(spec), make_component<Router>);
   }
   return true;

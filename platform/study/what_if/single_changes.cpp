@@ -37,15 +37,6 @@ Words names_of(const std::string& text, char between) {
   return names;
 }
 
-/// As --set and --param take it.
-std::string text_of_value(const AttrValue& v) {
-  if (const auto* d = std::get_if<double>(&v)) return fmt::format("{}", *d);
-  if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);
-  if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
-  if (const auto* s = std::get_if<std::string>(&v)) return *s;
-  return text_of(std::get<NumberMap>(v));
-}
-
 bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   try {
     check_value(spec, v);
@@ -53,13 +44,6 @@ bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   } catch (const std::invalid_argument&) {
     return false;
   }
-}
-
-/// 0 for what is none.
-double number_of(const AttrValue& v) {
-  if (const auto* d = std::get_if<double>(&v)) return *d;
-  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
-  return 0;
 }
 
 /// The value twice and half as large, and the factor; nothing of 0, of no number, and where that is not legal.
@@ -98,7 +82,7 @@ class Changes {
       for (const topology::Node* n : nodes) {
         const std::string pattern = pattern_of(n->id);
         for (const auto& [a, v] : effective_attributes(*spec, n->attrs)) {
-          auto& found = values[a][pattern][text_of_value(v)];
+          auto& found = values[a][pattern][text_of(v)];
           found.first.push_back(n->id);
           found.second = v;
         }
@@ -280,7 +264,7 @@ class Changes {
     for (const std::string& other : a.legal_texts()) {
       if (a.type == AttrType::string && other != now) set_all(other);
     }
-    for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of_value(other), factor);
+    for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of(other), factor);
   }
 
   /// Twice and half what each pattern has; of 0 it stays.
@@ -289,7 +273,7 @@ class Changes {
       Options options;
       for (const auto& [pattern, values] : all) {
         for (const auto& [other, of] : twice_and_half(a, values.begin()->second.second)) {
-          if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of_value(other));
+          if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of(other));
         }
       }
       if (!options.empty()) add_attribute(impl, a, std::move(options), factor);
