@@ -59,56 +59,6 @@ bool operator==(const KindFacts& a, const KindFacts& b) {
   return tied(a) == tied(b);
 }
 
-ImplSpec& ImplSpec::transit() {
-  facts.transit = true;
-  return *this;
-}
-
-ImplSpec& ImplSpec::initiator() {
-  facts.initiator = true;
-  return *this;
-}
-
-ImplSpec& ImplSpec::memory(std::string space) {
-  facts.memory = std::move(space);
-  return *this;
-}
-
-ImplSpec& ImplSpec::engine(EngineFacts engine) {
-  facts.engine = std::move(engine);
-  return *this;
-}
-
-ImplSpec& ImplSpec::passing(std::string constant) {
-  facts.passing = std::move(constant);
-  return *this;
-}
-
-ImplSpec& ImplSpec::phy(std::string name) {
-  facts.phy = std::move(name);
-  return passing("");
-}
-
-ImplSpec& ImplSpec::off_die() {
-  facts.on_die = false;
-  return passing("");
-}
-
-ImplSpec& ImplSpec::overhead_is(Resource r) {
-  facts.overhead = r;
-  return *this;
-}
-
-ImplSpec& ImplSpec::leads_to(std::vector<std::string> kinds) {
-  facts.leads_to = std::move(kinds);
-  return *this;
-}
-
-ImplSpec& ImplSpec::bound_without_edge_to(std::vector<std::string> kinds) {
-  facts.bound_without = std::move(kinds);
-  return *this;
-}
-
 void Kinds::add(const ImplSpec& s) {
   Kind& kind = kinds_[s.kind];
   const bool of_energy = tied_for_energy(s.facts) != tied_for_energy(KindFacts{});
