@@ -7,7 +7,7 @@ struct Names {
   std::string_view name, title;
   std::string_view scale = {}, scale_title = {};  ///< of limits
 };
-constexpr Names kNames[kResources] = {
+constexpr Names kResourceNames[kResources] = {
     {"launch", "the launch"},
     {"host", "the host"},
     {"pe_cpu", "command issue in pe_cpu"},
@@ -46,11 +46,11 @@ constexpr Names kLimitNames[kLimits] = {
 }  // namespace
 
 std::string_view name_of(Resource r) {
-  return kNames[static_cast<size_t>(r)].name;
+  return kResourceNames[static_cast<size_t>(r)].name;
 }
 
 std::string_view title_of(Resource r) {
-  return kNames[static_cast<size_t>(r)].title;
+  return kResourceNames[static_cast<size_t>(r)].title;
 }
 
 std::string_view name_of(Limit limit) {
