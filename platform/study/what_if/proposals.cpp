@@ -31,7 +31,7 @@ struct Prediction {
   bool about = false;
   std::string reason;    ///< one for all that mend the same
   bool unbound = false;  ///< an order that changes may save more: worth a try whatever is predicted
-  bool last = false;     ///< no more than what the attribute declares: tried behind the others
+  bool guess = false;    ///< from no more than what the attribute declares
 };
 
 class Predictions {
@@ -116,11 +116,9 @@ class Predictions {
       }
       if (c.factor != 0) saved /= 2;
     }
-    const bool last = scaled || !a.resource;
-    std::string reason = c.name;
-    if (last || a.direction == Direction::latency)
-      reason = fmt::format("{}, {}", last ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
-    return Prediction{run_.sim_ns - saved, true, reason, false, last};
+    const bool guess = scaled || !a.resource;
+    const std::string reason = fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
+    return Prediction{run_.sim_ns - saved, true, reason, false, guess};
   }
 
   /// Of what the run would save without waits for room the part that the path waits for these nodes' buffers; what is
@@ -248,19 +246,20 @@ using Proposal = std::pair<Prediction, const SingleChange*>;
 std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run,
                                 const Predictions& predictions, size_t most) {
   constexpr size_t kOfOneReason = 3;
-  std::vector<Proposal> all, last;
+  const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
+  std::vector<Proposal> all, guesses, small;  // small: predicted exactly, but hardly worth it
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
-    if (p && p->ns < run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6)))
-      (p->last ? last : all).emplace_back(*p, &c);
+    if (!p || p->ns >= run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) continue;
+    const bool worth = hoped_ns({*p, &c}) < run.sim_ns * (1 - kWorthATry);
+    (p->guess ? guesses : worth ? all : small).emplace_back(*p, &c);
   }
-  const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
-  for (auto* these : {&all, &last}) {
+  for (auto* these : {&all, &guesses, &small}) {
     std::stable_sort(these->begin(), these->end(),
                      [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
     order_remedies(*these, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
   }
-  all.insert(all.end(), last.begin(), last.end());
+  for (const auto* others : {&guesses, &small}) all.insert(all.end(), others->begin(), others->end());
   std::map<std::string, size_t> taken;
   std::vector<Proposal> found;
   for (const Proposal& p : all) {
