@@ -36,10 +36,6 @@ struct RunFigures {
   double math_ns = 0;                       ///< in service, all PEs
 };
 
-/// What a change takes, the least first: another choice or use of what there is; room for more of what waits; more or
-/// faster hardware. docs/insight.md says which attribute is of which.
-enum class ChangeCost : uint8_t { nothing, room, hardware };
-
 /// A value; times in ns from the run's begin, shares from 0 to 1.
 struct Insight {
   double sim_ns = 0;
@@ -103,7 +99,7 @@ struct Insight {
   /// A change of one thing of machine or run that the causes suggest, as options of `run`.
   struct Remedy {
     std::string change;  ///< "--set '*.reserved_mb=2'"
-    ChangeCost cost = ChangeCost::nothing;
+    CostClass cost = CostClass::free;
     double predicted_ns = 0;
     bool about = false;        ///< an order may change, or it is a bound
     std::optional<double> ns;  ///< simulated

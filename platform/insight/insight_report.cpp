@@ -115,7 +115,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
     const auto saves = [&](double ns) { return fmt::format("{:.1f} %", 100 * (1 - ns / r.sim_ns)); };
     print_to(out, "{}{} predicted to save {}{}, simulated {}{}\n", i == 0 ? "  try          " : "               ",
              m.change, m.about ? "~" : "", saves(m.predicted_ns), m.ns ? saves(*m.ns) : m.fault,
-             m.cost == ChangeCost::nothing ? "; free" : "");
+             m.cost == CostClass::free ? "; free" : "");
   }
   if (r.roofline_tflops > 0) {
     print_to(
@@ -197,7 +197,7 @@ void write_insight_json(JsonWriter& w, const Insight& r) {
   for (const Insight::Remedy& m : r.remedies) {
     w.open('{')
         .field("change", m.change)
-        .field("free", m.cost == ChangeCost::nothing)
+        .field("free", m.cost == CostClass::free)
         .field("cost", static_cast<int>(m.cost));
     w.field("predicted_ns", m.predicted_ns);
     w.field("about", m.about);

@@ -11,8 +11,8 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/run/record/html_page.h"
 #include "kernbench/platform/run/host_phases.h"
+#include "kernbench/platform/run/record/html_page.h"
 #include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/view/plan_json.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -193,8 +193,7 @@ std::string HtmlReport::data(const RunReport& r) const {
   if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
   w.key("resource_titles").open('{');
   for (size_t i = 0; i < insight::kResources; ++i)
-    w.field(std::string(insight::name_of(static_cast<insight::Resource>(i))),
-            insight::title_of(static_cast<insight::Resource>(i)));
+    w.field(std::string(name_of(static_cast<insight::Resource>(i))), title_of(static_cast<insight::Resource>(i)));
   w.close('}').key("scaled_parts").open('[');
   for (const insight::ScaledPart& p : insight::scaled_parts()) {
     if (insight::resource_of(p.name)) w.value(p.name);
