@@ -1,0 +1,157 @@
+#include "kernbench/phase2/text/forms.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <ostream>
+
+#include "kernbench/phase2/text/text.h"
+
+namespace kernbench {
+namespace {
+
+constexpr size_t kFlush = 32'768;
+
+/// The value behind a scalar's pointer.
+template <class T>
+const T& value_of(const T& v) {
+  return v;
+}
+template <class T>
+const T& value_of(T* v) {
+  return *v;
+}
+
+/// Never "-0.000".
+std::string rounded(double v, int digits) {
+  return fmt::format("{:.{}f}", std::abs(v) < 0.5 * std::pow(10, -digits) ? 0 : v, digits);
+}
+
+}  // namespace
+
+void Fields::refuse() {
+  std::abort();  // a form that writes reads nothing
+}
+
+void JsonFields::end() {
+  *out_ << text_ << '\n';
+  text_.clear();
+}
+
+JsonFields& JsonFields::line(int blanks) {
+  w_.new_line(blanks);
+  return *this;
+}
+
+JsonFields& JsonFields::lines(int blanks) {
+  next_lines_ = blanks;
+  return *this;
+}
+
+bool JsonFields::begin(std::string_view name, const Shown&, Kind) {
+  w_.key(name);
+  return true;
+}
+
+void JsonFields::scalar(const Scalar& s) {
+  std::visit(
+      [&](const auto& at) {
+        const auto& v = value_of(at);
+        if constexpr (std::is_same_v<decltype(v), const RawJson&>) {
+          w_.raw(v.text);
+        } else {
+          w_.value(v);
+        }
+      },
+      s);
+}
+
+void JsonFields::open(char bracket) {
+  w_.open(bracket);
+  lines_.push_back(bracket == '[' ? std::exchange(next_lines_, -1) : -1);
+}
+
+void JsonFields::close(char bracket) {
+  if (lines_.back() == 1) w_.new_line(0);
+  lines_.pop_back();
+  w_.close(bracket);
+}
+
+void JsonFields::item(size_t) {
+  if (lines_.back() >= 0) w_.new_line(lines_.back());
+  if (!out_ || text_.size() < kFlush) return;
+  *out_ << text_;
+  text_.clear();
+}
+
+bool CsvFields::begin(std::string_view name, const Shown&, Kind kind) {
+  if (depth_ != 1 || kind >= Kind::whole) return false;
+  if (!headed_) head_.append(head_.empty() ? "" : ",").append(name);
+  return true;
+}
+
+void CsvFields::scalar(const Scalar& s) {
+  if (depth_ != 1) return;
+  std::visit(
+      [&](const auto& at) {
+        const auto& v = value_of(at);
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, double>) {
+          shortest_ ? append_shortest(row_, v) : append_fixed(row_, v);
+        } else if constexpr (std::is_arithmetic_v<V>) {
+          const fmt::format_int digits(v);
+          row_.append(digits.data(), digits.size());
+        } else if constexpr (std::is_convertible_v<V, std::string_view>) {
+          row_ += v;
+        }
+      },
+      s);
+  row_ += ',';
+}
+
+void CsvFields::end_row() {
+  row_.back() = '\n';
+  if (!headed_) out_ << head_ << '\n';
+  headed_ = true;
+  if (row_.size() > kFlush) flush();
+}
+
+void CsvFields::flush() {
+  out_ << row_;
+  row_.clear();
+}
+
+bool TextFields::begin(std::string_view, const Shown& shown, Kind kind) {
+  if (depth_ != 1 || kind >= Kind::whole || !shown.heading.data()) return false;
+  shown_ = shown;
+  if (!headed_) head_.emplace_back(shown.heading);
+  return true;
+}
+
+void TextFields::scalar(const Scalar& s) {
+  if (depth_ != 1) return;
+  std::visit(
+      [&](const auto& at) {
+        const auto& v = value_of(at);
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, double>) {
+          cells_.push_back(rounded(v * shown_.times, shown_.digits));
+        } else if constexpr (std::is_arithmetic_v<V>) {
+          cells_.push_back(std::to_string(v));
+        } else if constexpr (std::is_convertible_v<V, std::string_view>) {
+          cells_.emplace_back(v);
+        } else {
+          cells_.emplace_back(shown_.none);
+        }
+      },
+      s);
+}
+
+void TextFields::end_row() {
+  if (!headed_) table_.add(head_);
+  headed_ = true;
+  table_.add(cells_);
+}
+
+}  // namespace kernbench

@@ -1,0 +1,119 @@
+// The forms in which described records are written (fields.h), one class each. A page's data is JsonFields in it.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "kernbench/phase2/text/fields.h"
+#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/table.h"
+
+namespace kernbench {
+
+class JsonFields : public Fields {
+ public:
+  /// Behind what the writer has written already; of a record the object, by record().
+  explicit JsonFields(JsonWriter& writer) : Fields(Form::json), w_(writer) {}
+  /// A document of its own: hands its text to `out` as it grows.
+  JsonFields(std::ostream& out, JsonWriter::Layout layout, JsonWriter::Reals reals)
+      : Fields(Form::json), out_(&out), own_(text_, layout, reals), w_(own_) {}
+  /// The document's end.
+  void end();
+  JsonFields& line(int blanks) override;
+  JsonFields& lines(int blanks) override;
+
+ protected:
+  bool begin(std::string_view name, const Shown&, Kind) override;
+  void scalar(const Scalar&) override;
+  void open(char bracket) override;
+  void close(char bracket) override;
+  void item(size_t) override;
+
+ private:
+  std::ostream* out_ = nullptr;
+  std::string text_;
+  JsonWriter own_{text_};
+  JsonWriter& w_;
+  int next_lines_ = -1;
+  std::vector<int> lines_;  // by list and object that is open: the blanks before its items; -1: they need no lines
+};
+
+/// The record as a JSON document.
+template <class T>
+void write_json(std::ostream& out, const T& record, JsonWriter::Layout layout = JsonWriter::Layout::indented,
+                JsonWriter::Reals reals = JsonWriter::Reals::decimal) {
+  JsonFields f(out, layout, reals);
+  f.record(record);
+  f.end();
+}
+
+/// Rows of records, or of what a lambda describes: their fields that are no lists or objects, one a column.
+class RowFields : public Fields {
+ public:
+  using Fields::Fields;
+  template <class T>
+  void row(const T& r) {
+    begin_row();
+    record(r);
+    end_row();
+  }
+  template <class Rows>
+  void rows(const Rows& all) {
+    for (const auto& r : all) row(r);
+  }
+
+ protected:
+  void open(char) override { ++depth_; }
+  void close(char) override { --depth_; }
+  virtual void begin_row() = 0;
+  virtual void end_row() = 0;
+  int depth_ = 0;  // 1: in a row
+};
+
+/// Comma-separated values below a line of the fields' names. Reals have 6 decimals, or the shortest form.
+class CsvFields : public RowFields {
+ public:
+  explicit CsvFields(std::ostream& out, bool shortest = false) : RowFields(Form::csv), out_(out), shortest_(shortest) {}
+  ~CsvFields() override { flush(); }
+  /// The line of names alone, where there may be no row.
+  template <class T>
+  void head(const T& r) {
+    row(r);
+    row_.clear();
+  }
+  void flush();
+
+ protected:
+  bool begin(std::string_view name, const Shown&, Kind) override;
+  void scalar(const Scalar&) override;
+  void begin_row() override {}
+  void end_row() override;
+
+ private:
+  std::ostream& out_;
+  bool shortest_, headed_ = false;
+  std::string head_, row_;
+};
+
+/// A table for people: of the fields that have a heading. Columns as TextTable aligns them.
+class TextFields : public RowFields {
+ public:
+  explicit TextFields(size_t left, size_t indent = 0) : RowFields(Form::text), table_(left, indent) {}
+  /// Empty where there is no row.
+  std::string text() const { return table_.text(); }
+
+ protected:
+  bool begin(std::string_view name, const Shown&, Kind) override;
+  void scalar(const Scalar&) override;
+  void begin_row() override { cells_.clear(); }
+  void end_row() override;
+
+ private:
+  TextTable table_;
+  bool headed_ = false;
+  Shown shown_;
+  std::vector<std::string> head_, cells_;
+};
+
+}  // namespace kernbench

@@ -1,0 +1,58 @@
+#include "kernbench/phase2/text/json_source.h"
+
+namespace kernbench {
+
+bool JsonSource::begin(std::string_view name, const Shown&, Kind kind) {
+  if (kind == Kind::made || kind == Kind::made_whole) return false;
+  names_.back() = "." + std::string(name);
+  const auto found = at_.back()->find(name);
+  if (found == at_.back()->end()) throw JsonFault("is missing");
+  next_ = &*found;
+  return true;
+}
+
+void JsonSource::scalar(const Scalar& s) {
+  std::visit(
+      [&](auto at) {
+        if constexpr (std::is_pointer_v<decltype(at)> && !std::is_same_v<decltype(at), const RawJson*>)
+          *at = json_value<std::remove_pointer_t<decltype(at)>>(*next_);
+      },
+      s);
+}
+
+void JsonSource::open(char bracket) {
+  if (bracket == '{' ? !next_->is_object() : !next_->is_array())
+    throw JsonFault("found " + shown(*next_) + ", expected " + (bracket == '{' ? "an object" : "a list"));
+  at_.push_back(next_);
+  names_.emplace_back();
+}
+
+void JsonSource::close(char) {
+  at_.pop_back();
+  names_.pop_back();
+}
+
+void JsonSource::item(size_t i) {
+  names_.back() = "[" + std::to_string(i) + "]";
+  if (i >= at_.back()->size()) throw JsonFault("is missing");
+  next_ = &(*at_.back())[i];
+}
+
+std::vector<std::string> JsonSource::keys() {
+  std::vector<std::string> all;
+  for (const auto& [key, v] : at_.back()->items()) all.push_back(key);
+  return all;
+}
+
+void JsonSource::refuse() {
+  throw JsonFault("found " + shown(*next_) + ", which the field cannot have");
+}
+
+std::string JsonSource::path() const {
+  std::string all;
+  for (const std::string& name : names_) all += name;
+  if (!all.empty() && all[0] == '.') all.erase(0, 1);
+  return all.empty() ? "" : all + ": ";
+}
+
+}  // namespace kernbench
