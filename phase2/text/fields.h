@@ -76,11 +76,16 @@ class Fields {
     }
     return *this;
   }
+  /// A list whose items are described by each(item): a field without a name.
+  template <class List, class Each>
+  Fields& list(std::string_view name, List&& list, const Each& each) {
+    if (begin(name, {}, Kind::whole)) items(list, each);
+    return *this;
+  }
   /// A list of objects, each described by each(item).
   template <class List, class Each>
   Fields& each(std::string_view name, List&& list, const Each& record) {
-    if (begin(name, {}, Kind::whole)) items(list, [&](auto& item) { object([&] { record(item); }); });
-    return *this;
+    return this->list(name, list, [&](auto& item) { object([&] { record(item); }); });
   }
   /// An object on its own.
   template <class T>
@@ -206,7 +211,8 @@ void Fields::items(List& list, const Each& each) {
 template <class T>
 void Fields::named(T& values) {
   open('{');
-  if constexpr (!std::is_const_v<T>) {
+  using Key = std::decay_t<decltype(std::begin(values)->first)>;
+  if constexpr (!std::is_const_v<T> && std::is_same_v<Key, std::string>) {
     if (form_ == Form::source) {
       values.clear();
       for (const std::string& key : keys()) {

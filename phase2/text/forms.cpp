@@ -50,7 +50,7 @@ JsonFields& JsonFields::lines(int blanks) {
 }
 
 bool JsonFields::begin(std::string_view name, const Shown&, Kind) {
-  w_.key(name);
+  if (!name.empty()) w_.key(name);
   return true;
 }
 

@@ -16,10 +16,15 @@ class JsonFields : public Fields {
   /// Behind what the writer has written already; of a record the object, by record().
   explicit JsonFields(JsonWriter& writer) : Fields(Form::json), w_(writer) {}
   /// A document of its own: hands its text to `out` as it grows.
-  JsonFields(std::ostream& out, JsonWriter::Layout layout, JsonWriter::Reals reals)
+  explicit JsonFields(std::ostream& out, JsonWriter::Layout layout = JsonWriter::Layout::indented,
+                      JsonWriter::Reals reals = JsonWriter::Reals::decimal)
       : Fields(Form::json), out_(&out), own_(text_, layout, reals), w_(own_) {}
-  /// The document's end.
-  void end();
+  /// All of such a document.
+  template <class T>
+  void document(const T& r) {
+    record(r);
+    end();
+  }
   JsonFields& line(int blanks) override;
   JsonFields& lines(int blanks) override;
 
@@ -31,6 +36,8 @@ class JsonFields : public Fields {
   void item(size_t) override;
 
  private:
+  void end();
+
   std::ostream* out_ = nullptr;
   std::string text_;
   JsonWriter own_{text_};
@@ -43,9 +50,17 @@ class JsonFields : public Fields {
 template <class T>
 void write_json(std::ostream& out, const T& record, JsonWriter::Layout layout = JsonWriter::Layout::indented,
                 JsonWriter::Reals reals = JsonWriter::Reals::decimal) {
-  JsonFields f(out, layout, reals);
-  f.record(record);
-  f.end();
+  JsonFields(out, layout, reals).document(record);
+}
+
+/// The same as a text, without a line end.
+template <class T>
+std::string to_json(const T& record, JsonWriter::Layout layout = JsonWriter::Layout::compact,
+                    JsonWriter::Reals reals = JsonWriter::Reals::decimal) {
+  std::string text;
+  JsonWriter w(text, layout, reals);
+  JsonFields(w).record(record);
+  return text;
 }
 
 /// Rows of records, or of what a lambda describes: their fields that are no lists or objects, one a column.

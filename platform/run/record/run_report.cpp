@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/run/record/figures.h"
@@ -189,15 +189,6 @@ std::string choice_text(const LaunchNotes& notes) {
   return text;
 }
 
-void write_choice(JsonWriter& w, const LaunchNotes& notes) {
-  if (notes.algorithm.empty()) return;
-  w.field("algorithm", notes.algorithm).field("members", notes.members);
-  w.key("costs_ns").open('{');
-  for (const auto& [name, ns] : notes.costs_ns) w.field(name, ns);
-  w.close('}');
-  if (notes.simulated) w.field("simulated", true);
-}
-
 namespace {
 
 /// What kernels did on pe_cpu beside calls; nothing where they did nothing.
@@ -314,118 +305,90 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   write_findings(out, r);
 }
 
-void write_engine_json(JsonWriter& w, const EngineReport& e) {
-  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
-  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
-  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
-  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
-  for (const auto& [reason, ns] : e.message_stalls) w.field(std::string(reason) + "_ns", ns);
-  w.close('}').close('}');
+void describe(Fields& f, EngineReport& e) {
+  f("id", e.id)("busy_ns", e.busy_ns)("ops", e.ops)("bytes", e.bytes)("flops", e.flops)("utilization", e.utilization);
+  f("servers", e.servers)("stalls", [&] {
+    f("idle_ns", e.idle_ns)("slot_ns", e.slot_wait_ns)("queue_full_ns", e.queue_full_ns)("link_ns", e.link_wait_ns);
+    f("memory_ns", e.memory_wait_ns);
+    for (auto& [reason, ns] : e.message_stalls) f(std::string(reason) + "_ns", ns);
+  });
 }
 
-void write_account_json(JsonWriter& w, const SegmentAccount& a) {
-  w.open('{');
-  for (const SegmentPart& p : kSegmentParts) w.field(p.name, a.*p.ns);
-  w.close('}');
+void describe(Fields& f, SegmentAccount& a) {
+  for (const SegmentPart& p : kSegmentParts) f(p.name, a.*p.ns);
 }
 
-namespace {
-
-void write_queue_json(JsonWriter& w, const QueueTraffic& q) {
-  w.open('{').field("from", q.from).field("port", q.port).field("to", q.to).field("peer_port", q.peer_port);
-  w.field("messages", q.messages).field("segments", q.segments).field("bytes", q.bytes);
-  write_account_json(w.key("account"), q.account);
-  w.close('}');
+void describe(Fields& f, QueueTraffic& q) {
+  f("from", q.from)("port", q.port)("to", q.to)("peer_port", q.peer_port)("messages", q.messages);
+  f("segments", q.segments)("bytes", q.bytes)("account", q.account);
 }
 
-void write_memory_json(JsonWriter& w, const MemoryReport& r) {
-  w.open('{').field("id", r.id);
-  for (const auto& [name, value] : r.counters) {
+void describe(Fields& f, MemoryReport& r) {
+  f("id", r.id);
+  for (auto& [name, value] : r.counters) {
     const bool time = name.size() > 3 && name.compare(name.size() - 3, 3, "_ns") == 0;
-    time ? w.field(name, value) : w.field(name, static_cast<uint64_t>(value));
+    time ? f(name, value) : f(name, static_cast<uint64_t>(value));
   }
-  w.close('}');
 }
 
-}  // namespace
-
-void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
-  w.open('{');
-  if (!r.document.version.empty()) spec::write(w.key("run"), r.document, r.tells_topology);
-  w.field(what, r.kernel).key("params").open('{');
-  for (const auto& [name, value] : r.params) spec::write_parameter(w.key(name), value);
-  w.close('}').field("topology", r.topology).field("launch", r.launch);
-  if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
-  w.field("transfer", r.timed_transfer ? "timed" : "instant");
+void describe(Fields& f, RunReport::PeTimes& p) {
+  f("id", p.id)("start_ns", p.start_ns)("end_ns", p.end_ns)("scalar_ns", p.scalar_ns);
 }
 
-void write_figures(JsonWriter& w, const RunReport& r) {
-  w.open('{');
-  for (const Figure& f : figures()) {
-    const FigureValue v = f.of(r);
-    if (!std::holds_alternative<std::monostate>(v)) w.field(f.name, v);
-  }
-  w.close('}');
+void describe(Fields& f, RunReport::ProgramTimes& p) {
+  f("id", p.id)("pe", p.pe)("start_ns", p.start_ns)("end_ns", p.end_ns);
 }
 
-void end_report(JsonWriter& w, const RunReport& r) {
-  w.key("pes").open('[');
-  for (const auto& p : r.pes) {
-    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
-    w.field("scalar_ns", p.scalar_ns).close('}');
+void describe_choice(Fields& f, const LaunchNotes& notes) {
+  if (notes.algorithm.empty()) return;
+  f("algorithm", notes.algorithm)("members", notes.members)("costs_ns", notes.costs_ns);
+  f.given("simulated", notes.simulated);
+}
+
+void begin_report(Fields& f, const char* what, const RunReport& r) {
+  if (!r.document.version.empty()) f("run", [&] { spec::describe(f, r.document, r.tells_topology); });
+  f(what, r.kernel)("params", [&] {
+    for (const auto& [name, value] : r.params) f(name, spec::parameter_of(value));
+  });
+  f("topology", r.topology)("launch", r.launch).given("launch_note", r.launch_note);
+  f("transfer", r.timed_transfer ? "timed" : "instant");
+}
+
+void describe_figures(Fields& f, const RunReport& r) {
+  for (const Figure& figure : figures()) {
+    const FigureValue v = figure.of(r);
+    if (!std::holds_alternative<std::monostate>(v)) f(figure.name, v);
   }
-  w.close(']');
-  if (r.waves > 0) {
-    w.field("waves", r.waves).key("programs").open('[');
-    for (const auto& p : r.programs) {
-      w.open('{')
-          .field("id", p.id)
-          .field("pe", p.pe)
-          .field("start_ns", p.start_ns)
-          .field("end_ns", p.end_ns)
-          .close('}');
-    }
-    w.close(']');
-  }
-  w.field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
-  for (const auto& e : r.engines) write_engine_json(w, e);
-  w.close(']');
-  if (!r.queues.empty()) {
-    w.key("queues").open('[');
-    for (const auto& q : r.queues) write_queue_json(w, q);
-    w.close(']');
-  }
-  if (!r.memories.empty()) {
-    w.key("memories").open('[');
-    for (const MemoryReport& m : r.memories) write_memory_json(w, m);
-    w.close(']');
-  }
-  write_figures(w.key("figures"), r);
-  if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
-  if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
-  w.field("events", r.events).field("wall_s", r.wall_s);
-  if (r.verified) write_verification(w.key("verify"), r.tensors);
+}
+
+void end_report(Fields& f, const RunReport& r) {
+  f("pes", r.pes);
+  if (r.waves > 0) f("waves", r.waves)("programs", r.programs);
+  f("gemm_peak_share", r.gemm_peak_share())("engines", r.engines).given("queues", r.queues);
+  f.given("memories", r.memories)("figures", [&] { describe_figures(f, r); });
+  f.given("energy", r.energy).given("insight", r.insight)("events", r.events)("wall_s", r.wall_s);
+  if (r.verified) f("verify", [&] { describe_verification(f, r.tensors); });
   if (!r.races_unknown.empty()) {
-    w.key("races").open('{').field("unknown", r.races_unknown).close('}');
+    f("races", [&] { f("unknown", r.races_unknown); });
   } else if (r.races_checked) {
-    write_races(w.key("races"), r.races, r.pe_names);
+    describe_races(f, r.races, r.pe_names);
   }
-  w.close('}');
+}
+
+void describe(Fields& f, const RunReport& r) {
+  begin_report(f, "kernel", r);
+  if (r.timed_transfer) f("upload_ns", r.upload_ns)("download_ns", r.download_ns);
+  if (r.addresses == AddressMode::virtual_) {
+    f("addresses", r.addresses);
+    if (r.timed_transfer) f("map_ns", r.map_ns);
+  }
+  describe_choice(f, r.launch_notes);
+  f("start_ns", r.start_ns)("end_ns", r.end_ns)("sim_ns", r.end_ns);
+  end_report(f, r);
 }
 
 void write_run_json(std::ostream& out, const RunReport& r) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  begin_report(w, "kernel", r);
-  if (r.timed_transfer) w.field("upload_ns", r.upload_ns).field("download_ns", r.download_ns);
-  if (r.addresses == AddressMode::virtual_) {
-    w.field("addresses", name_of(r.addresses));
-    if (r.timed_transfer) w.field("map_ns", r.map_ns);
-  }
-  write_choice(w, r.launch_notes);
-  w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns);
-  end_report(w, r);
-  out << text << '\n';
+  write_json(out, r);
 }
 
 }  // namespace kernbench
