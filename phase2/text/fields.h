@@ -26,11 +26,12 @@
 namespace kernbench {
 
 /// How a table for people shows a field: the heading of its column (without one the field has no column), its decimals,
-/// a factor, and the word for a value that is missing.
+/// a factor, a sign before what is not negative, and the word for a value that is missing.
 struct Shown {
   std::string_view heading = {};
   int digits = 3;
   double times = 1;
+  bool sign = false;
   std::string_view none = "-";
 };
 

@@ -23,8 +23,11 @@ const T& value_of(T* v) {
   return *v;
 }
 
-/// Never "-0.000".
-std::string rounded(double v, int digits) {
+/// Without a sign never "-0.000".
+std::string shown_text(double v, const Shown& how) {
+  v *= how.times;
+  if (how.sign) return fmt::format("{:+.{}f}", v, how.digits);
+  const int digits = how.digits;
   return fmt::format("{:.{}f}", std::abs(v) < 0.5 * std::pow(10, -digits) ? 0 : v, digits);
 }
 
@@ -136,7 +139,7 @@ void TextFields::scalar(const Scalar& s) {
         const auto& v = value_of(at);
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, double>) {
-          cells_.push_back(rounded(v * shown_.times, shown_.digits));
+          cells_.push_back(shown_text(v, shown_));
         } else if constexpr (std::is_arithmetic_v<V>) {
           cells_.push_back(std::to_string(v));
         } else if constexpr (std::is_convertible_v<V, std::string_view>) {
@@ -149,9 +152,14 @@ void TextFields::scalar(const Scalar& s) {
 }
 
 void TextFields::end_row() {
+  if (!headed_ && !title_.empty()) head_[0] = title_;
   if (!headed_) table_.add(head_);
   headed_ = true;
   table_.add(cells_);
+}
+
+void TextFields::write_below(std::ostream& out) const {
+  if (headed_) out << '\n' << text();
 }
 
 }  // namespace kernbench

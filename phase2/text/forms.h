@@ -73,9 +73,20 @@ class RowFields : public Fields {
     record(r);
     end_row();
   }
+  /// The first of them, at most so many; or of each what a lambda describes.
   template <class Rows>
-  void rows(const Rows& all) {
-    for (const auto& r : all) row(r);
+  void rows(const Rows& all, size_t most = SIZE_MAX) {
+    for (const auto& r : all) {
+      if (most-- == 0) return;
+      row(r);
+    }
+  }
+  template <class Rows, class Each, class = std::enable_if_t<!std::is_integral_v<Each>>>
+  void rows(const Rows& all, const Each& each, size_t most = SIZE_MAX) {
+    for (const auto& r : all) {
+      if (most-- == 0) return;
+      row([&] { each(r); });
+    }
   }
 
  protected:
@@ -114,9 +125,13 @@ class CsvFields : public RowFields {
 /// A table for people: of the fields that have a heading. Columns as TextTable aligns them.
 class TextFields : public RowFields {
  public:
-  explicit TextFields(size_t left, size_t indent = 0) : RowFields(Form::text), table_(left, indent) {}
+  /// `title` stands for the first heading.
+  explicit TextFields(size_t left, size_t indent = 0, std::string_view title = {})
+      : RowFields(Form::text), table_(left, indent), title_(title) {}
   /// Empty where there is no row.
   std::string text() const { return table_.text(); }
+  /// The table below an empty line; nothing where there is no row.
+  void write_below(std::ostream&) const;
 
  protected:
   bool begin(std::string_view name, const Shown&, Kind) override;
@@ -126,6 +141,7 @@ class TextFields : public RowFields {
 
  private:
   TextTable table_;
+  std::string title_;
   bool headed_ = false;
   Shown shown_;
   std::vector<std::string> head_, cells_;

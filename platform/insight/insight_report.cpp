@@ -22,38 +22,34 @@ std::string percentage(double share) {
   return fmt::format("{:.1f}", 100 * share);
 }
 
-/// A table of at most so many rows behind an empty line; nothing where there are none.
-template <class Rows, class Row>
-void write_table(std::ostream& out, const Rows& rows, const Row& row, size_t most = kRows) {
-  TextFields t(1, 2);
-  for (size_t i = 0; i < std::min(most, rows.size()); ++i) t.row([&] { row(t, rows[i]); });
-  if (!rows.empty()) out << "\n" << t.text();
-}
-
 void write_path_table(std::ostream& out, const Insight& r) {
   std::vector<size_t> order;
   for (size_t i = 0; i < kResources; ++i) {
     if (r.by_resource[i] > 0) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return r.by_resource[a] > r.by_resource[b]; });
-  const auto row = [&](Fields& f, size_t i) {
+  TextFields t(1, 2);
+  t.rows(order, [&](size_t i) {
     const auto part = static_cast<Resource>(i);
     const auto most = std::find_if(r.by_component.begin(), r.by_component.end(),
                                    [&](const Insight::Share& s) { return s.resource == part; });
-    f("", title_of(r, part), {"critical path"})("", r.by_resource[i], {"ns"})("", r.by_resource[i] / r.sim_ns,
+    t("", title_of(r, part), {"critical path"})("", r.by_resource[i], {"ns"})("", r.by_resource[i] / r.sim_ns,
                                                                               kPercent);
-    f("", r.saved(part) > 0 ? percentage(r.saved(part)) : "-", {"x2 saves %"});
-    f("", most->name.empty() ? "" : most->name + " " + percentage(most->ns / r.sim_ns), {"most at, %"});
-  };
-  write_table(out, order, row, kResources);
+    t("", r.saved(part) > 0 ? percentage(r.saved(part)) : "-", {"x2 saves %"});
+    t("", most->name.empty() ? "" : most->name + " " + percentage(most->ns / r.sim_ns), {"most at, %"});
+  });
+  t.write_below(out);
 }
 
 /// Nothing where there is but one.
 void write_shares(std::ostream& out, const char* title, const std::vector<Insight::Share>& shares, double sim_ns) {
   if (shares.size() < 2) return;
-  write_table(out, shares, [&](Fields& f, const Insight::Share& s) {
-    f("", s.name.empty() ? "(no op)" : s.name, {title})("", s.ns, {"ns"})("", s.ns / sim_ns, kPercent);
-  });
+  TextFields t(1, 2);
+  const auto row = [&](const Insight::Share& s) {
+    t("", s.name.empty() ? "(no op)" : s.name, {title})("", s.ns, {"ns"})("", s.ns / sim_ns, kPercent);
+  };
+  t.rows(shares, row, kRows);
+  t.write_below(out);
 }
 
 /// The fullest of each space, where more than a hundredth is taken.
@@ -70,11 +66,14 @@ void write_capacity(std::ostream& out, const std::vector<Insight::Capacity>& all
 
 void write_rows(std::ostream& out, const char* title, const std::vector<Insight::Row>& rows, const char* share) {
   const std::string heading = fmt::format("{}, {} of {}", title, std::min(kRows, rows.size()), rows.size());
-  write_table(out, rows, [&](Fields& f, const Insight::Row& row) {
-    const auto limited = [&](double v) { return row.gbs_most > 0 ? std::optional(v) : std::nullopt; };
-    f("", row.name, {heading})("", limited(row.share), {share, 1, 100})("", row.bytes, {"bytes"});
-    f("", limited(row.share * row.gbs_most), {"GB/s", 2})("", limited(row.gbs_most), {"of GB/s", 2});
-  });
+  TextFields t(1, 2, heading);
+  const auto row = [&](const Insight::Row& r) {
+    const auto limited = [&](double v) { return r.gbs_most > 0 ? std::optional(v) : std::nullopt; };
+    t("", r.name, {""})("", limited(r.share), {share, 1, 100})("", r.bytes, {"bytes"});
+    t("", limited(r.share * r.gbs_most), {"GB/s", 2})("", limited(r.gbs_most), {"of GB/s", 2});
+  };
+  t.rows(rows, row, kRows);
+  t.write_below(out);
 }
 
 /// "hbm=2,mesh=0.5"
@@ -197,8 +196,9 @@ void write_insight_text(std::ostream& out, const Insight& r) {
   write_shares(out, "source lines on it", r.by_line, r.sim_ns);
   if (r.by_rank.size() > 2) write_shares(out, "ranks on it", r.by_rank, r.sim_ns);  // and what is of none
   write_shares(out, "launches on it", r.by_launch, r.sim_ns);
-  write_table(
-      out, r.work, [](Fields& f, const Insight::Work& w) { describe(f, w); }, r.work.size());
+  TextFields work(1, 2);
+  work.rows(r.work);
+  work.write_below(out);
   write_rows(out, "links", r.links, "data %");
   write_rows(out, "memories", r.memories, "data %");
   write_rows(out, "channels", r.channels, "held %");
