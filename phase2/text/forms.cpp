@@ -153,9 +153,19 @@ void TextFields::scalar(const Scalar& s) {
 
 void TextFields::end_row() {
   if (!headed_ && !title_.empty()) head_[0] = title_;
-  if (!headed_) table_.add(head_);
+  if (!headed_) add(head_);
   headed_ = true;
-  table_.add(cells_);
+  add(cells_);
+}
+
+void TextFields::add(const std::vector<std::string>& cells) {
+  if (!out_) return table_.add(cells);
+  std::string line;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    if (c > 0) line += ' ';
+    line += widths_[c] < 0 ? fmt::format("{:<{}}", cells[c], -widths_[c]) : fmt::format("{:>{}}", cells[c], widths_[c]);
+  }
+  *out_ << line << '\n';
 }
 
 void TextFields::write_below(std::ostream& out) const {

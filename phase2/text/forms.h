@@ -67,6 +67,8 @@ std::string to_json(const T& record, JsonWriter::Layout layout = JsonWriter::Lay
 class RowFields : public Fields {
  public:
   using Fields::Fields;
+  /// Hands over what is written so far.
+  virtual void flush() {}
   template <class T>
   void row(const T& r) {
     begin_row();
@@ -92,7 +94,7 @@ class RowFields : public Fields {
  protected:
   void open(char) override { ++depth_; }
   void close(char) override { --depth_; }
-  virtual void begin_row() = 0;
+  virtual void begin_row() {}
   virtual void end_row() = 0;
   int depth_ = 0;  // 1: in a row
 };
@@ -108,12 +110,11 @@ class CsvFields : public RowFields {
     row(r);
     row_.clear();
   }
-  void flush();
+  void flush() override;
 
  protected:
   bool begin(std::string_view name, const Shown&, Kind) override;
   void scalar(const Scalar&) override;
-  void begin_row() override {}
   void end_row() override;
 
  private:
@@ -128,6 +129,9 @@ class TextFields : public RowFields {
   /// `title` stands for the first heading.
   explicit TextFields(size_t left, size_t indent = 0, std::string_view title = {})
       : RowFields(Form::text), table_(left, indent), title_(title) {}
+  /// Lines that go out row by row: columns of fixed widths, negative ones aligned left, with a blank between.
+  TextFields(std::ostream& out, std::vector<int> widths)
+      : RowFields(Form::text), table_(0), out_(&out), widths_(std::move(widths)) {}
   /// Empty where there is no row.
   std::string text() const { return table_.text(); }
   /// The table below an empty line; nothing where there is no row.
@@ -140,7 +144,11 @@ class TextFields : public RowFields {
   void end_row() override;
 
  private:
+  void add(const std::vector<std::string>& cells);
+
   TextTable table_;
+  std::ostream* out_ = nullptr;
+  std::vector<int> widths_;
   std::string title_;
   bool headed_ = false;
   Shown shown_;

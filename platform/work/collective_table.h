@@ -4,11 +4,13 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernbench/kernel_api/collectives/collective.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/launch/pe_selection.h"
 
 namespace kernbench {
@@ -54,13 +56,13 @@ std::vector<uint64_t> parse_sizes(const std::string&);
 class CollectiveWriter {
  public:
   /// JSON: {"run": …, "rows": […]}.
-  CollectiveWriter(std::ostream&, std::string format, const spec::RunDocument&);
+  CollectiveWriter(std::ostream&, const std::string& format, const spec::RunDocument&);
   void row(const CollectiveRow&);
   void end();
 
  private:
   std::ostream& out_;
-  std::string format_;
+  std::unique_ptr<RowFields> table_;  // of text and CSV
   bool first_ = true;
 };
 
