@@ -93,9 +93,10 @@ class Fields {
   void record(const T& r) {
     value(r);
   }
-  /// JSON: the next field, or the items of the next list, begin lines of their own behind so many blanks.
+  /// JSON: the next field, or the items of the next list and its end, begin lines of their own behind so many blanks;
+  /// -1: they do not.
   virtual Fields& line(int) { return *this; }
-  virtual Fields& lines(int) { return *this; }
+  virtual Fields& lines(int, int = -1) { return *this; }
 
  protected:
   using Scalar =

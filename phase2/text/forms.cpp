@@ -47,8 +47,8 @@ JsonFields& JsonFields::line(int blanks) {
   return *this;
 }
 
-JsonFields& JsonFields::lines(int blanks) {
-  next_lines_ = blanks;
+JsonFields& JsonFields::lines(int blanks, int end) {
+  next_lines_ = {blanks, end};
   return *this;
 }
 
@@ -72,17 +72,17 @@ void JsonFields::scalar(const Scalar& s) {
 
 void JsonFields::open(char bracket) {
   w_.open(bracket);
-  lines_.push_back(bracket == '[' ? std::exchange(next_lines_, -1) : -1);
+  lines_.push_back(bracket == '[' ? std::exchange(next_lines_, Lines()) : Lines());
 }
 
 void JsonFields::close(char bracket) {
-  if (lines_.back() == 1) w_.new_line(0);
+  if (lines_.back().end >= 0) w_.new_line(lines_.back().end);
   lines_.pop_back();
   w_.close(bracket);
 }
 
 void JsonFields::item(size_t) {
-  if (lines_.back() >= 0) w_.new_line(lines_.back());
+  if (lines_.back().items >= 0) w_.new_line(lines_.back().items);
   if (!out_ || text_.size() < kFlush) return;
   *out_ << text_;
   text_.clear();
@@ -115,6 +115,7 @@ void CsvFields::scalar(const Scalar& s) {
 
 void CsvFields::end_row() {
   row_.back() = '\n';
+  if (only_head_) row_.clear();
   if (!headed_) out_ << head_ << '\n';
   headed_ = true;
   if (row_.size() > kFlush) flush();
@@ -155,7 +156,7 @@ void TextFields::end_row() {
   if (!headed_ && !title_.empty()) head_[0] = title_;
   if (!headed_) add(head_);
   headed_ = true;
-  add(cells_);
+  if (!only_head_) add(cells_);
 }
 
 void TextFields::add(const std::vector<std::string>& cells) {

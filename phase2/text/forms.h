@@ -26,7 +26,7 @@ class JsonFields : public Fields {
     end();
   }
   JsonFields& line(int blanks) override;
-  JsonFields& lines(int blanks) override;
+  JsonFields& lines(int blanks, int end) override;
 
  protected:
   bool begin(std::string_view name, const Shown&, Kind) override;
@@ -42,8 +42,11 @@ class JsonFields : public Fields {
   std::string text_;
   JsonWriter own_{text_};
   JsonWriter& w_;
-  int next_lines_ = -1;
-  std::vector<int> lines_;  // by list and object that is open: the blanks before its items; -1: they need no lines
+  struct Lines {
+    int items = -1, end = -1;
+  };
+  Lines next_lines_;
+  std::vector<Lines> lines_;  // by list and object that is open
 };
 
 /// The record as a JSON document.
@@ -69,6 +72,13 @@ class RowFields : public Fields {
   using Fields::Fields;
   /// Hands over what is written so far.
   virtual void flush() {}
+  /// What stands above the rows, where there may be none.
+  template <class T>
+  void head(const T& r) {
+    only_head_ = true;
+    row(r);
+    only_head_ = false;
+  }
   template <class T>
   void row(const T& r) {
     begin_row();
@@ -97,6 +107,7 @@ class RowFields : public Fields {
   virtual void begin_row() {}
   virtual void end_row() = 0;
   int depth_ = 0;  // 1: in a row
+  bool only_head_ = false;
 };
 
 /// Comma-separated values below a line of the fields' names. Reals have 6 decimals, or the shortest form.
@@ -104,12 +115,6 @@ class CsvFields : public RowFields {
  public:
   explicit CsvFields(std::ostream& out, bool shortest = false) : RowFields(Form::csv), out_(out), shortest_(shortest) {}
   ~CsvFields() override { flush(); }
-  /// The line of names alone, where there may be no row.
-  template <class T>
-  void head(const T& r) {
-    row(r);
-    row_.clear();
-  }
   void flush() override;
 
  protected:

@@ -14,7 +14,7 @@
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/commands.h"
@@ -30,13 +30,13 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/run/collective_trials.h"
 #include "kernbench/platform/run/host_phases.h"
 #include "kernbench/platform/run/host_program.h"
-#include "kernbench/platform/study/what_if/proposals.h"
 #include "kernbench/platform/run/run.h"
 #include "kernbench/platform/run/run_of_spec.h"
+#include "kernbench/platform/run/spec/run_document.h"
+#include "kernbench/platform/study/what_if/proposals.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -52,10 +52,13 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
   JsonWriter w(h.configuration, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  spec::write(w.open('{').key("run"), document, true);
-  w.key("versions").open('{').field("systemc", sc_core::sc_version_string);
-  for (const auto& [name, version] : library_versions()) w.field(name, version);
-  w.close('}').close('}');
+  JsonFields f(w);
+  f.record([&] {
+    f("run", [&] { spec::describe(f, document, true); })("versions", [&] {
+      f("systemc", sc_core::sc_version_string);
+      for (const auto& [name, version] : library_versions()) f(name, version);
+    });
+  });
   h.isa = isa;
   return h;
 }

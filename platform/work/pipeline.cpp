@@ -218,7 +218,7 @@ void write_pipeline_json(std::ostream& out, const PipelineResult& result, const 
     spec::begin_report(f, run);
     f("end_ns", result.end_ns);
     if (result.has_pes) {
-      f.lines(1).each("pes", result.pes, [&](const PipelineResult::PePart& pe) {
+      f.lines(1, 0).each("pes", result.pes, [&](const PipelineResult::PePart& pe) {
         f("pe", pe.pe).lines(2).each("composites", pe.composites, composite);
         if (!pe.has_commands) return;
         f.lines(2).each("commands", pe.commands, [&](const PipelineResult::Command& c) {

@@ -162,7 +162,9 @@ void write_probe_csv(std::ostream& out, const topology::Graph& graph, const Prob
   if (!report.traces.empty()) return;
   for (const ProbeSweep& s : report.sweeps)
     csv.rows(s.points, [&](const ProbeResult& r) { describe_point(csv, s, r); });
-  if (report.sweeps.empty()) csv.rows(report.results, [&](const ProbeResult& r) { describe_result(csv, r); });
+  if (!report.sweeps.empty()) return;
+  csv.head([&] { describe_result(csv, {}); });
+  csv.rows(report.results, [&](const ProbeResult& r) { describe_result(csv, r); });
 }
 
 void write_probe_json(std::ostream& out, const topology::Graph& graph, const ProbeReport& report,
@@ -179,7 +181,7 @@ void write_probe_json(std::ostream& out, const topology::Graph& graph, const Pro
   }
   f.document([&] {
     spec::begin_report(f, run);
-    f.lines(1)("cases", cases);
+    f.lines(1, 0)("cases", cases);
   });
 }
 
@@ -192,6 +194,7 @@ void write_probe_text(std::ostream& out, const topology::Graph& graph, const Pro
     const auto& all = report.results;
     const bool stores = std::any_of(all.begin(), all.end(), [](auto& r) { return r.store_forward_ns > 0; });
     if (!all.empty()) print_to(out, "each transaction alone in the system, {} bytes\n\n", all[0].nbytes);
+    table.head([&] { describe_result(table, {}, stores); });
     table.rows(all, [&](const ProbeResult& r) { describe_result(table, r, stores); });
   }
   out << table.text();

@@ -52,7 +52,7 @@ std::string account_text(const SegmentAccount& a) {
 }  // namespace
 
 void describe_programs(Fields& f, const std::deque<ProgramWork>& programs) {
-  f.line(0).lines(1).each("programs", programs, [&](const ProgramWork& p) {
+  f.line(0).lines(1, 0).each("programs", programs, [&](const ProgramWork& p) {
     f("pe", p.pe)("end_ns", p.end_ns).lines(2).each("calls", p.calls, [&](auto& c) { describe_call(f, c); });
   });
 }

@@ -208,7 +208,7 @@ void write_traffic_csv(std::ostream& out, const Machine& machine, const std::vec
   const auto row = [&](const TrafficRequest& q, const TrafficResult& r) {
     return [&] { describe_request(csv, machine, q, r, {}); };
   };
-  if (requests.empty()) csv.head(row({}, {}));
+  csv.head(row({}, {}));
   for (size_t i = 0; i < requests.size(); ++i) csv.row(row(requests[i], results[i]));
 }
 
@@ -218,7 +218,7 @@ void write_traffic_json(std::ostream& out, const Machine& machine, const std::ve
   JsonFields f(out, JsonWriter::Layout::spaced, JsonWriter::Reals::fixed);
   f.document([&] {
     spec::begin_report(f, run);
-    f.lines(1).each("requests", requests, [&](const TrafficRequest& q) {
+    f.lines(1, 0).each("requests", requests, [&](const TrafficRequest& q) {
       const auto i = static_cast<size_t>(&q - requests.data());
       describe_request(f, machine, q, results[i], accounts[i]);
     });

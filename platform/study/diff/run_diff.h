@@ -82,6 +82,7 @@ RunDiff diff_runs(const RunFile& a, const RunFile& b);
 
 void write_diff_text(std::ostream&, const RunDiff&);
 void describe(Fields&, const RunDiff&);
+void describe(Fields&, const RunDiff::Setting&);
 /// A table below an empty line, of what text() makes of the values.
 void write_settings(std::ostream&, const char* title, const std::vector<RunDiff::Setting>&,
                     std::string (*text)(const std::string&));

@@ -38,7 +38,7 @@ std::string figure(const std::string& s) {
 
 }  // namespace
 
-static void describe(Fields& f, const RunDiff::Setting& s) {
+void describe(Fields& f, const RunDiff::Setting& s) {
   f("key", s.key)("a", s.a)("b", s.b);
 }
 static void describe(Fields& f, const RunDiff::Change& c) {

@@ -136,7 +136,7 @@ TEST(Descriptions, GiveJsonLinesOfTheirOwn) {
   std::ostringstream out;
   JsonFields f(out, JsonWriter::Layout::spaced, JsonWriter::Reals::fixed);
   const std::vector<double> all = {1, 2};
-  f.document([&] { f("a", 1).lines(1).each("b", all, [&](double v) { f("v", v); }); });
+  f.document([&] { f("a", 1).lines(1, 0).each("b", all, [&](double v) { f("v", v); }); });
   EXPECT_EQ(out.str(), "{\"a\": 1, \"b\": [\n {\"v\": 1.000000},\n {\"v\": 2.000000}\n]}\n");
 }
 
