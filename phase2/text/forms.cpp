@@ -23,6 +23,16 @@ const T& value_of(T* v) {
   return *v;
 }
 
+void append_csv(std::string& row, std::string_view text) {
+  if (text.find_first_of(",\"\n") == std::string_view::npos) {
+    row += text;
+    return;
+  }
+  row += '"';
+  for (const char c : text) row.append(c == '"' ? 2 : 1, c);
+  row += '"';
+}
+
 /// Without a sign never "-0.000".
 std::string shown_text(double v, const Shown& how) {
   v *= how.times;
@@ -90,7 +100,7 @@ void JsonFields::item(size_t) {
 
 bool CsvFields::begin(std::string_view name, const Shown&, Kind kind) {
   if (depth_ != 1 || kind >= Kind::whole) return false;
-  if (!headed_) head_.append(head_.empty() ? "" : ",").append(name);
+  if (!headed_) append_csv(head_ += head_.empty() ? "" : ",", name);
   return true;
 }
 
@@ -101,12 +111,17 @@ void CsvFields::scalar(const Scalar& s) {
         const auto& v = value_of(at);
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, double>) {
-          shortest_ ? append_shortest(row_, v) : append_fixed(row_, v);
-        } else if constexpr (std::is_arithmetic_v<V>) {
+          if (reals_ == Reals::fixed) return append_fixed(row_, v);
+          row_ += reals_ == Reals::shortest ? fmt::format("{}", v) : to_json(v);
+        } else if constexpr (std::is_same_v<V, bool>) {
+          row_ += v ? "true" : "false";
+        } else if constexpr (std::is_integral_v<V>) {
           const fmt::format_int digits(v);
           row_.append(digits.data(), digits.size());
+        } else if constexpr (std::is_same_v<V, RawJson>) {
+          row_ += v.text;
         } else if constexpr (std::is_convertible_v<V, std::string_view>) {
-          row_ += v;
+          append_csv(row_, v);
         }
       },
       s);
@@ -171,6 +186,20 @@ void TextFields::add(const std::vector<std::string>& cells) {
 
 void TextFields::write_below(std::ostream& out) const {
   if (headed_) out << '\n' << text();
+}
+
+RowWriter::RowWriter(std::ostream& out, std::unique_ptr<RowFields> rows, std::string_view head)
+    : out_(out), rows_(std::move(rows)) {
+  if (!rows_) out_ << head;
+}
+
+void RowWriter::add_json(const std::string& row) {
+  out_ << (first_ ? "\n " : ",\n ") << row;
+  first_ = false;
+}
+
+void RowWriter::end(std::string_view tail) {
+  out_ << (rows_ ? rows_->text() : "\n" + std::string(tail)) << std::flush;
 }
 
 }  // namespace kernbench

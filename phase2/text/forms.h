@@ -1,7 +1,8 @@
 // The forms in which described records are written (fields.h), one class each. A page's data is JsonFields in it.
 #pragma once
 
-#include <iosfwd>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,8 @@ class RowFields : public Fields {
   using Fields::Fields;
   /// Hands over what is written so far.
   virtual void flush() {}
+  /// Of a table that has its width at the end alone; else empty.
+  virtual std::string text() const { return {}; }
   /// What stands above the rows, where there may be none.
   template <class T>
   void head(const T& r) {
@@ -110,10 +113,15 @@ class RowFields : public Fields {
   bool only_head_ = false;
 };
 
-/// Comma-separated values below a line of the fields' names. Reals have 6 decimals, or the shortest form.
+/// Comma-separated values below a line of the fields' names; a text is quoted where it must be.
 class CsvFields : public RowFields {
  public:
-  explicit CsvFields(std::ostream& out, bool shortest = false) : RowFields(Form::csv), out_(out), shortest_(shortest) {}
+  enum class Reals {
+    fixed,     ///< 8.000000
+    shortest,  ///< 8, 100000
+    json       ///< 8.0, 100000.0
+  };
+  explicit CsvFields(std::ostream& out, Reals reals = Reals::fixed) : RowFields(Form::csv), out_(out), reals_(reals) {}
   ~CsvFields() override { flush(); }
   void flush() override;
 
@@ -124,7 +132,8 @@ class CsvFields : public RowFields {
 
  private:
   std::ostream& out_;
-  bool shortest_, headed_ = false;
+  Reals reals_;
+  bool headed_ = false;
   std::string head_, row_;
 };
 
@@ -138,7 +147,7 @@ class TextFields : public RowFields {
   TextFields(std::ostream& out, std::vector<int> widths)
       : RowFields(Form::text), table_(0), out_(&out), widths_(std::move(widths)) {}
   /// Empty where there is no row.
-  std::string text() const { return table_.text(); }
+  std::string text() const override { return table_.text(); }
   /// The table below an empty line; nothing where there is no row.
   void write_below(std::ostream&) const;
 
@@ -158,6 +167,35 @@ class TextFields : public RowFields {
   bool headed_ = false;
   Shown shown_;
   std::vector<std::string> head_, cells_;
+};
+
+/// A table that goes out row by row: in such a form; without one as a list of JSON between `head` and `tail`.
+class RowWriter {
+ public:
+  RowWriter(std::ostream& out, std::unique_ptr<RowFields> rows, std::string_view head);
+  template <class T>
+  void row(const T& r) {
+    if (rows_) {
+      rows_->row(r);
+      rows_->flush();
+    } else {
+      add_json(to_json(r));
+    }
+    out_.flush();
+  }
+  /// Of a form that is no JSON what stands above the rows, where there may be none.
+  template <class T>
+  void head(const T& r) {
+    if (rows_) rows_->head(r);
+  }
+  void end(std::string_view tail);
+
+ private:
+  void add_json(const std::string& row);
+
+  std::ostream& out_;
+  std::unique_ptr<RowFields> rows_;  // null: JSON
+  bool first_ = true;
 };
 
 }  // namespace kernbench

@@ -183,7 +183,7 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   });
 }
 
-static void describe(Fields& f, const CollectiveRow& r) {
+void describe(Fields& f, const CollectiveRow& r) {
   f("op", r.op, {"op"})("size_bytes", r.size_bytes, {"size_bytes"})("count", r.count, {"count"});
   f("dtype", r.dtype, {"dtype"})("redop", r.redop, {"redop"})("root", r.root, {"root"});
   f("algorithm", r.algorithm, {"algorithm"})("members", r.members, {"members"})("time_us", r.time_ns / 1e3,
@@ -191,30 +191,12 @@ static void describe(Fields& f, const CollectiveRow& r) {
   f("algbw_gbs", r.algbw_gbs(), {"algbw_gbs"})("busbw_gbs", r.busbw_gbs(), {"busbw_gbs"})("wrong", r.wrong, {"wrong"});
 }
 
-CollectiveWriter::CollectiveWriter(std::ostream& out, const std::string& format, const spec::RunDocument& run)
-    : out_(out) {
-  if (format == "csv") table_ = std::make_unique<CsvFields>(out, true);
-  if (format == "text")
-    table_ = std::make_unique<TextFields>(out, std::vector<int>{-14, 12, 12, 5, 5, 7, 13, 7, 12, 10, 10, 6});
-  if (format != "json") return;
-  out_ << '{';
-  if (!run.version.empty()) out_ << "\"run\": " << json_of(run, run.options.flag("report-topology")) << ",\n";
-  out_ << "\"rows\": [";
-}
-
-void CollectiveWriter::row(const CollectiveRow& r) {
-  if (table_) {
-    table_->row(r);
-    table_->flush();
-  } else {
-    out_ << (first_ ? "\n " : ",\n ") << to_json(r);
-  }
-  first_ = false;
-  out_ << std::flush;
-}
-
-void CollectiveWriter::end() {
-  if (!table_) out_ << "\n]}\n";
+RowWriter collective_writer(std::ostream& out, const std::string& format, const spec::RunDocument& run) {
+  if (format == "csv") return {out, std::make_unique<CsvFields>(out, CsvFields::Reals::shortest), ""};
+  const std::vector<int> widths = {-14, 12, 12, 5, 5, 7, 13, 7, 12, 10, 10, 6};
+  if (format == "text") return {out, std::make_unique<TextFields>(out, widths), ""};
+  const std::string of = json_of(run, run.options.flag("report-topology"));
+  return {out, nullptr, "{" + (run.version.empty() ? "" : "\"run\": " + of + ",\n") + "\"rows\": ["};
 }
 
 }  // namespace kernbench

@@ -52,18 +52,8 @@ void run_collectives(Platform&, const CollectiveOptions&,
 /// "1K:1M:x2" as bytes. InputError.
 std::vector<uint64_t> parse_sizes(const std::string&);
 
-/// The table as it grows: "text", "csv" or "json".
-class CollectiveWriter {
- public:
-  /// JSON: {"run": …, "rows": […]}.
-  CollectiveWriter(std::ostream&, const std::string& format, const spec::RunDocument&);
-  void row(const CollectiveRow&);
-  void end();
-
- private:
-  std::ostream& out_;
-  std::unique_ptr<RowFields> table_;  // of text and CSV
-  bool first_ = true;
-};
+void describe(Fields&, const CollectiveRow&);
+/// The table as it grows: "text", "csv" or "json", {"run": …, "rows": […]} with the tail "]}\n".
+RowWriter collective_writer(std::ostream&, const std::string& format, const spec::RunDocument&);
 
 }  // namespace kernbench

@@ -66,7 +66,11 @@ void describe_hop(Fields& f, const topology::Graph& g, const std::string& name, 
   f("transfer_ns", end ? std::nullopt : some(h.transfer_ns), flits ? sparse("1st flit") : Shown{});
   f("wire_ns", end ? std::nullopt : std::optional(h.wire_ns), sparse("wire"));
   f("bw_gbs", end ? std::nullopt : limit(h.bw_gbs), {"link GB/s", 2, 1, false, end ? "" : "any"});
-  text ? f("", h.bottleneck ? "<- bottleneck" : "", {""}) : f("bottleneck", h.bottleneck);
+  if (text) {
+    f("", h.bottleneck ? "<- bottleneck" : "", {""});
+  } else {
+    f.is(Form::json) ? f("bottleneck", h.bottleneck) : f("bottleneck", h.bottleneck ? 1 : 0);
+  }
 }
 
 void describe_point(Fields& f, const ProbeSweep& s, const ProbeResult& r) {
@@ -77,7 +81,7 @@ void describe_point(Fields& f, const ProbeSweep& s, const ProbeResult& r) {
   f("actual_ns", r.actual_ns, {"actual ns"})("eff_bw_gbs", r.eff_bw_gbs(), {"eff GB/s", 2});
   if (f.is(Form::csv)) f("bottleneck_bw_gbs", r.bottleneck_bw_gbs);
   f("util_pct", r.util_pct(), {"util %", 1});
-  if (f.is(Form::csv)) f("first_at_90_pct", at_90);
+  if (f.is(Form::csv)) f("first_at_90_pct", at_90 ? 1 : 0);
   if (text) f("", at_90 ? "*" : "", {""});
 }
 

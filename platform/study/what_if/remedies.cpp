@@ -80,7 +80,7 @@ void write_remedies_csv(std::ostream& out, const Remedies& r) {
   const auto row = [&](const Remedies::Row& x) {
     std::string quoted = x.change;
     for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2) quoted.insert(at, 1, '"');
-    csv("saved", r.saved(x))("ns", x.ns)("free", x.free())("change", '"' + quoted + '"');
+    csv("saved", r.saved(x))("ns", x.ns)("free", x.free() ? 1 : 0)("change", RawJson{'"' + quoted + '"'});
   };
   csv.head([&] { row({}); });
   csv.rows(r.rows, row);
