@@ -8,8 +8,8 @@
 // Forms: JsonFields, CsvFields and TextFields write a record (forms.h), JsonSource reads it back from JSON
 // (json_source.h). A value that is a variable is read back; one that is an expression ("share", r.share()) is only
 // written. Values may be truth values, numbers, texts, enumerations with a name_of(), optionals, lists, tuples (short
-// lists), lists of pairs or maps (objects whose keys are data), described records, and lambdas (objects of fields in
-// place).
+// lists), lists of pairs or maps (objects whose keys are data), described records, and lambdas of
+// nothing or of Fields& (objects in place).
 #pragma once
 
 #include <cstdint>
@@ -70,11 +70,9 @@ class Fields {
     std::string text(name_of(v));
     (*this)(name, text);
     if (form_ != Form::source) return *this;
-    if (const auto found = parse(text)) {
-      v = *found;
-    } else {
-      refuse();
-    }
+    const auto found = parse(text);
+    if (!found) refuse();
+    v = *found;
     return *this;
   }
   /// A list whose items are described by each(item): a field without a name.
@@ -235,6 +233,8 @@ void Fields::value(T& v) {
   using V = std::remove_const_t<T>;
   if constexpr (std::is_invocable_v<T&>) {
     object(v);
+  } else if constexpr (std::is_invocable_v<T&, Fields&>) {
+    object([&] { v(*this); });
   } else if constexpr (std::is_same_v<V, std::monostate> || std::is_same_v<V, std::nullopt_t>) {
     scalar({});
   } else if constexpr (std::is_same_v<V, bool> || std::is_floating_point_v<V>) {

@@ -176,9 +176,9 @@ void TextFields::end_row() {
 
 void TextFields::add(const std::vector<std::string>& cells) {
   if (!out_) return table_.add(cells);
-  std::string line;
+  std::string line = indent_;
   for (size_t c = 0; c < cells.size(); ++c) {
-    if (c > 0) line += ' ';
+    if (c > 0) line += between_;
     line += widths_[c] < 0 ? fmt::format("{:<{}}", cells[c], -widths_[c]) : fmt::format("{:>{}}", cells[c], widths_[c]);
   }
   *out_ << line << '\n';

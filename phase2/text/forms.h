@@ -143,9 +143,14 @@ class TextFields : public RowFields {
   /// `title` stands for the first heading.
   explicit TextFields(size_t left, size_t indent = 0, std::string_view title = {})
       : RowFields(Form::text), table_(left, indent), title_(title) {}
-  /// Lines that go out row by row: columns of fixed widths, negative ones aligned left, with a blank between.
-  TextFields(std::ostream& out, std::vector<int> widths)
-      : RowFields(Form::text), table_(0), out_(&out), widths_(std::move(widths)) {}
+  /// Lines that go out row by row behind so many blanks: columns of fixed widths, negative ones aligned left.
+  TextFields(std::ostream& out, size_t indent, std::string_view between, std::vector<int> widths)
+      : RowFields(Form::text),
+        table_(0),
+        out_(&out),
+        indent_(indent, ' '),
+        between_(between),
+        widths_(std::move(widths)) {}
   /// Empty where there is no row.
   std::string text() const override { return table_.text(); }
   /// The table below an empty line; nothing where there is no row.
@@ -162,6 +167,7 @@ class TextFields : public RowFields {
 
   TextTable table_;
   std::ostream* out_ = nullptr;
+  std::string indent_, between_;
   std::vector<int> widths_;
   std::string title_;
   bool headed_ = false;

@@ -4,9 +4,10 @@ namespace kernbench {
 
 bool JsonSource::begin(std::string_view name, const Shown&, Kind kind) {
   if (kind == Kind::made || kind == Kind::made_whole) return false;
-  names_.back() = "." + std::string(name);
+  names_.back().clear();
   const auto found = at_.back()->find(name);
-  if (found == at_.back()->end()) throw JsonFault("is missing");
+  if (found == at_.back()->end()) throw JsonFault(in_quotes(name) + " is missing");
+  names_.back() = name;
   next_ = &*found;
   return true;
 }
@@ -50,9 +51,8 @@ void JsonSource::refuse() {
 
 std::string JsonSource::path() const {
   std::string all;
-  for (const std::string& name : names_) all += name;
-  if (!all.empty() && all[0] == '.') all.erase(0, 1);
-  return all.empty() ? "" : all + ": ";
+  for (const std::string& name : names_) all += name.empty() ? "" : name + ": ";
+  return all;
 }
 
 }  // namespace kernbench

@@ -15,7 +15,8 @@ class JsonSource : public Fields {
  public:
   explicit JsonSource(const nlohmann::ordered_json& root) : Fields(Form::source), at_{&root}, next_(&root) {}
 
-  /// JsonFault with the field's path in front: "engines[3].ops: found …". Nothing is said of the record's state then.
+  /// JsonFault with the field's path in front: "engines: [3]: ops: found …". Nothing is said of the record's state
+  /// then.
   template <class T>
   void read(T& r) {
     try {

@@ -106,16 +106,6 @@ class JsonWriter {
     return key(k).value(v);
   }
   JsonWriter& null() { return raw("null"); }
-  /// A number as append_fixed() writes it.
-  JsonWriter& fixed_value(double v) {
-    separate();
-    append_fixed(out_, v);
-    return *this;
-  }
-  template <class Key>
-  JsonWriter& fixed(const Key& k, double v) {
-    return key(k).fixed_value(v);
-  }
   /// What is JSON already.
   JsonWriter& raw(std::string_view json) {
     separate();

@@ -171,16 +171,18 @@ struct Replayed {
 
 void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all) {
   const ReplayResult& r = all.result;
-  JsonFields f(out, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  f.document([&] {
-    f("ops", r.ops)("computed", r.computed)("isa", r.isa)("graph_s", r.graph_s)("run_s", r.run_s);
-    f("cut_off", files.cut_off())("left_out", files.left_out).each("tensors", all.outputs, [&](const Output& x) {
-      f("name", x.tensor->name)("dtype", x.tensor->dtype)("shape", x.tensor->shape);
-      f("written", x.missing.empty() && x.unwritten == 0);
-    });
-    f.given("energy", files.log.energy);
-    if (!all.verified.empty()) f("verify", [&] { describe_verification(f, all.verified); });
-  });
+  write_json(
+      out,
+      [&](Fields& f) {
+        f("ops", r.ops)("computed", r.computed)("isa", r.isa)("graph_s", r.graph_s)("run_s", r.run_s);
+        f("cut_off", files.cut_off())("left_out", files.left_out).each("tensors", all.outputs, [&](const Output& x) {
+          f("name", x.tensor->name)("dtype", x.tensor->dtype)("shape", x.tensor->shape);
+          f("written", x.missing.empty() && x.unwritten == 0);
+        });
+        f.given("energy", files.log.energy);
+        if (!all.verified.empty()) f("verify", [&] { describe_verification(f, all.verified); });
+      },
+      JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
 }
 
 void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all) {

@@ -51,9 +51,7 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
   const topology::Graph& graph = platform.graph();
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
-  JsonWriter w(h.configuration, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  JsonFields f(w);
-  f.record([&] {
+  h.configuration = to_json([&](Fields& f) {
     f("run", [&] { spec::describe(f, document, true); })("versions", [&] {
       f("systemc", sc_core::sc_version_string);
       for (const auto& [name, version] : library_versions()) f(name, version);

@@ -252,8 +252,7 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
 }
 
 void write_model_json(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
-  JsonFields f(out);
-  f.document([&] {
+  write_json(out, [&](Fields& f) {
     begin_report(f, "program", p.run);
     f("model", [&] { describe_model(f, *r.program); });
     f.each("phases", r.phases, [&](const PhaseTimes& t) { describe_phase(f, t); });

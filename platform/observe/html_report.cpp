@@ -158,10 +158,7 @@ void HtmlReport::host(const std::vector<HostPhase>& phases) {
 
 std::string HtmlReport::data(const RunReport& r) const {
   const topology::Graph& system = machine_.graph();
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  JsonFields f(w);
-  f.record([&] {
+  return to_json([&](Fields& f) {
     f("run", [&] { spec::describe(f, r.document, true); });
     f("name", r.kernel)("topology", r.topology)("sim_ns", r.end_ns)("start_ns", r.start_ns)("launch", r.launch);
     f("transfer", r.timed_transfer ? "timed" : "instant")("events", r.events)("wall_s", r.wall_s);
@@ -182,21 +179,18 @@ std::string HtmlReport::data(const RunReport& r) const {
     f("bins", [&] { describe_bins(f, recorder_, static_cast<uint32_t>(system.edges.size()), r.end_ns); });
     describe_slices(f, recorder_);
   });
-  return text;
 }
 
 namespace {
 
 std::string stages_by_kind() {
   const Kinds& kinds = component_catalog().kinds();
-  std::string text;
-  JsonWriter w(text);
-  JsonFields f(w);
-  f.record([&] {
-    for (const std::string& kind : kinds.of_engines())
-      f.list(kind, kinds.find(kind)->facts.engine.stages, [&](const EngineStage& s) { f("", s.stage); });
-  });
-  return text;
+  return to_json(
+      [&](Fields& f) {
+        for (const std::string& kind : kinds.of_engines())
+          f.list(kind, kinds.find(kind)->facts.engine.stages, [&](const EngineStage& s) { f("", s.stage); });
+      },
+      JsonWriter::Layout::compact, JsonWriter::Reals::shortest);
 }
 
 }  // namespace

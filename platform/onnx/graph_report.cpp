@@ -142,8 +142,7 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
 
 void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {
   const std::vector<NodeLine> lines = lines_of(program, p);
-  JsonFields f(out);
-  f.document([&] {
+  write_json(out, [&](Fields& f) {
     begin_report(f, "program", p.run);
     f.each("nodes", lines, [&](const NodeLine& l) {
       f("name", l.op->node->name)("op", l.op->node->op)("runs", l.launch != nullptr)("how", l.how);

@@ -105,8 +105,7 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
 
 void write_program_json(std::ostream& out, const ProgramReport& p) {
   const RunReport& r = p.run;
-  JsonFields f(out);
-  f.document([&] {
+  write_json(out, [&](Fields& f) {
     begin_report(f, "program", r);
     if (r.addresses == AddressMode::virtual_) f("addresses", r.addresses);
     f("sim_ns", r.end_ns)("ranks", p.ranks)("tensor_bytes", p.tensors.bytes)("copied_bytes", p.tensors.copies);

@@ -194,7 +194,7 @@ void describe(Fields& f, const CollectiveRow& r) {
 RowWriter collective_writer(std::ostream& out, const std::string& format, const spec::RunDocument& run) {
   if (format == "csv") return {out, std::make_unique<CsvFields>(out, CsvFields::Reals::shortest), ""};
   const std::vector<int> widths = {-14, 12, 12, 5, 5, 7, 13, 7, 12, 10, 10, 6};
-  if (format == "text") return {out, std::make_unique<TextFields>(out, widths), ""};
+  if (format == "text") return {out, std::make_unique<TextFields>(out, 0, " ", widths), ""};
   const std::string of = json_of(run, run.options.flag("report-topology"));
   return {out, nullptr, "{" + (run.version.empty() ? "" : "\"run\": " + of + ",\n") + "\"rows\": ["};
 }

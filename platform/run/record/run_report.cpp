@@ -34,26 +34,6 @@ std::string time_text(double ns) {
 
 namespace {
 
-/// Name and columns of the engines' tables.
-constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
-
-void write_engine_heading(std::ostream& out, const char* title, size_t name_width) {
-  out << "\n";
-  print_to(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops", "bytes",
-           "GFLOP");
-}
-
-/// Shares of the run's time in percent, for one engine or the mean of many.
-void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_width, double run_ns) {
-  const double whole_ns = run_ns * e.servers;
-  const auto share = [&](double ns) {
-    return ns > 0 && whole_ns > 0 ? fmt::format("{:.1f}", 100 * ns / whole_ns) : "-";
-  };
-  print_to(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
-           share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
-           e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
-}
-
 void add_to(EngineReport& sum, const EngineReport& e) {
   sum.busy_ns += e.busy_ns;
   sum.ops += e.ops;
@@ -106,26 +86,37 @@ void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_wid
 void write_engines(std::ostream& out, const RunReport& r) {
   std::vector<EngineReport> parts;  // in order of first appearance
   std::map<std::string, size_t> index;
-  std::vector<const EngineReport*> busiest;
+  std::vector<EngineReport> busiest;
   size_t pe = 0;  // engines come PE by PE
   for (const EngineReport& e : r.engines) {
     while (pe < r.pes.size() && e.id.compare(0, r.pes[pe].id.size() + 1, r.pes[pe].id + ".") != 0) ++pe;
     if (e.ops == 0) continue;
-    busiest.push_back(&e);
+    busiest.push_back(e);
     const std::string part = pe < r.pes.size() ? e.id.substr(r.pes[pe].id.size() + 1) : e.id;
     const auto [it, added] = index.emplace(part, parts.size());
     if (added) parts.emplace_back().id = part;
     add_to(parts[it->second], e);
   }
   if (busiest.empty()) return;
-  std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->utilization > b->utilization; });
+  std::stable_sort(busiest.begin(), busiest.end(), [](auto& a, auto& b) { return a.utilization > b.utilization; });
   if (busiest.size() > 4) busiest.resize(4);
   size_t width = 15;
-  for (const auto* e : busiest) width = std::max(width, e->id.size());
-  write_engine_heading(out, "all PEs", width);
-  for (const EngineReport& e : parts) write_engine_line(out, e, width, r.end_ns);
-  write_engine_heading(out, "busiest engines", width);
-  for (const EngineReport* e : busiest) write_engine_line(out, *e, width, r.end_ns);
+  for (const EngineReport& e : busiest) width = std::max(width, e.id.size());
+  for (const auto& [title, engines] : {std::pair("all PEs", &parts), {"busiest engines", &busiest}}) {
+    TextFields t(out, 2, "", {-static_cast<int>(width), 9, 8, 8, 8, 12, 8, 10, 12, 11});
+    out << "\n";
+    t.rows(*engines, [&, heading = title](const EngineReport& e) {
+      const auto share = [&](double ns) {
+        const double whole_ns = r.end_ns * e.servers;
+        return ns > 0 && whole_ns > 0 ? std::optional(100 * ns / whole_ns) : std::nullopt;
+      };
+      t("", e.id, {heading})("", share(e.busy_ns), {"busy %", 1})("", share(e.link_wait_ns), {"link", 1});
+      t("", share(e.memory_wait_ns), {"memory", 1})("", share(e.slot_wait_ns), {"slot", 1});
+      t("", share(e.queue_full_ns), {"queue full", 1})("", share(e.idle_ns), {"idle", 1});
+      t("", grouped(e.ops), {"ops"})("", e.bytes ? bytes_text(e.bytes) : "-", {"bytes"});
+      t("", e.flops > 0 ? std::optional(e.flops / 1e9) : std::nullopt, {"GFLOP", 4});
+    });
+  }
   out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
          "no room\n";
   write_message_stalls(out, r, width);

@@ -7,8 +7,8 @@
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
-#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/forms.h"
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/platform/run/spec/sha256.h"
 #include "kernbench/platform/run/spec/shell_words.h"
 #include "kernbench/platform/topology/graph/faults.h"
@@ -150,11 +150,7 @@ void describe(Fields& f, const RunDocument& d, bool with_topology) {
 }
 
 std::string json_of(const RunDocument& d, bool with_topology) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  JsonFields f(w);
-  f.record([&] { describe(f, d, with_topology); });
-  return text;
+  return to_json([&](Fields& f) { describe(f, d, with_topology); });
 }
 
 void begin_report(Fields& f, const RunDocument& d) {

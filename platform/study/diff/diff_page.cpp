@@ -23,10 +23,7 @@ void describe_shares(Fields& f, const RunFile& run) {
 }  // namespace
 
 void write_diff_page(const DiffPage& p, const std::function<void(std::string_view)>& write) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  JsonFields f(w);
-  f.record([&] {
+  const std::string text = to_json([&](Fields& f) {
     f("diff", p.diff)("a", [&] { describe_shares(f, p.a); })("b", [&] { describe_shares(f, p.b); });
     f("plans", p.system ? std::optional(topology::plans_of(*p.system)) : std::nullopt);
   });

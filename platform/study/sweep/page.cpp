@@ -13,10 +13,7 @@ namespace sweep {
 
 void write_sweep_page(const PageTexts& texts, const std::vector<PagePoint>& points,
                       const std::function<void(std::string_view)>& write) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  JsonFields f(w);
-  f.record([&] {
+  const std::string text = to_json([&](Fields& f) {
     f("axes", texts.axes).each("metrics", texts.metrics, [&](const std::string& name) {
       f("name", name)("meaning", metric(name, "--metric").meaning);
     });

@@ -87,8 +87,7 @@ void write_remedies_csv(std::ostream& out, const Remedies& r) {
 }
 
 void write_remedies_json(std::ostream& out, const Remedies& r) {
-  JsonFields f(out);
-  f.document([&] {
+  write_json(out, [&](Fields& f) {
     f("sim_ns", r.sim_ns)("verdict", r.verdict)("tried", r.tried)("slower", r.slower)("same", r.same);
     f.each("remedies", r.rows, [&](const Remedies::Row& row) {
       f("change", row.change)("free", row.free())("cost", static_cast<int>(row.cost))("ns", row.ns);

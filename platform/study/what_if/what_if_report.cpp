@@ -74,8 +74,7 @@ void write_what_if_csv(std::ostream& out, const WhatIf& w) {
 }
 
 void write_what_if_json(std::ostream& out, const WhatIf& w) {
-  JsonFields f(out);
-  f.document([&] {
+  write_json(out, [&](Fields& f) {
     f("sim_ns", w.sim_ns)("verdict", w.verdict);
     f.each("parts", w.rows, [&](const WhatIf::Row& r) { describe_row(f, r, w.sim_ns); });
   });

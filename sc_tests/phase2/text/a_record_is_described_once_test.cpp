@@ -99,12 +99,12 @@ std::string fault_of(std::string json, const std::string& what, const std::strin
 
 TEST(Descriptions, NameTheFieldThatCannotBeRead) {
   const std::string good = json_of(sample());
-  EXPECT_EQ(fault_of(good, "\"longer\"", "5"), "parts[1].id: found 5, expected text");
+  EXPECT_EQ(fault_of(good, "\"longer\"", "5"), "parts: [1]: id: found 5, expected text");
   EXPECT_EQ(fault_of(good, "\"servers\":200", "\"servers\":256"),
-            "parts[0].servers: found 256, which the field cannot have");
+            "parts: [0]: servers: found 256, which the field cannot have");
   EXPECT_EQ(fault_of(good, "\"blue\"", "\"green\""), "colour: found \"green\", which the field cannot have");
-  EXPECT_EQ(fault_of(good, "\"high\"", "\"hig\""), "band.high: is missing");
-  EXPECT_EQ(fault_of(good, "[7,0.5]", "[7]"), "way[1]: is missing");
+  EXPECT_EQ(fault_of(good, "\"high\"", "\"hig\""), "band: 'high' is missing");
+  EXPECT_EQ(fault_of(good, "[7,0.5]", "[7]"), "way: [1]: is missing");
   EXPECT_EQ(fault_of(good, "[7,0.5]", "7"), "way: found 7, expected a list");
 }
 
