@@ -114,6 +114,8 @@ class Fields {
   virtual bool present(bool now) { return now; }
   virtual size_t size() { return 0; }
   virtual std::vector<std::string> keys() { return {}; }
+  /// Which alternative of a variant has the kind of the value that comes: truth, whole number, real, text.
+  virtual bool is_like(const Scalar&) { return false; }
   /// The value that was read last is none that the field may have.
   [[noreturn]] virtual void refuse();
 
@@ -157,6 +159,8 @@ class Fields {
   void number(T& v);
   template <class T>
   void named(T& values);
+  template <class... T>
+  std::variant<T...> like(const std::variant<T...>&);
 
   Form form_;
 };
@@ -228,6 +232,22 @@ void Fields::named(T& values) {
   close('}');
 }
 
+/// The first alternative that the value that comes can be.
+template <class... T>
+std::variant<T...> Fields::like(const std::variant<T...>&) {
+  std::variant<T...> found;
+  bool done = false;
+  const auto take = [&](auto alternative) {
+    bool can = std::is_same_v<decltype(alternative), std::monostate> && !present(true);
+    if constexpr (std::is_constructible_v<Scalar, decltype(&alternative)>) can = is_like(&alternative);
+    if (!done && can) found = alternative;
+    done = done || can;
+  };
+  (take(T()), ...);
+  if (!done) refuse();
+  return found;
+}
+
 template <class T>
 void Fields::value(T& v) {
   using V = std::remove_const_t<T>;
@@ -265,6 +285,9 @@ void Fields::value(T& v) {
       }
     }
   } else if constexpr (IsA<V, std::variant>::value) {
+    if constexpr (!std::is_const_v<T>) {
+      if (form_ == Form::source) v = like(v);
+    }
     std::visit([this](auto& x) { this->value(x); }, v);
   } else if constexpr (IsA<V, std::tuple>::value) {
     open('[');

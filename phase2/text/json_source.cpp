@@ -21,6 +21,15 @@ void JsonSource::scalar(const Scalar& s) {
       s);
 }
 
+bool JsonSource::is_like(const Scalar& s) {
+  const auto& v = *next_;
+  return std::holds_alternative<bool*>(s)       ? v.is_boolean()
+         : std::holds_alternative<int64_t*>(s)  ? v.is_number_integer() && !(v.is_number_unsigned() && v > INT64_MAX)
+         : std::holds_alternative<uint64_t*>(s) ? v.is_number_unsigned()
+         : std::holds_alternative<double*>(s)   ? v.is_number()
+                                                : v.is_string();
+}
+
 void JsonSource::open(char bracket) {
   if (bracket == '{' ? !next_->is_object() : !next_->is_array())
     throw JsonFault("found " + shown(*next_) + ", expected " + (bracket == '{' ? "an object" : "a list"));

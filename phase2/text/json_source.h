@@ -33,6 +33,7 @@ class JsonSource : public Fields {
   void close(char bracket) override;
   void item(size_t) override;
   bool has(std::string_view name, bool) override { return at_.back()->contains(name); }
+  bool is_like(const Scalar&) override;
   bool present(bool) override { return !next_->is_null(); }
   size_t size() override { return at_.back()->size(); }
   std::vector<std::string> keys() override;

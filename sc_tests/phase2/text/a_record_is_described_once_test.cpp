@@ -41,13 +41,14 @@ struct Whole {
   std::tuple<int, double> way{1, 2.5};
   std::string note;
   std::shared_ptr<const Part> first;
+  std::vector<std::variant<std::monostate, bool, int64_t, double, std::string>> mixed;
   struct {
     int64_t low = -1, high = 1;
   } band;
 };
 void describe(Fields& f, Whole& w) {
   f("name", w.name)("checked", w.checked)("parts", w.parts)("costs", w.costs).word("colour", w.colour, parse_colour);
-  f("way", w.way).given("note", w.note).given("first", w.first);
+  f("way", w.way).given("note", w.note).given("first", w.first).given("mixed", w.mixed);
   f("band", [&] { f("low", w.band.low)("high", w.band.high); });
 }
 
@@ -60,6 +61,7 @@ Whole sample() {
   w.colour = Colour::blue;
   w.way = {7, 0.5};
   w.first = std::make_shared<Part>(w.parts[0]);
+  w.mixed = {std::monostate(), true, int64_t{-3}, 2.5, std::string("x")};
   w.band = {-5, 5};
   return w;
 }
@@ -75,7 +77,8 @@ TEST(Descriptions, GiveJson) {
             "{\"name\":\"a\",\"checked\":true,\"parts\":[{\"id\":\"p\",\"servers\":200,\"busy_ns\":1500.0,\"twice_ns\":"
             "3000.0,\"limit\":0.125},{\"id\":\"longer\",\"servers\":1,\"busy_ns\":2000000.0,\"twice_ns\":4000000.0,"
             "\"limit\":null}],\"costs\":{\"z\":1.0,\"a\":2.0},\"colour\":\"blue\",\"way\":[7,0.5],\"first\":{\"id\":"
-            "\"p\",\"servers\":200,\"busy_ns\":1500.0,\"twice_ns\":3000.0,\"limit\":0.125},\"band\":{\"low\":-5,"
+            "\"p\",\"servers\":200,\"busy_ns\":1500.0,\"twice_ns\":3000.0,\"limit\":0.125},\"mixed\":[null,true,-3,2.5,"
+            "\"x\"],\"band\":{\"low\":-5,"
             "\"high\":5}}\n");
 }
 
@@ -83,6 +86,7 @@ TEST(Descriptions, GiveTheRecordBack) {
   const Whole back = read_record<Whole>(json_of(sample()));
   EXPECT_EQ(json_of(back), json_of(sample()));
   EXPECT_EQ(back.parts[0].servers, 200);
+  EXPECT_EQ(back.mixed, sample().mixed);
   EXPECT_EQ(back.band.low, -5);
   EXPECT_EQ(back.note, "");
 }
@@ -105,6 +109,7 @@ TEST(Descriptions, NameTheFieldThatCannotBeRead) {
   EXPECT_EQ(fault_of(good, "\"blue\"", "\"green\""), "colour: found \"green\", which the field cannot have");
   EXPECT_EQ(fault_of(good, "\"high\"", "\"hig\""), "band: 'high' is missing");
   EXPECT_EQ(fault_of(good, "[7,0.5]", "[7]"), "way: [1]: is missing");
+  EXPECT_EQ(fault_of(good, "[null,true", "[[],true"), "mixed: [0]: found [], which the field cannot have");
   EXPECT_EQ(fault_of(good, "[7,0.5]", "7"), "way: found 7, expected a list");
 }
 
