@@ -27,7 +27,7 @@ class JsonFields : public Fields {
     end();
   }
   JsonFields& line(int blanks) override;
-  JsonFields& lines(int blanks, int end) override;
+  JsonFields& lines(int blanks, int end = -1) override;
 
  protected:
   bool begin(std::string_view name, const Shown&, Kind) override;
