@@ -137,6 +137,39 @@ TEST(Descriptions, GiveATableOfWhatHasAHeading) {
   EXPECT_EQ(t.text(), " part    busy, us  limit\n p            1.5   0.12\n longer    2000.0      -\n");
 }
 
+TEST(Descriptions, GiveLinesOfFixedWidthsAsTheyCome) {
+  std::ostringstream out;
+  TextFields t(out, 1, "|", {-4, 10, 6});
+  t.rows(sample().parts, 1);
+  EXPECT_EQ(out.str(), " part|  busy, us| limit\n p   |       1.5|  0.12\n");
+}
+
+TEST(Descriptions, QuoteInCsvWhatMustBe) {
+  std::ostringstream out;
+  CsvFields csv(out, CsvFields::Reals::json);
+  csv.row([&] { csv("a,b", "x \"y\"")("plain", "x y")("no", std::optional<double>())("v", 8.0)("on", true); });
+  csv.flush();
+  EXPECT_EQ(out.str(), "\"a,b\",plain,no,v,on\n\"x \"\"y\"\"\",x y,,8.0,true\n");
+}
+
+TEST(Descriptions, GiveATableRowByRowInEachForm) {
+  const auto table = [](std::unique_ptr<RowFields> rows, std::ostream& out) {
+    RowWriter w(out, std::move(rows), "{\"rows\": [");
+    w.head(Part());
+    for (const Part& p : sample().parts) w.row(p);
+    w.end("]}\n");
+  };
+  std::ostringstream json, csv, text;
+  table(nullptr, json);
+  table(std::make_unique<CsvFields>(csv, CsvFields::Reals::shortest), csv);
+  table(std::make_unique<TextFields>(1), text);
+  EXPECT_EQ(json.str(),
+            "{\"rows\": [\n {\"id\":\"p\",\"servers\":200,\"busy_ns\":1500.0,\"twice_ns\":3000.0,\"limit\":0.125},\n"
+            " {\"id\":\"longer\",\"servers\":1,\"busy_ns\":2000000.0,\"twice_ns\":4000000.0,\"limit\":null}\n]}\n");
+  EXPECT_EQ(csv.str(), "id,servers,busy_ns,twice_ns,limit\np,200,1500,3000,0.125\nlonger,1,2000000,4000000,\n");
+  EXPECT_EQ(text.str(), "part    busy, us  limit\np            1.5   0.12\nlonger    2000.0      -\n");
+}
+
 TEST(Descriptions, GiveJsonLinesOfTheirOwn) {
   std::ostringstream out;
   JsonFields f(out, JsonWriter::Layout::spaced, JsonWriter::Reals::fixed);
