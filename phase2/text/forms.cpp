@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ostream>
@@ -24,7 +25,7 @@ const T& value_of(T* v) {
 }
 
 void append_csv(std::string& row, std::string_view text) {
-  if (text.find_first_of(",\"\n") == std::string_view::npos) {
+  if (std::none_of(text.begin(), text.end(), [](char c) { return c == ',' || c == '"' || c == '\n'; })) {
     row += text;
     return;
   }
