@@ -15,7 +15,7 @@
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 
 namespace insight {
 
@@ -154,8 +154,7 @@ std::string title_of(const Insight&, Resource);
 
 /// Sections of a run's report.
 void write_insight_text(std::ostream&, const Insight&);
-/// An object.
-void write_insight_json(JsonWriter&, const Insight&);
+void describe(Fields&, const Insight&);
 
 }  // namespace insight
 }  // namespace kernbench

@@ -66,9 +66,9 @@ struct ProgramsWork {
 /// InputError with every fault. Empty where the file has neither.
 ProgramsWork read_programs(const nlohmann::json& root, const std::string& file_name, Machine&);
 
-class JsonWriter;
+class Fields;
 /// The key `programs` of the output, and the same as text. Accounts where they were kept.
-void write_programs_json(JsonWriter&, const std::deque<ProgramWork>&);
+void describe_programs(Fields&, const std::deque<ProgramWork>&);
 void write_programs_text(std::ostream&, const std::deque<ProgramWork>&);
 
 }  // namespace kernbench
