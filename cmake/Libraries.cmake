@@ -24,11 +24,21 @@ function(kernbench_add_library name)
   target_link_libraries(kernbench_${name} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK} fmt::fmt kernbench_warnings)
 endfunction()
 
-# kernbench_folder(<target> [FILES ...] [EXCEPT ...] [ALONE ...]): the sources of this folder, all unless FILES names them,
-# belong to the target and are compiled in groups: what most of them include is read once. ALONE: sources compiled by
-# themselves. scripts/check-alone shows that no source leans on what a neighbour includes.
+# kernbench_public_headers(<header>...): headers of this folder that users include (docs/stability.md).
+function(kernbench_public_headers)
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  foreach(header IN LISTS ARGN)
+    set_property(GLOBAL APPEND PROPERTY KERNBENCH_PUBLIC_HEADERS ${folder}/${header})
+  endforeach()
+endfunction()
+
+# kernbench_folder(<target> [FILES ...] [EXCEPT ...] [ALONE ...] [PUBLIC ...]): the sources of this folder, all unless FILES
+# names them, belong to the target and are compiled in groups: what most of them include is read once. ALONE: sources
+# compiled by themselves. scripts/check-alone shows that no source leans on what a neighbour includes. PUBLIC: headers as in
+# kernbench_public_headers().
 function(kernbench_folder target)
-  cmake_parse_arguments(ARG "" "" "FILES;EXCEPT;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FILES;EXCEPT;ALONE;PUBLIC" ${ARGN})
+  kernbench_public_headers(${ARG_PUBLIC})
   if(NOT ARG_FILES)
     file(GLOB ARG_FILES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
     list(REMOVE_ITEM ARG_FILES ${ARG_EXCEPT} "")

@@ -43,45 +43,15 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
 
-# Headers: those of the libraries' folders but for what is only between a library's own files.
-file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
-     phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
-     platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/run/*.h platform/run/*/*.h
-     platform/work/*.h platform/study/what_if/*.h platform/study/diff/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
-list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
-set(private_headers
-    platform/c_api/host_side.h
-    kernel_api/collectives/flows.h kernel_api/collectives/lane.h
-    phase2/eval/arithmetic.h phase2/eval/axis.h phase2/eval/elementwise.h phase2/eval/eval.h phase2/eval/eval_atomic.h phase2/eval/eval_math.h
-    phase2/eval/minifloat.h
-    phase2/graph/replay_graph.h phase2/graph/replay_operands.h phase2/graph/threads.h phase2/graph/value_pool.h
-    phase2/io/input_file.h phase2/log/checksum.h phase2/log/oplog_sqlite.h phase2/log/sqlite_database.h
-    phase2/op/address_text.h phase2/op/json_values.h phase2/op/op_forms.h phase2/op/runs.h phase2/text/json_reader.h
-    phase2/text/json_writer.h phase2/text/print.h phase2/text/table.h phase2/text/text.h
-    platform/elaborate/fabric_watch.h platform/observe/counter_window.h platform/observe/json_trace_writer.h
-    platform/observe/memory_bandwidth.h
-    platform/observe/perfetto_trace_writer.h platform/observe/protobuf.h
-    platform/observe/trace_file_signals.h platform/observe/trace_writer.h
-    platform/insight/timeline.h platform/observe/html_report.h
-    platform/run/child/child_pool.h platform/run/child/child_process.h platform/run/host_phases.h platform/work/json_fields.h platform/run/run_parts.h
-    platform/run/spec/sha256.h platform/run/spec/shell_words.h platform/run/child/stop_signals.h
-    platform/topology/build/builders.h platform/topology/build/flat_loader.h platform/topology/build/graph_builder.h
-    platform/topology/build/mesh_cache.h platform/topology/build/mesh_planner.h platform/topology/build/network_builder.h
-    platform/topology/build/settings.h
-    platform/topology/build/validate.h platform/topology/graph/block.h platform/topology/graph/edge_kinds.h
-    platform/topology/graph/mesh_plan.h platform/topology/read/block_reader.h platform/topology/read/spec.h
-    platform/topology/read/yaml_file.h
-    platform/topology/read/yaml_reader.h platform/topology/read/yaml_tree.h platform/topology/view/diagram.h
-    platform/topology/view/floorplan.h systemc_models/fabric/flit_links.h
-    systemc_models/fabric/wormhole_links.h)
-list(REMOVE_ITEM public_headers ${private_headers})
-install(FILES phase2/op/elementwise_ops.inc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/phase2/op)  # of fn.h
-# Of use with a library that kernbench does not need; no other header includes it.
-install(FILES platform/cci/cci_parameters.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/platform/cci)
-foreach(header IN LISTS public_headers)
-  get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernbench/${folder})
-endforeach()
+# Headers: the public ones by their names. What they include beside them goes below kernbench/detail.
+get_property(public_headers GLOBAL PROPERTY KERNBENCH_PUBLIC_HEADERS)
+set(headers_dir ${CMAKE_BINARY_DIR}/package/include)
+set(public_headers_file ${CMAKE_BINARY_DIR}/package/public_headers.txt)
+file(WRITE ${public_headers_file} "${public_headers}")
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -D \"source=${CMAKE_CURRENT_SOURCE_DIR}\" -D \"into=${headers_dir}\"
+                             -D \"list=${public_headers_file}\" -P \"${CMAKE_CURRENT_SOURCE_DIR}/cmake/InstalledHeaders.cmake\"
+                     COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${headers_dir}/kernbench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 configure_package_config_file(cmake/kernbench-config.cmake.in ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake
                               INSTALL_DESTINATION ${cmake_dir} PATH_VARS topologies_dir)

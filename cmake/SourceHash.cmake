@@ -5,13 +5,13 @@ set(source_hash_script ${CMAKE_CURRENT_LIST_FILE})
 function(kernbench_hash_sources output)
   set(names)
   foreach(file IN LISTS ARGN)
-    file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${file})
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${file})
     string(APPEND names "${name}\n")
   endforeach()
   file(CONFIGURE OUTPUT ${output}.list CONTENT "${names}" @ONLY)
   add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} -P ${source_hash_script}
-      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
       DEPENDS ${ARGN} ${output}.list ${source_hash_script} VERBATIM)
 endfunction()
 

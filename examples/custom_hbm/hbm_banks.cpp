@@ -34,49 +34,44 @@ struct HbmBanksParameters : HbmParameters {  // what YAML may say under attrs; `
   }
 };
 
-class HbmBanks : public MemoryTarget {
+struct Bank {
+  uint64_t open_row = ~0ull;
+  double free_ns = 0;
+  double refreshed_ns = 0;
+};
+struct HbmBanksState {
+  std::vector<Bank> banks;
+  double bus_free_ns = 0;
+};
+
+class HbmBanks : public StatefulMemory<HbmBanksState> {
  public:
   using Parameters = HbmBanksParameters;
+  using State = HbmBanksState;
   HbmBanks(sc_core::sc_module_name name, const ComponentConfig& c, const Parameters& p)
-      : MemoryTarget(name, c, p),
+      : StatefulMemory(name, c, p, {std::vector<Bank>(p.banks), 0}),  // idle: rows closed, the bus free
         page_bytes_(p.page_bytes),
         row_miss_ns_(p.row_miss_ns),
         refresh_ns_(p.refresh_ns),
-        interval_ns_(p.interval_ns),
-        state_{std::vector<Bank>(p.banks), 0} {}
+        interval_ns_(p.interval_ns) {}
 
   static ImplSpec spec() {
     return spec_of<Parameters>("custom.hbm_banks", "hbm_ctrl", "HBM slice with banks and refresh");
   }
 
-  /// With all rows closed and no refresh on the way.
-  double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t, const Rows& rows) const override {
-    State idle{std::vector<Bank>(state_.banks.size()), 0};
-    return transfer(idle, r, write, address, rows, overhead_ns(), false).second;
-  }
-
  protected:
-  Service serve(FabricTransaction& x) override {  // called in order of arrival; x.time_ns is the arrival
-    const double queued = x.time_ns + overhead_ns();
-    const double start = std::max(queued, state_.bus_free_ns);
-    const auto [first, finish] = transfer(state_, *x.route, x.write, x.address, x.rows, queued, true);
-    x.overhead_ns += overhead_ns();  // the account: its parts sum to the latency
-    x.memory_queue_ns += start - queued;
-    x.drain_ns += finish - start;
-    return {first, finish};  // a read's response leaves; the end
+  /// The law of the memory: called in order of arrival, and on an idle state for the zero-load latency.
+  Service serve(State& state, const Request& q) const override {
+    const double queued = q.arrival_ns + overhead_ns(), start = std::max(queued, state.bus_free_ns);
+    const auto [first, finish] = transfer(state, q, queued);
+    Service s{first, finish};       // a read's response leaves; the end
+    s.overhead_ns = overhead_ns();  // the account: its parts sum to the latency
+    s.queue_ns = start - queued;
+    s.drain_ns = finish - start;
+    return s;
   }
 
  private:
-  struct Bank {
-    uint64_t open_row = ~0ull;
-    double free_ns = 0;
-    double refreshed_ns = 0;
-  };
-  struct State {
-    std::vector<Bank> banks;
-    double bus_free_ns = 0;
-  };
-
   /// When the next refresh ends that a transfer at t_ns would meet, or t_ns; the last one that ended before it.
   double after_refresh(double t_ns) const {
     const double into = std::fmod(t_ns, interval_ns_);
@@ -85,21 +80,20 @@ class HbmBanks : public MemoryTarget {
   double last_refresh(double t_ns) const { return std::floor(t_ns / interval_ns_) * interval_ns_; }
 
   /// Begin of the first and end of the last page's time on the bus.
-  std::pair<double, double> transfer(State& s, const Route& r, bool write, uint64_t address, const Rows& rows,
-                                     double queued_ns, bool refresh) const {
-    const double bw = write ? r.write_bw : r.read_bw;  // of the narrowest edge of the way, GB/s = bytes/ns
+  std::pair<double, double> transfer(State& s, const Request& q, double queued_ns) const {
+    const double bw =
+        q.write ? q.route.write_bw : q.route.read_bw;  // of the narrowest edge of the way, GB/s = bytes/ns
     double first = -1;
-    for (uint64_t row = 0; row < rows.count; ++row) {
-      uint64_t at = address + row * rows.stride - base();
-      for (uint64_t left = rows.bytes; left > 0;) {
+    for (uint64_t row = 0; row < q.rows.count; ++row) {
+      uint64_t at = q.address + row * q.rows.stride - base();
+      for (uint64_t left = q.rows.bytes; left > 0;) {
         const uint64_t bytes = std::min(left, page_bytes_ - at % page_bytes_);
         const uint64_t page = at / page_bytes_;
         Bank& bank = s.banks[page % s.banks.size()];
         double ready = std::max(queued_ns, bank.free_ns);
-        const bool closed = refresh && last_refresh(ready) > bank.refreshed_ns;
+        const bool closed = last_refresh(ready) > bank.refreshed_ns;
         if (closed || bank.open_row != page / s.banks.size()) ready += row_miss_ns_;
-        double start = std::max(ready, s.bus_free_ns);
-        if (refresh) start = after_refresh(start);
+        const double start = after_refresh(std::max(ready, s.bus_free_ns));
         bank.open_row = page / s.banks.size();
         bank.refreshed_ns = last_refresh(start);
         s.bus_free_ns = bank.free_ns = start + (bw > 0 ? static_cast<double>(bytes) / bw : 0);
@@ -113,7 +107,6 @@ class HbmBanks : public MemoryTarget {
 
   uint64_t page_bytes_;
   double row_miss_ns_, refresh_ns_, interval_ns_;
-  State state_;
 };
 
 KERNBENCH_REGISTER_COMPONENT(HbmBanks)

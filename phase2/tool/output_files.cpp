@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
@@ -15,6 +16,7 @@ namespace kernbench::cli {
 OutputFiles::OutputFiles() {
   struct stat s {};
   if (::fstat(STDOUT_FILENO, &s) == 0 && S_ISREG(s.st_mode)) files_.push_back({"stdout", "", s});
+  add("--log", logging::file_name());
 }
 
 void OutputFiles::add(const std::string& option, const std::string& file) {

@@ -15,6 +15,7 @@
 #include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/graph/executor.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_file.h"
@@ -116,6 +117,9 @@ Loaded load(const Options& o) {
   Loaded l;
   l.log = read_op_log(o.oplog);
   const std::string file = o.memory_file();
+  logging::info(logging::Room::run, [&] {
+    return fmt::format("read {}: {} records; its memory is {}", o.oplog, l.log.records.size(), file);
+  });
   if (o.memory.empty() && !std::filesystem::exists(file))
     throw InputError(o.oplog + ": its memory file " + file + " is not there; --memory FILE names another");
   l.memory = read_memory_file(file);

@@ -1,14 +1,12 @@
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 #include <cstdlib>
 #include <systemc>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/version.h"
@@ -32,22 +30,6 @@ const bool banner_off = [] {
 /// It copies the arguments there too, and would tell on stdout, in lines of its own, where memory is short for that.
 const auto told_before_sc_main = sc_core::sc_report_handler::set_handler(
     [](const sc_core::sc_report&, const sc_core::sc_actions&) { cli::say_out_of_memory("kernbench"); });
-
-/// A message's text as cli::tell() writes it.
-class EscapedText : public spdlog::custom_flag_formatter {
- public:
-  void format(const spdlog::details::log_msg& m, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = escaped({m.payload.data(), m.payload.size()});
-    out.append(text.data(), text.data() + text.size());
-  }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedText>(); }
-};
-
-std::unique_ptr<spdlog::formatter> log_format() {
-  auto format = std::make_unique<spdlog::pattern_formatter>();
-  format->add_flag<EscapedText>('*').set_pattern("%H:%M:%S.%e %*");
-  return format;
-}
 
 int run(const cli::Command& c) {
   try {
@@ -75,18 +57,19 @@ void set_up() {
   std::ios::sync_with_stdio(false);
   cli::install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
-  spdlog::set_formatter(log_format());
 }
 
 using AddCommand = cli::Command (*)(CLI::App&);
 
-int command_line(int argc, const char* const* argv, const std::vector<AddCommand>& legal) {
+/// A child process writes to its original's log file.
+enum class Process { original, child };
+
+int command_line(int argc, const char* const* argv, const std::vector<AddCommand>& legal, Process process) {
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
   app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
-  bool verbose = false;
-  app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
+  cli::LogOptions log;
+  log.add_to(app);
   app.set_version_flag("--version", version());
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
@@ -99,9 +82,16 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
     cli::tell(cli::usage_fault(app, e));
     return 2;
   }
-  spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
+  if (process == Process::child) {
+    logging::keep_stderr_to_warnings();  // the first line there tells why it failed
+  } else {
+    log.begin();
+  }
   for (const cli::Command& c : commands) {
-    if (c.app->parsed()) return cli::close_stdout(run(c));
+    if (!c.app->parsed()) continue;
+    const int status = cli::close_stdout(run(c));
+    logging::check_file();
+    return status;
   }
   return 2;
 }
@@ -114,7 +104,8 @@ int kernbench::cli::do_again(const std::vector<std::string>& words) {
   for (const std::string& w : words) argv.push_back(w.c_str());
   // All of the commands' options take a tenth of a short run to make.
   const auto& make = words.front() == "model" ? add_model : words.front() == "probe" ? add_probe : add_run;
-  return run_command("kernbench", [&] { return command_line(static_cast<int>(argv.size()), argv.data(), {make}); });
+  return run_command("kernbench",
+                     [&] { return command_line(static_cast<int>(argv.size()), argv.data(), {make}, Process::child); });
 }
 
 int sc_main(int argc, char** argv) {
@@ -126,6 +117,7 @@ int sc_main(int argc, char** argv) {
                         {cli::add_run, cli::add_model, cli::add_replay, cli::add_probe, cli::add_traffic,
                          cli::add_pipeline, cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_serve,
                          cli::add_tune, cli::add_list, cli::add_web, cli::add_whatif, cli::add_diff, cli::add_report,
-                         cli::add_completion, cli::add_complete, cli::add_man});
+                         cli::add_completion, cli::add_complete, cli::add_man},
+                        Process::original);
   });
 }

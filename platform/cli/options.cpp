@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
@@ -32,7 +32,6 @@ std::vector<Plugin> PluginOptions::load() const {
   std::vector<Plugin> plugins;
   for (const std::string& file : files) {
     plugins.push_back(load_plugin(file));
-    spdlog::info(fmt::format("plug-in {} from {}", plugins.back().name, file));
   }
   return plugins;
 }
@@ -60,7 +59,8 @@ void apply_scales(const std::vector<std::string>& scales, topology::Graph& graph
   for (const std::string& text : scales) {
     const auto [part, factor] = insight::part_and_factor("--scale", text);
     if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
-      spdlog::info(fmt::format("--scale {}: nothing in {} changes", text, graph.name));
+      logging::info(logging::Room::topology,
+                    [&] { return fmt::format("--scale {}: nothing in {} changes", text, graph.name); });
   }
 }
 
@@ -93,19 +93,19 @@ topology::Graph TopologyOptions::compile() const {
     overrides.settings.emplace_back(target, value);
   }
   if (yaml.empty()) check_topology_name(file);
-  const topology::MeshCache cache(topology::default_cache_folder(), [](const std::string& s) { spdlog::info(s); });
+  const topology::MeshCache cache(topology::default_cache_folder());
   topology::Graph graph = yaml.empty()
                               ? topology::compile_file(topology_file(file), component_catalog(), overrides, &cache)
                               : topology::compile_text(yaml, file, component_catalog(), overrides, &cache);
   apply_scales(scales, graph);
-  spdlog::info(fmt::format("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
-                           graph.pes.size()));
   return graph;
 }
 
 Platform& TopologyOptions::build() const {
   Platform& platform = *new Platform("system", compile());
-  for (const std::string& line : unused_attributes(platform)) tell("kernbench: warning: " + line);
+  for (const std::string& line : unused_attributes(platform)) {
+    logging::warn(logging::Room::elaborate, [&] { return line; });
+  }
   return platform;
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <iostream>
@@ -30,13 +29,13 @@
 #include "kernbench/platform/observe/transaction_recorder.h"
 #include "kernbench/platform/observe/waveform.h"
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/run/collective_trials.h"
 #include "kernbench/platform/run/host_phases.h"
 #include "kernbench/platform/run/host_program.h"
-#include "kernbench/platform/study/what_if/proposals.h"
 #include "kernbench/platform/run/run.h"
 #include "kernbench/platform/run/run_of_spec.h"
+#include "kernbench/platform/run/spec/run_document.h"
+#include "kernbench/platform/study/what_if/proposals.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -152,8 +151,6 @@ int report(const RunReport& r, const Observers& observers, Progress& progress, c
   }
   if (observers.recorder) observers.recorder->close();
   progress.clear();
-  spdlog::info(fmt::format("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", r.end_ns, r.phase1_s, r.phase2_s));
-  for (const std::string& note : r.notes) spdlog::info(note);
   for (const std::string& line : r.prints) tell(line);
   if (!r.warning.empty()) tell("kernbench: " + r.warning);
   if (!r.advice.empty()) tell("kernbench: " + r.advice);
@@ -207,7 +204,6 @@ int run(const RunCommand& o) {
       ProgramRegistry::instance().at(r.program);
     }
     Platform& platform = topology.build();
-    spdlog::info("elaborated");
     auto table = energy_table(platform, o.spec);
     auto document = spec::RunDocument::of(o.spec, version(), topology_file(topology.file),
                                           energy_file(o.spec.text("energy")), o.topology_text);

@@ -1,6 +1,7 @@
 #include "kernbench/platform/elaborate/sole_senders.h"
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
@@ -41,29 +42,23 @@ void SoleSenders::from_edges() {
 }
 
 /// Returns the last link.
-const void* SoleSenders::add_way(const Component& initiator, const Route& route) {
-  const void* before = &initiator;
-  for (const Hop& hop : route.hops) {
-    links_[hop.out->link.edge].add(before);
-    before = &hop.out->link;
+const void* SoleSenders::add_path(const void* source, const Path& path) {
+  const void* before = source;
+  for (const PathHop& hop : path) {
+    links_[hop.link->edge].add(before);
+    before = hop.link;
   }
   return before;
 }
 
 void SoleSenders::add_messages(const Component& initiator, const Route& route) {
-  add_way(initiator, route);
+  add_path(&initiator, route.path(false));
 }
 
 void SoleSenders::add(const Component& initiator, const Route& route) {
-  const void* before = add_way(initiator, route);
-  memories_[route.target].add(mode_.initiators_send_to_memories() ? static_cast<const void*>(&initiator) : before);
-  if (!route.returns) return;
-  before = static_cast<const Component*>(route.target);
-  const std::vector<Hop>& back = route.way_back();
-  for (size_t i = back.size(); i-- > 0;) {
-    links_[back[i].in->link.edge].add(before);
-    before = &back[i].in->link;
-  }
+  const void* last = add_path(&initiator, route.path(false));
+  memories_[route.target].add(mode_.initiators_send_to_memories() ? static_cast<const void*>(&initiator) : last);
+  if (route.returns) add_path(static_cast<const Component*>(route.target), route.path(true));
 }
 
 void SoleSenders::from_routes() {

@@ -13,6 +13,7 @@ namespace kernbench {
 class LinkMode;
 class MemoryTarget;
 class Router;
+class Path;
 struct Route;
 
 /// Keeps who sends as long as it is one alone.
@@ -40,13 +41,13 @@ class SoleSenders {
   void from_edges();
   /// A route that there will be.
   void add(const Component& initiator, const Route&);
-  /// One of messages, which nobody answers.
+  /// One of messages, which are posted.
   void add_messages(const Component& initiator, const Route&);
   /// Sets what follows from the routes: no others will be.
   void from_routes();
 
  private:
-  const void* add_way(const Component& initiator, const Route&);
+  const void* add_path(const void* source, const Path&);
   void set(uint32_t edge, const void* sender);
   void tell_mode() const;
 

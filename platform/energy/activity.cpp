@@ -9,8 +9,8 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
-#include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
 #include "kernbench/systemc_models/pe/pe_math.h"
@@ -138,7 +138,7 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
 /// What goes over each edge of its way, and through each router on it, there and back.
 void Activity::add_way(const FabricTransaction& x, Span span) {
   const System& system = machine_.system();
-  const bool back = !x.posted && !x.rows.unanswered && system.responses_travel();
+  const bool back = !x.rows.posted && system.responses_travel();
   const auto bits_on_link = [&](bool response) {
     const double bytes = system.mode().bytes_on_link(static_cast<double>(x.data_bytes(response))) +
                          static_cast<double>(response ? 0 : x.rows.list_bytes);
@@ -146,16 +146,13 @@ void Activity::add_way(const FabricTransaction& x, Span span) {
   };
   const uint64_t there_bits = bits_on_link(false);
   const uint64_t back_bits = back ? bits_on_link(true) : x.data_bytes(true) * kBits;
-  for (uint32_t i = 0; i < x.hop_count; ++i) {
-    const Hop& hop = x.hops[i];
-    const bool returns = !x.returns_elsewhere();
-    if (there_bits > 0) add_edge(hop.out->link.edge, there_bits, span);
-    if (back_bits > 0 && returns) add_edge(hop.in->link.edge, back_bits, span);
-    if (i > 0) add_router(hop.out->node().owner().index(), there_bits + (returns ? back_bits : 0), span);
-  }
-  for (uint32_t i = 0; x.returns_elsewhere() && i < x.back_count; ++i) {
-    if (back_bits > 0) add_edge(x.back[i].in->link.edge, back_bits, span);
-    if (i > 0) add_router(x.back[i].out->node().owner().index(), back_bits, span);
+  for (const bool response : {false, true}) {
+    const uint64_t bits = response ? back_bits : there_bits;
+    if (bits == 0) continue;
+    for (const PathHop& hop : x.path(response)) {
+      add_edge(hop.link->edge, bits, span);
+      if (hop.number > 0) add_router(hop.node().owner().index(), bits, span);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench::insight {
@@ -68,17 +69,14 @@ RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   Way& w = it->second;
   if (!is_new) return w;
   const auto per_byte = [&](const Link& link) { return of_link(link, link.bw_gbs > 0 ? 1 / link.bw_gbs : 0); };
-  for (size_t i = 0; i < route.hops.size(); ++i) {
-    const FabricPort& out = *route.hops[i].out;
-    w.alike = w.alike && (i == 0 || out.node().costs_alike());
-    add_bandwidth(w.write, per_byte(out.link));
-    if (i + 1 < route.hops.size()) add_bandwidth(w.write_inner, per_byte(out.link));
-  }
-  const std::vector<Hop>& back = route.way_back();
-  for (size_t i = 0; i < back.size(); ++i) {
-    w.alike = w.alike && (i == 0 || back[i].out->node().costs_alike());
-    add_bandwidth(w.read, per_byte(back[i].in->link));
-    if (i + 1 < back.size()) add_bandwidth(w.read_inner, per_byte(back[i].in->link));
+  for (const bool response : {false, true}) {
+    const Path path = route.path(response);
+    for (uint32_t i = 0; i < path.size(); ++i) {
+      const PathHop hop = path.at_node(i);
+      w.alike = w.alike && (i == 0 || hop.node().costs_alike());
+      add_bandwidth(response ? w.read : w.write, per_byte(*hop.link));
+      if (i + 1 < path.size()) add_bandwidth(response ? w.read_inner : w.write_inner, per_byte(*hop.link));
+    }
   }
   return w;
 }
@@ -91,26 +89,21 @@ Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   if (way.alike && kept != 0) return kept;
   const PassingMessage message{x, back};
   std::vector<CostPart> parts, stored;
-  const std::vector<Hop>& hops = back ? route.way_back() : route.hops;
-  for (size_t n = 0; n < hops.size(); ++n) {
-    const size_t i = back ? hops.size() - 1 - n : n;
-    const Stop stop = back ? route.back(i) : route.there(i);
-    const Link& link = back ? hops[i].in->link : hops[i].out->link;
-    const NodeCost at = stop.cost(message);
-    const CostPart node = of_node(stop.node->owner(), at.overhead_ns);
-    const CostPart wire{Resource::wires, true, link.edge, link.wire_ns};
+  for (const PathHop& hop : route.path(back)) {
+    const NodeCost at = hop.cost(message);
+    const CostPart node = of_node(hop.node().owner(), at.overhead_ns);
+    const CostPart wire{Resource::wires, true, hop.link->edge, hop.link->wire_ns};
     parts.insert(parts.end(), {back ? wire : node, back ? node : wire});
     if (at.store_forward_ns > 0)
-      stored.insert(back ? stored.begin() : stored.end(), of_link(*stop.from, at.store_forward_ns));
+      stored.insert(back ? stored.begin() : stored.end(), of_link(*hop.from, at.store_forward_ns));
   }
   Cost cost = graph_.cost(parts);
   for (const CostPart& p : stored) cost = graph_.plus(cost, p);
   return kept = cost;
 }
 
-CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory, const FabricTransaction& x) const {
-  const Stop end{&memory, nullptr, nullptr};
-  return {Resource::memory, false, memory.index(), end.cost({x.write, false, x.address, x.nbytes}).overhead_ns};
+CostPart RunGraphRecorder::overhead_of(const MemoryTarget& memory) const {
+  return {Resource::memory, false, memory.index(), memory.end_ns()};
 }
 
 void RunGraphRecorder::with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes) {
@@ -311,7 +304,7 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   if (step == MemoryStep::arrived || !x.served_whole || a.queued != kNone) return;
   const Cause there = at_memory(x, a);
   comes_to(m.last, there);
-  const CostPart overhead = overhead_of(memory, x);
+  const CostPart overhead = overhead_of(memory);
   const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
   a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {free, graph_.cost(overhead)}});
 }
@@ -324,7 +317,7 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   MemoryState& m = memories_[memory.index()];
   if (m.channels.size() <= number) m.channels.resize(number + 1);
   if (a.queued == kNone) {
-    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory, x))});
+    a.queued = graph_.add(ready, a.op, {then(at_memory(x, a), overhead_of(memory))});
     comes_to(m.last, {a.queued, 0});
   }
   const CostPart held{m.bandwidth, false, memory.index(), to - from};
@@ -409,9 +402,9 @@ void RunGraphRecorder::responds(const FabricTransaction& x, Access& a) {
 
 Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTransaction& x, Access& a, double t) {
   if (a.finished == kNone) return graph_.add(t, a.op, {a.travellers.front().last});
-  if (!responses_travel_ || x.rows.unanswered || x.hop_count == 0) return a.finished;
+  if (!responses_travel_ || x.rows.posted || x.hop_count == 0) return a.finished;
   if (!a.responds) responds(x, a);
-  const CostPart overhead = of_node(initiator, x.route->back(0).cost({x.write, true, x.address, x.nbytes}).overhead_ns);
+  const CostPart overhead = of_node(initiator, x.initiator->node().end_ns());
   const Cause& first = a.travellers.front().last;
   if (!a.by_header) {
     causes_.push_back(then(first, overhead));

@@ -97,11 +97,10 @@ void RunGraphRecorder::transfer_done(const void* id, double t) {
 /// What a message takes from one stop to the next.
 void RunGraphRecorder::add_leg(std::vector<CostPart>& parts, uint32_t from, uint32_t to) {
   const ControlLeg& leg = machine_.system().control_legs().leg(from, to);
-  for (size_t i = 0; i < leg.ways.size(); ++i) {
-    const Component& node = leg.ways[i]->node().owner();
-    const Link& link = leg.ways[i]->link;
-    if (node.index() < machine_.graph().nodes.size()) parts.push_back(of_node(node, leg.stop_ns(i)));
-    if (link.wire_ns > 0) parts.push_back({Resource::wires, true, link.edge, link.wire_ns});
+  for (const PathHop& hop : leg.path()) {
+    const Component& node = hop.node().owner();
+    if (node.index() < machine_.graph().nodes.size()) parts.push_back(of_node(node, ControlLeg::ns_at(hop)));
+    if (hop.link->wire_ns > 0) parts.push_back({Resource::wires, true, hop.link->edge, hop.link->wire_ns});
   }
 }
 

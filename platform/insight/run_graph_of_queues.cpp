@@ -5,6 +5,7 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench::insight {
@@ -47,15 +48,14 @@ void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const Que
 /// vc_comm is free when the data would have passed the slowest link; with flits when they are on the first one.
 void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
   const Route& route = *segment.route;
-  const Link& first = route.hops.front().out->link;
+  const PathHop source = route.path(false)[0];
   const auto access = accesses_.find(sent.posted);
   if (access != accesses_.end() && !access->second.by_header) {
-    causes_.push_back({links_[first.edge].taken.from, links_[first.edge].held});
+    causes_.push_back({links_[source.link->edge].taken.from, links_[source.link->edge].held});
   } else if (access != accesses_.end()) {
-    const Stop source = route.there(0);
     const double overhead_ns = source.cost({true, false, 0, segment.nbytes}).overhead_ns;
     const Traveller& header = access->second.travellers.front();
-    const Cause left = header.by ? header.took : then(header.last, of_node(source.node->owner(), overhead_ns));
+    const Cause left = header.by ? header.took : then(header.last, of_node(source.node().owner(), overhead_ns));
     with_bandwidths(left, way_of(route).write, static_cast<double>(segment.nbytes));
   }
   s.comm_free = add(t, sent.op);

@@ -224,7 +224,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Access& open(const FabricTransaction&);
   CostPart of_node(const Component&, double ns) const;
   CostPart of_link(const Link&, double ns) const;
-  CostPart overhead_of(const MemoryTarget&, const FabricTransaction&) const;
+  CostPart overhead_of(const MemoryTarget&) const;
   Cost way_cost(const FabricTransaction&, bool back);
   Cause at_memory(const FabricTransaction&, Access&);
   Cause behind(Moment before, const MemoryTarget&, double t);

@@ -6,6 +6,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 
 namespace kernbench::insight {
 
@@ -27,10 +28,8 @@ Usage::~Usage() {
 }
 
 void Usage::add(const FabricTransaction& x) {
-  const uint32_t count = x.write ? x.hop_count : x.back_count;
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t edge = (x.write ? x.hops[i].out : x.back[i].in)->link.edge;
-    if (edge < link_bytes_.size()) link_bytes_[edge] += x.nbytes;
+  for (const PathHop& hop : x.path(!x.write)) {
+    if (hop.link->edge < link_bytes_.size()) link_bytes_[hop.link->edge] += x.nbytes;
   }
 }
 

@@ -8,52 +8,48 @@
 #include "kernbench/kernel_api/kernels/gemm_costs.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/launch/queue_connections.h"
-#include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench {
 namespace {
 
-/// What a message meets on its way, and at the end of it.
+/// The path of messages, and the ring at its end.
 struct Way {
-  struct Hop {
-    double ns = 0;        ///< overhead and wire
-    double held_gbs = 0;  ///< bandwidth at which a node takes all of it before it goes on; 0: at once
-    bool operator==(const Hop& o) const { return ns == o.ns && held_gbs == o.held_gbs; }
-  };
-  std::vector<Hop> hops;
-  double bw_gbs = 0;
+  Route route;
+  std::vector<double> of_slot_ns;  ///< of a message that fills a slot: by hop overhead and wire, then store-and-forward
   QueueRing ring;
 
-  Way(const Route& r, QueueRing at) : bw_gbs(r.write_bw), ring(std::move(at)) {
-    hops.reserve(r.hops.size());
-    for (size_t i = 0; i < r.hops.size(); ++i) {
-      const Stop stop = r.there(i);
-      hops.push_back({stop.cost({true, false, 0, ring.slot_bytes}).overhead_ns + stop.link().wire_ns, 0});
-      if (stop.from && stop.node->stores_and_forwards()) hops.back().held_gbs = stop.from->bw_gbs;
-    }
+  Way(Route r, QueueRing at) : route(std::move(r)), ring(std::move(at)) {
+    for_each_ns(ring.slot_bytes, [&](double hop_ns) { of_slot_ns.push_back(hop_ns); });
   }
   bool operator==(const Way& o) const {
-    return bw_gbs == o.bw_gbs && hops == o.hops && ring.slot_bytes == o.ring.slot_bytes && ring.write == o.ring.write &&
-           ring.read == o.ring.read;
+    return route.write_bw == o.route.write_bw && of_slot_ns == o.of_slot_ns && ring.slot_bytes == o.ring.slot_bytes &&
+           ring.write == o.ring.write && ring.read == o.ring.read;
   }
   LaunchCosts::Message message(uint64_t nbytes) const {
-    const auto bytes = static_cast<double>(nbytes);
-    double ns = bw_gbs > 0 ? bytes / bw_gbs : 0;
-    for (const Hop& h : hops) {
-      ns += h.ns;
-      if (h.held_gbs > 0) ns += bytes / h.held_gbs;
-    }
+    double ns = route.write_bw > 0 ? static_cast<double>(nbytes) / route.write_bw : 0;
+    for_each_ns(nbytes, [&](double hop_ns) { ns += hop_ns; });
     const uint64_t slot = std::min(nbytes, ring.slot_bytes);
     return {ns + ring.write.of(slot) + ring.read.of(slot), ring.read.of(slot)};
+  }
+
+ private:
+  template <class Visit>
+  void for_each_ns(uint64_t nbytes, Visit visit) const {
+    for (const PathHop& hop : route.path(false)) {
+      const NodeCost cost = hop.cost({true, false, 0, nbytes});
+      visit(cost.overhead_ns + hop.link->wire_ns);
+      visit(cost.store_forward_ns);
+    }
   }
 };
 
 struct HashOfWay {
   size_t operator()(const Way& w) const {
-    size_t hash = w.hops.size();
-    for (const Way::Hop& h : w.hops) hash = hash * 31 + std::hash<double>()(h.ns);
+    size_t hash = w.of_slot_ns.size();
+    for (const double ns : w.of_slot_ns) hash = hash * 31 + std::hash<double>()(ns);
     return hash;
   }
 };

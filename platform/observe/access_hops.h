@@ -41,7 +41,7 @@ class AccessHops : public FabricObserver {
 
  protected:
   using Hops = std::vector<AccessHop>;
-  /// An access, or with x.posted a message, was granted at t. Its number: from 1, in order of grants.
+  /// An access, or with x.message a message, was granted at t. Its number: from 1, in order of grants.
   virtual void started(const Component& /*initiator*/, const FabricTransaction&, uint64_t /*number*/, double /*t*/) {}
   /// It is done. `hops` begins at the initiator; the first starts at the grant, and the last ends at t.
   virtual void done(const FabricTransaction&, uint64_t number, const Hops&, double t) = 0;

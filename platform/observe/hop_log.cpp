@@ -20,7 +20,7 @@ struct HopMessage {
     d.with("access", access).with("hop", uint64_t{number}).with("hops", uint64_t{of});
     if (op_id) d.with("op_id", op_id);
     d.with("initiator", x.initiator->owner().id()).with("op", name_of_access(x));
-    if (!x.posted) d.with("address", x.address);
+    if (!x.message) d.with("address", x.address);
     d.with("nbytes", x.nbytes).with("response", hop.response).with("ready_ns", hop.ready_ns);
     if (hop.edge == AccessHop::kNoEdge) return;
     d.with("to", graph.nodes[graph.edges[hop.edge].to].id).with("link_bytes", hop.bytes).with("tail_ns", hop.tail_ns);

@@ -345,7 +345,7 @@ void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned ser
 void TransactionRecorder::started(const Component& initiator, const FabricTransaction& x, uint64_t, double t) {
   const Transaction access = open(initiator.index(), name_of_access(x), t);
   accesses_[&x] = access;
-  if (x.posted) {
+  if (x.message) {
     if (!taken_segment_) return;
     Segment& s = segments_[taken_segment_];
     relate("posts", s.comm, access);
@@ -363,7 +363,7 @@ void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops&
   const Transaction access = it->second;
   accesses_.erase(it);
   finish(access, t);
-  if (!x.posted) {
+  if (!x.message) {
     ftr_.attribute("address", x.address).attribute("bytes", x.nbytes).attribute("issue_fs", femtoseconds(x.issue_ns));
     if (x.rows.count > 1) {
       ftr_.attribute("rows", x.rows.count).attribute("row_bytes", x.rows.bytes).attribute("row_stride", x.rows.stride);
@@ -379,7 +379,7 @@ void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops&
   }
   ftr_.end();
   write_hops(access, x, hops);
-  last_access_ = x.posted ? Transaction() : access;
+  last_access_ = x.message ? Transaction() : access;
   const auto posted = posted_.find(&x);
   if (posted == posted_.end()) return;
   segments_[posted->second].last = access;

@@ -155,8 +155,8 @@ std::vector<SaturationResult> run_saturation(Platform&, uint64_t nbytes);
 //               behind it.
 //   size        more bytes never take less time (sweeps)
 //   peak        together, PEs never get more than memory and links can give (saturation)
-// Of memories whose lone time is not exact (a DRAM has open rows and refreshes) parts and peak alone are looked at.
-// Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
+// Of memories whose zero-load time is not exact (a DRAM has open rows and refreshes) parts and peak alone are looked
+// at. Expectations hold of a machine in which ways only get slower with length; a failed one says the topology is odd:
 //   distance    of HBM slices, the one farther away, in mm and in hops, is not reached earlier
 //   best-worst  the fastest of them is faster than the slowest, where their distances differ
 //   fairness    flit mode: PEs that read one slice get shares within ±5 % of the mean, where equal shares leave a

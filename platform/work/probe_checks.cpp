@@ -23,7 +23,7 @@ bool equal_ns(double a, double b) {
 bool exact(Platform& platform, const ProbeCase& c) {
   const uint32_t node = platform.graph().memories[c.memory].node;
   const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(node));
-  return !memory || memory->lone_time_is_exact();
+  return !memory || memory->zero_load_is_exact();
 }
 
 std::string ns(double v) {
@@ -38,7 +38,7 @@ class Checker {
     const LinkLaws laws = platform_.system().mode().laws();
     for (const ProbeResult& r : results_) {
       const bool held = exact(platform_, r.probe);
-      const double waited = laws.lone_messages_never_wait ? 0 : r.queueing_ns;
+      const double waited = laws.isolated_messages_never_wait ? 0 : r.queueing_ns;
       if (held) {
         add("formula", r, true, equal_ns(r.actual_ns - waited, r.formula_ns) && equal_ns(r.queueing_ns - waited, 0),
             fmt::format("took {}, formula {}, waited {}", ns(r.actual_ns), ns(r.formula_ns), ns(r.queueing_ns)));

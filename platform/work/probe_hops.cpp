@@ -16,10 +16,10 @@ class HopTracer {
       : platform_(platform), case_(c), nbytes_(nbytes), route_(route) {}
 
   ProbeTrace trace() {
-    std::vector<LoneStop> stops;
+    std::vector<ZeroLoadHop> hops;
     platform_.system().mode().work_out(route_, case_.write, probe_address(platform_, case_), nbytes_, {1, nbytes_, 0},
-                                       &stops);
-    for (const LoneStop& s : stops) add(s);
+                                       &hops);
+    for (const ZeroLoadHop& hop : hops) add(hop);
     mark_bottleneck();
     for (const ProbeHop& h : out_.hops) out_.drain_ns += h.transfer_ns + h.drain_ns;
     out_.total_ns = out_.hops.back().leave_ns();
@@ -29,34 +29,22 @@ class HopTracer {
  private:
   bool responses_travel() const { return platform_.system().responses_travel(); }
 
-  void add(const LoneStop& s) {
-    const size_t memory = route_.hops.size();
+  void add(const ZeroLoadHop& at) {
     ProbeHop h;
-    const bool at_memory = !s.response && s.node == memory;
-    const std::vector<Hop>& way = s.response ? route_.way_back() : route_.hops;
-    h.node = (at_memory ? *route_.target : way[s.node].out->node().owner()).index();
-    h.response = s.response;
-    h.arrive_ns = s.arrive_ns;
-    h.overhead_ns = s.overhead_ns;
-    h.store_forward_ns = s.store_forward_ns;
-    h.drain_ns = s.drain_ns;
-    h.transfer_ns = s.transfer_ns;
-    if (at_memory) {
-      if (responses_travel()) leave_by(h, route_.way_back().back().in->link);
-    } else if (!s.response) {
-      const Hop& hop = route_.hops[s.node];
-      leave_by(h, hop.out->link);
-      if (!responses_travel() && !case_.write && route_.returns) h.bw_gbs = hop.in->link.bw_gbs;
-    } else if (s.node > 0) {
-      leave_by(h, way[s.node - 1].in->link);
+    h.node = at.node->owner().index();
+    h.response = at.response;
+    h.arrive_ns = at.arrive_ns;
+    h.overhead_ns = at.overhead_ns;
+    h.store_forward_ns = at.store_forward_ns;
+    h.drain_ns = at.drain_ns;
+    h.transfer_ns = at.transfer_ns;
+    if (at.link) {
+      h.edge = at.link->edge;
+      h.wire_ns = at.link->wire_ns;
+      h.bw_gbs = at.link->bw_gbs;
+      if (!responses_travel() && !case_.write && route_.returns) h.bw_gbs = route_.hops[at.number].in->link.bw_gbs;
     }
     out_.hops.push_back(h);
-  }
-
-  static void leave_by(ProbeHop& h, const Link& link) {
-    h.edge = link.edge;
-    h.wire_ns = link.wire_ns;
-    h.bw_gbs = link.bw_gbs;
   }
 
   void mark_bottleneck() {

@@ -10,6 +10,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 
 namespace kernbench {
 
@@ -69,8 +70,9 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
     // A channel is held for at least the time in which the memory serves the read alone.
-    const double drain = route.target->lone_drain_ns(route, false, address, nbytes, {1, nbytes, 0});
-    const bool bounds = drain > 0 && route.target->lone_time_is_exact();
+    const double drain =
+        route.target->at_zero_load({route, false, address, nbytes, {1, nbytes, 0}}).finish_ns - route.target->end_ns();
+    const bool bounds = drain > 0 && route.target->zero_load_is_exact();
     double flow = bounds ? static_cast<double>(read_engines(platform, r.dma) * nbytes) / drain : 0;
     if (edges_serve) flow = least(flow, route.read_bw);
     const Link* last = &route.way_back().back().in->link;
@@ -109,10 +111,11 @@ bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbyte
     const uint64_t address = platform.graph().memories[r.memory].base;
     const double alone = platform.system().mode().formula_ns(route, false, address, nbytes, {1, nbytes, 0});
     if (static_cast<double>(read_engines(platform, r.dma) * nbytes) / alone < share / kUsable) return false;
-    for (size_t i = 0; i + 1 < route.way_back().size(); ++i) {
-      const Link* link = &route.way_back()[i].in->link;
-      load[link] += share;
-      if (link->bw_gbs > 0 && load[link] > kUsable * link->bw_gbs) return false;
+    const Path data = route.path(true);
+    for (const PathHop& hop : data) {
+      if (hop.number + 1 == data.size()) continue;
+      load[hop.link] += share;
+      if (hop.link->bw_gbs > 0 && load[hop.link] > kUsable * hop.link->bw_gbs) return false;
     }
   }
   return true;

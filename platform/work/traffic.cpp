@@ -106,10 +106,10 @@ class TrafficDriver {
     s.request.nbytes = r.nbytes;
     s.request.issue_ns = r.issue_ns;
     s.request.rows = nullptr;
-    if (r.atomic != AtomicKind::none || r.unanswered) {
+    if (r.atomic != AtomicKind::none || r.posted) {
       s.rows = {1, r.nbytes, 0};
       s.rows.atomic = r.atomic;
-      s.rows.unanswered = r.unanswered;
+      s.rows.posted = r.posted;
       s.request.rows = &s.rows;
     }
     s.request.done = &TrafficDriver::done;
@@ -121,22 +121,11 @@ class TrafficDriver {
     return s.request;
   }
 
-  /// Where lines take turns the requests come in the order of the file: what is wanted soon of them and their results.
-  void ask_for_those_behind(uint32_t i) const {
-    constexpr size_t kAhead = 12;
-    if (i + kAhead >= requests_.size()) return;
-    fetch_lines(&requests_[i + kAhead].issue_ns, 1);
-    fetch_lines(&results_[i + kAhead], 1);
-  }
-
   static MemoryRequest* next_in_line(MemoryRequest& request) {
     const Slot& s = *static_cast<Slot*>(request.context);
     TrafficDriver& me = *s.driver;
     const uint32_t next = me.behind_[s.index];
-    if (next != kNone) {
-      me.ask_for_those_behind(next);
-      return &me.slot_for(next, *s.line);
-    }
+    if (next != kNone) return &me.slot_for(next, *s.line);
     s.line->waits = false;
     return nullptr;
   }

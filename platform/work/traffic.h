@@ -24,7 +24,7 @@ struct TrafficRequest {
   uint64_t address = 0;
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
-  bool unanswered = false;  ///< a posted write
+  bool posted = false;
 };
 /// "read", "write", "post", "atomic", "red" or "cas".
 const char* op_of(const TrafficRequest&);

@@ -124,10 +124,9 @@ class MemoryWithoutSocket : public MemoryTarget {
   using Parameters = BlockParameters;
   using MemoryTarget::MemoryTarget;
   FabricTargetSocket* target_socket() override { return nullptr; }
-  double lone_service_ns(const Route&, bool, uint64_t, uint64_t, const Rows&) const override { return 0; }
 
  protected:
-  Service serve(FabricTransaction& x) override { return {x.time_ns, x.time_ns}; }
+  Service take(FabricTransaction& x) override { return {x.time_ns, x.time_ns}; }
 };
 
 template <class Class>

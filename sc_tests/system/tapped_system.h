@@ -44,7 +44,7 @@ class Tap : public sc_core::sc_module {
     if (phase == tlm::BEGIN_REQ) {
       ++calls;
       const auto* x = p.get_extension<FabricTransaction>();
-      credits += x && x->posted && x->channel == FabricInitiator::kCredit;
+      credits += x && x->message && x->channel == FabricInitiator::kCredit;
       if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
         ++messages;
       } else {

@@ -61,9 +61,6 @@ class Component : public sc_core::sc_module {
   /// Whether it stands for a model of others, which may have processes of its own.
   virtual bool stands_for_foreign_model() const { return false; }
 
-  /// For ask_ahead(): what every event looks at, here and in what a derived class begins with.
-  void fetch_state() const { fetch_lines(&logger_, 3); }
-
   /// Attaches the op log (null: none). The only place that records are made from is end_service().
   void attach_logger(OpLogger* logger) { logger_ = logger; }
   bool logged() const { return logger_ != nullptr; }
@@ -89,7 +86,7 @@ class Component : public sc_core::sc_module {
   }
 
  protected:
-  /// Its attribute. What others must know of it is told by its side: Stop::cost() (fabric/route.h),
+  /// Its attribute. What others must know of it is told by its side: PathHop::cost() (fabric/path.h),
   /// PeBlock::block_overhead_ns().
   double overhead_ns() const { return overhead_ns_; }
 

@@ -6,8 +6,6 @@
 namespace kernbench {
 namespace {
 
-constexpr uint32_t kMany = 512;  // entries of a lane that asks ahead
-
 constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
 
 }  // namespace
@@ -81,39 +79,8 @@ void Timeline::number_anew() {
   return e;
 }
 
-/// Of the lane's next entries each has what it will touch fetched by one step more. A processor has only so many
-/// fetches under way at once and drops the others, so the steps of a turn are divided among three points: before the
-/// call, at the first entry that it makes, and behind it. From an entry's step to its next one, and from the last to
-/// its call, it is two points. With few entries that wait all of it is in the caches anyway.
-void Timeline::look_ahead(const Lane& lane, Point point) {
-  struct Ask {
-    Point point;
-    int step;
-    uint32_t place;  // in the lane
-  };
-  constexpr Ask kAsks[kStepsAhead] = {{Point::before, 1, 2},
-                                      {Point::before, 4, 0},
-                                      {Point::in_call, 0, 3},
-                                      {Point::in_call, 3, 1},
-                                      {Point::behind, 2, 2}};
-  if (lane.size() < kMany) return;
-  for (const Ask& ask : kAsks) {
-    if (ask.point != point) continue;
-    const TimedCall& call = lane[ask.place].call;
-    if (call.kind_->ahead) call.kind_->ahead(call.self_, call.argument_, ask.step);
-  }
-}
-
-/// What is asked for while a call is made, once.
-void Timeline::look_ahead_in_call() {
-  if (called_from_ == kHeap) return;
-  look_ahead(lanes_[called_from_], Point::in_call);
-  called_from_ = kHeap;
-}
-
 void Timeline::at(double t_ns, Order order, const TimedCall& call) {
   if (sequence_ >= most_numbers_) number_anew();
-  if (called_from_ != kHeap) look_ahead_in_call();
   push({to_fs(t_ns), order, sequence_++, t_ns, call});
   if (!working_) arm();
 }
@@ -158,15 +125,7 @@ void Timeline::work() {
     const Entry e = pop(from);
     now_ns_ = e.t_ns;
     if ((++events_ & 0xffff) == 0 && progress_) progress_(now_ns_, events_);
-    if (from == kHeap || lanes_[from].size() < kMany) {
-      e.call();
-      continue;
-    }
-    look_ahead(lanes_[from], Point::before);
-    called_from_ = from;
     e.call();
-    look_ahead_in_call();
-    look_ahead(lanes_[from], Point::behind);
   }
   working_ = false;
   arm();

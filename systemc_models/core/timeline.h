@@ -101,9 +101,6 @@ class Timeline : public sc_core::sc_module {
   static constexpr int kLanes = 8, kHeap = kLanes;
   void push(const Entry&);
   Entry pop(int from);
-  enum class Point { before, in_call, behind };  ///< at which is asked for what the next calls will touch
-  static void look_ahead(const Lane&, Point);
-  void look_ahead_in_call();
   int first() const;
   const Entry& front(int of) const { return of == kHeap ? heap_.front() : lanes_[of].front(); }
   void number_anew();
@@ -127,7 +124,6 @@ class Timeline : public sc_core::sc_module {
   Lane lanes_[kLanes];
   std::vector<Entry> heap_;  // what fits no lane
   int lanes_used_ = 0;       // those behind are empty
-  int called_from_ = kHeap;  // the lane of the call that is made, until look_ahead_in_call()
   size_t waiting_ = 0;
   sc_core::sc_event wake_;
   uint64_t tick_fs_ = 1;  // fs in a tick of the kernel's resolution

@@ -33,7 +33,7 @@ struct Rows {
   const std::vector<AccessRange>* ranges = nullptr;
   AtomicKind atomic = AtomicKind::none;
   uint64_t list_bytes = 0;  ///< that the list of ranges adds to the request on links
-  bool unanswered = false;  ///< a posted write: done when its memory is finished with it, nothing comes back
+  bool posted = false;      ///< done when its memory is finished with it: nothing comes back
 
   bool returns_old() const { return atomic == AtomicKind::fetch || atomic == AtomicKind::compare; }
   /// Whether the request, or the response, carries data.

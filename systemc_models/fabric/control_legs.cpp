@@ -2,17 +2,12 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/fabric/control_message.h"
-#include "kernbench/systemc_models/fabric/fabric_node.h"
 
 namespace kernbench {
 
-Stop ControlLeg::stop(size_t i) const {
-  return {&ways[i]->node(), ways[i], i > 0 ? &ways[i - 1]->link : nullptr};
-}
-
 double ControlLeg::ns() const {
   double ns = 0;
-  for (size_t i = 0; i < ways.size(); ++i) ns += stop_ns(i) + ways[i]->link.wire_ns;
+  for (const PathHop& hop : path()) ns += ns_at(hop) + hop.link->wire_ns;
   return ns;
 }
 
@@ -33,7 +28,7 @@ const ControlLeg& ControlLegs::leg(uint32_t from, uint32_t to) {
   leg->target = dynamic_cast<ControlTarget*>(&end.owner());
   if (!leg->target)
     throw InputError(end.owner().id() + ": its impl takes no messages of the host: it is no ControlTarget");
-  leg->ways = find(node(from), end);
+  for (FabricPort* out : find(node(from), end)) leg->hops.push_back({out, nullptr});
   kept = std::move(leg);
   return *kept;
 }

@@ -6,20 +6,20 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernbench/systemc_models/fabric/fabric_node.h"
+#include "kernbench/systemc_models/fabric/path.h"
 
 namespace kernbench {
 
 class ControlTarget;
 
 struct ControlLeg {
-  std::vector<FabricPort*> ways;  ///< by which it leaves each of its blocks
+  std::vector<Hop> hops;
   FabricNode* end = nullptr;
   ControlTarget* target = nullptr;  ///< the block at the end
-  /// The i-th block that a message leaves on it, and what it costs there; none carries bytes.
-  Stop stop(size_t i) const;
-  double stop_ns(size_t i) const { return stop(i).cost({true, false, 0, 0}).ns(); }
-  /// What it costs: of each block that it leaves what that adds, and the wire. ns.
+  Path path() const { return {hops.data(), hops.size(), false}; }
+  /// What a block that a message leaves adds to it, which carries no bytes. ns.
+  static double ns_at(const PathHop& hop) { return hop.cost({true, false, 0, 0}).ns(); }
+  /// What all of it costs: blocks and wires. ns.
   double ns() const;
 };
 

@@ -66,13 +66,13 @@ void ControlMessage::send(const ControlLeg& leg, ControlSender& sender, double s
 }
 
 void ControlMessage::go_on() {
-  if (passed_.size() == leg_->ways.size()) {
+  if (passed_.size() == leg_->hops.size()) {
     time_ns_ = sent_ns_ + (offset_ns_ + leg_ns_);
     timeline_.at(time_ns_, order(), call<&ControlTarget::message_arrived>(*leg_->target, *this));
     return;
   }
-  FabricPort& out = *leg_->ways[passed_.size()];
-  const double overhead_ns = leg_->stop_ns(passed_.size());
+  FabricPort& out = *leg_->hops[passed_.size()].out;
+  const double overhead_ns = ControlLeg::ns_at(leg_->path()[passed_.size()]);
   passed_.push_back({leg_ns_, overhead_ns, nullptr});
   leg_ns_ += overhead_ns + out.link.wire_ns;
   time_ns_ = sent_ns_ + (offset_ns_ + leg_ns_);
@@ -80,7 +80,7 @@ void ControlMessage::go_on() {
 }
 
 const FabricNode& ControlMessage::next() const {
-  return passed_.size() == leg_->ways.size() ? *leg_->end : leg_->ways[passed_.size()]->node();
+  return passed_.size() == leg_->hops.size() ? *leg_->end : leg_->hops[passed_.size()].out->node();
 }
 
 void ControlMessage::request_in(FabricPort& in) {
@@ -122,7 +122,7 @@ void ControlMessage::response_in(FabricPort&) {
 }
 
 void ControlMessage::answered_outside(FabricPort& out) {
-  while (leg_->ways[passed_.size() - 1] != &out) passed_.pop_back();
+  while (leg_->hops[passed_.size() - 1].out != &out) passed_.pop_back();
   const Passed& at = passed_.back();
   answered_ = true;
   answered_ns_ = time_ns_ - (leg_ns_ - at.ns - at.overhead_ns);

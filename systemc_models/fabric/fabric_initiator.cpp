@@ -58,17 +58,17 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   x.issue_ns = a.issue_ns;
   if (x.hop_count > 0) x.overhead_ns = node_.begin_ns({x, false});  // at its own socket a memory's counts once
   // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
-  const bool empty = x.posted && x.nbytes == 0;
+  const bool empty = x.message && x.nbytes == 0;
   fill_payload(x.payload, empty ? tlm::TLM_IGNORE_COMMAND : command_of(x.write, &x.rows), x.address, x.nbytes, a.data,
                a.mover);
   if (const FabricObservers& o = node_.observers()) {
-    x.posted ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
+    x.message ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
-  if (x.rows.unanswered && !x.route->known)
+  if (x.rows.posted && !x.message && !x.route->known)
     throw RunError(text_of(x) + ": a foreign block or memory is on its way, which takes acknowledged writes only");
   if (x.is_atomic() && x.mover) show_atomic(x.payload, x.mover->foreign());
   x.time_ns = x.grant_ns + x.overhead_ns;
-  if (timeout_ns_ > 0 && !x.posted) watch(x);
+  if (timeout_ns_ > 0 && !x.message) watch(x);
   try {
     node_.fabric().mode().start(x);
   } catch (const TimeBeyondRange& e) {
@@ -81,13 +81,13 @@ void blame(const TimeBeyondRange& e, const FabricTransaction& x) {
 }
 
 const char* name_of_access(const FabricTransaction& x) {
-  if (x.posted) return x.channel == FabricInitiator::kCredit ? "credit" : "message";
+  if (x.message) return x.channel == FabricInitiator::kCredit ? "credit" : "message";
   return x.is_atomic() ? "atomic" : x.write ? "write" : "read";
 }
 
 std::string FabricInitiator::text_of(const FabricTransaction& x) const {
   const std::string op = op_of(x);
-  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), x.posted ? "write" : name_of_access(x), x.nbytes,
+  return fmt::format("{}: {} of {} bytes at {:#x}{}", owner().id(), x.message ? "write" : name_of_access(x), x.nbytes,
                      x.address, op.empty() ? "" : ", " + op);
 }
 
@@ -154,18 +154,19 @@ void FabricInitiator::start(const Access& a) {
   // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
   FabricTransaction& x = acquire(route_of(a), a.channel, rank);
-  x.posted = false;
+  x.message = false;
   send(x, a);
 }
 
 void FabricInitiator::post(const Message& m) {
   FabricTransaction& x = acquire(*m.route, m.channel, m.channel);
-  x.posted = true;
+  x.message = true;
   x.end = m.end;
   Access a;
   a.write = true;
   a.nbytes = m.nbytes;
   a.rows = {1, m.nbytes, 0};
+  a.rows.posted = true;
   a.issue_ns = x.grant_ns;
   a.context = m.context;
   send(x, a);
@@ -234,25 +235,6 @@ void FabricInitiator::done(FabricTransaction& x) {
   if (x.is_atomic()) hide_atomic(x.payload);
   transaction_done(x);
   x.payload.release();
-}
-
-void FabricInitiator::ask_for_done(const FabricTransaction& x, int step) const {
-  if (step == 1) {
-    owner_.fetch_state();
-    fetch_lines(&node_, 1);
-    fetch_lines(x.hops, 2);
-    fetch_lines(x.route, (sizeof(Route) + 63) / 64);
-    fetch_lines(x.context, 4);
-  } else if (step == 2) {
-    for (uint32_t i = 0; i < x.hop_count; ++i) {
-      fetch_lines(x.hops[i].out, 1);
-      fetch_lines(x.hops[i].in, 1);
-    }
-    if (x.route->target) x.route->target->fetch_served();
-  } else if (step == 3) {
-    for (uint32_t i = 0; i < x.hop_count; ++i) fetch_lines(&x.hops[i].in->node(), 1);
-    x.route->fetch_worked();
-  }
 }
 
 }  // namespace kernbench

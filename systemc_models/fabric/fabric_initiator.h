@@ -100,7 +100,7 @@ class FabricInitiator {
     DataMover* mover = nullptr;
     const uint8_t* data = nullptr;  ///< MemoryRequest's
   };
-  /// Of `nbytes` from offset 0 of its place, to the block `end`; nobody answers it.
+  /// Of `nbytes` from offset 0 of its place, to the block `end`; posted.
   struct Message {
     const Route* route = nullptr;
     uint32_t end = 0;
@@ -124,8 +124,6 @@ class FabricInitiator {
   virtual void transaction_failed(FabricTransaction&, const std::string& why);
   /// The transaction is done, now; it goes back to the pool after the call.
   virtual void transaction_done(FabricTransaction&) = 0;
-  /// ask_ahead() of what that touches, and of the way that the next transaction will go as this one did.
-  virtual void ask_for_done(const FabricTransaction&, int step) const;
 
  private:
   struct Watched {
@@ -143,7 +141,6 @@ class FabricInitiator {
   FabricTransaction& acquire(const Route&, uint8_t channel, uint64_t rank);
   void send(FabricTransaction&, const Access&);
   void done(FabricTransaction&);
-  friend void ask_ahead(const FabricInitiator& me, const FabricTransaction& x, int step) { me.ask_for_done(x, step); }
   std::string answered_with_error(const FabricTransaction&) const;
 
   // What every transaction touches comes first.

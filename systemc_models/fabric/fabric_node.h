@@ -26,18 +26,13 @@ struct PassingMessage {
   bool response = false;
   uint64_t address = 0, nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
-  bool unanswered = false;  ///< a posted write: nothing comes back
+  bool posted = false;  ///< nothing comes back
   PassingMessage() = default;
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes)
       : PassingMessage(writes, is_response, at, bytes, Rows{}) {}
   /// Of an access that does what the rows say.
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, const Rows& rows)
-      : write(writes),
-        response(is_response),
-        address(at),
-        nbytes(bytes),
-        atomic(rows.atomic),
-        unanswered(rows.unanswered) {}
+      : write(writes), response(is_response), address(at), nbytes(bytes), atomic(rows.atomic), posted(rows.posted) {}
   PassingMessage(const FabricTransaction& x, bool is_response)
       : PassingMessage(x.write, is_response, x.address, x.nbytes, x.rows) {}
   bool has_data() const { return kind().has_data(write, response); }
@@ -101,10 +96,12 @@ class FabricNode {
   virtual bool takes_memory_traffic() const { return true; }
   /// Passes data on only when it has all of it.
   virtual bool stores_and_forwards() const { return false; }
-  /// Of a message that passes it, and has come by `from` (null beside a foreign block). Routes ask for it by Stop.
+  /// Of a message that passes it, and has come by `from` (null beside a foreign block). PathHop::cost() asks for it.
   virtual NodeCost passing_cost(const PassingMessage&, const Link* /*from*/) const { return {end_ns(), 0}; }
   /// Whether that is the same for all messages.
   virtual bool costs_alike() const { return true; }
+  /// Of a message that ends here.
+  double end_ns() const { return owner_.overhead_ns(); }
   /// Of a message that begins here.
   virtual double begin_ns(const PassingMessage&) const { return end_ns(); }
   /// Where flits wait that have come in; by default they are taken as they come.
@@ -122,11 +119,6 @@ class FabricNode {
                                                sc_core::sc_time& delay);
 
  private:
-  friend struct Stop;
-  friend class LinkMode;
-  friend class FabricInitiator;
-  /// Of a message that begins or ends here.
-  double end_ns() const { return owner_.overhead_ns(); }
   friend void connect(FabricNode&, FabricNode&, const LinkTo&, const LinkTo&, Requests);
   friend void bind(FabricPort&, FabricPort&);
   friend FabricPort& open_port(FabricNode&, const LinkTo&, const LinkParameters&);
@@ -137,10 +129,6 @@ class FabricNode {
   std::vector<FabricPort*> ports_;
   FabricPort* connecting_ = nullptr;
 };
-
-inline double LinkMode::end_ns(const FabricNode& node) {
-  return node.end_ns();
-}
 
 /// Binds a's initiator socket to b's target socket, and b's to a's, as far as they have them and there is a link in
 /// that direction; one port at each end for both, so that requests and responses share a link. With Requests::there,

@@ -41,7 +41,7 @@ class FabricObserver {
   /// An initiator's transaction was granted; it is complete.
   virtual void access_started(const Component&, const FabricTransaction&, double /*t*/) {}
   virtual void access_done(const Component&, const FabricTransaction&, double /*t*/) {}
-  /// A message between PEs, which nobody answers, has left its initiator; its header (in flit mode: its last flit) is
+  /// A message between PEs, which is posted, has left its initiator; its header (in flit mode: its last flit) is
   /// at the block where it ends.
   virtual void post_started(const Component&, const FabricTransaction&, double /*t*/) {}
   virtual void post_done(const Component&, const FabricTransaction&, double /*t*/) {}

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "kernbench/systemc_models/fabric/ahead_of_time.h"
-#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench {
@@ -70,7 +70,7 @@ void FlitLinks::source_turn(FabricTransaction& x) {
 
 void FlitLinks::send_message(FabricTransaction& x) {
   go_on({*x.flits.front(), static_cast<uint32_t>(x.flits.size())});
-  if (x.posted) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
+  if (x.message) x.initiator->message_left(x, x.hops[0].out->link.free_ns);
 }
 
 tlm::tlm_sync_enum FlitLinks::request_at_router(FabricTransaction& x, Router& router, FabricPort& in,
@@ -169,7 +169,7 @@ void FlitLinks::held_turn(FabricTransaction& x) {
 void FlitLinks::at_memory(FlitTrain train, MemoryTarget& memory, Link* from) {
   FabricTransaction& x = *train.first.transaction;
   // serve() has the overhead in it.
-  const double overhead = memory.flit_servers() ? end_ns(memory) : 0;
+  const double overhead = memory.flit_servers() ? memory.end_ns() : 0;
   const bool in_turn = ahead_of_time::next_in_turn(memory, from) && ahead_of_time::flits_keep_order(*from, overhead);
   double& before = x.ready_ns[train.first.node];
   // The last one may bring the answer, which is flits of its own.
@@ -240,7 +240,7 @@ void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
 
 /// With an acknowledgement, or with the old bytes of an atomic, which are all there at finish_ns.
 void FlitLinks::answer_write(FabricTransaction& x, MemoryTarget& memory, double finish_ns) {
-  if (x.rows.unanswered) {
+  if (x.rows.posted) {
     x.served();
     return x.initiator->end_at(x, finish_ns);
   }
@@ -333,7 +333,7 @@ void FlitLinks::next_departs(FabricTransaction& x) {
 
 void FlitLinks::at_initiator(Flit& f) {
   FabricTransaction& x = *f.transaction;
-  become_ready(f, x.hop_count > 0 ? end_ns(x.initiator->node()) : 0, x.ready_ns[0]);
+  become_ready(f, x.hop_count > 0 ? x.initiator->node().end_ns() : 0, x.ready_ns[0]);
   const double ready = f.time_ns;
   const bool last = f.last;
   fabric_.release_flit(&f);
@@ -386,50 +386,51 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
 void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
   const Route& r = *x.route;
   const PassingMessage request{x, false}, response{x, true};
-  const bool whole = x.posted || x.memory_arrival > 0 || !x.went_outside;
-  x.overhead_ns = x.memory_arrival > 0 && r.target ? end_ns(*r.target) : 0;
+  const bool whole = x.message || x.memory_arrival > 0 || !x.went_outside;
+  x.overhead_ns = x.memory_arrival > 0 && r.target ? r.target->end_ns() : 0;
   x.wire_ns = x.store_forward_ns = x.drain_ns = 0;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    x.overhead_ns += r.there(i).cost(request).overhead_ns;
-    x.wire_ns += r.hops[i].out->link.wire_ns;
-    if (r.hops[i].in && r.hops[i].in->foreign()) x.wire_ns += r.hops[i].in->foreign()->from.wire_ns;
-    if (!x.posted) {
-      x.overhead_ns += r.back(i).cost(response).overhead_ns;
-      if (r.hops[i].in) x.wire_ns += r.hops[i].in->link.wire_ns;
-      if (r.hops[i].out->foreign()) x.wire_ns += r.hops[i].out->foreign()->from.wire_ns;
+  const Path there = r.path(false), back = r.path(true);
+  for (uint32_t i = 0; i < there.size(); ++i) {
+    const PathHop hop = there.at_node(i), answer = back.at_node(i);
+    x.overhead_ns += hop.cost(request).overhead_ns;
+    x.wire_ns += hop.wire_ns();
+    if (!x.rows.posted) {
+      x.overhead_ns += answer.cost(response).overhead_ns;
+      x.wire_ns += answer.wire_ns();
     }
-    if (!whole && r.hops[i].out->foreign()) return;
+    if (!whole && hop.port->foreign()) return;
   }
 }
 
-/// Flit by flit there is no one wait of a message: what is over the lone transaction's time is queueing, and what of
+/// Flit by flit there is no one wait of a message: what is over the zero-load latency is queueing, and what of
 /// that is neither overhead, wire nor store-and-forward is the flits' serialisation. Of a posted message, which is
 /// where it ends at x.time_ns, store-and-forward is part of that.
 void FlitLinks::complete_account(FabricTransaction& x) const {
   const Route& r = *x.route;
-  const double latency_ns = (x.posted ? x.time_ns : x.done_ns) - x.grant_ns;
+  const double latency_ns = (x.message ? x.time_ns : x.done_ns) - x.grant_ns;
   if (!r.known) {
     account_past_foreign_blocks(x);
     x.link_queue_ns = latency_ns - x.overhead_ns - x.wire_ns - x.memory_queue_ns - x.outside_ns;
     return;
   }
-  const LoneTime lone = lone_time(r, x.write, x.address, x.nbytes, x.rows);
-  const PassingMessage request{x, false}, response{x, true};
-  double overhead = 0, overhead_back = 0, wire = 0, wire_back = 0;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    overhead += r.there(i).cost(request).overhead_ns;
-    wire += r.hops[i].out->link.wire_ns;
-  }
-  for (size_t i = 0; i < r.way_back().size(); ++i) {
-    overhead_back += r.back(i).cost(response).overhead_ns;
-    wire_back += r.way_back()[i].in->link.wire_ns;
-  }
-  if (x.rows.unanswered) overhead_back = wire_back = 0;
-  x.overhead_ns = x.posted ? overhead : overhead + overhead_back + end_ns(*r.target);
-  x.wire_ns = x.posted ? wire : wire + wire_back;
-  x.store_forward_ns = x.posted ? 0 : lone.store_forward_ns;
-  x.drain_ns = lone.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
-  x.link_queue_ns = latency_ns - lone.latency_ns;
+  const ZeroLoad zero = zero_load(r, x.write, x.address, x.nbytes, x.rows);
+  NodeCost there, back;
+  double wire = 0, wire_back = 0;
+  const auto add = [&](const Path& path, bool response, NodeCost& cost, double& wire_ns) {
+    const PassingMessage message{x, response};
+    for (uint32_t i = 0; i < path.size(); ++i) {
+      const PathHop hop = path.at_node(i);
+      cost += hop.cost(message);
+      wire_ns += hop.link->wire_ns;
+    }
+  };
+  add(r.path(false), false, there, wire);
+  if (!x.rows.posted) add(r.path(true), true, back, wire_back);
+  x.overhead_ns = x.message ? there.overhead_ns : there.overhead_ns + back.overhead_ns + r.target->end_ns();
+  x.wire_ns = wire + wire_back;
+  x.store_forward_ns = x.message ? 0 : zero.store_forward_ns;
+  x.drain_ns = zero.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
+  x.link_queue_ns = latency_ns - zero.latency_ns;
   if (!x.served_whole) return;
   // A memory that takes whole requests has booked the wait for it. What it took less than alone, as one with open rows
   // may, is of the data.

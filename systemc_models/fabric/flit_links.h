@@ -85,8 +85,8 @@ class FlitLinks : public LinkMode {
   void came_in(FabricTransaction&, FabricPort&, bool response) override;
   void account_past_foreign_blocks(FabricTransaction&) const;
   void complete_account(FabricTransaction&) const override;
-  LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
-                    std::vector<LoneStop>* stops) const override;
+  ZeroLoad work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
+                    std::vector<ZeroLoadHop>* hops) const override;
 
  protected:
   Timeline& timeline() const { return fabric_.timeline(); }

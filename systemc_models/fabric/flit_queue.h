@@ -15,7 +15,7 @@ struct OutputChannel;
 /// Credits of queues between PEs travel against the way of the data, as responses do.
 inline uint32_t class_of(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
-  return f.response || (x.posted && x.channel == FabricInitiator::kCredit) ? kResponses : kRequests;
+  return f.response || (x.message && x.channel == FabricInitiator::kCredit) ? kResponses : kRequests;
 }
 
 /// Of a port, among those of its node.

@@ -72,7 +72,7 @@ void ForeignNeighbour::send_request(FabricTransaction& x) {
 
 void ForeignNeighbour::deliver_request(FabricTransaction& x) {
   leave(x);
-  if (x.posted) return requests_.send(envelope_of(x).payload);
+  if (x.message) return requests_.send(envelope_of(x).payload);
   attach_data(x);
   requests_.send(x.payload);
 }
@@ -223,15 +223,15 @@ void ForeignNeighbour::request_at(tlm::tlm_generic_payload& p, uint64_t tick) {
 
 void ForeignNeighbour::request_came(tlm::tlm_generic_payload& p) {
   auto& x = *p.get_extension<FabricTransaction>();
-  const bool posted = x.posted;
-  if (!posted && p.get_address() != x.address) {
+  const bool message = x.message;
+  if (!message && p.get_address() != x.address) {
     x.head_for(p.get_address(), port_);
   } else {
     x.note_way_in(port_);
   }
   if (auto* e = p.get_extension<Envelope>()) e->passed_on = true;
   port_.node().fabric().mode().came_in(x, port_, false);
-  if (!posted) return;
+  if (!message) return;
   p.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
   send_back(p);
 }

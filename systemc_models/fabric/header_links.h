@@ -13,8 +13,8 @@
 #include "kernbench/systemc_models/fabric/ahead_of_time.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
-#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
@@ -89,8 +89,8 @@ class HeaderLinks : public LinkMode {
     if (port.node().request_in(x, port, phase, delay) == tlm::TLM_COMPLETED) port.respond(x);
   }
 
-  LoneTime work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
-                    std::vector<LoneStop>* stops) const override;
+  ZeroLoad work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
+                    std::vector<ZeroLoadHop>* hops) const override;
 
  private:
   Timeline& timeline() const { return fabric_.timeline(); }
@@ -125,7 +125,7 @@ class HeaderLinks : public LinkMode {
   // Requests.
   void leave_source(FabricTransaction& x) {
     FabricPort& out = *x.hops[0].out;
-    if (x.posted) return post(x, out);
+    if (x.message) return post(x, out);
     if (request_on(x, out)) x.initiator->response_back(x);
   }
   /// Its source is free when its data would have passed the slowest link.
@@ -217,7 +217,7 @@ class HeaderLinks : public LinkMode {
     x.tail_ns = s.finish_ns - leaves;
     memory.tell_finished(x, s.finish_ns);
     x.served();
-    if (x.rows.unanswered) {
+    if (x.rows.posted) {
       x.initiator->end_at(x, s.finish_ns);
       return false;
     }
@@ -260,10 +260,10 @@ class HeaderLinks : public LinkMode {
   Law law_;
 };
 
-/// The transaction's parts, stop by stop and by the same functions, each kind added up by itself.
+/// The transaction's parts, hop by hop and by the same functions, each kind added up by itself.
 template <class Law>
-LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
-                                    std::vector<LoneStop>* stops) const {
+ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
+                                    std::vector<ZeroLoadHop>* hops) const {
   const auto crossing_ns = [&](const Link& link, bool response) {
     Link idle;
     idle.set({link.wire_ns, link.bw_gbs});
@@ -271,51 +271,55 @@ LoneTime HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     const uint64_t data = rows.data_bytes(write, response, nbytes) + (response ? 0 : rows.list_bytes);
     return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), &queued) + link.wire_ns;
   };
-  const PassingMessage request{write, false, address, nbytes, rows}, response{write, true, address, nbytes, rows};
-  const size_t memory = r.hops.size();
-  const bool travels = fabric_.responses_travel() && !rows.unanswered;
-  NodeCost there, back;
-  double wire = 0, wire_back = 0;
-  for (size_t i = 0; i < memory; ++i) {
-    there += r.there(i).cost(request);
-    wire += crossing_ns(r.hops[i].out->link, false);
-  }
-  const std::vector<Hop>& way_back = r.way_back();
-  for (size_t i = 0; travels && i < way_back.size(); ++i) {
-    back += r.back(i).cost(response);
-    wire_back += crossing_ns(way_back[i].in->link, true);
-  }
-  LoneTime lone;
-  lone.service_ns = r.target->lone_service_ns(r, write, address, nbytes, rows);
-  lone.store_forward_ns = there.store_forward_ns + back.store_forward_ns;
-  lone.latency_ns = there.overhead_ns + wire + there.store_forward_ns + lone.service_ns;
-  lone.latency_ns += back.overhead_ns + wire_back;
-  lone.latency_ns += back.store_forward_ns;
-  const double old_bytes_ns = travels ? r.target->old_bytes_ns(r, rows, nbytes) : 0;
-  lone.latency_ns += old_bytes_ns;
-  if (!stops) return lone;
-
-  const auto stop = [&](size_t i, bool returns, const NodeCost& cost, double wire_ns) {
-    LoneStop at;
-    at.node = static_cast<uint32_t>(i);
-    at.response = returns;
-    at.arrive_ns = stops->empty() ? 0 : stops->back().leave_ns() + wire_ns;
+  double crossed_ns = 0;  // the link before the next node
+  const auto add = [&](const FabricNode& node, uint32_t number, bool response, const NodeCost& cost) {
+    if (!hops) return;
+    ZeroLoadHop at;
+    at.node = &node;
+    at.number = number;
+    at.response = response;
+    at.arrive_ns = hops->empty() ? 0 : hops->back().leave_ns() + crossed_ns;
     at.overhead_ns = cost.overhead_ns;
     at.store_forward_ns = cost.store_forward_ns;
-    stops->push_back(at);
+    hops->push_back(at);
   };
-  for (size_t i = 0; i < memory; ++i)
-    stop(i, false, r.there(i).cost(request), i > 0 ? crossing_ns(r.hops[i - 1].out->link, false) : 0);
-  stop(memory, false, {end_ns(*r.target), 0}, crossing_ns(r.hops[memory - 1].out->link, false));
-  // Data that a routed read asked for ends its way at the initiator; all other data at the memory.
+  const auto cross = [&](const PathHop& hop) {
+    if (hops) hops->back().link = hop.link;
+    return crossed_ns = crossing_ns(*hop.link, hop.response);
+  };
+  const PassingMessage request{write, false, address, nbytes, rows}, response{write, true, address, nbytes, rows};
+  const bool travels = fabric_.responses_travel() && !rows.posted;
+  NodeCost there, back;
+  double wire = 0, wire_back = 0;
+  for (const PathHop& hop : r.path(false)) {
+    const NodeCost cost = hop.cost(request);
+    there += cost;
+    add(hop.node(), hop.number, false, cost);
+    wire += cross(hop);
+  }
+  ZeroLoad zero;
+  zero.service_ns = r.target->at_zero_load({r, write, address, nbytes, rows}).finish_ns;
+  const double drain_ns = zero.service_ns - r.target->end_ns();
+  add(*r.target, static_cast<uint32_t>(r.hops.size()), false, {r.target->end_ns(), 0});
+  // Data that a routed read asked for ends its path at the initiator; all other data at the memory.
   const bool awaited = travels && !write;
-  const double drain_ns = lone.service_ns - end_ns(*r.target);
-  if (!awaited) stops->back().drain_ns = drain_ns;
-  for (size_t i = way_back.size(); travels && i-- > 0;)
-    stop(i, true, r.back(i).cost(response), crossing_ns(way_back[i].in->link, true));
-  if (awaited) stops->back().drain_ns = drain_ns;
-  if (old_bytes_ns > 0) stops->back().drain_ns = old_bytes_ns;
-  return lone;
+  if (hops && !awaited) hops->back().drain_ns = drain_ns;
+  for (const PathHop& hop : r.path(true)) {
+    if (!travels) break;
+    const NodeCost cost = hop.cost(response);
+    back += cost;
+    wire_back += cross(hop);
+    add(hop.node(), hop.number, true, cost);
+  }
+  zero.store_forward_ns = there.store_forward_ns + back.store_forward_ns;
+  zero.latency_ns = there.overhead_ns + wire + there.store_forward_ns + zero.service_ns;
+  zero.latency_ns += back.overhead_ns + wire_back;
+  zero.latency_ns += back.store_forward_ns;
+  const double old_bytes_ns = travels ? r.target->old_bytes_ns(r, rows, nbytes) : 0;
+  zero.latency_ns += old_bytes_ns;
+  if (hops && awaited) hops->back().drain_ns = drain_ns;
+  if (hops && old_bytes_ns > 0) hops->back().drain_ns = old_bytes_ns;
+  return zero;
 }
 
 }  // namespace kernbench

@@ -12,38 +12,28 @@
 
 namespace kernbench {
 
-LoneTime LinkMode::worked_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  if (r.target) {
-    const MemoryTarget& m = *r.target;
-    checked_ns(m, "lone_service_ns()", m.lone_service_ns(r, write, address, nbytes, rows));
-    checked_ns(m, "lone_header_ns()", m.lone_header_ns(r, write, address, nbytes, rows));
-  }
-  return work_out(r, write, address, nbytes, rows, nullptr);
-}
-
-LoneTime LinkMode::lone_time(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  constexpr size_t kKept = 16;                                          // a power of two
-  if (rows.ranges) return worked_out(r, write, address, nbytes, rows);  // hardly any list comes twice
+ZeroLoad LinkMode::zero_load(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+  constexpr size_t kKept = 16;                                        // a power of two
+  if (rows.ranges) return work_out(r, write, address, nbytes, rows);  // hardly any list comes twice
   // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
   const uint64_t span = rows.span();
   uint64_t period = r.target ? r.target->address_period(address - r.base, span) : 1;
-  if (period == 0) return worked_out(r, write, address, nbytes, rows);
+  if (period == 0) return work_out(r, write, address, nbytes, rows);
   period = std::max(period, address_period());
   const uint64_t phase = period == 1 ? 0 : (address - r.base) % period;
   if (r.worked.empty()) r.worked.resize(kKept);
   const uint64_t hash = (nbytes * 2 + write) * 0x9e3779b97f4a7c15u + phase * 0xc2b2ae3d27d4eb4fu + rows.stride;
-  r.last_worked = (hash >> 32) % kKept;
-  Route::Worked& w = r.worked[r.last_worked];
+  Route::Worked& w = r.worked[(hash >> 32) % kKept];
   if (w.nbytes != nbytes || w.write != write || w.phase != phase || w.rows.count != rows.count ||
       w.rows.bytes != rows.bytes || w.rows.stride != rows.stride || w.rows.atomic != rows.atomic ||
-      w.rows.unanswered != rows.unanswered) {
-    w = {write, nbytes, phase, rows, worked_out(r, write, address, nbytes, rows)};
+      w.rows.posted != rows.posted) {
+    w = {write, nbytes, phase, rows, work_out(r, write, address, nbytes, rows)};
   }
   return w.time;
 }
 
 double LinkMode::formula_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  return r.known ? lone_time(r, write, address, nbytes, rows).latency_ns : std::numeric_limits<double>::quiet_NaN();
+  return r.known ? zero_load(r, write, address, nbytes, rows).latency_ns : std::numeric_limits<double>::quiet_NaN();
 }
 
 void LinkMode::takes_effect(FabricTransaction& x, double finish_ns) {

@@ -20,16 +20,19 @@
 namespace kernbench {
 
 class FabricInitiator;
+class FabricNode;
 class FabricPort;
 class MemoryTarget;
 class Router;
 struct Link;
 struct FabricTiming;
 
-/// A block on the way of a lone transaction: when its header (in flit mode: its first flit) is there, and what the
-/// block costs before it leaves again. ns, times from the grant.
-struct LoneStop {
-  uint32_t node = 0;  ///< position on the route
+/// A node of an isolated transaction's path: when its header (in flit mode: its first flit) is there, and what the node
+/// costs before it leaves again. ns, times from the grant.
+struct ZeroLoadHop {
+  const FabricNode* node = nullptr;
+  const Link* link = nullptr;  ///< by which it leaves; null: it ends there
+  uint32_t number = 0;         ///< of the node: 0 is the initiator
   bool response = false;
   double arrive_ns = 0;
   double overhead_ns = 0;
@@ -39,7 +42,8 @@ struct LoneStop {
   double leave_ns() const { return arrive_ns + overhead_ns + store_forward_ns + drain_ns; }
 };
 
-/// A memory's service as the memory tells it.
+/// A memory's service as the memory states it, with its account: what of it is overhead, wait for others, data. The
+/// rest is the memory's own time.
 struct Service {
   double header_leaves_ns = 0;  ///< a read's response header leaves
   double finish_ns = 0;
@@ -47,13 +51,14 @@ struct Service {
   double stream_ns = -1;
   bool later = false;  ///< not known yet: the memory calls answer() when it is
   ServiceBound bound = ServiceBound::memory;
+  double overhead_ns = 0, queue_ns = 0, drain_ns = 0;
 };
 
 /// What holds of a mode's times beyond the contract's formulas: for who checks them.
 struct LinkLaws {
   bool reads_take_what_writes_take = true;  ///< alone, over links that are alike there and back
   bool streams_share_evenly = false;        ///< where they merge
-  bool lone_messages_never_wait = true;
+  bool isolated_messages_never_wait = true;
 };
 
 class LinkMode {
@@ -93,14 +98,13 @@ class LinkMode {
   /// The account of a transaction that is done, where it is not kept hop by hop.
   virtual void complete_account(FabricTransaction&) const {}
 
-  /// The transaction alone in an idle system, on a way that is known (Route::known). On the way of messages: to its
-  /// end.
-  LoneTime lone_time(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
+  /// Zero-load latency of a transaction on a path that is known (Route::known); of a message to its end.
+  ZeroLoad zero_load(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
   /// Its latency, ns; NaN where a foreign block is on the way.
   double formula_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
-  /// The same worked out anew, with the stops of its way where they are asked for.
-  virtual LoneTime work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
-                            std::vector<LoneStop>* stops) const = 0;
+  /// The same worked out anew, with the nodes of its path where they are asked for.
+  virtual ZeroLoad work_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&,
+                            std::vector<ZeroLoadHop>* hops = nullptr) const = 0;
   /// Whether links are servers that messages wait for.
   virtual bool links_serve() const { return true; }
   /// What a message with so many bytes of data takes on a link, bytes.
@@ -112,19 +116,14 @@ class LinkMode {
   virtual void senders_known(const std::vector<Link*>&) const {}
   /// Who waits for whom where messages can stand still: a line each; what waits in a circle first.
   virtual std::vector<std::string> waiting() const { return {}; }
-  /// Bytes at whose multiples an address counts for lone times.
+  /// Bytes at whose multiples an address counts for zero-load latencies.
   virtual uint64_t address_period() const { return 1; }
 
  protected:
-  /// What a block costs where a message begins or ends.
-  static double end_ns(const FabricNode&);
   /// An atomic's memory has its place in the order of service, and is finished with it at finish_ns, not before now.
   static void takes_effect(FabricTransaction&, double finish_ns);
 
   Fabric& fabric_;
-
- private:
-  LoneTime worked_out(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const;
 };
 
 template <class Mode>

@@ -38,18 +38,20 @@ bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {
   return early_ == Early::all || (early_ == Early::reads && !x.write && responses_waiting_ == 0);
 }
 
-/// What a memory of one's own takes and has not booked is its own time, so that accounts sum.
+/// What a memory takes and its account does not name is its own time, so that accounts sum.
 Service MemoryTarget::begin_service(FabricTransaction& x) {
   constexpr double kNothingNs = 1e-9;
-  const double before = x.overhead_ns + x.drain_ns + x.memory_queue_ns;
   x.served_whole = true;
-  const Service s = ask_own(*this, "serve()", [&] { return serve(x); });
-  if (!s.later) check(x, s);
+  const Service s = ask_own(*this, "serve()", [&] { return take(x); });
   x.service_bound = s.bound;
-  const double booked = x.overhead_ns + x.drain_ns + x.memory_queue_ns - before;
-  if (const double open = s.finish_ns - x.time_ns - booked; !s.later && open > kNothingNs) {
-    x.own_service_ns = open;
-    x.drain_ns += open;
+  if (!s.later) {
+    check(x.write, x.time_ns, s);
+    book(x, s);
+    const double open = s.finish_ns - x.time_ns - (s.overhead_ns + s.drain_ns + s.queue_ns);
+    if (open > kNothingNs) {
+      x.own_service_ns = open;
+      x.drain_ns += open;
+    }
   }
   if (const FabricObservers& o = observers()) {
     o->memory_request(*this, x, MemoryStep::arrived, x.time_ns);
@@ -58,12 +60,33 @@ Service MemoryTarget::begin_service(FabricTransaction& x) {
   return s;
 }
 
-double MemoryTarget::data_path_ns(const Route& r, bool write, uint64_t nbytes, const Rows& rows) const {
+void MemoryTarget::book(FabricTransaction& x, const Service& s) {
+  x.overhead_ns += s.overhead_ns;
+  x.drain_ns += s.drain_ns;
+  x.memory_queue_ns += s.queue_ns;
+}
+
+Service MemoryTarget::at_zero_load(const Request& q) const {
+  const Service s = ask_own(*this, "serve()", [&] { return zero_load(q); });
+  check(q.write, q.arrival_ns, s);
+  return s;
+}
+
+Service MemoryTarget::zero_load(const Request& q) const {
+  Service s;
+  s.overhead_ns = overhead_ns();
+  s.drain_ns = data_path_ns(q);
+  s.header_leaves_ns = q.arrival_ns + s.overhead_ns;
+  s.finish_ns = s.header_leaves_ns + s.drain_ns;
+  return s;
+}
+
+double MemoryTarget::data_path_ns(const Request& q) const {
   const auto ns = [](uint64_t bytes, double bw) { return bw > 0 ? static_cast<double>(bytes) / bw : 0; };
-  if (!write) return ns(nbytes, r.read_inner_bw);
+  if (!q.write) return ns(q.nbytes, q.route.read_inner_bw);
   if (!fabric().mode().data_follow_header()) return 0;
-  const double there = ns(rows.data_bytes(write, false, nbytes), r.write_inner_bw);
-  return rows.atomic == AtomicKind::none ? there : std::max(there, ns(nbytes, r.read_inner_bw));
+  const double there = ns(q.rows.data_bytes(true, false, q.nbytes), q.route.write_inner_bw);
+  return q.is_atomic() ? std::max(there, ns(q.nbytes, q.route.read_inner_bw)) : there;
 }
 
 void MemoryTarget::misled(const FabricTransaction& x) const {
@@ -72,16 +95,16 @@ void MemoryTarget::misled(const FabricTransaction& x) const {
 }
 
 /// None of its times is before the one that it follows from.
-void MemoryTarget::check(const FabricTransaction& x, const Service& s) const {
-  // A read whose data leave as they come may be further than here by then.
-  const bool left = !x.write && !x.flits.empty();
-  const double from = left ? std::min(x.time_ns, timeline().now_ns()) : x.time_ns;
-  const double begin = x.write ? from : checked_ns(*this, "serve(): header_leaves_ns", s.header_leaves_ns, from);
+void MemoryTarget::check(bool write, double from_ns, const Service& s) const {
+  const double begin = write ? from_ns : checked_ns(*this, "serve(): header_leaves_ns", s.header_leaves_ns, from_ns);
   checked_ns(*this, "serve(): finish_ns", s.finish_ns, begin);
 }
 
 void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
-  check(x, s);
+  // A read whose data leave as they come may be further than here by then.
+  const bool left = !x.write && !x.flits.empty();
+  check(x.write, left ? std::min(x.time_ns, timeline().now_ns()) : x.time_ns, s);
+  book(x, s);
   fabric().mode().answer(x, *this, s);
 }
 

@@ -2,12 +2,12 @@
 // Does not model: banks, refresh, read/write turn-round, finite request queues. Bytes are the memory image's
 // (phase2/memory/memory_image.h); the transactions of this project's own initiators only take time here.
 //
-// A memory of one's own says in serve() how long a transaction takes; it is asked in every link mode. With flits it is
-// asked when all of a request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns. What
-// serve() takes in an idle system lone_service_ns() says: formula_ns and the laws of a probe go by it, so who overrides
-// one overrides both. kernbench's own hbm_ctrl, hbm_pc and sram serve flits one by one (FlitServers). A class derived
-// from them may serve in another way, so it is asked by serve() too; one that leaves the service as it is says so by
-// serve_flit_by_flit(). What serve() takes and does not book in the account is the memory's own time there.
+// A memory states its law once, in serve(State&, Request) of a StatefulMemory. Traffic is served on the memory's state,
+// zero-load latency is serve() on an idle state. Every link mode calls it. With flits it is called when all of a
+// request's are there, and a read's data leave evenly from header_leaves_ns to finish_ns. hbm_ctrl, hbm_pc and sram
+// themselves serve flits one by one (FlitServers). A class derived from them may serve in another way, so serve() is
+// called for it too; one that leaves the service as it is declares that by serve_flit_by_flit(). A memory that cannot
+// tell its times at once (Service::later) derives from MemoryTarget: take(), and zero_load() if it can state that.
 #pragma once
 
 #include <algorithm>
@@ -92,6 +92,29 @@ struct FlitService {
 FlitService serve_flit_at(TurningServer&, const FlitServers&, const Flit&, const FlitUse&, const EdgeBandwidths&,
                           double ready_ns);
 
+/// An access as it comes to its memory.
+struct Request {
+  explicit Request(const FabricTransaction& x)
+      : route(*x.route),
+        write(x.write),
+        address(x.address),
+        nbytes(x.nbytes),
+        rows(x.rows),
+        arrival_ns(x.time_ns),
+        transaction(&x) {}
+  /// At zero load, at time 0.
+  Request(const Route& r, bool writes, uint64_t at, uint64_t bytes, const Rows& lies)
+      : route(r), write(writes), address(at), nbytes(bytes), rows(lies) {}
+  bool is_atomic() const { return rows.atomic != AtomicKind::none; }
+
+  const Route& route;
+  const bool write;
+  const uint64_t address, nbytes;
+  const Rows& rows;
+  const double arrival_ns = 0;
+  const FabricTransaction* const transaction = nullptr;  ///< null: zero load, which no observer is told of
+};
+
 /// What a memory counts by itself, from the start of the simulation on.
 struct MemoryCounter {
   const char* name;  ///< with its unit, but for what is counted
@@ -125,29 +148,20 @@ class MemoryTarget : public Component, public FabricNode {
   void set_base(uint64_t base) { base_ = base; }
   uint64_t base() const { return base_; }
 
-  /// Bytes after which lone service times repeat, of transactions at `offset` from the base and `span` bytes long; 1:
+  /// Bytes after which zero-load times repeat, of transactions at `offset` from the base and `span` bytes long; 1:
   /// they do not depend on the address; 0: not known.
   virtual uint64_t address_period(uint64_t /*offset*/, uint64_t /*span*/) const { return 0; }
   static constexpr uint64_t kNoPeriod = 1ull << 63;  ///< each address has a time of its own
-  /// Time from arrival to finish of a transaction alone in an idle system, ns.
-  virtual double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const = 0;
-  /// When its data begin to leave, of a read, from its arrival. ns.
-  virtual double lone_header_ns(const Route&, bool /*write*/, uint64_t /*address*/, uint64_t /*nbytes*/,
-                                const Rows&) const {
-    return overhead_ns();
-  }
+  /// The service of a request at zero load.
+  Service at_zero_load(const Request&) const;
   /// What the old bytes of an atomic take behind the header of its response; 0: they do not come back.
   double old_bytes_ns(const Route& r, const Rows& rows, uint64_t nbytes) const {
     const double bw = serves_past_its_edge() ? r.read_inner_bw : r.read_bw;
     return rows.returns_old() && bw > 0 ? static_cast<double>(nbytes) / bw : 0;
   }
-  /// The same without the memory's overhead.
-  double lone_drain_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-    return lone_service_ns(r, write, address, nbytes, rows) - overhead_ns();
-  }
-  /// Whether that is what a transaction alone takes whatever came before it; false: also rows that are open, a refresh
-  /// or a clock edge decide.
-  virtual bool lone_time_is_exact() const { return true; }
+  /// Whether a transaction that nobody delays takes the zero-load time whatever came before it; false: also rows that
+  /// are open, a refresh or a clock edge decide.
+  virtual bool zero_load_is_exact() const { return true; }
   /// Always the same ones in the same order.
   virtual std::vector<MemoryCounter> counters() const { return {}; }
   /// How many servers observers are told of (FabricObserver::channel_taken).
@@ -186,12 +200,6 @@ class MemoryTarget : public Component, public FabricNode {
   /// Whether a response may take its link at once: none that leaves before can still come. Read headers leave a fixed
   /// time after their arrival, so none can overtake; acknowledgements may have to wait.
   bool departs_in_turn(const FabricTransaction&) const;
-  /// For ask_ahead(): what serving a transaction looks at, here and in what a derived class begins with.
-  void fetch_served() const {
-    fetch_lines(this, 1);
-    fetch_state();
-    fetch_lines(this + 1, 1);
-  }
   /// The number of a transaction that arrives now: what leaves at one instant leaves in that order (§9).
   uint64_t next_arrival() { return ++arrivals_; }
   /// With flits, of a write that serve() will be asked for as a whole when its last byte is there: all before `nbytes`
@@ -207,14 +215,16 @@ class MemoryTarget : public Component, public FabricNode {
   double flit_start_ns(bool writes, uint64_t address, double ready_ns) const;
 
  protected:
-  /// Serves a transaction that arrives now, in order of arrival; books drain and wait in its account.
-  virtual Service serve(FabricTransaction&) = 0;
+  /// Serves a transaction that arrives now, in order of arrival.
+  virtual Service take(FabricTransaction&) = 0;
+  /// The same in an idle memory; by default as if only the path of the data took time.
+  virtual Service zero_load(const Request&) const;
   /// Said in the constructor of a class that is derived from one of kernbench's own and leaves its service as it is:
   /// with flits that serves them one by one, instead of serve() whole requests.
   void serve_flit_by_flit() { flit_by_flit_ = true; }
   /// What its data still take over the way, but for the edge to the memory, from when a request is there: with flits a
   /// write's have come. Of an atomic the slower one of both directions.
-  double data_path_ns(const Route&, bool write, uint64_t nbytes, const Rows&) const;
+  double data_path_ns(const Request&) const;
   /// Whether what its data take over the way leaves out the edge to it: the channels behind count instead.
   virtual bool serves_past_its_edge() const { return false; }
   /// Whether flits are served one by one by a class whose own service is that of `Own`.
@@ -233,12 +243,37 @@ class MemoryTarget : public Component, public FabricNode {
   Early early_ = Early::nothing;
 
  private:
-  void check(const FabricTransaction&, const Service&) const;
+  void check(bool write, double from_ns, const Service&) const;
+  static void book(FabricTransaction&, const Service&);
   [[noreturn]] void misled(const FabricTransaction&) const;
 
   const InputBuffers buffers_;
   bool flit_by_flit_ = false;
   std::vector<TurningServer> flit_servers_;
+};
+
+/// A memory whose service follows from its state and the request.
+template <class State>
+class StatefulMemory : public MemoryTarget {
+ public:
+  template <class Parameters>
+  StatefulMemory(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters,
+                 State idle = State())
+      : MemoryTarget(name, config, parameters), idle_(std::move(idle)), state_(idle_), zero_(idle_) {}
+
+ protected:
+  /// The law: when the request is served, given the state that those before have left.
+  virtual Service serve(State&, const Request&) const = 0;
+
+ private:
+  Service take(FabricTransaction& x) final { return serve(state_, Request(x)); }
+  Service zero_load(const Request& q) const final {
+    zero_ = idle_;
+    return serve(zero_, q);
+  }
+  const State idle_;
+  State state_;
+  mutable State zero_;  ///< of the last query
 };
 
 }  // namespace kernbench

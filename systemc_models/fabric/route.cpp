@@ -4,9 +4,7 @@
 #include <deque>
 #include <map>
 
-#include "kernbench/systemc_models/fabric/fabric_node.h"
-#include "kernbench/systemc_models/fabric/fabric_port.h"
-#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench {
@@ -47,26 +45,6 @@ size_t RangeGrouping::group_of(uint64_t address) const {
   return found_;
 }
 
-const Link& Stop::link() const {
-  return out->link;
-}
-
-NodeCost Stop::cost(const PassingMessage& m) const {
-  if (out && from) return node->passing_cost(m, from);
-  return {out ? node->begin_ns(m) : node->end_ns(), 0};
-}
-
-Stop Route::there(size_t i) const {
-  return {&hops[i].out->node(), hops[i].out, i > 0 ? &hops[i - 1].out->link : nullptr};
-}
-
-Stop Route::back(size_t i) const {
-  const Hop& hop = way_back()[i];
-  // A foreign memory that is bound without an adapter has no port of this project's: its answer comes by the neighbour.
-  const Link* from = hop.in ? &hop.in->link : hop.out->foreign() ? &hop.out->foreign()->from : nullptr;
-  return {&hop.out->node(), i > 0 ? way_back()[i - 1].in : nullptr, from};
-}
-
 std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& passed_by) {
   std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first
   std::deque<FabricNode*> open = {&from};
@@ -95,23 +73,16 @@ std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& p
 void measure(Route& r) {
   r.read_bw = r.write_bw = r.read_inner_bw = r.write_inner_bw = 0;
   r.known = true;
-  for (size_t i = 0; i < r.hops.size(); ++i) {
-    const Hop& hop = r.hops[i];
-    double there = hop.out->link.bw_gbs, back = hop.in && r.own_back.empty() ? hop.in->link.bw_gbs : 0;
-    if (hop.out->foreign()) {
-      r.known = false;
-      if (hop.in && hop.in->foreign()) narrow(there, hop.in->foreign()->from.bw_gbs);
-      narrow(back, hop.out->foreign()->from.bw_gbs);
+  for (const bool response : {false, true}) {
+    double &all = response ? r.read_bw : r.write_bw, &inner = response ? r.read_inner_bw : r.write_inner_bw;
+    const Path path = r.path(response);
+    for (const PathHop& hop : path) {
+      r.known = r.known && !hop.port->foreign();
+      double least = hop.link ? hop.link->bw_gbs : 0;
+      if (hop.past_foreign) narrow(least, hop.past_foreign->bw_gbs);
+      narrow(all, least);
+      if (hop.number + 1 < path.size()) narrow(inner, least);
     }
-    narrow(r.write_bw, there);
-    narrow(r.read_bw, back);
-    if (i + 1 == r.hops.size()) continue;
-    narrow(r.write_inner_bw, there);
-    narrow(r.read_inner_bw, back);
-  }
-  for (size_t i = 0; i < r.own_back.size(); ++i) {
-    narrow(r.read_bw, r.own_back[i].in->link.bw_gbs);
-    if (i + 1 < r.own_back.size()) narrow(r.read_inner_bw, r.own_back[i].in->link.bw_gbs);
   }
 }
 

@@ -6,16 +6,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernbench/systemc_models/core/timed_call.h"
 #include "kernbench/systemc_models/fabric/access.h"
 
 namespace kernbench {
 
 class FabricNode;
 class MemoryTarget;
-struct Link;
-struct NodeCost;
-struct PassingMessage;
 
 /// An access that the system cannot serve: no memory there, or no way to it. One line.
 class AccessError : public std::runtime_error {
@@ -24,35 +20,26 @@ class AccessError : public std::runtime_error {
 };
 
 /// A transaction alone in an idle system (timing contract §2). ns.
-struct LoneTime {
+struct ZeroLoad {
   double latency_ns = 0;        ///< from the grant to done
   double service_ns = 0;        ///< at the memory, from arrival to finish (not in flit mode)
   double store_forward_ns = 0;  ///< waited for the rest of the data at nodes that store and forward
 };
 
-/// A block on a way: what adds to a message there, and the link that it takes from there.
-struct Stop {
-  const FabricNode* node = nullptr;
-  const FabricPort* out = nullptr;  ///< by which it leaves; null: it ends here
-  const Link* from = nullptr;       ///< by which it has come; null: it begins here
-  const Link& link() const;
-  /// The one place that says what a block on a way costs (timing contract §2, §3).
-  NodeCost cost(const PassingMessage&) const;
-};
+class Path;
 
 struct Route {
   MemoryTarget* target = nullptr;  ///< null: a foreign memory, bound without an adapter, or the way of messages
   uint64_t base = 0, size = 0;     ///< of the memory
   bool returns = false;            ///< every edge has an edge back
-  /// No foreign block on the way: then what a lone transaction takes is known.
+  /// No foreign block on the way: then the zero-load latency is known.
   bool known = true;
   std::vector<Hop> hops;
   /// Of responses whose way is not the hops back: numbered from the initiator on, as the hops are; else empty.
   std::vector<Hop> own_back;
   const std::vector<Hop>& way_back() const { return own_back.empty() ? hops : own_back; }
-  /// Where a message is on its way, by its number: block 0 sends it; on the way back block 0 is where it ends.
-  Stop there(size_t i) const;
-  Stop back(size_t i) const;
+  /// The hops of a request, or of its response: path.h.
+  Path path(bool response) const;
 
   // Least bandwidth in the direction of the data; 0: none. `inner`: without the edge to the memory (§4).
   double read_bw = 0, write_bw = 0;
@@ -63,14 +50,9 @@ struct Route {
     bool write = false;
     uint64_t nbytes = 0, phase = 0;  ///< nbytes 0: none yet
     Rows rows;
-    LoneTime time;
+    ZeroLoad time;
   };
   mutable std::vector<Worked> worked;
-  mutable uint32_t last_worked = 0;  ///< index of the one that was asked for last
-  /// For ask_ahead().
-  void fetch_worked() const {
-    if (!worked.empty()) fetch_lines(&worked[last_worked], 2);
-  }
 };
 
 /// Sets what follows from the hops: bandwidths, and whether all is known.

@@ -69,7 +69,7 @@ FabricPort& Router::way(const FabricTransaction& x, FabricPort& from) {
   if (fabric().timing().proven && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
       &x.hops[x.node].out->node() == static_cast<FabricNode*>(this))
     return *x.hops[x.node].out;
-  if (x.posted) return *fabric().routes().message_route(index(), x.end).hops.front().out;
+  if (x.message) return *fabric().routes().message_route(index(), x.end).hops.front().out;
   return *fabric().routes().route(index(), x.address, 1, x.write && !x.is_atomic()).hops.front().out;
 }
 
@@ -85,11 +85,11 @@ FabricPort& Router::find_way(FabricTransaction& x, FabricPort& from) {
     throw OwnClassError(*this, "way() gave a port of " + port.node().owner().id() + ", expected one of its own");
   if (x.node > kMostHops)
     throw OwnClassError(*this, "way() leads in circles: over " + std::to_string(kMostHops) + " hops to " +
-                                   (x.posted ? std::string("a message's end") : address_text(x.address)));
+                                   (x.message ? std::string("a message's end") : address_text(x.address)));
   // With finite buffers, a way that is not the route's is none that was proven to be free of deadlocks.
   if (fabric().timing().proven && x.node < x.hop_count && !x.moved && x.hops[x.node].out != &port)
     throw OwnClassError(*this, "way() leaves the route to " +
-                                   (x.posted ? std::string("a message's end") : address_text(x.address)) +
+                                   (x.message ? std::string("a message's end") : address_text(x.address)) +
                                    ", for which alone it is proven that no deadlock can be; expected that way, or "
                                    "timing.prove_deadlock_free: false");
   x.note_way_out(port);

@@ -19,6 +19,7 @@ class FabricTransaction;
 struct Credit;
 struct Flit;
 struct FlitStream;
+class Path;
 struct Route;
 
 /// Who moves a transaction's bytes (data contract §1): a foreign initiator's, or those of an op whose way passes a
@@ -84,12 +85,12 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   double covered_ns = 0;       ///< of the tail, what the data wait at the memory; a header's wait for links is not more
   double queued_there_ns = 0;  ///< link_queue_ns when it left the memory
   bool write = false;
-  bool posted = false;        ///< between PEs: nobody answers it (FabricInitiator::post)
+  bool message = false;       ///< between PEs: posted, and ends at a block (FabricInitiator::post)
   bool rerouted = false;      ///< its hops are own_hops
   bool served_whole = false;  ///< its memory serves it as a whole, not flit by flit
   ServiceBound service_bound = ServiceBound::memory;
   uint8_t channel = 0;         ///< of the initiator
-  uint32_t end = 0;            ///< posted: index of the block where it ends
+  uint32_t end = 0;            ///< message: index of the block where it ends
   DataMover* mover = nullptr;  ///< null: takes time only
   Order own_order;  ///< of arrivals at one instant: (grant, initiator, read, write, comm, credit; order of grants)
   Rows rows;
@@ -126,6 +127,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   /// Of its responses, among those that leave the memory at one instant.
   Order departure_order() const { return Order(Order::kDepartures, memory_arrival, 0); }
   const Hop& last_hop() const { return hops[hop_count - 1]; }
+  /// The hops that it takes there, or back: path.h.
+  Path path(bool response) const;
   /// By which a response leaves its memory.
   const Hop& first_back() const { return back[back_count - 1]; }
   bool returns_elsewhere() const { return back != hops; }

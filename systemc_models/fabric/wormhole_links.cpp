@@ -84,7 +84,7 @@ tlm::tlm_sync_enum WormholeLinks::request_at_memory(FabricTransaction& x, Memory
   InputPort& port = input(in);
   port.append(f);
   const double arrival = f.time_ns;
-  become_ready(f, memory.flit_servers() ? end_ns(memory) : 0, x.ready_ns[f.node]);
+  become_ready(f, memory.flit_servers() ? memory.end_ns() : 0, x.ready_ns[f.node]);
   f.order = port.ready_order.of(x.own_order, arrival, f.time_ns, &memory);
   timeline().at(f.time_ns, f.order, call<&WormholeLinks::memory_turn>(*this, f));
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
@@ -235,7 +235,7 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
   }
   switch (q.place) {
     case FlitQueue::Place::initiator:
-      if (last && x.posted) x.initiator->message_left(x, o.link.free_ns);
+      if (last && x.message) x.initiator->message_left(x, o.link.free_ns);
       return offer(q);
     case FlitQueue::Place::input:
       return advance(static_cast<InputChannel&>(q));
@@ -297,7 +297,7 @@ void WormholeLinks::take(InputChannel& v) {
     FabricTransaction& x = *f.transaction;
     FabricPort& in = port_of(f);
     const double now = timeline().now_ns();
-    if (v.port.limited() && f.last && !x.rows.unanswered) {
+    if (v.port.limited() && f.last && !x.rows.posted) {
       Outlet& outlet = outlets_[&memory];
       if (outlet.waiting >= v.port.buffers.flits) return outlet.stalled.push_back(&v);
     }

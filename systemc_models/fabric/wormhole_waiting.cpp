@@ -35,7 +35,7 @@ std::string text_of(const LinkOutput& o, const FlitQueue& q, const OutputChannel
   const std::string what = !q.onto && v.held ? "a channel that no message holds" : "room";
   return fmt::format("{}: {} of {} ({} of {} bytes at {}), flit {}, waits for {}: channel {} of {} has {} of {} flits",
                      link_between(o.port, *o.port.neighbour()), f.response ? "response" : "request",
-                     x.initiator->owner().id(), x.posted ? "write" : name_of_access(x), x.nbytes,
+                     x.initiator->owner().id(), x.message ? "write" : name_of_access(x), x.nbytes,
                      address_text(x.address), f.index, what, v.number, name_of(v.message_class), most - v.room, most);
 }
 

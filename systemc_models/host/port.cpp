@@ -18,7 +18,7 @@ ImplSpec Port::spec() {
 }
 
 double Port::begin_ns(const PassingMessage& m) const {
-  return overhead_ns() + (!m.write ? costs_.read_ns : m.unanswered ? costs_.post_ns : costs_.write_ns);
+  return overhead_ns() + (!m.write ? costs_.read_ns : m.posted ? costs_.post_ns : costs_.write_ns);
 }
 
 Order Port::done_order(const FabricTransaction& x) const {

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench {
@@ -488,15 +489,16 @@ ForeignNeighbour* BaseProtocolTarget::block_before(uint64_t address, bool write,
   try {
     const Route& route = system_.routes().route(owner_.index(), address, 1, write);
     if (!route.own_back.empty()) return nullptr;  // no foreign block stands on such a way
-    for (size_t i = 0; i < route.hops.size(); ++i) {
-      const FabricPort& out = *route.hops[i].out;
-      way_ns += route.there(i).cost(there).ns() + out.link.wire_ns;
-      if (system_.responses_travel() && route.hops[i].in) way_ns += route.back(i).cost(back).ns();
-      if (out.foreign()) {
-        if (ns) *ns = way_ns + (system_.responses_travel() ? out.foreign()->from.wire_ns : 0);
-        return out.foreign();
+    const Path request = route.path(false), response = route.path(true);
+    for (uint32_t i = 0; i < request.size(); ++i) {
+      const PathHop hop = request.at_node(i), answer = response.at_node(i);
+      way_ns += hop.cost(there).ns() + hop.link->wire_ns;
+      if (system_.responses_travel() && answer.link) way_ns += answer.cost(back).ns();
+      if (ForeignNeighbour* block = hop.port->foreign()) {
+        if (ns) *ns = way_ns + (system_.responses_travel() ? block->from.wire_ns : 0);
+        return block;
       }
-      if (system_.responses_travel()) way_ns += route.hops[i].in->link.wire_ns;
+      if (system_.responses_travel()) way_ns += answer.link->wire_ns;
     }
   } catch (const AccessError&) {
   }

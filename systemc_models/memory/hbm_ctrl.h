@@ -7,17 +7,20 @@
 
 namespace kernbench {
 
-class FifoMemory : public MemoryTarget, private FlitServers {
+/// When the server is free.
+struct FifoState {
+  double free_ns = 0;
+};
+
+class FifoMemory : public StatefulMemory<FifoState>, private FlitServers {
  public:
+  using State = FifoState;
   FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&);
   uint64_t address_period(uint64_t, uint64_t) const override { return 1; }
-  double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
-  /// What a class derived from it takes more, it takes before its data.
-  double lone_header_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   const FlitServers* flit_servers() const override;
 
  protected:
-  Service serve(FabricTransaction& x) override;
+  Service serve(State&, const Request&) const override;
 
  private:
   size_t count() const override { return 1; }
@@ -26,8 +29,6 @@ class FifoMemory : public MemoryTarget, private FlitServers {
     return edge_bw_gbs > 0 ? bytes / edge_bw_gbs : 0;
   }
   double most_gbs(double edge_bw_gbs) const override { return edge_bw_gbs; }
-
-  double free_ns_ = 0;
 };
 
 class HbmCtrl : public FifoMemory {

@@ -83,12 +83,12 @@ uint64_t HbmDram::address_period(uint64_t, uint64_t) const {
   return period > 0 ? period : kNoPeriod;
 }
 
-double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
+Service HbmDram::zero_load(const Request& q) const {
   DramTransfer t;
-  t.write = write;
-  t.atomic = rows.atomic != AtomicKind::none;
-  t.offset = address - base();
-  t.rows = rows;
+  t.write = q.write;
+  t.atomic = q.is_atomic();
+  t.offset = q.address - base();
+  t.rows = q.rows;
   const auto run_before = [&](Cycle end) {
     for (Cycle next = alone_.next(); next < end; next = alone_.next()) {
       alone_.run(next);
@@ -96,24 +96,28 @@ double HbmDram::lone_service_ns(const Route& r, bool write, uint64_t address, ui
     }
   };
   // With flits a write's bytes have come evenly, by the link to the memory, and are cut as they do.
-  const bool comes = write && !t.atomic && !fabric().mode().data_follow_header() && r.write_bw > 0;
+  const bool comes = q.write && !t.atomic && !fabric().mode().data_follow_header() && q.route.write_bw > 0;
   const uint64_t flit = fabric().timing().flit_bytes;
   const Cycle first = alone_now_;
   const auto cycle_of = [&](uint64_t bytes) {
-    return first + (comes ? cycle_from(static_cast<double>(bytes) / r.write_bw) : 0);
+    return first + (comes ? cycle_from(static_cast<double>(bytes) / q.route.write_bw) : 0);
   };
-  for (uint64_t bytes = flit; comes && bytes < nbytes; bytes += flit) {
+  for (uint64_t bytes = flit; comes && bytes < q.nbytes; bytes += flit) {
     run_before(cycle_of(bytes));
     alone_.submit(t, cycle_of(bytes), bytes);
   }
-  const Cycle begin = cycle_of(nbytes);
+  const Cycle begin = cycle_of(q.nbytes);
   run_before(begin);
   alone_.submit(t, begin);
   run_before(kNoCycle);
   alone_.forget_rows();
   // Longer than any time between two commands.
   alone_now_ = std::max(alone_now_, begin) + (Cycle{1} << 32);
-  return overhead_ns() + end_ns(t, ns_of(begin), data_path_ns(r, write, nbytes, rows));
+  Service s;
+  s.header_leaves_ns = s.overhead_ns = overhead_ns();
+  s.drain_ns = end_ns(t, ns_of(begin), data_path_ns(q));
+  s.finish_ns = s.overhead_ns + s.drain_ns;
+  return s;
 }
 
 HbmDram::Transfer& HbmDram::begin_transfer(FabricTransaction& x) {
@@ -141,14 +145,13 @@ void HbmDram::data_comes(FabricTransaction& x, uint64_t nbytes) {
   wake();
 }
 
-Service HbmDram::serve(FabricTransaction& x) {
+Service HbmDram::take(FabricTransaction& x) {
   const auto coming = coming_.find(&x);
   Transfer& t = coming == coming_.end() ? begin_transfer(x) : *coming->second;
   if (coming != coming_.end()) coming_.erase(coming);
   const double queued = x.time_ns + overhead_ns();
   t.queued_ns = queued;
   t.ready = cycle_from(queued);
-  x.overhead_ns += overhead_ns();
   if (x.mover && !x.is_atomic()) x.mover->served(x, queued);
   dram_.submit(t, cycle_from(x.time_ns));
   wake();
@@ -185,13 +188,14 @@ double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) co
 /// The response leaves so that its last byte does when the last data have come. A read's first data may be far by then.
 void HbmDram::finish(Transfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
-  const double queued = t.queued_ns, path = data_path_ns(*x.route, x.write, x.nbytes, x.rows);
+  const double queued = t.queued_ns, path = data_path_ns(Request(x));
   Service s;
   s.finish_ns = queued + end_ns(t, queued, path);
   s.header_leaves_ns = x.write ? s.finish_ns : std::max(timeline().now_ns(), s.finish_ns - path);
   const double begin = std::max(queued, ns_of(t.begin));
-  x.memory_queue_ns += begin - queued;
-  x.drain_ns += s.finish_ns - begin;
+  s.overhead_ns = overhead_ns();
+  s.queue_ns = begin - queued;
+  s.drain_ns = s.finish_ns - begin;
   idle_.push_back(&t);
   answer(x, s);
 }

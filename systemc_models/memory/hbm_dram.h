@@ -111,10 +111,8 @@ class HbmDram : public MemoryTarget {
         .memory("hbm");
   }
 
-  /// In an idle memory with closed rows, from a clock edge on, and no refresh on the way.
-  double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
-  bool lone_time_is_exact() const override { return false; }
+  bool zero_load_is_exact() const override { return false; }
   double most_gbs(double edge_bw_gbs) const override;
   std::vector<MemoryCounter> counters() const override;
   uint64_t moved_bytes(const FabricTransaction& x) const override;
@@ -126,7 +124,9 @@ class HbmDram : public MemoryTarget {
   void observe_commands(DramCommandObserver* observer) { dram_.observe(observer); }
 
  protected:
-  Service serve(FabricTransaction& x) override;
+  Service take(FabricTransaction& x) override;
+  /// In an idle controller with closed rows, from a clock edge on, and no refresh on the way.
+  Service zero_load(const Request&) const override;
   bool serves_past_its_edge() const override { return true; }
 
  private:
@@ -148,7 +148,7 @@ class HbmDram : public MemoryTarget {
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> idle_;
   std::unordered_map<const FabricTransaction*, Transfer*> coming_;  ///< writes of which data have come, but not all
-  // For lone_service_ns(): the same memory without refresh, at a time at which all before is long over.
+  // For zero_load(): the same memory without refresh, at a time at which all before is long over.
   mutable DramController alone_;
   mutable Cycle alone_now_ = 0;
 };

@@ -26,7 +26,10 @@ std::optional<AttrFault> HbmPcParameters::fault_together() const {
 }
 
 HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : MemoryTarget(name, config, checked(parameters)),
+    : StatefulMemory(
+          name, config, checked(parameters),
+          {std::vector<TurningServer>(parameters.pseudo_channels), std::vector<double>(parameters.pseudo_channels),
+           std::vector<double>(parameters.pseudo_channels), std::vector<double>(parameters.pseudo_channels)}),
       interleaving_(parameters.pseudo_channels, parameters.interleave_bytes, parameters.burst_bytes,
                     parameters.hash == "xor"),
       interleave_(parameters.interleave_bytes),
@@ -35,10 +38,7 @@ HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const 
       block_ns_(channel_ns(parameters.interleave_bytes)),
       turnaround_ns_(parameters.turnaround_ns),
       exact_(is_power_of_two(parameters.pc_bw_gbs)),
-      channels_(parameters.pseudo_channels),
-      start_ns_(channels_.size(), 0.0),
-      until_ns_(start_ns_),
-      alone_ns_(start_ns_) {
+      channels_(parameters.pseudo_channels) {
   early_ = Early::reads;  // the channels finish on their own, and acknowledgements wait for them
 }
 
@@ -46,7 +46,7 @@ HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const 
 /// whole turns of the second digit or a higher one go to the same channels but for their names, as long as no digit
 /// above changes within the access.
 uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
-  const uint64_t channels = channels_.size();
+  const uint64_t channels = channels_;
   if (!hash_ || channels == 1) return interleave_;
   uint64_t turn = interleave_ * channels;
   do {
@@ -72,7 +72,7 @@ void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
     return last_ns = bytes == interleave_ ? block_ns : times * channel_ns(bytes);
   };
   const auto all = [&](double ns) {
-    for (size_t c = 0; c < channels_.size(); ++c) add(c, ns);
+    for (size_t c = 0; c < channels_; ++c) add(c, ns);
   };
   if (exact_) {
     interleaving_.visit_alike(
@@ -88,46 +88,31 @@ void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
   }
 }
 
-double HbmPc::lone_service_ns(double path_ns, const Rows& rows) const {
-  const double longest = *std::max_element(alone_ns_.begin(), alone_ns_.end());
-  return overhead_ns() + std::max(path_ns, longest + turn_ns(rows));
-}
-
-double HbmPc::lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  std::fill(alone_ns_.begin(), alone_ns_.end(), 0.0);
-  for_each_time(address, rows, [&](size_t c, double ns) { alone_ns_[c] += ns; });
-  return lone_service_ns(data_path_ns(r, write, nbytes, rows), rows);
-}
-
-double HbmPc::lone_header_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
-  return overhead_ns() + lone_service_ns(r, write, address, nbytes, rows) -
-         HbmPc::lone_service_ns(r, write, address, nbytes, rows);
-}
-
-Service HbmPc::serve(FabricTransaction& x) {
-  const double queued = x.time_ns + overhead_ns(), path = data_path_ns(*x.route, x.write, x.nbytes, x.rows);
-  const bool writes_first = x.write && x.rows.atomic == AtomicKind::none;
-  for (size_t c = 0; c < channels_.size(); ++c) {
-    alone_ns_[c] = 0;
-    start_ns_[c] = channels_[c].start_ns(writes_first, turnaround_ns_, queued);
-    until_ns_[c] = start_ns_[c] + turn_ns(x.rows);
+Service HbmPc::serve(State& state, const Request& q) const {
+  const double queued = q.arrival_ns + overhead_ns(), path = data_path_ns(q);
+  for (size_t c = 0; c < channels_; ++c) {
+    state.taken[c] = 0;
+    state.start[c] = state.channels[c].start_ns(q.write && !q.is_atomic(), turnaround_ns_, queued);
+    state.until[c] = state.start[c] + turn_ns(q.rows);
   }
-  for_each_time(x.address, x.rows, [&](size_t c, double ns) {
-    alone_ns_[c] += ns;
-    until_ns_[c] += ns;
+  for_each_time(q.address, q.rows, [&](size_t c, double ns) {
+    state.taken[c] += ns;
+    state.until[c] += ns;
   });
-  double finish = queued + path;
-  for (size_t c = 0; c < channels_.size(); ++c) {
-    if (alone_ns_[c] == 0) continue;
-    channels_[c].take(until_ns_[c], x.write);
-    finish = std::max(finish, until_ns_[c]);
-    if (observers()) observers()->channel_taken(*this, x, c, queued, start_ns_[c], until_ns_[c]);
+  double finish = queued + path, longest = 0;
+  for (size_t c = 0; c < channels_; ++c) {
+    if (state.taken[c] == 0) continue;
+    state.channels[c].take(state.until[c], q.write);
+    finish = std::max(finish, state.until[c]);
+    longest = std::max(longest, state.taken[c]);
+    if (q.transaction && observers())
+      observers()->channel_taken(*this, *q.transaction, c, queued, state.start[c], state.until[c]);
   }
-  const double alone = lone_service_ns(path, x.rows) - overhead_ns();
-  x.overhead_ns += overhead_ns();
-  x.drain_ns += alone;
-  x.memory_queue_ns += finish - queued - alone;
   Service s;
+  s.overhead_ns = overhead_ns();
+  // With the overhead it sums to the service at zero load.
+  s.drain_ns = (overhead_ns() + std::max(path, longest + turn_ns(q.rows))) - overhead_ns();
+  s.queue_ns = finish - queued - s.drain_ns;
   s.header_leaves_ns = queued;
   s.finish_ns = finish;
   s.stream_ns = path;

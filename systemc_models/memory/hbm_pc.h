@@ -49,41 +49,43 @@ struct HbmPcParameters : HbmParameters {
   std::optional<AttrFault> fault_together() const;
 };
 
-class HbmPc : public MemoryTarget, private FlitServers {
+struct HbmPcState {
+  std::vector<TurningServer> channels;
+  // Of the request that is served, by channel: what it takes there, from when, until when. ns.
+  std::vector<double> taken, start, until;
+};
+
+class HbmPc : public StatefulMemory<HbmPcState>, private FlitServers {
  public:
   using Parameters = HbmPcParameters;
+  using State = HbmPcState;
   HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.hbm_pc", "hbm_ctrl", "HBM slice with pseudo-channels").memory("hbm");
   }
 
-  double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
-  /// What a class derived from it takes more, it takes before its data.
-  double lone_header_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
-  size_t channels() const override { return channels_.size(); }
+  size_t channels() const override { return channels_; }
   const FlitServers* flit_servers() const override { return serves_flit_by_flit<HbmPc>() ? this : nullptr; }
   uint64_t moved_bytes(const FabricTransaction& x) const override;
 
  protected:
-  Service serve(FabricTransaction& x) override;
+  Service serve(State&, const Request&) const override;
   bool serves_past_its_edge() const override { return true; }
 
  private:
-  size_t count() const override { return channels_.size(); }
+  size_t count() const override { return channels_; }
   size_t server_of(uint64_t address) const override { return interleaving_.channel_of(address - base()); }
   double service_ns(uint64_t address, double bytes, double) const override {
     return channel_ns(bytes_of_bursts(address - base(), static_cast<uint64_t>(bytes), interleaving_.burst()));
   }
-  double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(channels_.size()); }
+  double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(channels_); }
   double turnaround_ns() const override { return turnaround_ns_; }
   /// How long a channel takes for whole bursts.
   double channel_ns(uint64_t bytes) const { return static_cast<double>(bytes) / bw_gbs_; }
   /// What an access takes of the channels: add(channel, ns), in the order of addresses.
   template <class Add>
   void for_each_time(uint64_t address, const Rows&, Add add) const;
-  /// From alone_ns_, which is what each channel takes, but for the turn of an atomic.
-  double lone_service_ns(double path_ns, const Rows&) const;
   double turn_ns(const Rows& rows) const { return rows.atomic == AtomicKind::none ? 0 : turnaround_ns_; }
 
   const ChannelInterleave interleaving_;
@@ -93,9 +95,7 @@ class HbmPc : public MemoryTarget, private FlitServers {
   const double block_ns_;
   const double turnaround_ns_;
   const bool exact_;  ///< times are multiples of a power of two
-  std::vector<TurningServer> channels_;
-  std::vector<double> start_ns_, until_ns_;  ///< scratch of serve(), by channel
-  mutable std::vector<double> alone_ns_;     ///< scratch: what each channel takes of an access
+  const size_t channels_;
 };
 
 }  // namespace kernbench

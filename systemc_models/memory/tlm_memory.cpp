@@ -53,11 +53,7 @@ void TlmMemory::start_of_simulation() {
   push(window.base, window.size);
 }
 
-double TlmMemory::lone_service_ns(const Route& r, bool write, uint64_t, uint64_t nbytes, const Rows& rows) const {
-  return overhead_ns() + data_path_ns(r, write, nbytes, rows);
-}
-
-Service TlmMemory::serve(FabricTransaction& x) {
+Service TlmMemory::take(FabricTransaction& x) {
   if (x.is_atomic() && !atomic_of(x.payload)) {
     throw RunError(
         x.initiator->owner().id() + ": atomic of " + std::to_string(x.nbytes) + " bytes at " + address_text(x.address) +
@@ -67,7 +63,6 @@ Service TlmMemory::serve(FabricTransaction& x) {
   Access& a = *access;
   a.transaction = &x;
   a.begin_ns = x.time_ns + overhead_ns();
-  x.overhead_ns += overhead_ns();
   accesses_.emplace(&a, std::move(access));
   if (x.mover && x.write && !x.is_atomic()) x.mover->served(x, a.begin_ns);  // before the bytes are sent
   timeline().at(a.begin_ns, Order(Order::kDepartures, 0, 1), call<&TlmMemory::begin>(*this, a));
@@ -163,8 +158,9 @@ void TlmMemory::finish(Access& a) {
   if (x.mover && !x.write) x.mover->served(x, now);
   Service s;
   s.header_leaves_ns = now;
-  s.finish_ns = std::max(now, a.begin_ns + data_path_ns(*x.route, x.write, x.nbytes, x.rows));
-  x.drain_ns += s.finish_ns - a.begin_ns;
+  s.finish_ns = std::max(now, a.begin_ns + data_path_ns(Request(x)));
+  s.overhead_ns = overhead_ns();
+  s.drain_ns = s.finish_ns - a.begin_ns;
   accesses_.erase(&a);
   answer(x, s);
 }

@@ -63,13 +63,12 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   }
   void pull(uint64_t address, uint64_t nbytes) override;
   void push(uint64_t address, uint64_t nbytes) override;
-  double lone_service_ns(const Route&, bool write, uint64_t address, uint64_t nbytes, const Rows&) const override;
   /// Its bytes and its time are the model's.
   bool allows_dmi() const override { return false; }
   bool stands_for_foreign_model() const override { return true; }
 
  protected:
-  Service serve(FabricTransaction&) override;
+  Service take(FabricTransaction&) override;
   bool serves_past_its_edge() const override { return true; }
 
  private:

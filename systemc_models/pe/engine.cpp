@@ -168,33 +168,6 @@ void Engine::begin(uint8_t unit, uint16_t server) {
                 call<&Unit::service_ended>(*units_[unit], *s.item));
 }
 
-void ask_ahead(const Engine::Unit& u, const PeItem& item, int step) {
-  if (step == 1) u.engine->fetch_state();
-  u.engine->ask_for_finish(u, item, step);
-}
-
-void Engine::ask_for_finish(const Unit& u, const PeItem& item, int step) const {
-  constexpr size_t kUnitLines = (sizeof(Unit) + 63) / 64;
-  const auto next = [&] { return item.last_stage() ? scheduler_ : &next_[item.next_stage()]; };
-  if (step == 1) {
-    fetch_lines(&u, kUnitLines + 1);  // its servers are behind it
-    item.command ? fetch_lines(item.command, 6) : fetch_lines(item.request, 2);
-  } else if (step == 2) {
-    fetch_lines(pe_, 2);
-    if (item.command) fetch_lines(item.command->plan.inputs.data(), 2);
-    fetch_lines(next(), 1);
-    if (!u.queue.empty()) fetch_lines(u.queue.front(), 3);
-    if (!u.waiting.empty()) {
-      const Waiting& w = u.waiting.front();
-      w.item ? fetch_lines(w.from, 1) : fetch_lines(w.request, 2);
-    }
-  } else if (step == 3) {
-    if (next()) next()->fetch_neighbour();
-    if (!u.queue.empty() && !u.queue.front()->command) fetch_lines(u.queue.front()->request, 2);
-    if (!u.waiting.empty() && u.waiting.front().item) u.waiting.front().from->fetch_neighbour();
-  }
-}
-
 void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   Unit& u = *units_[unit];
   Server& s = u.servers[server];

@@ -131,8 +131,6 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void finish(uint8_t unit, uint16_t server, const Work&);
 
   PeItem& item_at(uint8_t unit, uint16_t server) const { return *units_[unit]->servers[server].item; }
-  /// ask_ahead() of what finish() of the item goes through, and of what its server takes next.
-  void ask_for_finish(const PeItem& item, int step) const { ask_for_finish(*units_[item.unit], item, step); }
   uint64_t op_id_at(uint8_t unit, uint16_t server) const { return units_[unit]->servers[server].op_id; }
   Pe& pe() const { return *pe_; }
 
@@ -152,8 +150,6 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void start_service(uint8_t unit, uint16_t server);
   void hand_on(uint8_t unit, uint16_t server);
   void become_idle(uint8_t unit, uint16_t server);
-  void ask_for_finish(const Unit&, const PeItem&, int step) const;
-  friend void ask_ahead(const Unit&, const PeItem&, int step);
 };
 
 }  // namespace kernbench

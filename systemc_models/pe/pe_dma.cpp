@@ -265,7 +265,7 @@ void PeDma::effect_known(FabricTransaction& x) {
 /// What the transaction does for its command; null: the command has no such parts.
 RangedAccess::Part* PeDma::part_of(const FabricTransaction& x) const {
   const PeItem& item = *static_cast<const PeItem*>(x.context);
-  if (x.posted || !item.command || !item.recorded_in_parts()) return nullptr;
+  if (x.message || !item.command || !item.recorded_in_parts()) return nullptr;
   return &of_kernel(*item.command).part_of(x);
 }
 
@@ -295,22 +295,22 @@ Order PeDma::turn_order(Stage stage, uint16_t server) const {
 
 Order PeDma::done_order(const FabricTransaction& x) const {
   return turn_order(x.write ? Stage::dma_write : Stage::dma_read,
-                    x.posted ? uint16_t{0} : static_cast<const PeItem*>(x.context)->server);
+                    x.message ? uint16_t{0} : static_cast<const PeItem*>(x.context)->server);
 }
 
 std::string PeDma::op_of(const FabricTransaction& x) const {
-  return x.posted ? std::string() : static_cast<const PeItem*>(x.context)->to_string();
+  return x.message ? std::string() : static_cast<const PeItem*>(x.context)->to_string();
 }
 
 uint64_t PeDma::op_id_of(const FabricTransaction& x) const {
-  if (x.posted) return 0;
+  if (x.message) return 0;
   if (const RangedAccess::Part* part = part_of(x)) return part->op_id;
   const PeItem& item = *static_cast<const PeItem*>(x.context);
   return op_id_at(item.unit, item.server);
 }
 
 const MemoryRequest* PeDma::request_of(const FabricTransaction& x) const {
-  return x.posted ? nullptr : static_cast<const PeItem*>(x.context)->request;
+  return x.message ? nullptr : static_cast<const PeItem*>(x.context)->request;
 }
 
 /// A command is told, and by it the kernel.
@@ -352,13 +352,6 @@ void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   }
 }
 
-/// The item is known from the second step on.
-void PeDma::ask_for_done(const FabricTransaction& x, int step) const {
-  FabricInitiator::ask_for_done(x, step);
-  if (step == 1) fetch_lines(&items_, 1);
-  if (step > 1) ask_for_finish(*static_cast<const PeItem*>(x.context), step - 1);
-}
-
 // ---- messages between PEs
 
 tlm::tlm_sync_enum PeDma::item_in(PeItem& item, PePort& from, tlm::tlm_phase& phase) {
@@ -387,7 +380,7 @@ void PeDma::message_left(FabricTransaction& x, double free_ns) {
 
 tlm::tlm_sync_enum PeDma::request_in(FabricTransaction& x, FabricPort& from, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) {
-  if (!x.posted) return FabricNode::request_in(x, from, phase, delay);
+  if (!x.message) return FabricNode::request_in(x, from, phase, delay);
   LinkMode& mode = fabric().mode();
   if (mode.message_comes(x, from)) {
     if (x.channel == kComm) {

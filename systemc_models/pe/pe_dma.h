@@ -104,7 +104,6 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   std::string op_of(const FabricTransaction&) const override;
   void transaction_failed(FabricTransaction&, const std::string& why) override;
   void transaction_done(FabricTransaction&) override;
-  void ask_for_done(const FabricTransaction&, int step) const override;
 
   // Messages between PEs.
   void granted(QueueSegment&) override;

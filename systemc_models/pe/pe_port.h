@@ -62,9 +62,6 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
   /// Has the neighbour do what item.setup says, at no time. False: nobody there does.
   bool set_up(PeItem& item) { return neighbour_.forward->transport_dbg(item) > 0; }
 
-  /// For ask_ahead(): what a call of the neighbour touches first.
-  void fetch_neighbour() const { fetch_lines(neighbour_.forward, 1); }
-
   // Elaboration has shown who is bound here.
   void bound_forward(tlm::tlm_fw_transport_if<pe_command_protocol>* neighbour) { neighbour_.forward = neighbour; }
   void bound_backward(tlm::tlm_bw_transport_if<pe_command_protocol>* neighbour) { neighbour_.backward = neighbour; }

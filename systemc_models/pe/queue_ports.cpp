@@ -1,21 +1,20 @@
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
-#include "kernbench/systemc_models/fabric/fabric_node.h"
-#include "kernbench/systemc_models/fabric/fabric_port.h"
-#include "kernbench/systemc_models/fabric/route.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
 namespace kernbench {
 
 namespace {
 
-/// The way between a pe_dma and a memory, without its ends and without store-and-forward (§10.5).
+/// The path between a pe_dma and a memory, without its ends and without store-and-forward (§10.5).
 SlotCost hop_cost(const Route& r, bool write) {
   SlotCost cost;
-  const std::vector<Hop>& hops = write ? r.hops : r.way_back();
-  for (size_t i = 0; i < hops.size(); ++i) {
-    if (i > 0) cost.hop_ns += (write ? r.there(i) : r.back(i)).cost({write, !write, 0, 0}).overhead_ns;
-    cost.hop_ns += (write ? hops[i].out : hops[i].in)->link.wire_ns;
+  const Path path = r.path(!write);
+  for (uint32_t i = 0; i < path.size(); ++i) {
+    const PathHop hop = path.at_node(i);
+    if (hop.number > 0) cost.hop_ns += hop.cost({write, !write, 0, 0}).overhead_ns;
+    cost.hop_ns += hop.link->wire_ns;
   }
   cost.hop_bw_gbs = write ? r.write_bw : r.read_bw;
   return cost;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/study/sweep/point_run.h"
 
@@ -31,6 +32,12 @@ std::vector<PointQueue::Done> PointQueue::start_some() {
     const Words words = o_.words(id);
     const Store::Claim claim = this->claim(id, words);
     if (claim == Store::Claim::others) waiting_.push_back(id);
+    if (claim != Store::Claim::others) {
+      logging::info(logging::Room::study, [&] {
+        const char* how = claim == Store::Claim::done ? " is stored: " : " is simulated: ";
+        return "point " + std::to_string(id) + how + command_text(words);
+      });
+    }
     if (claim == Store::Claim::done) done.push_back({id, *o_.store->find(o_.key(id), true), Done::How::stored});
     if (claim != Store::Claim::mine) continue;
     try {

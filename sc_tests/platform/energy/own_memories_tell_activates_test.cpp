@@ -17,13 +17,13 @@ class RowHbm : public HbmCtrl {
   void open() { ++opened_; }
 
  protected:
-  Service serve(FabricTransaction& x) override {
-    ++opened_;
-    return HbmCtrl::serve(x);
+  Service serve(State& state, const Request& q) const override {
+    if (q.transaction) ++opened_;
+    return HbmCtrl::serve(state, q);
   }
 
  private:
-  uint64_t opened_ = 0;
+  mutable uint64_t opened_ = 0;
 };
 
 }  // namespace kernbench::testing

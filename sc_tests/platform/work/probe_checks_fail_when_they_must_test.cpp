@@ -11,18 +11,19 @@
 
 namespace kernbench::testing {
 
-/// A memory that takes half a nanosecond longer than the closed form that it states.
-class LateMemory : public MemoryTarget {
+struct Nothing {};
+/// A memory that takes half a nanosecond longer for traffic than at zero load.
+class LateMemory : public StatefulMemory<Nothing> {
  public:
   using Parameters = BlockParameters;
-  using MemoryTarget::MemoryTarget;
+  using StatefulMemory::StatefulMemory;
   static ImplSpec spec() { return spec_of<Parameters>("custom.late", "hbm_ctrl", "later than it says"); }
-  double lone_service_ns(const Route&, bool, uint64_t, uint64_t, const Rows&) const override { return 10; }
 
  protected:
-  Service serve(FabricTransaction& x) override {
-    x.drain_ns += 10;
-    return {x.time_ns, x.time_ns + 10.5};
+  Service serve(Nothing&, const Request& q) const override {
+    Service s{q.arrival_ns, q.arrival_ns + (q.transaction ? 10.5 : 10)};
+    s.drain_ns = 10;
+    return s;
   }
 };
 

@@ -26,7 +26,7 @@ enum class Wrong {
   end_before_begin,
   no_end,
   serve_throws,
-  negative_lone_time,
+  before_request,
 };
 Wrong wrong;
 
@@ -58,14 +58,12 @@ class WrongMemory : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;
   static ImplSpec spec() { return spec_of<Parameters>("acme.hbm", "hbm_ctrl", "wrong").memory("hbm"); }
-  double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t n, const Rows& rows) const override {
-    return HbmCtrl::lone_service_ns(r, write, address, n, rows) - (wrong == Wrong::negative_lone_time ? 1000 : 0);
-  }
 
  protected:
-  Service serve(FabricTransaction& x) override {
+  Service serve(State& state, const Request& q) const override {
     if (wrong == Wrong::serve_throws) throw std::out_of_range("no such bank");
-    Service s = HbmCtrl::serve(x);
+    Service s = HbmCtrl::serve(state, q);
+    if (wrong == Wrong::before_request && !q.transaction) s.header_leaves_ns = s.finish_ns = -1000;
     if (wrong == Wrong::before_arrival) s.header_leaves_ns = s.finish_ns = 1;
     if (wrong == Wrong::end_before_begin) s.finish_ns = s.header_leaves_ns - 1;
     if (wrong == Wrong::no_end) s.finish_ns = std::nan("");
@@ -140,7 +138,7 @@ TEST_P(OwnClasses, are_told_what_they_have_said) {
   expect("h (acme.hbm): serve(): finish_ns gave ", Wrong::end_before_begin);
   expect("h (acme.hbm): serve(): finish_ns gave nan ns, expected", Wrong::no_end);
   expect("h (acme.hbm): serve() threw: no such bank", Wrong::serve_throws);
-  expect("h (acme.hbm): lone_service_ns() gave -", Wrong::negative_lone_time);
+  expect("h (acme.hbm): serve(): finish_ns gave -1000 ns, expected", Wrong::before_request);
   // Which router it was the memory cannot know.
   expect("other (builtin.hbm_ctrl): a router's way() has led a transaction to ", Wrong::another_memory);
   EXPECT_NE(said(GetParam(), Wrong::in_circles), "");

@@ -105,7 +105,7 @@ class Watch {
     c.flits += x->flits_together;
     flits += x->flits_together;
     ++calls;
-    posted += x->posted;
+    posted += x->message;
     at_each_flit();
     EXPECT_TRUE(c.room == 0 || c.flits - c.credits <= c.room) << "flits without room";
     return true;

@@ -10,8 +10,8 @@
 #include <type_traits>
 
 #include "kernbench/platform/insight/explainer.h"
-#include "kernbench/platform/work/probe.h"
 #include "kernbench/platform/run/run.h"
+#include "kernbench/platform/work/probe.h"
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/host/pcie_ep.h"
@@ -38,14 +38,10 @@ class LateMemory : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;
   static ImplSpec spec() { return spec_of<Parameters>("test.late", "hbm_ctrl", "a microsecond late").memory("hbm"); }
-  double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes,
-                         const Rows& rows) const override {
-    return HbmCtrl::lone_service_ns(r, write, address, nbytes, rows) + kLate;
-  }
 
  protected:
-  Service serve(FabricTransaction& x) override {
-    Service s = HbmCtrl::serve(x);
+  Service serve(State& state, const Request& q) const override {
+    Service s = HbmCtrl::serve(state, q);
     s.header_leaves_ns += kLate;
     s.finish_ns += kLate;
     return s;

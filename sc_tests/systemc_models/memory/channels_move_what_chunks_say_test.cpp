@@ -112,6 +112,11 @@ class OpenHbmPc : public HbmPc {
   using HbmPc::serve;
 };
 
+HbmPcState idle(size_t channels) {
+  const std::vector<double> none(channels);
+  return {std::vector<TurningServer>(channels), none, none, none};
+}
+
 /// Transactions one after the other, each account and each end to the last bit; `tick_ns`: what times are multiples of.
 void expect_same_times(const char* name, System& system, const Channels& c, double bw_gbs, double tick_ns) {
   HbmPcParameters p;
@@ -129,11 +134,11 @@ void expect_same_times(const char* name, System& system, const Channels& c, doub
   x.route = &route;
   std::mt19937_64 random(c.interleave + c.burst);
   std::vector<double> free(c.count, 0.0);
+  HbmPcState state = idle(c.count);
   double now = 0;
   for (int i = 0; i < 300; ++i) {
     now += static_cast<double>(random() % 5000) * tick_ns;
     x.time_ns = now;
-    x.overhead_ns = x.drain_ns = x.memory_queue_ns = 0;
     x.rows = {1 + random() % 40, 1 + random() % 5000, 0};
     const uint64_t turns = c.interleave * c.count << random() % 6;
     if (x.rows.count > 1) x.rows.stride = x.rows.bytes + random() % 2 * (random() % 9000);
@@ -142,21 +147,23 @@ void expect_same_times(const char* name, System& system, const Channels& c, doub
     x.address = memory.base() + random() % (1 << 25);
 
     const double queued = now + p.overhead_ns, path = static_cast<double>(x.nbytes) / 128;
-    double finish = queued + path, latest = path;
-    std::vector<double> alone(c.count, 0.0);
+    double finish = queued + path, latest = path, finish_at_zero_load = p.overhead_ns + path;
+    std::vector<double> alone(c.count, 0.0), until(c.count, p.overhead_ns);
     for_each_chunk(c, x.address - memory.base(), x.rows, [&](size_t channel, uint64_t bytes) {
       const double ns = static_cast<double>(bytes) / bw_gbs;
       free[channel] = std::max(free[channel], queued) + ns;
       finish = std::max(finish, free[channel]);
       latest = std::max(latest, alone[channel] += ns);
+      finish_at_zero_load = std::max(finish_at_zero_load, until[channel] += ns);
     });
-    const double service = p.overhead_ns + latest, drain = service - p.overhead_ns;
-    ASSERT_EQ(memory.lone_service_ns(route, x.write, x.address, x.nbytes, x.rows), service) << name << i;
-    const Service s = memory.serve(x);
+    ASSERT_EQ(memory.at_zero_load({route, x.write, x.address, x.nbytes, x.rows}).finish_ns, finish_at_zero_load)
+        << name << i;
+    const Service s = memory.serve(state, Request(x));
     ASSERT_EQ(s.finish_ns, finish) << name << i;
     ASSERT_EQ(s.header_leaves_ns, queued);
-    ASSERT_EQ(x.drain_ns, drain);
-    ASSERT_EQ(x.memory_queue_ns, finish - queued - drain);
+    const double drain = (p.overhead_ns + latest) - p.overhead_ns;
+    ASSERT_EQ(s.drain_ns, drain);
+    ASSERT_EQ(s.queue_ns, finish - queued - drain);
   }
 }
 

@@ -17,17 +17,13 @@ template <class Base>
 class Late : public Base {
  public:
   using Base::Base;
-  double lone_service_ns(const Route& r, bool write, uint64_t address, uint64_t nbytes,
-                         const Rows& rows) const override {
-    return Base::lone_service_ns(r, write, address, nbytes, rows) + 1000;
-  }
 
  protected:
-  Service serve(FabricTransaction& x) override {
-    Service s = Base::serve(x);
+  Service serve(typename Base::State& state, const Request& q) const override {
+    Service s = Base::serve(state, q);
     s.finish_ns += 1000;
     s.header_leaves_ns += 1000;
-    x.drain_ns += 1000;
+    s.drain_ns += 1000;
     return s;
   }
 };
@@ -44,15 +40,15 @@ class LatePc : public Late<HbmPc> {
   static ImplSpec spec() { return spec_of<Parameters>("custom.late_pc", "hbm_ctrl", "a microsecond late"); }
 };
 
-/// Says nothing of its service but by serve().
+/// Books nothing of what it takes more.
 class ServeAlone : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;
   static ImplSpec spec() { return spec_of<Parameters>("custom.serve_alone", "hbm_ctrl", "a microsecond late"); }
 
  protected:
-  Service serve(FabricTransaction& x) override {
-    Service s = HbmCtrl::serve(x);
+  Service serve(State& state, const Request& q) const override {
+    Service s = HbmCtrl::serve(state, q);
     s.finish_ns += 1000;
     s.header_leaves_ns += 1000;
     return s;
