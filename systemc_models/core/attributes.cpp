@@ -79,6 +79,13 @@ void check_choice(const AttrSpec& spec, const std::string& text) {
 
 }  // namespace
 
+std::optional<double> KnownKey::in(const NumberMap& map) const {
+  for (const std::string* key : {&name, &as}) {
+    if (const auto it = map.find(*key); it != map.end()) return it->second;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> AttrSpec::legal_texts() const {
   return registry && !other_texts ? registry->names() : choices;
 }

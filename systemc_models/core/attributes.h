@@ -24,6 +24,14 @@ enum class AttrType { number, integer, boolean, string, number_map };
 /// of fs.
 constexpr double kLeastRate = 1e-6;
 
+/// A key of a number map that its block knows. Where the file does not say it, it is as that of `as`, if the file says
+/// that.
+struct KnownKey {
+  std::string name, as;
+  /// None: the map says neither.
+  std::optional<double> in(const NumberMap&) const;
+};
+
 /// One attribute that a block understands.
 struct AttrSpec {
   std::string name;
@@ -40,8 +48,8 @@ struct AttrSpec {
   std::vector<std::string> choices;         ///< legal strings (number maps: names), if not empty
   const NamedRegistry* registry = nullptr;  ///< strings: those that are registered there are legal, also later ones
   bool other_texts = false;                 ///< beside the registered ones others, of which the block judges
-  std::vector<std::string> known_keys;      ///< number maps: those that the block knows; others are legal, too
-  double key_default = 0;                   ///< what one of them is where the file does not say it
+  std::vector<KnownKey> known_keys;         ///< number maps: those that the block knows; others are legal, too
+  double key_default = 0;                   ///< what one of them is where the file says neither
   /// Legal strings now; empty: any, as far as the specification says.
   std::vector<std::string> legal_texts() const;
   bool is_legal(const std::string& text) const;

@@ -91,7 +91,7 @@ class DeclaredAttribute {
     return *this;
   }
   /// Of a number map: what its block knows, and what each is where the file does not say it.
-  DeclaredAttribute& known_keys(std::vector<std::string> keys, double each) {
+  DeclaredAttribute& known_keys(std::vector<KnownKey> keys, double each) {
     spec_.known_keys = std::move(keys);
     spec_.key_default = each;
     return *this;
