@@ -287,51 +287,26 @@ class Context {
 
   // ---- Math: pe_math --------------------------------------------------------------------------------------------
   // Operands: tensors of one element type and immediates, broadcast as numpy does.
-  Tensor add(const Arg& a, const Arg& b) { return op("add", {a, b}); }
-  Tensor sub(const Arg& a, const Arg& b) { return op("sub", {a, b}); }
-  Tensor mul(const Arg& a, const Arg& b) { return op("mul", {a, b}); }
-  Tensor div(const Arg& a, const Arg& b) { return op("div", {a, b}); }
-  Tensor maximum(const Arg& a, const Arg& b) { return op("maximum", {a, b}); }
-  Tensor minimum(const Arg& a, const Arg& b) { return op("minimum", {a, b}); }
-  Tensor fma(const Arg& a, const Arg& b, const Arg& c) { return op("fma", {a, b, c}); }  ///< a · b + c
-  Tensor clamp(const Arg& x, const Arg& low, const Arg& high) { return op("clamp", {x, low, high}); }
-  Tensor exp(const Arg& x) { return op("exp", {x}); }
-  Tensor log(const Arg& x) { return op("log", {x}); }
-  Tensor sqrt(const Arg& x) { return op("sqrt", {x}); }
-  Tensor rsqrt(const Arg& x) { return op("rsqrt", {x}); }
-  Tensor sigmoid(const Arg& x) { return op("sigmoid", {x}); }
-  Tensor tanh(const Arg& x) { return op("tanh", {x}); }
-  Tensor erf(const Arg& x) { return op("erf", {x}); }
-  Tensor relu(const Arg& x) { return op("relu", {x}); }
-  Tensor gelu(const Arg& x) { return op("gelu", {x}); }
-  Tensor silu(const Arg& x) { return op("silu", {x}); }
-  Tensor floor(const Arg& x) { return op("floor", {x}); }
-  Tensor ceil(const Arg& x) { return op("ceil", {x}); }
-  Tensor round(const Arg& x) { return op("round", {x}); }  ///< half way: to even
-  Tensor trunc(const Arg& x) { return op("trunc", {x}); }
-  Tensor exp2(const Arg& x) { return op("exp2", {x}); }
-  Tensor log2(const Arg& x) { return op("log2", {x}); }
-  Tensor sin(const Arg& x) { return op("sin", {x}); }
-  Tensor cos(const Arg& x) { return op("cos", {x}); }
-  Tensor mod(const Arg& a, const Arg& b) { return op("mod", {a, b}); }        ///< C's % and fmod
-  Tensor umulhi(const Arg& a, const Arg& b) { return op("umulhi", {a, b}); }  ///< high half of the unsigned product
-  Tensor bitwise_and(const Arg& a, const Arg& b) { return op("bitwise_and", {a, b}); }
-  Tensor bitwise_or(const Arg& a, const Arg& b) { return op("bitwise_or", {a, b}); }
-  Tensor bitwise_xor(const Arg& a, const Arg& b) { return op("bitwise_xor", {a, b}); }
-  Tensor bitwise_not(const Arg& x) { return op("bitwise_not", {x}); }
-  Tensor shift_left(const Arg& a, const Arg& b) { return op("shift_left", {a, b}); }
-  Tensor shift_right(const Arg& a, const Arg& b) { return op("shift_right", {a, b}); }
-  Tensor abs(const Arg& x) { return op("abs", {x}); }
-  Tensor neg(const Arg& x) { return op("neg", {x}); }
-  /// Comparisons give masks: u8, 0 or 1.
-  Tensor eq(const Arg& a, const Arg& b) { return op("eq", {a, b}); }
-  Tensor ne(const Arg& a, const Arg& b) { return op("ne", {a, b}); }
-  Tensor lt(const Arg& a, const Arg& b) { return op("lt", {a, b}); }
-  Tensor le(const Arg& a, const Arg& b) { return op("le", {a, b}); }
-  Tensor gt(const Arg& a, const Arg& b) { return op("gt", {a, b}); }
-  Tensor ge(const Arg& a, const Arg& b) { return op("ge", {a, b}); }
-  /// a where the mask (any type) is not 0, else b.
-  Tensor where(const Arg& mask, const Arg& a, const Arg& b) { return op("where", {mask, a, b}); }
+  // A call for each row of elementwise_ops.inc, which says what it gives: `kernbench list ops`. Comparisons give masks:
+  // u8, 0 or 1. where(mask, a, b): a where the mask, of any type, is not 0.
+#define KERNBENCH_TL_OP1(name) \
+  Tensor name(const Arg& x) {  \
+    return op(#name, {x});     \
+  }
+#define KERNBENCH_TL_OP2(name)              \
+  Tensor name(const Arg& a, const Arg& b) { \
+    return op(#name, {a, b});               \
+  }
+#define KERNBENCH_TL_OP3(name)                            \
+  Tensor name(const Arg& a, const Arg& b, const Arg& c) { \
+    return op(#name, {a, b, c});                          \
+  }
+#define KERNBENCH_ELEMENTWISE(name, operands, ...) KERNBENCH_TL_OP##operands(name)
+#include "kernbench/phase2/op/elementwise_ops.inc"
+#undef KERNBENCH_ELEMENTWISE
+#undef KERNBENCH_TL_OP1
+#undef KERNBENCH_TL_OP2
+#undef KERNBENCH_TL_OP3
   /// Any elementwise op by name.
   Tensor op(const char* name, std::initializer_list<Arg> operands);
 
@@ -446,12 +421,16 @@ class Context {
   void device_assert(const Tensor& condition, const std::string& text = "does not hold", KERNBENCH_TL_HERE);
 
   Tensor full(const Dims& shape, double value, DType dtype, KERNBENCH_TL_HERE);
-  Tensor zeros(const Dims& shape, DType dtype, KERNBENCH_TL_HERE) { return full(shape, 0, dtype, file, line); }
+  Tensor zeros(const Dims& shape, DType dtype, KERNBENCH_TL_HERE) {
+    return full(shape, 0, dtype, file, line);
+  }
   /// start, start + step, … below `end`.
   Tensor arange(double start, double end, double step = 1, DType dtype = DType::i32, KERNBENCH_TL_HERE);
 
   /// ⌈a / b⌉.
-  static constexpr int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+  static constexpr int64_t cdiv(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+  }
 
  private:
   friend class Assembly;

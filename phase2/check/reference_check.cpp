@@ -35,56 +35,9 @@ int64_t whole_element(const EvalInput& in, const Dims& shape, int64_t i) {
   return in.is_scalar ? wrap_i64(in.scalar) : load_integer(place_of(in, shape, i), in.dtype);
 }
 
-double greater(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-}
-double smaller(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-}
-
-double apply_floats(const std::string& op, const std::vector<double>& x) {
-  const double a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
-  if (op == "copy" || op == "cast") return a;
-  if (op == "exp") return std::exp(a);
-  if (op == "log") return std::log(a);
-  if (op == "sqrt") return std::sqrt(a);
-  if (op == "rsqrt") return 1 / std::sqrt(a);
-  if (op == "sigmoid") return 1 / (1 + std::exp(-a));
-  if (op == "tanh") return std::tanh(a);
-  if (op == "erf") return std::erf(a);
-  if (op == "abs") return std::abs(a);
-  if (op == "neg") return -a;
-  if (op == "relu") return std::isnan(a) ? a : std::max(a, 0.0);
-  if (op == "gelu") return a == -INFINITY ? 0 : 0.5 * a * std::erfc(-a / std::sqrt(2.0));
-  if (op == "silu") return a == -INFINITY ? 0 : a / (1 + std::exp(-a));
-  if (op == "floor") return std::floor(a);
-  if (op == "ceil") return std::ceil(a);
-  if (op == "round") return std::nearbyint(a);
-  if (op == "trunc") return std::trunc(a);
-  if (op == "exp2") return std::exp2(a);
-  if (op == "log2") return std::log2(a);
-  if (op == "sin") return std::sin(a);
-  if (op == "cos") return std::cos(a);
-  if (op == "mod") return std::fmod(a, b);
-  if (op == "add") return a + b;
-  if (op == "sub") return a - b;
-  if (op == "mul") return a * b;
-  if (op == "div") return a / b;
-  if (op == "maximum") return greater(a, b);
-  if (op == "minimum") return smaller(a, b);
-  if (op == "maxnum") return std::fmax(a, b);
-  if (op == "minnum") return std::fmin(a, b);
-  if (op == "lt") return a < b;
-  if (op == "le") return a <= b;
-  if (op == "gt") return a > b;
-  if (op == "ge") return a >= b;
-  if (op == "eq") return a == b;
-  if (op == "ne") return a != b;
-  if (op == "where") return a != 0 ? b : c;
-  if (op == "fma") return a * b + c;
-  if (op == "clamp") return smaller(greater(a, b), c);
-  if (op == "clampnum") return std::fmin(std::fmax(a, b), c);
-  throw EvalError("no reference for '" + op + "'");
+double apply_floats(const MathOp& op, const std::vector<double>& x) {
+  if (!op.f64) throw EvalError("no reference for '" + std::string(op.name) + "'");
+  return op.value(x);
 }
 
 bool in_integers(const MathOp& op, const std::vector<EvalInput>& in) {
@@ -98,63 +51,23 @@ bool in_integers(const MathOp& op, const std::vector<EvalInput>& in) {
   return tensor && !op.float_only;
 }
 
-/// The number of low bits of v that an integer of `bits` bits keeps, as a signed one.
-int64_t cut(uint64_t v, int bits) {
-  return bits == 64 ? static_cast<int64_t>(v) : static_cast<int32_t>(static_cast<uint32_t>(v));
-}
-
 /// In integers of 32 or 64 bits, which wrap.
-int64_t apply_integers(const std::string& op, const std::vector<int64_t>& x, int bits) {
-  const int64_t a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
-  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b), uc = static_cast<uint64_t>(c);
-  const bool inside = b >= 0 && b < bits;
-  if (op == "copy" || op == "cast" || op == "floor" || op == "ceil" || op == "round" || op == "trunc") return a;
-  if (op == "abs") return a < 0 ? cut(0 - ua, bits) : a;
-  if (op == "neg") return cut(0 - ua, bits);
-  if (op == "relu") return std::max<int64_t>(a, 0);
-  if (op == "add") return cut(ua + ub, bits);
-  if (op == "sub") return cut(ua - ub, bits);
-  if (op == "mul") return cut(ua * ub, bits);
-  if (op == "fma") return cut(ua * ub + uc, bits);
-  if (op == "div") return b == 0 ? 0 : b == -1 ? cut(0 - ua, bits) : a / b;
-  if (op == "mod") return b == 0 ? a : b == -1 ? 0 : a % b;
-  if (op == "maximum" || op == "maxnum") return std::max(a, b);
-  if (op == "minimum" || op == "minnum") return std::min(a, b);
-  if (op == "clamp" || op == "clampnum") return std::min(std::max(a, b), c);
-  if (op == "bitwise_not") return ~a;
-  if (op == "bitwise_and") return a & b;
-  if (op == "bitwise_or") return a | b;
-  if (op == "bitwise_xor") return a ^ b;
-  if (op == "shift_left") return inside ? cut(ua << b, bits) : 0;
-  if (op == "shift_right") return inside ? a >> b : a < 0 ? -1 : 0;
-  if (op == "umulhi") {
-    if (bits == 32) return cut((ua & 0xffffffff) * (ub & 0xffffffff) >> 32, bits);
-    uint64_t high = 0, low = 0;  // by hand: one bit of b after the other
-    for (int i = 63; i >= 0; --i) {
-      high = high << 1 | low >> 63;
-      low <<= 1;
-      if (ub >> i & 1) high += low + ua < low, low += ua;
-    }
-    return static_cast<int64_t>(high);
-  }
-  if (op == "lt") return a < b;
-  if (op == "le") return a <= b;
-  if (op == "gt") return a > b;
-  if (op == "ge") return a >= b;
-  if (op == "eq") return a == b;
-  if (op == "ne") return a != b;
-  if (op == "where") return a != 0 ? b : c;
-  throw EvalError("no reference for '" + op + "'");
+int64_t apply_integers(const MathOp& op, const std::vector<int64_t>& x, int bits) {
+  if (!op.i64) throw EvalError("no reference for '" + std::string(op.name) + "'");
+  return op.value(x, bits);
 }
 
 /// Of values in f64 that are i32.
-double apply_integers(const std::string& op, const std::vector<double>& x) {
+double apply_integers(const MathOp& op, const std::vector<double>& x) {
   return static_cast<double>(apply_integers(op, std::vector<int64_t>(x.begin(), x.end()), 32));
 }
 
 /// An exact integer as the i32 that wrapping leaves.
 double wrapped(double v) {
   return wrap_i32(v);
+}
+int32_t wrapped(uint64_t v) {
+  return static_cast<int32_t>(static_cast<uint32_t>(v));
 }
 
 /// As the output's dtype holds it.
@@ -189,7 +102,7 @@ ReferenceValues elementwise(const OpDesc& d, const MathOp& op, const std::vector
     for (size_t j = 0; j < in.size(); ++j) {
       if (integers && (j > 0 || !op.first_is_condition)) {
         whole[j] = whole_element(in[j], d.output.shape, i);
-        if (bits == 32) whole[j] = cut(static_cast<uint64_t>(whole[j]), bits);
+        if (bits == 32) whole[j] = wrapped(static_cast<uint64_t>(whole[j]));
         continue;
       }
       x[j] = element(in[j], d.output.shape, i);
@@ -197,10 +110,10 @@ ReferenceValues elementwise(const OpDesc& d, const MathOp& op, const std::vector
       whole[j] = x[j] != 0;
     }
     if (integers) {
-      r.values.push_back(rounded(apply_integers(d.op, whole, bits), d.output.dtype));
+      r.values.push_back(rounded(apply_integers(op, whole, bits), d.output.dtype));
       continue;
     }
-    r.values.push_back(apply_floats(d.op, x));
+    r.values.push_back(apply_floats(op, x));
     if (!is_float(d.output.dtype)) {
       // A float result as an integer: toward zero and saturating, from f32.
       const auto f = static_cast<float>(r.values.back());
@@ -227,9 +140,9 @@ T combined(const Combiner& combiner, T a, T b, int bits) {
     const std::vector<T> x(stack.end() - s.op->arity, stack.end());
     stack.resize(stack.size() - x.size());
     if constexpr (std::is_same_v<T, double>) {
-      stack.push_back(static_cast<double>(static_cast<float>(apply_floats(std::string(s.op->name), x))));
+      stack.push_back(static_cast<double>(static_cast<float>(apply_floats(*s.op, x))));
     } else {
-      stack.push_back(apply_integers(std::string(s.op->name), x, bits));
+      stack.push_back(apply_integers(*s.op, x, bits));
     }
   }
   return stack.front();
@@ -288,11 +201,10 @@ std::vector<Member> combined(const Combiner& combiner, const std::vector<Combine
         integers.push_back(x->i);
       }
       stack.resize(stack.size() - floats.size());
-      const std::string name(s.op->name);
       if (types[at].computed_in_floats) {
-        v.f = static_cast<double>(static_cast<float>(apply_floats(name, floats)));
+        v.f = static_cast<double>(static_cast<float>(apply_floats(*s.op, floats)));
       } else {
-        v.i = apply_integers(name, integers, bits);
+        v.i = apply_integers(*s.op, integers, bits);
       }
     } else if (s.kind == Combiner::Step::Kind::constant) {
       v = {static_cast<double>(static_cast<float>(s.constant)), static_cast<int64_t>(s.constant)};
@@ -463,7 +375,7 @@ int64_t reduced(const std::string& op, int bits, int64_t n, const At& at) {
   if (op == "sum") {
     uint64_t sum = 0;
     for (int64_t k = 0; k < n; ++k) sum += static_cast<uint64_t>(at(k));
-    return cut(sum, bits);
+    return bits == 64 ? static_cast<int64_t>(sum) : wrapped(sum);
   }
   int64_t best = 0;
   for (int64_t k = 1; k < n; ++k) {
@@ -479,6 +391,7 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
   for (int i = axis + 1; i < in.shape.rank(); ++i) inner *= in.shape[i];
   const int64_t n = in.shape[axis];
   const bool softmax = d.op == "softmax";
+  const MathOp &greatest = *find_math_op("maximum"), &least = *find_math_op("minimum");
   ReferenceValues r;
   r.values.resize(static_cast<size_t>(softmax ? outer * n * inner : outer * inner));
   r.scale.resize(r.values.size());
@@ -494,8 +407,8 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
         magnitude += std::abs(v);
         const bool better = d.op == "argmin" ? v < at(best) : v > at(best);
         if (!std::isnan(at(best)) && (better || std::isnan(v))) best = k;
-        high = greater(high, v);
-        low = smaller(low, v);
+        high = greatest.value({high, v});
+        low = least.value({low, v});
       }
       const auto place = static_cast<size_t>(o * inner + i);
       if (softmax) {
@@ -528,10 +441,10 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
   if (shape.rank() == 1) shape = {1, shape[0]};
   const int64_t m = shape[0], n = shape[1], k = gemm ? d.k : 1;
   const int64_t tile_k = gemm && d.tile_k > 0 ? d.tile_k : std::max<int64_t>(k, 1);
-  const MathOp* head = gemm ? nullptr : find_math_op(d.op);
+  const MathOp *head = gemm ? nullptr : find_math_op(d.op), &product = *find_math_op("mul");
+  if (!gemm && !head) throw EvalError("no reference for '" + d.op + "'");
   const std::vector<EvalInput> operands(in.begin(), in.begin() + static_cast<int64_t>(d.operands.size()));
-  const bool integer_head =
-      gemm ? !is_float(in[0].dtype) && !is_float(in[1].dtype) : head && in_integers(*head, operands);
+  const bool integer_head = gemm ? !is_float(in[0].dtype) && !is_float(in[1].dtype) : in_integers(*head, operands);
   const int64_t last_row = d.tile_m > 0 ? (m - 1) / d.tile_m * d.tile_m : 0;
   const int64_t last_col = d.tile_n > 0 ? (n - 1) / d.tile_n * d.tile_n : 0;
   const auto scalar_at = [](const EvalInput& x, int64_t row, int64_t col) {
@@ -562,14 +475,15 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
           running.dtype = integers ? DType::i32 : DType::f32;
           all.insert(all.begin(), running);
           const bool was = integers;
-          integers = integers && in_integers(*find_math_op(e.op), all);
+          const MathOp& fused_op = *find_math_op(e.op);
+          integers = integers && in_integers(fused_op, all);
           if (was && !integers) acc = static_cast<double>(static_cast<float>(acc));
           std::vector<double> x{acc};
           for (size_t o = 1; o < all.size(); ++o) {
             const double v = element(all[o], {m, n}, i * n + j);
             x.push_back(all[o].is_scalar && !integers ? static_cast<double>(static_cast<float>(v)) : v);
           }
-          acc = integers ? apply_integers(e.op, x) : apply_floats(e.op, x);
+          acc = integers ? apply_integers(fused_op, x) : apply_floats(fused_op, x);
           if (e.op == "mul") scale *= std::abs(x[1]);
           if (e.op == "add" || e.op == "sub") scale = std::max(scale, std::abs(x[1]));
         }
@@ -579,14 +493,14 @@ ReferenceValues fused(const OpDesc& d, const std::vector<EvalInput>& in) {
           for (int64_t p = k0; p < std::min(k, k0 + tile_k); ++p) {
             const double a = d.transpose_a ? scalar_at(in[0], p, i) : scalar_at(in[0], i, p);
             const double b = d.transpose_b ? scalar_at(in[1], j, p) : scalar_at(in[1], p, j);
-            acc += integer_head ? apply_integers("mul", {a, b}) : a * b;
+            acc += integer_head ? apply_integers(product, {a, b}) : a * b;
             if (integers) acc = wrapped(acc);
             scale += std::abs(a * b);
           }
         } else {
           std::vector<double> x;
           for (const EvalInput& o : operands) x.push_back(element(o, {m, n}, i * n + j));
-          acc = integers ? apply_integers(d.op, x) : apply_floats(d.op, x);
+          acc = integers ? apply_integers(*head, x) : apply_floats(*head, x);
         }
         epilogue(Scope::per_k_tile);
       }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernbench/phase2/op/math_op.h"
+
 namespace kernbench::energy {
 namespace {
 
@@ -30,6 +32,19 @@ std::string sram_constant_name(uint64_t bytes, bool write) {
 const Constant* EnergyTable::find(const std::string& constant) const {
   const auto it = constants.find(constant);
   return it == constants.end() ? nullptr : &it->second;
+}
+
+void EnergyTable::add_ops_by_class() {
+  for (const MathOp& op : math_ops()) {
+    const std::string of_class = fmt::format("math.{}", name_of(op.energy));
+    const Constant* cycle = find(of_class);
+    if (!cycle) continue;
+    Constant c = *cycle;
+    c.name = fmt::format("math.{}", op.name);
+    for (int64_t* part : {&c.low, &c.value, &c.high}) *part = on_line(0, *part, op.cycles);
+    if (op.cycles != 1) c.source = fmt::format("{} cycles of {}: {}", op.cycles, of_class, cycle->source);
+    constants.emplace(c.name, std::move(c));
+  }
 }
 
 bool EnergyTable::knows_shoreline() const {

@@ -27,6 +27,9 @@ class EnergyTable {
   const Constant* find(const std::string& constant) const;
   /// By value; 0 where it has none.
   double number(const std::string& constant) const;
+  /// Every op without a constant of its own gets its row's cycles times the constant of its energy class, where the
+  /// table has that: math.OP of math.simple or math.multiply.
+  void add_ops_by_class();
   /// Whether it says what of a die's edge every kind of PHY takes.
   bool knows_shoreline() const;
   /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight

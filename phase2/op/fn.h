@@ -6,9 +6,9 @@
 namespace kernbench {
 
 enum class Fn : uint8_t {
-#define KB_ELEMENTWISE(name, operands, result, values) name,
+#define KERNBENCH_ELEMENTWISE(name, ...) name,
 #include "kernbench/phase2/op/elementwise_ops.inc"
-#undef KB_ELEMENTWISE
+#undef KERNBENCH_ELEMENTWISE
   count
 };
 constexpr int kFns = static_cast<int>(Fn::count);

@@ -1,6 +1,8 @@
 #include "kernbench/phase2/op/math_op.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -12,60 +14,117 @@ namespace {
 using K = MathKind;
 using R = ResultRule;
 
-MathOp elementwise(std::string_view name, int arity, R result, Values values, Fn fn) {
-  MathOp op{name, K::elementwise, arity, result};
+using E = EnergyClass;
+using V = Values;
+
+OpCycles as(std::string_view op) {
+  OpCycles c(1);
+  c.as = op;
+  return c;
+}
+
+MathOp row(std::string_view name, K kind, int arity, R result, Values values, const OpCycles& cycles, E energy,
+           std::string_view help) {
+  MathOp op{name, kind, arity, result};
   op.float_only = values == Values::floats;
   op.integer_only = values == Values::integers;
+  op.steps = kind == K::scan ? Steps::scan : kind == K::sort ? Steps::sort : Steps::one;
+  op.cycles = cycles.each;
+  op.cycles_as = cycles.as;
+  op.energy = energy;
+  op.help = help;
+  return op;
+}
+
+MathOp elementwise(MathOp op, Fn fn, decltype(MathOp::f64) f64, decltype(MathOp::i64) i64, std::string_view triton,
+                   std::string_view library, const Onnx& onnx) {
   op.first_is_condition = fn == Fn::where;
   op.fn = fn;
+  op.f64 = f64;
+  op.i64 = i64;
+  op.triton = triton;
+  op.library = library;
+  op.onnx = onnx;
   return op;
 }
 
-MathOp with_steps(MathOp op, Steps steps) {
-  op.steps = steps;
-  return op;
+// ---- What the rows' meanings are written with.
+
+/// The low bits that an integer of `bits` bits keeps, as a signed one.
+int64_t cut(uint64_t v, int bits) {
+  return bits == 64 ? static_cast<int64_t>(v) : static_cast<int32_t>(static_cast<uint32_t>(v));
 }
 
-MathOp of_integers(MathOp op) {
-  op.integer_only = true;
-  return op;
+bool inside(int64_t shift, int bits) {
+  return shift >= 0 && shift < bits;
 }
+
+int64_t high_half(uint64_t a, uint64_t b, int bits) {
+  if (bits == 32) return cut((a & 0xffffffff) * (b & 0xffffffff) >> 32, bits);
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64));
+}
+
+#define KERNBENCH_F64(expression) \
+  [](double a, double b, double c) -> double { return (void)a, (void)b, (void)c, (expression); }
+#define KERNBENCH_I64(expression)                                                                           \
+  [](int64_t a, int64_t b, int64_t c, int bits) -> int64_t {                                                \
+    const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b), uc = static_cast<uint64_t>(c); \
+    return (void)ua, (void)ub, (void)uc, (void)bits, (expression);                                          \
+  }
+#define KERNBENCH_MEANING_any(f64, i64) KERNBENCH_F64(f64), KERNBENCH_I64(i64)
+#define KERNBENCH_MEANING_floats(f64, i64) KERNBENCH_F64(f64), nullptr
+#define KERNBENCH_MEANING_integers(f64, i64) nullptr, KERNBENCH_I64(i64)
 
 std::vector<MathOp> make_ops() {
   std::vector<MathOp> ops{
-#define KB_ELEMENTWISE(name, operands, result, values) \
-  elementwise(#name, operands, R::result, Values::values, Fn::name),
+#define KERNBENCH_ELEMENTWISE(name, operands, result, values, cycles, energy, f64, i64, triton, library, onnx, help) \
+  elementwise(row(#name, K::elementwise, operands, R::result, V::values, cycles, E::energy, help), Fn::name,         \
+              KERNBENCH_MEANING_##values(f64, i64), triton, library, onnx),
 #include "kernbench/phase2/op/elementwise_ops.inc"
-#undef KB_ELEMENTWISE
-      elementwise("cast", 1, R::chosen, Values::any, Fn::copy),
-      {"sum", K::reduction, 1, R::wide},
-      {"prod", K::reduction, 1, R::wide},
-      {"max", K::reduction, 1, R::promote},
-      {"min", K::reduction, 1, R::promote},
-      of_integers({"xor_sum", K::reduction, 1, R::promote}),
-      {"argmax", K::reduction, 1, R::index},
-      {"argmin", K::reduction, 1, R::index},
-      {"reduce", K::reduction, 1, R::promote},
-      {"softmax", K::softmax, 1, R::promote_float, true},
-      with_steps({"cumsum", K::scan, 2, R::wide}, Steps::scan),
-      with_steps({"cumprod", K::scan, 2, R::wide}, Steps::scan),
-      with_steps({"associative_scan", K::scan, 2, R::promote}, Steps::scan),
-      with_steps({"sort", K::sort, 2, R::promote}, Steps::sort),
-      with_steps({"argsort", K::sort, 2, R::index}, Steps::sort),
-      with_steps({"topk", K::sort, 2, R::promote}, Steps::sort),
-      {"cat", K::arrange, kAnyNumber, R::promote},
-      {"flip", K::arrange, 1, R::promote},
-      {"gather", K::arrange, 2, R::promote},
-      {"dequantize", K::dequantize, 2, R::chosen},
-      of_integers({"histogram", K::histogram, 2, R::index}),
-      of_integers({"randint", K::random, 4, R::bits}),
-      of_integers({"rand", K::random, 4, R::single}),
-      of_integers({"randn", K::random, 4, R::single}),
-      {"full", K::create, 1, R::chosen},
-      {"arange", K::create, 2, R::chosen},
-      {"device_print", K::report, 1, R::boolean},
-      {"device_assert", K::report, 1, R::boolean},
+#undef KERNBENCH_ELEMENTWISE
   };
+  MathOp cast = ops[static_cast<size_t>(Fn::copy)];
+  cast.name = "cast";
+  cast.result = R::chosen;
+  cast.help = "to another type: nearest even; to integers toward 0, saturating";
+  const MathOp others[] = {
+      cast,
+      row("sum", K::reduction, 1, R::wide, V::any, 1, E::simple, "sum along an axis"),
+      row("prod", K::reduction, 1, R::wide, V::any, 1, E::multiply, "product along an axis"),
+      row("max", K::reduction, 1, R::promote, V::any, 1, E::simple, "greatest along an axis"),
+      row("min", K::reduction, 1, R::promote, V::any, 1, E::simple, "least along an axis"),
+      row("xor_sum", K::reduction, 1, R::promote, V::integers, 1, E::simple, "exclusive or along an axis"),
+      row("argmax", K::reduction, 1, R::index, V::any, 2, E::simple, "place of the greatest along an axis"),
+      row("argmin", K::reduction, 1, R::index, V::any, 2, E::simple, "place of the least along an axis"),
+      row("reduce", K::reduction, 1, R::promote, V::any, 1, E::simple, "a combiner of elementwise ops along an axis"),
+      row("softmax", K::softmax, 1, R::promote_float, V::floats, 11, E::multiply,
+          "exp(x - max) over its sum along an axis"),
+      row("cumsum", K::scan, 2, R::wide, V::any, 1, E::simple, "running sum along an axis"),
+      row("cumprod", K::scan, 2, R::wide, V::any, 1, E::multiply, "running product along an axis"),
+      row("associative_scan", K::scan, 2, R::promote, V::any, 1, E::simple, "running combiner along an axis"),
+      row("sort", K::sort, 2, R::promote, V::any, 1, E::simple, "in order along an axis"),
+      row("argsort", K::sort, 2, R::index, V::any, 2, E::simple, "places of the sorted along an axis"),
+      row("topk", K::sort, 2, R::promote, V::any, 1, E::simple, "the greatest along an axis, in order"),
+      row("cat", K::arrange, kAnyNumber, R::promote, V::any, 1, E::simple,
+          "operands one behind the other along an axis"),
+      row("flip", K::arrange, 1, R::promote, V::any, 1, E::simple, "turned round along an axis"),
+      row("gather", K::arrange, 2, R::promote, V::any, 1, E::simple, "elements by index along an axis"),
+      row("dequantize", K::dequantize, 2, R::chosen, V::any, 1, E::multiply, "short or packed values times a scale"),
+      row("histogram", K::histogram, 2, R::index, V::integers, 1, E::simple, "how many elements have each value"),
+      // Ten rounds of two products each; then to a float; then a logarithm, a root and a cosine.
+      row("randint", K::random, 4, R::bits, V::integers, 20, E::multiply, "random words of philox"),
+      row("rand", K::random, 4, R::single, V::integers, 21, E::multiply, "random numbers from 0 to 1, of philox"),
+      row("randn", K::random, 4, R::single, V::integers, 35, E::multiply, "normal random numbers, of philox"),
+      row("full", K::create, 1, R::chosen, V::any, 1, E::simple, "one value"),
+      row("arange", K::create, 2, R::chosen, V::any, 1, E::simple, "start, step: a ramp"),
+      row("device_print", K::report, 1, R::boolean, V::any, 1, E::simple, "values for the report"),
+      row("device_assert", K::report, 1, R::boolean, V::any, 1, E::simple, "a condition for the report"),
+  };
+  ops.insert(ops.end(), std::begin(others), std::end(others));
+  for (MathOp& op : ops) {
+    const auto like = std::find_if(ops.begin(), ops.end(), [&](const MathOp& o) { return o.name == op.cycles_as; });
+    if (like != ops.end()) op.cycles = like->cycles;
+  }
   return ops;
 }
 
@@ -76,6 +135,10 @@ int64_t ceil_log2(int64_t n) {
 }
 
 }  // namespace
+
+std::string_view name_of(EnergyClass c) {
+  return c == E::simple ? "simple" : "multiply";
+}
 
 const std::vector<MathOp>& math_ops() {
   static const std::vector<MathOp> ops = make_ops();

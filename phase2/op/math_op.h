@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,30 @@ enum class ResultRule : uint8_t {
 /// Which operands an op can be computed from.
 enum class Values : uint8_t { any, floats, integers };
 
+/// What one of an op's cycles spends, where an energy table has no constant of the op itself.
+enum class EnergyClass : uint8_t {
+  simple,    ///< moves, comparisons, selections, bits, additions
+  multiply,  ///< a multiplication, or the like of one: what is made of steps takes a cycle each
+};
+std::string_view name_of(EnergyClass);
+
+/// Cycles of pe_math for `lanes` elements.
+struct OpCycles {
+  double each = 1;
+  std::string_view as = {};                  ///< not empty: those of that op
+  OpCycles(double cycles) : each(cycles) {}  // NOLINT: a row says a number
+};
+
+/// The ONNX operator that is an op alone.
+struct Onnx {
+  const char* name = nullptr;
+  int since = 0;                     ///< the first opset
+  std::optional<Values> takes = {};  ///< where not as the op
+  Onnx() = default;
+  Onnx(const char* op, int opset) : name(op), since(opset) {}
+  Onnx(const char* op, int opset, Values values) : name(op), since(opset), takes(values) {}
+};
+
 /// How often an op passes over its elements (timing: docs/timing.md).
 enum class Steps : uint8_t {
   one,
@@ -59,7 +84,22 @@ struct MathOp {
   bool first_is_condition = false;
   bool integer_only = false;  ///< floats are refused
   Steps steps = Steps::one;
-  Fn fn = Fn::count;  ///< of elementwise ops
+  double cycles = 1;                ///< of a pass over `lanes` elements, on the machines that ship
+  std::string_view cycles_as = {};  ///< the op whose listed cycles it takes where it is not listed itself
+  EnergyClass energy = EnergyClass::simple;
+  std::string_view help = {};
+  // Of elementwise ops.
+  Fn fn = Fn::count;
+  double (*f64)(double a, double b, double c) = nullptr;  ///< what it means; null: it takes integers alone
+  /// The same wrapped to 32 or 64 bits; null: it takes floats alone.
+  int64_t (*i64)(int64_t a, int64_t b, int64_t c, int bits) = nullptr;
+  std::string_view triton = {}, library = {};  ///< MLIR operations; functions of libdevice: apart by blanks
+  Onnx onnx = {};
+  /// f64 or i64 of as many operands as there are, up to three.
+  double value(const std::vector<double>& x) const { return f64(at(x, 0), at(x, 1), at(x, 2)); }
+  int64_t value(const std::vector<int64_t>& x, int bits) const { return i64(at(x, 0), at(x, 1), at(x, 2), bits); }
+
+  Values values() const { return float_only ? Values::floats : integer_only ? Values::integers : Values::any; }
   bool is_reduction() const { return kind == MathKind::reduction; }
   /// Whether it may stand in a composite (head or epilogue).
   bool is_elementwise() const { return kind == MathKind::elementwise; }
@@ -67,6 +107,12 @@ struct MathOp {
   bool has_axis() const {
     return is_reduction() || kind == MathKind::softmax || kind == MathKind::scan || kind == MathKind::sort ||
            kind == MathKind::arrange;
+  }
+
+ private:
+  template <class T>
+  static T at(const std::vector<T>& x, size_t i) {
+    return i < x.size() ? x[i] : T{};
   }
 };
 

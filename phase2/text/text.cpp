@@ -80,6 +80,16 @@ std::string cut(std::string_view s, size_t most) {
   return escaped(s.substr(0, end)) + "…";
 }
 
+std::vector<std::string> words_between_blanks(std::string_view s) {
+  std::vector<std::string> words;
+  for (size_t at = s.find_first_not_of(' '); at < s.size(); at = s.find_first_not_of(' ', at)) {
+    const size_t end = std::min(s.find(' ', at), s.size());
+    words.emplace_back(s.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
 std::string in_quotes(std::string_view s) {
   return "'" + cut(s) + "'";
 }

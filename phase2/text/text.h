@@ -40,6 +40,9 @@ std::string cut(std::string_view s, size_t most = 60);
 /// "'abc'": a word from a file in a message, cut.
 std::string in_quotes(std::string_view s);
 
+/// The words of a text that has blanks between them.
+std::vector<std::string> words_between_blanks(std::string_view s);
+
 /// The words one behind the other: "a, b". (fmt::join compiles much of fmt anew in each source that calls it.)
 template <class Words>
 std::string joined(const Words& words, std::string_view between = ", ") {

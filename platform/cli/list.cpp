@@ -7,6 +7,7 @@
 
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
@@ -233,6 +234,37 @@ void list_links_as_json() {
   std::cout << text << "\n";
 }
 
+const char* text_of(Values v) {
+  return v == Values::floats ? "floats" : v == Values::integers ? "integers" : "any";
+}
+
+void list_ops() {
+  for (const MathOp& op : math_ops()) {
+    const std::string operands = op.arity == kAnyNumber ? "any number" : std::to_string(op.arity);
+    print_to(std::cout, "{:17} {}\n    {} of {}, {} cycles, energy {}\n", op.name, op.help, operands,
+             text_of(op.values()), op.cycles, name_of(op.energy));
+    if (!op.triton.empty()) print_to(std::cout, "    triton  {}\n", op.triton);
+    if (!op.library.empty()) print_to(std::cout, "    library {}\n", op.library);
+    if (op.onnx.name) print_to(std::cout, "    onnx    {} since opset {}\n", op.onnx.name, op.onnx.since);
+  }
+}
+
+void list_ops_as_json() {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('[');
+  for (const MathOp& op : math_ops()) {
+    w.open('{').field("name", op.name).field("help", op.help).field("operands", op.arity);
+    w.field("values", text_of(op.values())).field("elementwise", op.is_elementwise());
+    w.field("cycles", op.cycles).field("energy", name_of(op.energy));
+    w.field("triton", words_between_blanks(op.triton)).field("library", words_between_blanks(op.library));
+    if (op.onnx.name) w.field("onnx", op.onnx.name).field("since_opset", op.onnx.since);
+    w.close('}');
+  }
+  w.close(']');
+  std::cout << text << "\n";
+}
+
 void list_topologies() {
   for (const std::string& f : topologies()) std::cout << f << "\n";
 }
@@ -242,6 +274,7 @@ void list_as_json(const std::string& what) {
   if (what == "kernels") list_runnable_as_json(KernelRegistry::instance().all());
   if (what == "programs") list_runnable_as_json(ProgramRegistry::instance().all());
   if (what == "links") list_links_as_json();
+  if (what == "ops") list_ops_as_json();
   if (what == "topologies") {
     std::string text;
     JsonWriter(text, JsonWriter::Layout::indented).value(topologies());
@@ -255,10 +288,10 @@ Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
   CLI::App* cmd =
-      app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes");
-  cmd->add_option("what", *what, "kernels, programs, components, topologies or links")
+      app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes, ops");
+  cmd->add_option("what", *what, "kernels, programs, components, topologies, links or ops")
       ->required()
-      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links"}));
+      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "ops"}));
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
@@ -272,6 +305,7 @@ Command add_list(CLI::App& app) {
             if (*what == "programs") list_programs(plugins);
             if (*what == "topologies") list_topologies();
             if (*what == "links") list_links();
+            if (*what == "ops") list_ops();
             return 0;
           }};
 }

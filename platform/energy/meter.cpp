@@ -118,8 +118,6 @@ const Constant* Meter::constant_of(ActivityRow& row) {
   const bool in_parts = table_.find("hbm.open_row") && table_.find("hbm.activate");
   if (row.constant == "hbm.open_row" && !in_parts) row.constant = "hbm.access";
   if (row.constant == "hbm.activate" && !in_parts && table_.find("hbm.access")) row.constant.clear();
-  if (class_of(row.constant) == "math" && !table_.find(row.constant) && table_.find("math.other"))
-    row.constant = "math.other";
   return table_.find(row.constant);
 }
 

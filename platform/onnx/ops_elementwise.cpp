@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/platform/onnx/elementwise.h"
 
 namespace kernbench::onnx {
@@ -244,22 +245,8 @@ struct Elementwise {
   }
 #define KB_F(attribute, fallback) pe.op.real(attribute, fallback)
 
-const std::vector<Elementwise>& elementwise_table() {
-  static const std::vector<Elementwise> rows = {
-      {"Abs", 1, Takes::numbers, Result::first, false, 1, KB_STEP(pe.tl.abs(o[0]))},
-      {"Neg", 1, Takes::numbers, Result::first, false, 1, KB_STEP(-o[0])},
-      {"Relu", 1, Takes::numbers, Result::first, false, 1, KB_STEP(pe.tl.relu(o[0]))},
-      {"Floor", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.floor(o[0]))},
-      {"Ceil", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.ceil(o[0]))},
-      {"Round", 11, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.round(o[0]))},
-      {"Exp", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.exp(o[0]))},
-      {"Log", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.log(o[0]))},
-      {"Sqrt", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.sqrt(o[0]))},
-      {"Sin", 7, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.sin(o[0]))},
-      {"Cos", 7, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.cos(o[0]))},
-      {"Tanh", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.tanh(o[0]))},
-      {"Sigmoid", 1, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.sigmoid(o[0]))},
-      {"Erf", 9, Takes::floats, Result::first, false, 1, KB_STEP(pe.tl.erf(o[0]))},
+std::vector<Elementwise> rows_of_several_ops() {
+  return {
       {"Reciprocal", 1, Takes::floats, Result::first, false, 1, KB_STEP(1.0 / o[0])},
       {"Sign", 9, Takes::numbers, Result::first, false, 1, KB_STEP(sign_of(pe, o[0]))},
       {"Tan", 7, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.sin(o[0]) / pe.tl.cos(o[0]))},
@@ -305,18 +292,10 @@ const std::vector<Elementwise>& elementwise_table() {
       {"Shrink", 9, Takes::floats, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
       {"PRelu", 7, Takes::numbers, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
       {"Clip", 1, Takes::numbers, Result::first, false, 1, KB_STEP(clipped(pe, o)), check_clip},
-      {"Add", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] + o[1])},
-      {"Sub", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] - o[1])},
-      {"Mul", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] * o[1])},
-      {"Div", 7, Takes::numbers, Result::first, false, 2, KB_STEP(o[0] / o[1])},
       {"Pow", 7, Takes::numbers, Result::first, false, 2, KB_STEP(power(pe, o))},
       {"Mod", 10, Takes::numbers, Result::first, false, 2, KB_STEP(modulo(pe, o)), check_mod},
       {"BitShift", 11, Takes::integers, Result::first, false, 2, KB_STEP(shifted(pe, o)),
        [](const Op& op) { shifts_left(op); }},
-      {"BitwiseAnd", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] & o[1])},
-      {"BitwiseOr", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] | o[1])},
-      {"BitwiseXor", 18, Takes::integers, Result::first, false, 2, KB_STEP(o[0] ^ o[1])},
-      {"BitwiseNot", 18, Takes::integers, Result::first, false, 1, KB_STEP(~o[0])},
       {"Max", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o))},
       {"Min", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o))},
       {"Sum", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o))},
@@ -325,19 +304,44 @@ const std::vector<Elementwise>& elementwise_table() {
       {"Or", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] | o[1])},
       {"Xor", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] ^ o[1])},
       {"Not", 1, Takes::booleans, Result::boolean, false, 1, KB_STEP(pe.tl.eq(o[0], 0))},
-      {"Equal", 7, Takes::any, Result::boolean, false, 2, KB_STEP(pe.tl.eq(o[0], o[1]))},
-      {"Less", 7, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.lt(o[0], o[1]))},
-      {"Greater", 7, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.gt(o[0], o[1]))},
-      {"LessOrEqual", 12, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.le(o[0], o[1]))},
-      {"GreaterOrEqual", 12, Takes::numbers, Result::boolean, false, 2, KB_STEP(pe.tl.ge(o[0], o[1]))},
       {"IsNaN", 9, Takes::floats, Result::boolean, false, 1, KB_STEP(pe.tl.ne(o[0], o[0]))},
       {"IsInf", 10, Takes::floats, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o))},
   };
-  return rows;
 }
 
 #undef KB_STEP
 #undef KB_F
+
+/// The op of the engines that the node is alone.
+Tensor each_of_engines(Pe& pe, const Operands& o) {
+  const auto& all = math_ops();
+  const auto is_this = [&](const MathOp& m) { return m.onnx.name && pe.op.node->op == m.onnx.name; };
+  const char* name = std::find_if(all.begin(), all.end(), is_this)->name.data();
+  return o.size() == 1 ? pe.tl.op(name, {o[0]}) : pe.tl.op(name, {o[0], o[1]});
+}
+
+Elementwise row_of(const MathOp& op) {
+  const Values values = op.onnx.takes.value_or(op.values());
+  const Takes takes = values == Values::floats     ? Takes::floats
+                      : values == Values::integers ? Takes::integers
+                      : op.onnx.takes              ? Takes::any
+                                                   : Takes::numbers;
+  return {op.onnx.name,   op.onnx.since,
+          takes,          op.result == ResultRule::boolean ? Result::boolean : Result::first,
+          false,          static_cast<size_t>(op.arity),
+          each_of_engines};
+}
+
+const std::vector<Elementwise>& elementwise_table() {
+  static const std::vector<Elementwise> rows = [] {
+    std::vector<Elementwise> all = rows_of_several_ops();
+    for (const MathOp& op : math_ops()) {
+      if (op.onnx.name) all.push_back(row_of(op));
+    }
+    return all;
+  }();
+  return rows;
+}
 
 const Elementwise& elementwise_row(const Op& op) {
   const auto& rows = elementwise_table();

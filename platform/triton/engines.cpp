@@ -115,62 +115,14 @@ Value with_bits_of(const Value& number, Element from, Element to) {
 }
 
 bool apply_real(const std::string& op, const std::vector<double>& x, double* out) {
-  const double a = x[0];
-  const double b = x.size() > 1 ? x[1] : 0;
-  if (op == "add")
-    *out = a + b;
-  else if (op == "sub")
-    *out = a - b;
-  else if (op == "mul")
-    *out = a * b;
-  else if (op == "div")
-    *out = a / b;
-  else if (op == "maximum")
-    *out = std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
-  else if (op == "minimum")
-    *out = std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
-  else if (op == "maxnum")
-    *out = std::fmax(a, b);
-  else if (op == "minnum")
-    *out = std::fmin(a, b);
-  else if (op == "neg")
-    *out = -a;
-  else if (op == "abs")
-    *out = std::fabs(a);
-  else if (op == "exp")
-    *out = std::exp(a);
-  else if (op == "exp2")
-    *out = std::exp2(a);
-  else if (op == "log")
-    *out = std::log(a);
-  else if (op == "log2")
-    *out = std::log2(a);
-  else if (op == "sqrt")
-    *out = std::sqrt(a);
-  else if (op == "rsqrt")
-    *out = 1 / std::sqrt(a);
-  else if (op == "sin")
-    *out = std::sin(a);
-  else if (op == "cos")
-    *out = std::cos(a);
-  else if (op == "tanh")
-    *out = std::tanh(a);
-  else if (op == "erf")
-    *out = std::erf(a);
-  else if (op == "floor")
-    *out = std::floor(a);
-  else if (op == "ceil")
-    *out = std::ceil(a);
-  else if (op == kPower)
-    *out = std::pow(a, b);
-  else if (op == "fma")
-    *out = a * b + x[2];
-  else if (op == "clamp")
-    *out = std::isnan(a) || std::isnan(b) || std::isnan(x[2]) ? std::nan("") : std::min(std::max(a, b), x[2]);
-  else if (op == "clampnum")
-    *out = std::fmin(std::fmax(a, b), x[2]);
-  else
+  const MathOp* info = find_math_op(op);
+  if (op == kPower) {
+    *out = std::pow(x[0], x[1]);
+  } else if (info && info->f64 && info->result != ResultRule::boolean) {
+    *out = info->value(x);
+  } else {
     return false;
+  }
   return true;
 }
 
@@ -437,9 +389,7 @@ bool Engines::fill_of(const std::string& op, const Operands& x, const Box& box, 
     *fill = around.size() == 2 ? absorbed(op, around, anything) : std::nan("");
     return !std::isnan(*fill);
   }
-  if (op != "where") return apply_real(op, around, fill);
-  *fill = around[0] != 0 ? around[1] : around[2];
-  return true;
+  return apply_real(op, around, fill);
 }
 
 Value Engines::math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,

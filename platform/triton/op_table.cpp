@@ -1,6 +1,10 @@
 #include "kernbench/platform/triton/op_table.h"
 
 #include <map>
+#include <string_view>
+
+#include "kernbench/phase2/op/math_op.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::triton {
 
@@ -11,61 +15,14 @@ using D = Does;
 using I = IntegerOp;
 
 constexpr OpInfo kOps[] = {
-    // Integers.
-    {"arith.addi", T::alike, D::integer, 2, 2, "add", I::addi},
-    {"arith.subi", T::alike, D::integer, 2, 2, "sub", I::subi},
-    {"arith.muli", T::alike, D::integer, 2, 2, "mul", I::muli},
-    {"arith.divsi", T::alike, D::integer, 2, 2, "div", I::divsi},
-    {"arith.divui", T::alike, D::integer, 2, 2, "div", I::divui},
+    // What the engines have is in the rows of their ops (phase2/op/elementwise_ops.inc).
     {"arith.ceildivsi", T::alike, D::integer, 2, 2, nullptr, I::ceildivsi},
     {"arith.ceildivui", T::alike, D::integer, 2, 2, nullptr, I::ceildivui},
     {"arith.floordivsi", T::alike, D::integer, 2, 2, nullptr, I::floordivsi},
-    {"arith.remsi", T::alike, D::integer, 2, 2, "mod", I::remsi},
-    {"arith.remui", T::alike, D::integer, 2, 2, "mod", I::remui},
-    {"arith.andi", T::alike, D::integer, 2, 2, "bitwise_and", I::andi},
-    {"arith.ori", T::alike, D::integer, 2, 2, "bitwise_or", I::ori},
-    {"arith.xori", T::alike, D::integer, 2, 2, "bitwise_xor", I::xori},
-    {"arith.shli", T::alike, D::integer, 2, 2, "shift_left", I::shli},
-    {"arith.shrsi", T::alike, D::integer, 2, 2, "shift_right", I::shrsi},
-    {"arith.shrui", T::alike, D::integer, 2, 2, "shift_right", I::shrui},
-    {"arith.maxsi", T::alike, D::integer, 2, 2, "maximum", I::maxsi},
-    {"arith.minsi", T::alike, D::integer, 2, 2, "minimum", I::minsi},
-    {"arith.maxui", T::alike, D::integer, 2, 2, "maximum", I::maxui},
-    {"arith.minui", T::alike, D::integer, 2, 2, "minimum", I::minui},
-    {"math.absi", T::alike, D::integer, 1, 1, "abs", I::absi},
-    {"tt.mulhiui", T::alike, D::integer, 2, 2, "umulhi", I::mulhiui},
-    // Floats.
-    {"arith.addf", T::alike, D::real, 2, 2, "add"},
-    {"arith.subf", T::alike, D::real, 2, 2, "sub"},
-    {"arith.mulf", T::alike, D::real, 2, 2, "mul"},
-    {"arith.divf", T::alike, D::real, 2, 2, "div"},
-    {"arith.negf", T::alike, D::real, 1, 1, "neg"},
-    {"arith.maximumf", T::alike, D::real, 2, 2, "maximum"},
-    {"arith.minimumf", T::alike, D::real, 2, 2, "minimum"},
-    {"arith.maxnumf", T::alike, D::real, 2, 2, "maxnum"},
-    {"arith.minnumf", T::alike, D::real, 2, 2, "minnum"},
-    {"arith.remf", T::alike, D::real, 2, 2, "mod"},
-    {"math.exp", T::alike, D::real, 1, 1, "exp"},
-    {"math.exp2", T::alike, D::real, 1, 1, "exp2"},
-    {"math.log", T::alike, D::real, 1, 1, "log"},
-    {"math.log2", T::alike, D::real, 1, 1, "log2"},
-    {"math.sqrt", T::alike, D::real, 1, 1, "sqrt"},
-    {"math.rsqrt", T::alike, D::real, 1, 1, "rsqrt"},
-    {"math.sin", T::alike, D::real, 1, 1, "sin"},
-    {"math.cos", T::alike, D::real, 1, 1, "cos"},
-    {"math.tanh", T::alike, D::real, 1, 1, "tanh"},
-    {"math.erf", T::alike, D::real, 1, 1, "erf"},
-    {"math.floor", T::alike, D::real, 1, 1, "floor"},
-    {"math.ceil", T::alike, D::real, 1, 1, "ceil"},
-    {"math.absf", T::alike, D::real, 1, 1, "abs"},
-    {"math.fma", T::alike, D::real, 3, 3, "fma"},
     {"math.powf", T::alike, D::real, 2, 2, kPower},
-    {"tt.precise_sqrt", T::alike, D::real, 1, 1, "sqrt"},
-    {"tt.precise_divf", T::alike, D::real, 2, 2, "div"},
-    {"tt.clampf", T::alike, D::real, 3, 3, "clamp"},
     {"tt.extern_elementwise", T::told, D::extern_call, 1, 3},
     {"tt.elementwise_inline_asm", T::told, D::not_run, 0, -1},
-    // Both.
+    // Of integers and floats.
     {"arith.cmpi", T::compare, D::compare, 2, 2},
     {"arith.cmpf", T::compare, D::compare, 2, 2},
     {"arith.select", T::select, D::select, 3, 3},
@@ -148,26 +105,44 @@ constexpr OpInfo kOps[] = {
     {"cf.cond_br", T::nothing, D::branch, 1, 1},
 };
 
+IntegerOp integer_op(std::string_view name) {
+  const std::string_view bare = name.substr(name.find('.') + 1);
+#define KERNBENCH_INTEGER_OP(op) \
+  if (bare == #op) return I::op;
+  KERNBENCH_INTEGER_OPS(KERNBENCH_INTEGER_OP)
+#undef KERNBENCH_INTEGER_OP
+  return I::none;
+}
+
 }  // namespace
 
 const OpInfo* find_op(const std::string& name) {
-  static const std::map<std::string, const OpInfo*> by_name = [] {
-    std::map<std::string, const OpInfo*> m;
-    for (const OpInfo& op : kOps) m[op.name] = &op;
+  static const std::map<std::string, OpInfo, std::less<>> by_name = [] {
+    std::map<std::string, OpInfo, std::less<>> m;
+    for (const OpInfo& op : kOps) m.emplace(op.name, op);
+    for (const MathOp& math : math_ops()) {
+      for (const std::string& each : words_between_blanks(math.triton)) {
+        const auto it = m.emplace(each, OpInfo{}).first;
+        const IntegerOp integer = integer_op(each);
+        it->second = {it->first.c_str(), T::alike,   integer == I::none ? D::real : D::integer,
+                      math.arity,        math.arity, math.name.data(),
+                      integer,           &math};
+      }
+    }
     return m;
   }();
   const auto it = by_name.find(name);
-  return it == by_name.end() ? nullptr : it->second;
+  return it == by_name.end() ? nullptr : &it->second;
 }
 
 const char* library_op(const std::string& symbol) {
-  static const std::map<std::string, const char*> ops = {
-      {"exp", "exp"},      {"fast_exp", "exp"},    {"exp2", "exp2"},    {"log", "log"},         {"fast_log", "log"},
-      {"log2", "log2"},    {"fast_log2", "log2"},  {"sqrt", "sqrt"},    {"rsqrt", "rsqrt"},     {"sin", "sin"},
-      {"fast_sin", "sin"}, {"cos", "cos"},         {"fast_cos", "cos"}, {"tanh", "tanh"},       {"fast_tanh", "tanh"},
-      {"erf", "erf"},      {"fabs", "abs"},        {"floor", "floor"},  {"ceil", "ceil"},       {"trunc", "trunc"},
-      {"rint", "round"},   {"nearbyint", "round"}, {"fma", "fma"},      {"fmax", "maxnum"},     {"fmin", "minnum"},
-      {"fmod", "mod"},     {"pow", kPower},        {"fdivide", "div"},  {"fast_fdivide", "div"}};
+  static const std::map<std::string, const char*> ops = [] {
+    std::map<std::string, const char*> m = {{"pow", kPower}};
+    for (const MathOp& math : math_ops()) {
+      for (const std::string& each : words_between_blanks(math.library)) m[each] = math.name.data();
+    }
+    return m;
+  }();
   const auto find = [](const std::string& name) {
     const auto it = ops.find(name);
     return it == ops.end() ? nullptr : it->second;

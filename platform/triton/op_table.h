@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/platform/triton/ir.h"
 
 namespace kernbench::triton {
@@ -76,31 +77,16 @@ enum class Does : uint8_t {
   not_run,  ///< read and checked, but nothing runs it
 };
 
-/// What an operation does to two integers.
+// What an operation does to two integers: its name behind the dialect's.
+#define KERNBENCH_INTEGER_OPS(X)                                                                                     \
+  X(addi)                                                                                                            \
+  X(subi) X(muli) X(divsi) X(divui) X(ceildivsi) X(ceildivui) X(floordivsi) X(remsi) X(remui) X(andi) X(ori) X(xori) \
+      X(shli) X(shrsi) X(shrui) X(maxsi) X(minsi) X(maxui) X(minui) X(absi) X(mulhiui)
 enum class IntegerOp : uint8_t {
   none,
-  addi,
-  subi,
-  muli,
-  divsi,
-  divui,
-  ceildivsi,
-  ceildivui,
-  floordivsi,
-  remsi,
-  remui,
-  andi,
-  ori,
-  xori,
-  shli,
-  shrsi,
-  shrui,
-  maxsi,
-  minsi,
-  maxui,
-  minui,
-  absi,
-  mulhiui,
+#define KERNBENCH_INTEGER_OP(name) name,
+  KERNBENCH_INTEGER_OPS(KERNBENCH_INTEGER_OP)
+#undef KERNBENCH_INTEGER_OP
 };
 
 struct OpInfo {
@@ -110,6 +96,7 @@ struct OpInfo {
   int least, most;  ///< operands; most < 0: any number
   const char* tl = nullptr;
   IntegerOp integer = IntegerOp::none;
+  const MathOp* math = nullptr;  ///< the op whose row names it
 };
 
 /// Of floats, which MATH commands make together: no engine's op.

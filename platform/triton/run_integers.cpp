@@ -112,8 +112,8 @@ void Run::integer_op(const Operation& op) {
   const Type result = lanes_type(op.results[0]);
   const Value& a = in(op, 0);
   const Value& b = op.operands.size() > 1 ? in(op, 1) : a;
-  const Combine f = [what = op.info->integer, e = result.element](int64_t x, int64_t y, int64_t* out) {
-    return apply_integer(what, e, x, y, out);
+  const Combine f = [what = op.info, e = result.element](int64_t x, int64_t y, int64_t* out) {
+    return apply_integer(*what, e, x, y, out);
   };
   value(op.results[0]) = combined(op, a, b, result, f);
 }

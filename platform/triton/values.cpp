@@ -109,92 +109,48 @@ int64_t wrapped(int64_t n, Element e) {
   return static_cast<int64_t>((low ^ sign)) - static_cast<int64_t>(sign);
 }
 
-bool apply_integer(IntegerOp op, Element e, int64_t a, int64_t b, int64_t* out) {
+bool apply_integer(const OpInfo& op, Element e, int64_t a, int64_t b, int64_t* out) {
   using I = IntegerOp;
   const auto ua = static_cast<uint64_t>(a) & mask_of(e);
   const auto ub = static_cast<uint64_t>(b) & mask_of(e);
-  const auto wide = [](uint64_t n) { return static_cast<int64_t>(n); };
   const bool by_zero = ub == 0, too_far = ub >= static_cast<uint64_t>(bits_of(e));
-  const auto negated = [&] { return wide(~static_cast<uint64_t>(a) + 1); };
-  const auto signed_quotient = [&](int64_t away) {  // of what does not divide: +1 up, -1 down
-    if (b == -1) return negated();
-    const bool up = a % b != 0 && (a % b > 0) == (b > 0), down = a % b != 0 && !up;
-    return a / b + (away > 0 && up ? 1 : away < 0 && down ? -1 : 0);
+  const auto give = [&](auto n) {
+    *out = wrapped(static_cast<int64_t>(n), e);
+    return true;
   };
-  int64_t n = 0;
-  switch (op) {
-    case I::none:
-      return false;
-    case I::addi:
-      n = wide(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-      break;
-    case I::subi:
-      n = wide(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-      break;
-    case I::muli:
-      n = wide(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-      break;
-    case I::divsi:
+  switch (op.integer) {
     case I::ceildivsi:
-    case I::floordivsi:
+    case I::floordivsi: {
       if (by_zero) return false;
-      n = signed_quotient(op == I::ceildivsi ? 1 : op == I::floordivsi ? -1 : 0);
-      break;
+      if (b == -1) return give(0 - static_cast<uint64_t>(a));
+      const int64_t rest = a % b, up = op.integer == I::ceildivsi ? 1 : -1;
+      return give(a / b + (rest != 0 && ((rest > 0) == (b > 0)) == (up > 0) ? up : 0));
+    }
     case I::divui:
     case I::ceildivui:
-      if (by_zero) return false;
-      n = wide(ua / ub + (op == I::ceildivui && ua % ub != 0 ? 1 : 0));
-      break;
+      return !by_zero && give(ua / ub + (op.integer == I::ceildivui && ua % ub != 0 ? 1 : 0));
+    case I::remui:
+      return !by_zero && give(ua % ub);
+    case I::shrui:
+      return !too_far && give(ua >> ub);
+    case I::maxui:
+      return give(std::max(ua, ub));
+    case I::minui:
+      return give(std::min(ua, ub));
+    case I::mulhiui:
+      return give((static_cast<unsigned __int128>(ua) * ub) >> bits_of(e));
+    case I::divsi:
     case I::remsi:
       if (by_zero) return false;
-      n = b == -1 ? 0 : a % b;
-      break;
-    case I::remui:
-      if (by_zero) return false;
-      n = wide(ua % ub);
-      break;
-    case I::andi:
-      n = a & b;
-      break;
-    case I::ori:
-      n = a | b;
-      break;
-    case I::xori:
-      n = a ^ b;
       break;
     case I::shli:
-      if (too_far) return false;
-      n = wide(ua << ub);
-      break;
     case I::shrsi:
       if (too_far) return false;
-      n = a >> ub;
       break;
-    case I::shrui:
-      if (too_far) return false;
-      n = wide(ua >> ub);
-      break;
-    case I::maxsi:
-      n = std::max(a, b);
-      break;
-    case I::minsi:
-      n = std::min(a, b);
-      break;
-    case I::maxui:
-      n = wide(std::max(ua, ub));
-      break;
-    case I::minui:
-      n = wide(std::min(ua, ub));
-      break;
-    case I::absi:
-      n = a < 0 ? negated() : a;
-      break;
-    case I::mulhiui:
-      n = wide(static_cast<uint64_t>((static_cast<unsigned __int128>(ua) * ub) >> bits_of(e)));
+    default:
       break;
   }
-  *out = wrapped(n, e);
-  return true;
+  return op.math && give(op.math->i64(a, b, 0, 64));
 }
 
 Predicate::Predicate(std::string_view word) {

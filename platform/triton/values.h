@@ -71,7 +71,7 @@ using KnownPtr = std::shared_ptr<const Known>;
 /// The number in the range that the type has, as a signed one (of i1: 0 or 1).
 int64_t wrapped(int64_t n, Element e);
 /// What an integer op does to numbers. False: it divides by 0, or shifts by more than there is.
-bool apply_integer(IntegerOp, Element e, int64_t a, int64_t b, int64_t* out);
+bool apply_integer(const OpInfo&, Element e, int64_t a, int64_t b, int64_t* out);
 /// What a comparison asks for: "slt", "une", ….
 struct Predicate {
   explicit Predicate(std::string_view word);

@@ -3,7 +3,8 @@
 // ARGUMENT has "," for blanks, "-" for none; SHAPE is "2x3", "-" of a scalar; an OPERAND is =NUMBER or DTYPE:FILE.npy.
 // Every instruction set of the machine evaluates it, its parts on 1, 2 and 3 threads; the portable one's result is
 // written. A line of output each: the sets and threads whose bits are others, or the error. A line "ops" asks for the
-// names of all ops.
+// rows of all ops, NAME:OPERANDS:any|floats|integers:0|1 (whether elementwise); "means OP NUMBER..." for its f64.
+#include <cstdio>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -35,15 +36,30 @@ Bytes on_threads(const OpDesc& d, const std::vector<EvalInput>& inputs, Isa isa,
   return bytes;
 }
 
-std::string names_of_ops() {
-  std::string names = "gemm";
-  for (const MathOp& op : math_ops()) names += " " + std::string(op.name);
-  return names;
+std::string rows_of_ops() {
+  std::string rows = "gemm:2:any:0";
+  for (const MathOp& op : math_ops()) {
+    const char* values = op.float_only ? "floats" : op.integer_only ? "integers" : "any";
+    rows += " " + std::string(op.name) + ":" + std::to_string(op.arity) + ":" + values + ":" +
+            (op.is_elementwise() ? "1" : "0");
+  }
+  return rows;
+}
+
+std::string meant(std::istringstream& in) {
+  std::string op;
+  std::vector<double> x;
+  in >> op;
+  for (std::string number; in >> number;) x.push_back(std::stod(number));
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", find_math_op(op)->value(x));
+  return text;
 }
 
 std::string evaluated(const std::string& line) {
-  if (line == "ops") return names_of_ops();
+  if (line == "ops") return rows_of_ops();
   std::istringstream in(line);
+  if (line.rfind("means ", 0) == 0) return in.ignore(6), meant(in);
   OpDesc d;
   std::string file, dtype, shape;
   in >> file >> d.op >> d.axis >> d.argument >> dtype >> shape;

@@ -1,4 +1,4 @@
-// Plain arithmetic for tests, independent of the project's op functions: f64 and int64, one element at a time. A value
+// Plain arithmetic for tests, independent of what computes on blocks: f64 and int64, one element at a time. A value
 // is known to lie in a range, which is a point wherever the result is fixed to the bit (docs/phase2.md, "Values") and
 // as wide as rounding may make it elsewhere: so whole programs can be followed, with a tolerance that is that of their
 // types and ops.
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "float_formats.h"
+#include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench::testing {
 
@@ -166,50 +167,9 @@ inline void encode(double v, DType t, uint8_t* bytes) {
   std::memcpy(bytes, &bits, size_of(t));
 }
 
+/// What the op's row means, which ops_agree_with_numpy_test.py holds to numpy.
 inline double plain_float(const std::string& op, const std::vector<double>& x) {
-  const double a = x[0], b = x.size() > 1 ? x[1] : 0, c = x.size() > 2 ? x[2] : 0;
-  const auto greater = [](double p, double q) { return std::isnan(p) || std::isnan(q) ? NAN : p > q ? p : q; };
-  const auto smaller = [](double p, double q) { return std::isnan(p) || std::isnan(q) ? NAN : p < q ? p : q; };
-  if (op == "copy" || op == "cast") return a;
-  if (op == "abs") return std::abs(a);
-  if (op == "neg") return -a;
-  if (op == "relu") return std::isnan(a) ? a : a > 0 ? a : 0;
-  if (op == "floor") return std::floor(a);
-  if (op == "ceil") return std::ceil(a);
-  if (op == "round") return std::nearbyint(a);
-  if (op == "trunc") return std::trunc(a);
-  if (op == "mod") return std::fmod(a, b);
-  if (op == "exp2") return std::exp2(a);
-  if (op == "log2") return std::log2(a);
-  if (op == "sin") return std::sin(a);
-  if (op == "cos") return std::cos(a);
-  if (op == "exp") return std::exp(a);
-  if (op == "log") return std::log(a);
-  if (op == "sqrt") return std::sqrt(a);
-  if (op == "rsqrt") return 1 / std::sqrt(a);
-  if (op == "sigmoid") return 1 / (1 + std::exp(-a));
-  if (op == "tanh") return std::tanh(a);
-  if (op == "erf") return std::erf(a);
-  if (op == "gelu") return a == -INFINITY ? -0.0 : 0.5 * a * std::erfc(-a / std::sqrt(2.0));
-  if (op == "silu") return a == -INFINITY ? -0.0 : a / (1 + std::exp(-a));
-  if (op == "add") return a + b;
-  if (op == "sub") return a - b;
-  if (op == "mul") return a * b;
-  if (op == "div") return a / b;
-  if (op == "maximum") return greater(a, b);
-  if (op == "minimum") return smaller(a, b);
-  if (op == "maxnum") return std::isnan(a) ? b : std::isnan(b) || a > b ? a : b;
-  if (op == "minnum") return std::isnan(a) ? b : std::isnan(b) || a < b ? a : b;
-  if (op == "clamp") return smaller(greater(a, b), c);
-  if (op == "clampnum") return std::fmin(std::fmax(a, b), c);
-  if (op == "fma") return a * b + c;
-  if (op == "lt") return a < b;
-  if (op == "le") return a <= b;
-  if (op == "gt") return a > b;
-  if (op == "ge") return a >= b;
-  if (op == "eq") return a == b;
-  if (op == "ne") return a != b;
-  throw std::invalid_argument("no plain arithmetic for " + op);
+  return find_math_op(op)->value(x);
 }
 
 /// In i32 as it wraps, or in i64 where an operand is none; f64 holds none of the products, int64 all.
@@ -247,8 +207,7 @@ inline bool in(const std::string& op, std::initializer_list<const char*> names) 
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 inline bool needs_floats(const std::string& op) {
-  return in(op,
-            {"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu", "exp2", "log2", "sin", "cos"});
+  return find_math_op(op)->float_only;
 }
 /// Neither rising nor falling along their operands: of what is not known to the bit they may be anything.
 inline bool leaps(const std::string& op) {

@@ -10,6 +10,7 @@
 #include "kernbench/kernel_api/tl.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/log/memory_op_log.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "system_support.h"
 
@@ -42,6 +43,15 @@ class RandomKernel {
  private:
   uint64_t pick(uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(rng_); }
   bool one_in(uint64_t n) { return pick(n) == 0; }
+  /// The name of an elementwise op of so many operands that takes such values.
+  const char* one_of_rows(int operands, Values values) {
+    std::vector<const char*> names;
+    for (const MathOp& op : math_ops()) {
+      const bool alike = op.values() == values && op.result != ResultRule::chosen && op.name != "umulhi";
+      if (op.is_elementwise() && op.arity == operands && alike) names.push_back(op.name.data());
+    }
+    return names[pick(names.size())];
+  }
   template <class T>
   T any(std::initializer_list<T> list) {
     return *(list.begin() + pick(list.size()));
@@ -168,10 +178,7 @@ class RandomKernel {
       keep(context().umulhi(x, with(x)));
       return;
     }
-    keep(context().op(
-        bits ? any({"bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right", "mod"})
-             : any({"add", "sub", "mul", "div", "maximum", "minimum", "lt", "le", "gt", "ge", "eq", "ne", "mod"}),
-        {x, with(x)}));
+    keep(context().op(one_of_rows(2, bits ? Values::integers : Values::any), {x, with(x)}));
   }
   void unary() {
     const tl::Tensor x = value();
@@ -180,10 +187,7 @@ class RandomKernel {
       return;
     }
     const bool any_type = !is_float(x.dtype()) || one_in(3);
-    keep(context().op(any_type ? any({"abs", "neg", "relu", "floor", "ceil", "round", "trunc"})
-                               : any({"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "erf", "gelu", "silu", "exp2",
-                                      "log2", "sin", "cos"}),
-                      {x}));
+    keep(context().op(one_of_rows(1, any_type ? Values::any : Values::floats), {x}));
   }
   void ternary() {
     const tl::Tensor x = value();

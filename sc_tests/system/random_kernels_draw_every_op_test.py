@@ -1,7 +1,8 @@
 """Do the random kernels (random_kernel.h) draw every op that tl::Context has?
 
 The list of ops is read from kernel_api/context.h: all calls that give a value or an event, and what moves data without
-one. Whoever adds one draws it there, or says here why not.
+one; and from the rows of phase2/op/elementwise_ops.inc, of which it has a call each. Whoever adds one draws it there, or
+says here why not. A row is drawn with all of as many operands.
 """
 import os
 import re
@@ -15,9 +16,16 @@ NOT_DRAWN = {
     "device_print": "says lines on standard error; kernel_api/ops_test.cpp reads them",
     "dot_async": "dot through async(), which context() draws",
     "none": "a word for an operand left out",
+    "clampnum": "only Triton's clampf is it: ttir_values_agree_with_numpy_test.py",
 }
 # Ops of one elementwise name each are drawn by it; atomics by theirs through atomic() and red().
 CALLED_BY_NAME = re.compile(r'"(\w+)"')
+
+
+def rows():
+    """Elementwise ops and how many operands they have."""
+    with open(os.path.join(ROOT, "phase2", "op", "elementwise_ops.inc")) as f:
+        return dict(re.findall(r"^KERNBENCH_ELEMENTWISE\((\w+), (\d)", f.read(), re.M))
 
 
 def ops_of_header():
@@ -30,13 +38,15 @@ def ops_of_header():
     ops |= set(re.findall(r"KERNBENCH_TL_ATOMIC\(\w+, (\w+)\)", public))
     ops |= {name for name in re.findall(r"^\s*void (\w+)\(", public, re.M)
             if name in ("send", "recv", "signal", "wait_until", "device_print", "device_assert", "wait")}
-    return ops
+    return (ops | set(rows())) - {"name"}  # of the macros that make the rows' calls
 
 
 def drawn():
     with open(os.path.join(ROOT, "sc_tests", "system", "random_kernel.h")) as f:
         text = f.read()
     names = set(re.findall(r"(?:tl_|context\(\))\.(\w+)\(", text)) | set(CALLED_BY_NAME.findall(text))
+    by_row = set(re.findall(r"one_of_rows\((\d), ", text))
+    names |= {op for op, operands in rows().items() if operands in by_row}
     atomics = text[text.index("void atomic()"):text.index("void flag()")]
     for op in CALLED_BY_NAME.findall(atomics):
         names |= {"atomic_" + op, "red_" + op}

@@ -96,6 +96,13 @@ void check_choice(const AttrSpec& spec, const std::string& text) {
 
 }  // namespace
 
+std::optional<double> KnownKey::in(const NumberMap& map) const {
+  for (const std::string* key : {&name, &as}) {
+    if (const auto it = map.find(*key); it != map.end()) return it->second;
+  }
+  return std::nullopt;
+}
+
 std::string_view name_of(Direction d) {
   constexpr std::string_view kNames[] = {"rate", "latency", "depth", "count", "flag", "choice"};
   return kNames[static_cast<size_t>(d)];

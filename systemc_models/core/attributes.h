@@ -62,6 +62,14 @@ struct AreaTerm {
 /// of fs.
 constexpr double kLeastRate = 1e-6;
 
+/// A key of a number map that its block knows. Where the file does not say it, it is as that of `as`, if the file says
+/// that.
+struct KnownKey {
+  std::string name, as;
+  /// None: the map says neither.
+  std::optional<double> in(const NumberMap&) const;
+};
+
 /// One attribute that a block understands.
 struct AttrSpec {
   std::string name;
@@ -78,8 +86,8 @@ struct AttrSpec {
   std::vector<std::string> choices;         ///< legal strings (number maps: names), if not empty
   const NamedRegistry* registry = nullptr;  ///< strings: those that are registered there are legal, also later ones
   bool other_texts = false;                 ///< beside the registered ones others, of which the block judges
-  std::vector<std::string> known_keys;      ///< number maps: those that the block knows; others are legal, too
-  double key_default = 0;                   ///< what one of them is where the file does not say it
+  std::vector<KnownKey> known_keys;         ///< number maps: those that the block knows; others are legal, too
+  double key_default = 0;                   ///< what one of them is where the file says neither
   Direction direction = Direction::choice;
   std::optional<CostClass> cost;     ///< none: as cost_class() says
   bool overhead = false;             ///< the fixed delay of the block: counts as its kind's resource

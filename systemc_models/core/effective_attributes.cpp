@@ -8,11 +8,9 @@ std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const Im
     const AttrValue* value = given.find(spec.name);
     if (!value && spec.default_value) value = &*spec.default_value;
     if (spec.type == AttrType::number_map) {
-      NumberMap map;
-      for (const std::string& key : spec.known_keys) map[key] = spec.key_default;
-      if (value) {
-        for (const auto& [key, number] : std::get<NumberMap>(*value)) map[key] = number;
-      }
+      NumberMap map = value ? std::get<NumberMap>(*value) : NumberMap();
+      const NumberMap said = map;
+      for (const KnownKey& key : spec.known_keys) map[key.name] = key.in(said).value_or(spec.key_default);
       all.emplace_back(&spec, std::move(map));
     } else if (value) {
       const auto* whole = std::get_if<int64_t>(value);

@@ -59,7 +59,7 @@ class DeclaredAttribute {
   /// Or another text, of which fault_together() judges.
   DeclaredAttribute& or_other_texts() { return set(&AttrSpec::other_texts, true); }
   /// Of a number map: what its block knows, and what each is where the file does not say it.
-  DeclaredAttribute& known_keys(std::vector<std::string> keys, double each) {
+  DeclaredAttribute& known_keys(std::vector<KnownKey> keys, double each) {
     return set(&AttrSpec::known_keys, std::move(keys)).set(&AttrSpec::key_default, each);
   }
 

@@ -21,19 +21,13 @@ PeMath::PeMath(sc_core::sc_module_name name, const ComponentConfig& config, cons
       lanes_(parameters.lanes),
       freq_ghz_(parameters.freq_ghz),
       cycles_(math_ops().size()) {
-  for (const auto& [listed, cycles] : parameters.cycles) {
-    if (const MathOp* op = find_math_op(listed)) cycles_[index_of(*op)] = cycles;
-  }
-  // One comparator does both, however it takes a NaN.
-  for (const auto& [op, like] : {std::pair("maxnum", "maximum"), {"minnum", "minimum"}, {"clampnum", "clamp"}}) {
-    std::optional<double>& own = cycles_[index_of(*find_math_op(op))];
-    if (!own) own = cycles_[index_of(*find_math_op(like))];
-  }
+  for (const KnownKey& key : names_of_math_ops())
+    cycles_[index_of(*find_math_op(key.name))] = key.in(parameters.cycles);
 }
 
-std::vector<std::string> names_of_math_ops() {
-  std::vector<std::string> names;
-  for (const MathOp& op : math_ops()) names.emplace_back(op.name);
+std::vector<KnownKey> names_of_math_ops() {
+  std::vector<KnownKey> names;
+  for (const MathOp& op : math_ops()) names.push_back({std::string(op.name), std::string(op.cycles_as)});
   return names;
 }
 

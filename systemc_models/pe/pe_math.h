@@ -14,7 +14,7 @@
 namespace kernbench {
 
 /// Every op that a kernel may call (phase2/op/math_op.h).
-std::vector<std::string> names_of_math_ops();
+std::vector<KnownKey> names_of_math_ops();
 
 /// Elements of a command (of the largest of its operands and result), or of a tile.
 int64_t math_elements(const PeItem&);

@@ -180,10 +180,11 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
     dtypes.emplace_back(name_of(t));
   }
   for (const MathOp& op : math_ops()) ops.emplace_back(op.name, Unit::pj);
-  ops.emplace_back("other", Unit::pj);
+  for (const EnergyClass c : {EnergyClass::simple, EnergyClass::multiply}) ops.emplace_back(name_of(c), Unit::pj);
   for (const std::string& kind : catalog.kinds().names()) powers.emplace_back(kind, Unit::watt);
   read_group(*table, section, "mac", macs);
   read_group(*table, section, "math", ops);
+  table->add_ops_by_class();
   read_srams(*table, section);
   read_into(*table, section, "wire", "wire", Unit::pj_bit_mm);
   std::set<std::string> per_bit = {"router", "ucie", "pcie"};

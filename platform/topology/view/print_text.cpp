@@ -212,9 +212,9 @@ void print_unused_figures(const Graph& g, std::ostream& out) {
 std::string keys_left_out(const Node& n, const AttrSpec& attribute) {
   const NumberMap* given = n.attrs.map(attribute.name);
   std::string list;
-  for (const std::string& key : attribute.known_keys) {
-    if (given && given->count(key)) continue;
-    list += (list.empty() ? "" : ", ") + key;
+  for (const KnownKey& key : attribute.known_keys) {
+    if (given && key.in(*given)) continue;
+    list += (list.empty() ? "" : ", ") + key.name;
   }
   if (list.empty()) return {};
   return fmt::format("{}.{} leaves out {}: each is {}", n.kind, attribute.name, list,

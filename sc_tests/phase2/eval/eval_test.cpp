@@ -45,33 +45,17 @@ void expect_same(const std::vector<float>& got, const std::vector<float>& want) 
   }
 }
 
-using Fn1 = double (*)(double);
-const std::vector<std::pair<const char*, Fn1>> kUnary = {
-    {"copy", [](double x) { return x; }},
-    {"exp", [](double x) { return std::exp(x); }},
-    {"log", [](double x) { return std::log(x); }},
-    {"sqrt", [](double x) { return std::sqrt(x); }},
-    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-    {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"tanh", [](double x) { return std::tanh(x); }},
-    {"erf", [](double x) { return std::erf(x); }},
-    {"abs", [](double x) { return std::abs(x); }},
-    {"neg", [](double x) { return -x; }},
-    {"relu", [](double x) { return x > 0 ? x : 0; }},
-    {"gelu", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
-    {"silu", [](double x) { return x / (1 + std::exp(-x)); }},
-    {"floor", [](double x) { return std::floor(x); }},
-};
-
 TEST(Elementwise, unary_functions_are_within_two_units_in_the_last_place) {
   std::vector<float> in;
   for (double e = -42; e < 7; e += 0.01) {
     for (double s : {1.0, -1.0}) in.push_back(static_cast<float>(s * std::exp2(e)));
   }
-  for (const auto& [name, f] : kUnary) {
+  for (const MathOp& op : math_ops()) {
+    if (!op.f64 || op.arity != 1) continue;
+    const std::string name(op.name);
     const std::vector<float> got = unary(name, in);
     for (size_t i = 0; i < in.size(); ++i) {
-      const double want = f(static_cast<double>(in[i]));
+      const double want = op.value({static_cast<double>(in[i])});
       if (std::isnan(want)) {
         EXPECT_TRUE(std::isnan(got[i])) << name << " " << in[i];
         continue;
@@ -79,7 +63,7 @@ TEST(Elementwise, unary_functions_are_within_two_units_in_the_last_place) {
       const auto rounded = static_cast<float>(want);
       const double unit = static_cast<double>(std::nextafterf(std::abs(rounded), kInf) - std::abs(rounded));
       // gelu and erf are good to 1e-9 of their scale.
-      const double slack = 2 * unit + (std::string(name) == "gelu" ? 2e-9 * std::abs(in[i]) : 0);
+      const double slack = 2 * unit + (name == "gelu" ? 2e-9 * std::abs(in[i]) : 0);
       if (std::isinf(rounded)) {
         EXPECT_EQ(got[i], rounded) << name << " " << in[i];
       } else {

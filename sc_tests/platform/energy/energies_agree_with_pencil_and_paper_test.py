@@ -18,7 +18,7 @@ def constant(value, unit):
 TABLE = f"""
 name: by hand
 mac: {{f16: {constant("0.77", "pJ")}}}
-math: {{add: {constant("0.38", "pJ")}, other: {constant("5", "pJ")}}}
+math: {{add: {constant("0.38", "pJ")}, simple: {constant("5", "pJ")}}}
 sram:
   - {{size_kb: 16384, read: {constant("0.249", "pJ/bit")}, write: {constant("0.293", "pJ/bit")}}}
 wire: {constant("0.0695", "pJ/bit/mm")}
@@ -71,6 +71,24 @@ class ByHand(Cli):
         })
         # By a pencil: 389.12 + 383385.6 + 6885.504 + 26749.44 + 24477.696 + 28803.072 pJ.
         self.assertEqual(energy["joules"]["value"], Decimal("0.000000470690432"))
+
+    def test_an_op_counts_by_its_class_or_is_named(self):
+        """A softmax of 8 x 32 elements: its row has 11 cycles of a multiply. A table that has neither it nor multiplies
+        names it as not counted, though it has another class; one with its own constant takes that."""
+        for math, each in (('multiply: ' + constant("2", "pJ"), 22),
+                           ('multiply: ' + constant("2", "pJ") + ', softmax: ' + constant("3", "pJ"), 3),
+                           ('simple: ' + constant("5", "pJ"), None), ('exp: ' + constant("5", "pJ"), None)):
+            energy, classes, _ = self.energy("small.yaml", "--kernel", "softmax", "--param", "rows=8", "--param", "cols=32",
+                                             "--pes", "sip0.cube0.pe0", "--launch", "direct",
+                                             table=f"name: ops\nmath: {{{math}}}\n")
+            named = [n for n in energy["not_counted"] if n.startswith("math.")]
+            if each is None:
+                self.assertEqual(classes, {})
+                self.assertEqual(named, ["math.softmax (256)"])
+                continue
+            self.check(classes, energy, {"math": Decimal(256 * each)})
+            self.assertEqual([c["constant"] for c in energy["by_constant"]], ["math.softmax"])
+            self.assertEqual(named, [])
 
     def test_a_product_in_tiles(self):
         """64 x 64 x 128 in tiles of 32 x 32 x 64, f16: eight tiles, each with an A part and a B part of 4,096 bytes;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "kernbench/phase2/energy/energy_table.h"
+#include "kernbench/phase2/op/math_op.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/sc_tests/platform/topology/test_catalog.h"
@@ -81,6 +82,7 @@ TEST(EnergySection, RefusesWhatNobodyAnswersFor) {
            {" {wire: {value: 1, unit: pJ/bit/mm, source: s, quality: assumed, range: [1, 1], from: me}}",
             "t.yaml:3: energy.wire.from: unknown key; legal: value, unit, source, quality, range\n"},
            {" {wires: {value: 1}}", "t.yaml:3: energy.wires: unknown key, did you mean 'wire'?"},
+           {" {math: {other: {value: 1}}}", "t.yaml:3: energy.math.other: unknown key"},
            {" {mac: {f61: {value: 1}}}", "t.yaml:3: energy.mac.f61: unknown key, did you mean"},
            {" {sram: [{size_kb: 8}]}",
             "t.yaml:3: energy.sram[0].access: missing; legal: a constant, or read and write\n"},
@@ -129,9 +131,34 @@ TEST(EnergySection, ShipsWithASourceForEach) {
        {"mac.f16",         "mac.f32",      "static.die",    "area.mac.f16",  "area.lane",    "area.sram_port",
         "area.crosspoint", "area.buffer",  "area.ucie_phy", "area.pcie_phy", "area.hbm_phy", "hbm.stack_gbs",
         "hbm.stack_gb",    "cost.wafer",   "cost.defects",  "cost.hbm",      "pcie",         "mac.i8",
-        "math.add",        "math.other",   "wire",          "router",        "ucie",         "hbm.access",
+        "math.add",        "math.simple",  "wire",          "router",        "ucie",         "hbm.access",
         "hbm.open_row",    "hbm.activate", "area.sram"})
     EXPECT_NE(table->find(name), nullptr) << name;
+}
+
+TEST(EnergySection, EveryTableThatShipsHasEveryOp) {
+  int tables = 0;
+  for (const auto& file : std::filesystem::directory_iterator(KERNBENCH_TOPOLOGIES "/energy")) {
+    const auto table = read_energy_file(file.path().string(), catalog);
+    ++tables;
+    for (const MathOp& op : math_ops()) {
+      const energy::Constant* c = table->find("math." + std::string(op.name));
+      ASSERT_NE(c, nullptr) << file.path() << " " << op.name;
+      EXPECT_EQ(c->name, "math." + std::string(op.name));
+    }
+    // The rule of the tables: a multiply for each cycle.
+    for (const auto& [op, cycles] : std::initializer_list<std::pair<const char*, int>>{{"exp2", 4},
+                                                                                       {"log2", 4},
+                                                                                       {"sin", 6},
+                                                                                       {"cos", 6},
+                                                                                       {"mod", 4},
+                                                                                       {"randint", 20},
+                                                                                       {"rand", 21},
+                                                                                       {"randn", 35}})
+      EXPECT_EQ(table->find(std::string("math.") + op)->value, cycles * table->find("math.mul")->value) << op;
+    EXPECT_EQ(table->find("math.exp2")->value, table->find("math.exp")->value);
+  }
+  EXPECT_GE(tables, 5);
 }
 
 TEST(EnergySection, ShipsWithTheSameKeysForBothNodes) {

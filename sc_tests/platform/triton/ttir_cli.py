@@ -74,3 +74,8 @@ def number(x, element="f32"):
     """As a constant of the IR."""
     bits = {"f32": np.float32, "f16": np.float16, "f64": np.float64}[element](x).tobytes()[::-1].hex().upper()
     return f"0x{bits} : {element}"
+
+
+def ops():
+    """The rows of the ops."""
+    return json.loads(subprocess.run([CLI, "list", "ops", "--format", "json"], capture_output=True, text=True, check=True).stdout)

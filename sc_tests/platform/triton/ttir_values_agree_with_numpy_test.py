@@ -4,7 +4,8 @@ import math
 import unittest
 
 import numpy as np
-from ttir_cli import ELEMENTS, number, rows
+from numpy_ops import function_of
+from ttir_cli import ELEMENTS, number, ops, rows
 
 NAN, INF = np.nan, np.inf
 EDGES = np.array([NAN, -INF, INF, 0.0, -0.0, 1.0, -2.5, 3e38], np.float32)
@@ -253,11 +254,6 @@ class Memory(unittest.TestCase):
 
 
 class Library(unittest.TestCase):
-    FUNCTIONS = {"exp": np.exp, "exp2": np.exp2, "log": np.log, "log2": np.log2, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v),
-                 "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
-                 "rint": np.rint, "erf": np.vectorize(math.erf), "fmax": np.fmax, "fmin": np.fmin, "fmod": np.fmod,
-                 "fma": lambda a, b, c: a * b + c}
-
     def call(self, symbol, operands, x, y):
         t, types = "tensor<64xf32>", ", ".join(["tensor<64xf32>"] * len(operands))
         return ([f'%v = tt.extern_elementwise {", ".join(operands)} {{libname = "", libpath = "", pure = true, symbol = "{symbol}"}} : ({types}) -> {t}',
@@ -265,8 +261,7 @@ class Library(unittest.TestCase):
 
     def test_functions_that_the_engines_have(self):
         x, y = np.random.default_rng(5).uniform(0.1, 3, 64).astype(np.float32), np.zeros(64, np.float32)
-        for name, right in self.FUNCTIONS.items():
-            count = {"fma": 3, "fmax": 2, "fmin": 2, "fmod": 2}.get(name, 1)
+        for name, count, right in [(name, op["operands"], function_of(op["name"])) for op in ops() for name in op["library"]]:
             for symbol in (f"__nv_{name}f", f"__ocml_{name}_f32"):
                 body, arguments = self.call(symbol, ["%a_v", "%b_v", "%a_v"][:count], x, y)
                 wide = [v.astype(np.float64) for v in (x, x[::-1], x)][:count]
