@@ -5,7 +5,7 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/tool/version.h"
+#include "kernbench/phase2/log/version.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/tool/version.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/ends_of_kernels.h"

@@ -9,7 +9,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/tool/version.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/platform/cli/help.h"
 
 namespace kernbench::cli {

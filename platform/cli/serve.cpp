@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/tool/output_files.h"
-#include "kernbench/phase2/tool/version.h"
+#include "kernbench/phase2/io/output_files.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"

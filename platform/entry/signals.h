@@ -6,8 +6,6 @@ namespace kernbench {
 class RunningKernel;
 class Timeline;
 
-namespace cli {
-
 /// Installs handlers, on a stack of their own.
 ///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a
 ///    line that names its PE, itself and its source line, and exit status 1. Any other fault is left to the system.
@@ -32,5 +30,4 @@ void limit_wall_time(double seconds);
 /// handler.
 void say_end_of_kernel(const RunningKernel*, const char* function, int status);
 
-}  // namespace cli
 }  // namespace kernbench

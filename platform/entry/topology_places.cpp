@@ -1,9 +1,9 @@
-#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/entry/topology_places.h"
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 
 namespace fs = std::filesystem;
 
@@ -101,4 +101,4 @@ std::string point_file(const std::string& option, const std::string& given) {
   return option == "energy" ? energy_file(given) : topology_file(given);
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

@@ -1,0 +1,202 @@
+#include "kernbench/platform/entry/run.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <iostream>
+#include <systemc>
+
+#include "kernbench/kernel_api/params.h"
+#include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/log/op_record.h"
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/entry/child_run.h"
+#include "kernbench/platform/entry/signals.h"
+#include "kernbench/platform/entry/system.h"
+#include "kernbench/platform/entry/task.h"
+#include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/core/timeline.h"
+
+namespace kernbench {
+namespace {
+
+std::unique_ptr<Task> task_of(const spec::RunSpec& spec, const RunHooks& hooks) {
+  const std::string_view command = spec.table().command;
+  return command == "traffic"       ? traffic_task(spec, hooks)
+         : command == "pipeline"    ? pipeline_task(spec, hooks)
+         : command == "probe"       ? probe_task(spec, hooks)
+         : command == "collectives" ? collectives_task(spec, hooks)
+                                    : run_task(spec, hooks);
+}
+
+/// What kinds of bad input there are becomes one.
+template <class Work>
+auto with_input_errors(const Work& work) {
+  try {
+    return work();
+  } catch (const topology::TopologyError& e) {
+    std::vector<std::string> faults;
+    for (const topology::Fault& f : e.faults()) faults.push_back(f.to_string());
+    throw InputError(std::move(faults));
+  } catch (const BadParam& e) {
+    throw InputError(e.what());
+  } catch (const NpyError& e) {
+    throw InputError(e.what());
+  } catch (const OpLogError& e) {
+    throw InputError(e.what());
+  }
+}
+
+constexpr const char* kProgram = "kernbench: ";  // before what is not about an input
+
+/// What was thrown, as the record of a run without a report.
+RunRecord failed(const std::function<RunRecord()>& work) {
+  RunRecord r;
+  const auto fails = [&](int status, std::vector<std::string> lines, bool of_program) {
+    r.status = status;
+    r.faults = std::move(lines);
+    if (of_program) r.faults.front().insert(0, kProgram);
+  };
+  try {
+    return work();
+  } catch (const InputError& e) {
+    fails(2, e.faults(), false);
+  } catch (const Stopped& e) {
+    fails(e.status(), e.lines(), true);
+  } catch (const RunError& e) {
+    fails(1, e.lines(), true);
+  } catch (const OutOfMemory& e) {
+    fails(1, {e.what()}, true);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    fails(1, {e.what()}, true);
+  }
+  return r;
+}
+
+/// SystemC would write the library's warnings to stdout.
+std::function<void(const std::string&)> tell_warning;
+void warn(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+  const bool warning = report.get_severity() == sc_core::SC_WARNING;
+  if (warning && tell_warning) tell_warning(std::string("kernbench: warning: ") + report.get_msg());
+  sc_core::sc_report_handler::default_handler(report, warning ? actions & ~sc_core::SC_DISPLAY : actions);
+}
+
+/// A copy of a process that has made modules of its own, or simulated, has nothing to do with these.
+void forget_simulation() {
+  if (sc_core::sc_get_status() == sc_core::SC_ELABORATION && sc_core::sc_get_top_level_objects().empty()) return;
+  sc_core::sc_curr_simcontext = nullptr;
+}
+
+/// The process's stdout, which only the record is written to: what kernels print goes nowhere.
+class RecordOutput {
+ public:
+  RecordOutput() : fd_(dup(STDOUT_FILENO)) {
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0) _exit(1);
+  }
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t n = ::write(fd_, text.data(), text.size());
+      if (n <= 0) _exit(1);
+      text.remove_prefix(static_cast<size_t>(n));
+    }
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+RunRecord run(const spec::RunSpec& spec, Platform& platform, const RunHooks& hooks) {
+  return with_input_errors([&] {
+    require_no_process();
+    spec.check();
+    if (spec.given("max-wall")) throw InputError("--max-wall: found beside a platform of the caller's");
+    const std::unique_ptr<Task> task = task_of(spec, hooks);
+    SystemOptions(spec).load_plugins();
+    task->check();
+    if (spec.table().find("max-time") && spec.given("max-time")) platform.timeline().limit(*spec.number("max-time"));
+    return task->run(platform);
+  });
+}
+
+RunRecord run_here(const spec::RunSpec& spec, const RunHooks& hooks) {
+  return with_input_errors([&] {
+    spec.check();
+    // Neither is taken apart: the report may need both.
+    Task& task = *task_of(spec, hooks).release();
+    if (const auto seconds = spec.number("max-wall")) limit_wall_time(*seconds);
+    SystemOptions system(spec);
+    system.yaml = hooks.topology_text;
+    system.note = hooks.note;
+    system.load_plugins();
+    task.check();
+    Platform& platform = system.build(hooks.tell);
+    if (spec.table().find("max-time") && spec.given("max-time")) platform.timeline().limit(*spec.number("max-time"));
+    const StopsOnSignals stops(platform.timeline());
+    return task.run(platform);
+  });
+}
+
+int simulate_in_copy(const spec::RunSpec& spec, bool with_report) {
+  const RecordOutput out;
+  try {
+    install_signal_handlers();
+    forget_simulation();
+    sc_core::sc_report_handler::set_handler(&warn);
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    std::vector<std::string> told;
+    RunHooks hooks;
+    hooks.tell = tell_warning = [&](const std::string& line) { told.push_back(line); };
+    RunRecord record = failed([&] { return run_here(spec, hooks); });
+    record.told = told;
+    out.write(packed(record, with_report));
+    return record.status;
+  } catch (const std::exception&) {  // memory is short, also for putting a fault into words
+    return 1;
+  }
+}
+
+RunRecord record_of(const ChildPool::Ended& e, double timeout_s) {
+  RunRecord r;
+  try {
+    if (!e.out.empty()) return unpacked(e.out);
+  } catch (const JsonFault&) {  // it was killed while it wrote
+  }
+  r.status = e.status == 0 ? 1 : e.status;
+  for (size_t at = 0; at < e.err.size(); at = e.err.find('\n', at) + 1) {
+    r.faults.push_back(e.err.substr(at, e.err.find('\n', at) - at));
+    if (e.err.find('\n', at) == std::string::npos) break;
+  }
+  if (e.status == ChildPool::kTookTooLong) {
+    r.faults = {fmt::format("took longer than {} s", timeout_s)};
+  } else if (r.faults.empty()) {
+    r.faults = {e.status > 128 ? fmt::format("ended by signal {}", e.status - 128)
+                : e.status == 0 ? std::string(kProgram) + "the run ended its process"
+                                : std::string(kProgram) + kOutOfMemory};
+  }
+  return r;
+}
+
+void run_each(const std::vector<spec::RunSpec>& specs, unsigned jobs,
+              const std::function<void(size_t, const RunRecord&)>& done) {
+  require_no_process();
+  run_in_order(
+      specs.size(), processes(jobs), [&](size_t i) { return simulate_in_copy(specs[i], true); },
+      [&](const ChildPool::Ended& e) { done(e.id, record_of(e)); });
+}
+
+RunRecord run(const spec::RunSpec& spec) {
+  RunRecord found;
+  run_each({spec}, 1, [&](size_t, const RunRecord& r) { found = r; });
+  throw_faults(found);
+  return found;
+}
+
+}  // namespace kernbench
