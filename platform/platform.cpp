@@ -1,5 +1,8 @@
 #include "kernbench/platform/platform.h"
 
+#include <fmt/format.h>
+
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
@@ -31,6 +34,10 @@ Platform::Platform(sc_core::sc_module_name name, const std::string& topology_fil
 Platform::Platform(sc_core::sc_module_name name, topology::Graph graph)
     : sc_module(name), machine_(std::move(graph)), hosts_(machine_) {
   warn_of_coarse_resolution();
+  logging::set_simulated_time([] { return sc_core::sc_time_stamp().to_seconds() * 1e9; });
+  logging::info(logging::Room::elaborate, [&] {
+    return fmt::format("elaborated {} as {}: {} blocks", this->graph().name, this->name(), this->graph().nodes.size());
+  });
 }
 
 Platform::~Platform() = default;

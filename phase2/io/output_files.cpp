@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench {
@@ -15,6 +16,7 @@ namespace kernbench {
 OutputFiles::OutputFiles() {
   struct stat s {};
   if (::fstat(STDOUT_FILENO, &s) == 0 && S_ISREG(s.st_mode)) files_.push_back({"stdout", "", s});
+  add("--log", logging::file_name());
 }
 
 void OutputFiles::add(const std::string& option, const std::string& file) {

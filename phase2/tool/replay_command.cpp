@@ -24,6 +24,7 @@
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/commands.h"
@@ -117,6 +118,9 @@ Loaded load(const Options& o) {
   Loaded l;
   l.log = read_op_log(o.oplog);
   const std::string file = o.memory_file();
+  logging::info(logging::Room::run, [&] {
+    return fmt::format("read {}: {} records; its memory is {}", o.oplog, l.log.records.size(), file);
+  });
   if (o.memory.empty() && !std::filesystem::exists(file))
     throw InputError(o.oplog + ": its memory file " + file + " is not there; --memory FILE names another");
   l.memory = read_memory_file(file);

@@ -1,8 +1,10 @@
 // kernbench-replay: `kernbench replay` by itself, without SystemC.
 #include <CLI/CLI.hpp>
 
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/log/version.h"
@@ -15,6 +17,8 @@ int command_line(int argc, char** argv) {
   CLI::App app{"kernbench-replay: Phase 2 of kernbench, from files", "kernbench-replay"};
   app.require_subcommand(1);
   app.set_version_flag("--version", version());
+  cli::LogOptions log;
+  log.add_to(app);
   const cli::Command replay = cli::add_replay(app);
   cli::refuse_empty_names(app);
   try {
@@ -24,7 +28,10 @@ int command_line(int argc, char** argv) {
     cli::tell(cli::usage_fault(app, e));
     return 2;
   }
-  return cli::close_stdout(replay.run());
+  log.begin();
+  const int status = cli::close_stdout(replay.run());
+  logging::check_file();
+  return status;
 }
 
 }  // namespace

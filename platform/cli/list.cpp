@@ -11,7 +11,7 @@
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
@@ -243,7 +243,9 @@ Command add_list(CLI::App& app) {
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
-            const std::vector<Plugin> plugins = plugin_options->load();
+            SystemOptions loaded;
+            loaded.plugins = plugin_options->files;
+            const std::vector<Plugin> plugins = loaded.load_plugins();
             if (*format == "json") {
               list_as_json(*what);
               return 0;

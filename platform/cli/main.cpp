@@ -1,22 +1,18 @@
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 #include <cstdlib>
 #include <systemc>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/log/version.h"
-#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/ends_of_kernels.h"
 #include "kernbench/platform/cli/help.h"
-#include "kernbench/platform/cli/signals.h"
+#include "kernbench/platform/entry/signals.h"
 
 namespace {
 
@@ -33,26 +29,10 @@ const bool banner_off = [] {
 const auto told_before_sc_main = sc_core::sc_report_handler::set_handler(
     [](const sc_core::sc_report&, const sc_core::sc_actions&) { cli::say_out_of_memory("kernbench"); });
 
-/// A message's text as cli::tell() writes it.
-class EscapedText : public spdlog::custom_flag_formatter {
- public:
-  void format(const spdlog::details::log_msg& m, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = escaped({m.payload.data(), m.payload.size()});
-    out.append(text.data(), text.data() + text.size());
-  }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<EscapedText>(); }
-};
-
-std::unique_ptr<spdlog::formatter> log_format() {
-  auto format = std::make_unique<spdlog::pattern_formatter>();
-  format->add_flag<EscapedText>('*').set_pattern("%H:%M:%S.%e %*");
-  return format;
-}
-
 int run(const cli::Command& c) {
   try {
     const int status = c.run();
-    const std::string left = cli::thread_left_by_a_kernel();
+    const std::string left = thread_left_by_a_kernel();
     if (!left.empty()) throw RunError(left);
     return status;
   } catch (const topology::TopologyError& e) {
@@ -73,10 +53,8 @@ void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions&
 void set_up() {
   sc_core::sc_report_handler::set_handler(&warn_on_stderr);
   std::ios::sync_with_stdio(false);
-  cli::install_signal_handlers();
+  install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-  spdlog::set_default_logger(spdlog::stderr_logger_st("kernbench"));
-  spdlog::set_formatter(log_format());
 }
 
 using AddCommand = cli::Command (*)(CLI::App&);
@@ -85,8 +63,8 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
   app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
-  bool verbose = false;
-  app.add_flag("-v,--verbose", verbose, "say on stderr what is being done");
+  cli::LogOptions log;
+  log.add_to(app);
   app.set_version_flag("--version", version());
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
@@ -99,23 +77,17 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
     cli::tell(cli::usage_fault(app, e));
     return 2;
   }
-  spdlog::set_level(verbose ? spdlog::level::info : spdlog::level::warn);
+  log.begin();
   for (const cli::Command& c : commands) {
-    if (c.app->parsed()) return cli::close_stdout(run(c));
+    if (!c.app->parsed()) continue;
+    const int status = cli::close_stdout(run(c));
+    logging::check_file();
+    return status;
   }
   return 2;
 }
 
 }  // namespace
-
-int kernbench::cli::do_again(const std::vector<std::string>& words) {
-  install_signal_handlers();
-  std::vector<const char*> argv = {"kernbench"};
-  for (const std::string& w : words) argv.push_back(w.c_str());
-  // All of the commands' options take a tenth of a short run to make.
-  const auto& make = words.front() == "model" ? add_model : words.front() == "probe" ? add_probe : add_run;
-  return run_command("kernbench", [&] { return command_line(static_cast<int>(argv.size()), argv.data(), {make}); });
-}
 
 int sc_main(int argc, char** argv) {
   (void)banner_off;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/platform/cli/commands.h"
 
 namespace kernbench::cli {
@@ -31,8 +32,12 @@ Command add_web(CLI::App& app) {
   cmd->set_help_flag();
   cmd->footer("Its options, since it is a program of its own: kernbench web --help. docs/web.md");
   cmd->prefix_command();
-  auto words = [cmd] { return become_page_server(cmd->remaining()); };
-  return {cmd, words};
+  return {cmd, [&app, cmd] {
+            std::vector<std::string> words = log_words(app);
+            const std::vector<std::string> own = cmd->remaining();
+            words.insert(words.end(), own.begin(), own.end());
+            return become_page_server(words);
+          }};
 }
 
 }  // namespace kernbench::cli

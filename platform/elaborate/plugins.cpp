@@ -11,6 +11,7 @@
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/systemc_models/core/component_registry.h"
 
 static_assert(std::string_view(KERNBENCH_PLUGIN_VERSION) == KERNBENCH_SOVERSION,
@@ -106,6 +107,7 @@ Plugin load_plugin(const std::string& file) {
   }
   if (plugin.components.empty() && plugin.kernels.empty() && plugin.programs.empty() && plugin.named.empty())
     refuse(file, "registers neither a component nor a kernel nor a program nor a named class");
+  logging::info(logging::Room::elaborate, [&] { return "plug-in " + plugin.name + " from " + file; });
   return plugin;
 }
 

@@ -6,8 +6,9 @@
 
 namespace kernbench {
 
-/// The work of a copy: simulates, and writes the record to stdout, its report if `with_report`. The exit status.
-int simulate_in_copy(const spec::RunSpec&, bool with_report);
+/// The work of a copy: simulates what `spec` returns, and writes the record to stdout, its report if `with_report`. The
+/// exit status.
+int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_report);
 
 /// The record of a copy that has ended. `timeout_s`: the pool's.
 RunRecord record_of(const ChildPool::Ended&, double timeout_s = 0);

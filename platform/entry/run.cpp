@@ -1,17 +1,23 @@
 #include "kernbench/platform/entry/run.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <iostream>
+#include <optional>
 #include <systemc>
 
 #include "kernbench/kernel_api/params.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/op_record.h"
+#include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/entry/child_run.h"
 #include "kernbench/platform/entry/signals.h"
@@ -51,6 +57,7 @@ auto with_input_errors(const Work& work) {
 }
 
 constexpr const char* kProgram = "kernbench: ";  // before what is not about an input
+constexpr int kNoMemory = 3;                      // exit status of a copy
 
 /// What was thrown, as the record of a run without a report.
 RunRecord failed(const std::function<RunRecord()>& work) {
@@ -79,10 +86,9 @@ RunRecord failed(const std::function<RunRecord()>& work) {
 }
 
 /// SystemC would write the library's warnings to stdout.
-std::function<void(const std::string&)> tell_warning;
-void warn(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
   const bool warning = report.get_severity() == sc_core::SC_WARNING;
-  if (warning && tell_warning) tell_warning(std::string("kernbench: warning: ") + report.get_msg());
+  if (warning) std::cerr << std::string("kernbench: warning: ") + escaped(report.get_msg()) + "\n";
   sc_core::sc_report_handler::default_handler(report, warning ? actions & ~sc_core::SC_DISPLAY : actions);
 }
 
@@ -134,52 +140,63 @@ RunRecord run_here(const spec::RunSpec& spec, const RunHooks& hooks) {
     if (const auto seconds = spec.number("max-wall")) limit_wall_time(*seconds);
     SystemOptions system(spec);
     system.yaml = hooks.topology_text;
-    system.note = hooks.note;
-    system.load_plugins();
+      system.load_plugins();
     task.check();
-    Platform& platform = system.build(hooks.tell);
+    Platform& platform = system.build();
     if (spec.table().find("max-time") && spec.given("max-time")) platform.timeline().limit(*spec.number("max-time"));
     const StopsOnSignals stops(platform.timeline());
     return task.run(platform);
   });
 }
 
-int simulate_in_copy(const spec::RunSpec& spec, bool with_report) {
+int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_report) {
   const RecordOutput out;
   try {
     install_signal_handlers();
     forget_simulation();
-    sc_core::sc_report_handler::set_handler(&warn);
+    logging::keep_stderr_to_warnings();
+    sc_core::sc_report_handler::set_handler(&warn_on_stderr);
     sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-    std::vector<std::string> told;
     RunHooks hooks;
-    hooks.tell = tell_warning = [&](const std::string& line) { told.push_back(line); };
-    RunRecord record = failed([&] { return run_here(spec, hooks); });
-    record.told = told;
+    hooks.tell = [](const std::string& line) { std::cerr << escaped(line) + "\n"; };
+    std::optional<spec::RunSpec> asked;
+    const RunRecord record = failed([&] {
+      asked = spec();
+      RunRecord found = run_here(*asked, hooks);
+      if (const std::string left = thread_left_by_a_kernel ? thread_left_by_a_kernel() : ""; !left.empty())
+        throw RunError(left);
+      return found;
+    });
     out.write(packed(record, with_report));
     return record.status;
   } catch (const std::exception&) {  // memory is short, also for putting a fault into words
-    return 1;
+    return kNoMemory;
   }
 }
 
 RunRecord record_of(const ChildPool::Ended& e, double timeout_s) {
   RunRecord r;
+  r.status = e.status;
   try {
-    if (!e.out.empty()) return unpacked(e.out);
+    if (!e.out.empty()) r = unpacked(e.out);
   } catch (const JsonFault&) {  // it was killed while it wrote
   }
-  r.status = e.status == 0 ? 1 : e.status;
-  for (size_t at = 0; at < e.err.size(); at = e.err.find('\n', at) + 1) {
-    r.faults.push_back(e.err.substr(at, e.err.find('\n', at) - at));
-    if (e.err.find('\n', at) == std::string::npos) break;
-  }
-  if (e.status == ChildPool::kTookTooLong) {
+  TextInput lines(e.err);
+  for (std::string line; std::getline(lines, line);) r.told.push_back(line);
+  if (r.write || !r.faults.empty()) return r;
+  // It was ended. A kernel's fault is told by a signal handler, on stderr.
+  const std::string program = kProgram;
+  if (r.status == 0) r.status = 1;
+  if (r.status == ChildPool::kTookTooLong) {
+    r.told = {};
     r.faults = {fmt::format("took longer than {} s", timeout_s)};
-  } else if (r.faults.empty()) {
-    r.faults = {e.status > 128 ? fmt::format("ended by signal {}", e.status - 128)
-                : e.status == 0 ? std::string(kProgram) + "the run ended its process"
-                                : std::string(kProgram) + kOutOfMemory};
+  } else if (r.status == kNoMemory) {
+    r.status = 1;
+    r.faults = {program + kOutOfMemory};
+  } else if (r.status < 128 && !r.told.empty()) {
+    r.faults = std::move(r.told);
+  } else {
+    r.faults = {r.status > 128 ? fmt::format("ended by signal {}", r.status - 128) : program + "the run ended its process"};
   }
   return r;
 }
@@ -188,7 +205,7 @@ void run_each(const std::vector<spec::RunSpec>& specs, unsigned jobs,
               const std::function<void(size_t, const RunRecord&)>& done) {
   require_no_process();
   run_in_order(
-      specs.size(), processes(jobs), [&](size_t i) { return simulate_in_copy(specs[i], true); },
+      specs.size(), processes(jobs), [&](size_t i) { return simulate_in_copy([&] { return specs[i]; }, true); },
       [&](const ChildPool::Ended& e) { done(e.id, record_of(e)); });
 }
 

@@ -7,7 +7,8 @@
 //   const kernbench::RunRecord r = kernbench::run(spec);
 //   std::cout << r.number("sim_ns") << "\n";
 //
-// Observers, energy, insight, remedies and the page come by the spec's options. The library prints nothing.
+// Observers, energy, insight, remedies and the page come by the spec's options. The library prints no report; its log messages
+// are docs/logging.md's.
 #pragma once
 
 #include <functional>
@@ -29,7 +30,6 @@ struct ReplayProgress;
 struct RunHooks {
   /// A line beside the report, as soon as it is there. Empty: the record has them (RunRecord::told).
   std::function<void(const std::string& line)> tell;
-  std::function<void(const std::string& line)> note;  ///< what is being done
   /// Called before the simulation. What it returns lives until the simulation has ended.
   std::function<std::shared_ptr<void>(Timeline&)> watch;
   std::function<void(const ReplayProgress&)> on_replay_progress;

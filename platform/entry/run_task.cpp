@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -246,8 +244,6 @@ class RunTask : public Task {
     explain(run, *whole, platform, observers, spec_, &record.verdict);
     if (observers.trace) observers.trace->host(*whole);
     close_files(run, observers);
-    note(fmt::format("simulated {:.3f} ns in {:.3f} s, replayed in {:.3f} s", run.end_ns, run.phase1_s, run.phase2_s));
-    for (const std::string& line : run.notes) note(line);
     for (const std::string& line : run.prints) tell_(line);
     if (!run.warning.empty()) tell_("kernbench: " + run.warning);
     if (!run.advice.empty()) tell_("kernbench: " + run.advice);
@@ -283,9 +279,6 @@ class RunTask : public Task {
   static void write_whole(std::ostream& out, const ProgramReport& r, const OwnProgram* own, bool json) {
     if (own) return own->write(out, r, json);
     (json ? write_program_json : write_program_text)(out, r);
-  }
-  void note(const std::string& line) const {
-    if (hooks_.note) hooks_.note(line);
   }
 
   const spec::RunSpec& spec_;

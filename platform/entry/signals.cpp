@@ -156,6 +156,8 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
 
 }  // namespace
 
+std::string (*thread_left_by_a_kernel)() = nullptr;
+
 void say_end_of_kernel(const RunningKernel* k, const char* function, int status) {
   say("kernbench: ");
   if (k) {

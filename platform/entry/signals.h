@@ -1,6 +1,8 @@
 // What signals do to the program: one line that says where it was, and an exit status.
 #pragma once
 
+#include <string>
+
 namespace kernbench {
 
 class RunningKernel;
@@ -29,5 +31,9 @@ void limit_wall_time(double seconds);
 /// The line on stderr of who ends the program by a call of his own: a kernel, or (null) anybody else. Safe in a signal
 /// handler.
 void say_end_of_kernel(const RunningKernel*, const char* function, int status);
+
+/// A thread that a kernel has begun and that still runs, as one line; empty: there is none. Null unless the program
+/// looks for such (platform/cli/ends_of_kernels.cpp).
+extern std::string (*thread_left_by_a_kernel)();
 
 }  // namespace kernbench

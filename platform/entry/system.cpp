@@ -8,6 +8,7 @@
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/insight/scaling.h"
@@ -57,10 +58,7 @@ SystemOptions::SystemOptions(const spec::RunSpec& run)
 
 std::vector<Plugin> SystemOptions::load_plugins() const {
   std::vector<Plugin> loaded;
-  for (const std::string& name : plugins) {
-    loaded.push_back(load_plugin(name));
-    say(fmt::format("plug-in {} from {}", loaded.back().name, name));
-  }
+  for (const std::string& name : plugins) loaded.push_back(load_plugin(name));
   return loaded;
 }
 
@@ -91,24 +89,24 @@ topology::Graph SystemOptions::compile() const {
     overrides.settings.emplace_back(target, value);
   }
   if (yaml.empty()) check_topology_name(file);
-  const topology::MeshCache cache(topology::default_cache_folder(), [&](const std::string& s) { say(s); });
+  const topology::MeshCache cache(topology::default_cache_folder());
   topology::Graph graph = yaml.empty()
                               ? topology::compile_file(topology_file(file), component_catalog(), overrides, &cache)
                               : topology::compile_text(yaml, file, component_catalog(), overrides, &cache);
   for (const std::string& scale : scales) {
     const auto [part, factor] = insight::part_and_factor("--scale", scale);
     if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
-      say(fmt::format("--scale {}: nothing in {} changes", scale, graph.name));
+      logging::info(logging::Room::topology,
+                    [&, part_text = scale] { return fmt::format("--scale {}: nothing in {} changes", part_text, graph.name); });
   }
-  say(fmt::format("compiled {}: {} nodes, {} edges, {} PEs", file, graph.nodes.size(), graph.edges.size(),
-                  graph.pes.size()));
   return graph;
 }
 
-Platform& SystemOptions::build(const Note& warn) const {
+Platform& SystemOptions::build() const {
   Platform& platform = *new Platform("system", compile());
-  for (const std::string& line : unused_attributes(platform)) warn("kernbench: warning: " + line);
-  say("elaborated");
+  for (const std::string& line : unused_attributes(platform)) {
+    logging::warn(logging::Room::elaborate, [&] { return line; });
+  }
   return platform;
 }
 

@@ -1,7 +1,6 @@
 // The machine of a run, as its options say it.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,14 +15,11 @@ class Platform;
 
 /// --topology, --links, --response, --set, --scale and --plugin, as several commands have them.
 struct SystemOptions {
-  using Note = std::function<void(const std::string& line)>;
-
   std::string file;
   std::vector<std::string> plugins;
   std::string links, response;
   std::vector<std::string> settings, scales;
   std::string yaml;  ///< the file's text where that is known already, of a log; else empty
-  Note note;         ///< what is being done; may be empty
   SystemOptions() = default;
   explicit SystemOptions(const spec::RunSpec&);
   /// The text of the file.
@@ -32,14 +28,8 @@ struct SystemOptions {
   std::vector<Plugin> load_plugins() const;
   /// Loads the plug-ins and compiles the file.
   topology::Graph compile() const;
-  /// And builds the system; `warn` gets what it warns of. It is never taken apart: the process is about to end, and that
-  /// would take as long again.
-  Platform& build(const Note& warn) const;
-
- private:
-  void say(const std::string& line) const {
-    if (note) note(line);
-  }
+  /// And builds the system. It is never taken apart: the process is about to end, and that would take as long again.
+  Platform& build() const;
 };
 
 /// A point of a sweep has come to its end. From the second point of a system on that is compiled here, so that the

@@ -1,13 +1,23 @@
 #include "kernbench/platform/launch/launch.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
 namespace kernbench {
+namespace {
+
+const std::string& text_of(const LaunchId& id) {
+  return id.what.empty() ? id.kernel : id.what;
+}
+
+}  // namespace
 
 uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, Done done) {
   std::vector<uint32_t> all(message.pes.size());
@@ -30,16 +40,20 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   body->ended = [result](size_t place, const KernelOutcome& outcome) { result->outcomes[place] = outcome; };
   for (HostObserver* o : host_.machine().host_observers())
     o->launch_sent(result.get(), body->id, message.pes, way, host_.timeline().now_ns());
+  logging::debug(logging::Room::launch,
+                 [&] { return fmt::format("{} is sent to {} PEs", text_of(body->id), message.pes.size()); });
   const auto open = std::make_shared<size_t>(parts.size());
   MessageIds ids = message.ids;
   for (const std::vector<uint32_t>& part : parts)
     host_.machine().system().expect_kernels(static_cast<int64_t>(part.size()));
   for (size_t part = 0; part < parts.size(); ++part) {
-    const auto ended = [&host = host_, result, open, part, places = parts[part], done](const HostResponse& response) {
+    const auto ended = [&host = host_, result, body, open, part, places = parts[part],
+                        done](const HostResponse& response) {
       result->response = response;
       for (HostObserver* o : host.machine().host_observers())
         o->launch_returned(result.get(), places, host.timeline().now_ns());
       if (--*open == 0) {
+        logging::debug(logging::Room::launch, [&] { return fmt::format("{} has ended", text_of(body->id)); });
         for (HostObserver* o : host.machine().host_observers()) o->launch_done(result.get(), host.timeline().now_ns());
       }
       done(part, *result);

@@ -9,6 +9,7 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/models/families.h"
 #include "kernbench/platform/topology/read/yaml_tree.h"
@@ -354,7 +355,9 @@ ModelSpec read_model(const std::string& file) {
   std::ifstream in = open_input(file);
   const std::string text = read_all(in, file, kLongestFile);
   if (text.size() > kLongestFile) throw InputError(file + ": more than 16 MiB, no model's description");
-  return read_model_text(text, file);
+  ModelSpec model = read_model_text(text, file);
+  logging::info(logging::Room::models, [&] { return fmt::format("read {}: {} layers", file, model.layers); });
+  return model;
 }
 
 }  // namespace kernbench::models

@@ -11,6 +11,7 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "onnx.pb.h"
 
@@ -291,7 +292,10 @@ class Reader {
 }  // namespace
 
 Model read_model(const std::string& file) {
-  return parse_model(content_of(file), file);
+  Model model = parse_model(content_of(file), file);
+  logging::info(logging::Room::models,
+                [&] { return fmt::format("read {}: {} nodes", file, model.graph.nodes.size()); });
+  return model;
 }
 
 Model parse_model(const std::string& bytes, const std::string& file) {

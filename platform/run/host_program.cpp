@@ -130,6 +130,7 @@ void ProgramRun::report_times() {
   report_.run.queues = queue_traffic(platform_, launched);
   report_.run.memories = memory_reports(platform_);
   report_.run.notes = engine_notes(platform_, launched);
+  log_notes(report_.run);
   report_.run.events = platform_.timeline().events();
   std::vector<TimedLaunch> launches;
   for (const host::Operation& op : report_.ops) {

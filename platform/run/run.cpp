@@ -236,6 +236,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.queues = since(queue_traffic(platform_, pes_), queues_before_);
   report_.memories = since(memory_reports(platform_), memories_before_);
   report_.notes = engine_notes(platform_, pes_);
+  log_notes(report_);
   report_.events = platform_.timeline().events() - events_before_;
   TimedLaunch launch{spec_.name, prepared_.notes, report_.end_ns - report_.start_ns, 0, 0};
   for (const TensorSpec& t : spec_.tensors) {

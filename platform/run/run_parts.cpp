@@ -9,6 +9,7 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/launch/expected_values.h"
@@ -60,6 +61,10 @@ void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors
     while_running([&] { memory_ = std::make_unique<MemoryFileWriter>(std::move(o_.memory_file), at_start_); });
   // The memory file first: a log that says it is complete has a complete memory file beside it.
   tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
+  logging::debug(logging::Room::run, [&] {
+    return fmt::format("placed {} tensors; {} kept for the replay", tensors.size(),
+                       replayed() ? "records are" : "no record is");
+  });
   o_.header.tensors = std::move(tensors);
   while_running([&] { tee_->begin(o_.header); });
   if (!tee_->empty() || o_.number_ops) platform_.attach_log(&*tee_);
@@ -82,11 +87,18 @@ void LoggedRun::check_logs() const {
 
 void LoggedRun::close_logs(double run_ns, size_t pes) {
   check_logs();
+  logging::info(logging::Room::run, [&] { return fmt::format("simulated {:.3f} ns of {} PEs", run_ns, pes); });
   if (o_.meter) energy_ = o_.meter->account(run_ns, pes);
   while_running([&] {
     if (energy_) tee_->energy(*energy_);
     tee_->close();
   });
+}
+
+void LoggedRun::log_notes(const RunReport& report) {
+  for (const std::string& note : report.notes) {
+    logging::info(logging::Room::run, [&] { return note; });
+  }
 }
 
 void LoggedRun::report_races(RunReport& report) const {
@@ -107,6 +119,9 @@ ReplayResult LoggedRun::replay_log(RunReport& report) const {
   report.phase2_s = seconds_since(start);
   report.warning = result.warning();
   report.prints = result.prints;
+  logging::info(logging::Room::run, [&] {
+    return fmt::format("replayed {} ops with {} in {:.3f} s", result.ops, name_of(result.isa), report.phase2_s);
+  });
   return result;
 }
 

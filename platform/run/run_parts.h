@@ -106,6 +106,7 @@ class LoggedRun {
   void check_logs() const;
   /// After the simulation, which took `run_ns` with so many PEs. RunError as check_logs().
   void close_logs(double run_ns, size_t pes);
+  static void log_notes(const RunReport&);
   void report_races(RunReport&) const;
   ReplayResult replay_log(RunReport&) const;
   /// --corrupt and --dump.

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/triton/parser.h"
 
 namespace kernbench::triton {
@@ -48,7 +49,10 @@ std::shared_ptr<const Module> read_module_file(const std::string& file) {
   if (!in) throw InputError(file + ": cannot be opened");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (in.bad()) throw InputError(file + ": cannot be read");
-  return read_module(file, text);
+  std::shared_ptr<const Module> module = read_module(file, text);
+  logging::info(logging::Room::models,
+                [&] { return "read " + file + ": " + std::to_string(module->functions.size()) + " Triton functions"; });
+  return module;
 }
 
 std::string to_string(const Module& m) {

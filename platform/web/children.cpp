@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/faults.h"
 
 namespace kernbench::web {
@@ -88,6 +90,7 @@ bool Children::stop(const std::string& run) {
 
 /// Where that cannot be written down, its folder being gone or the disk full, the page shows the run as cut off.
 void Children::end(const Run& run, int status, double wall_s) {
+  logging::info(logging::Room::web, [&] { return "run " + run.name + " has ended with " + std::to_string(status); });
   try {
     run.ended(status, wall_s);
   } catch (const std::exception& e) {
@@ -103,6 +106,7 @@ size_t Children::started(bool runs) const {
 void Children::start_run(Run run) {
   try {
     pool_.start(next_id_, {program_, run.arguments, folder_, run.out, run.err});
+    logging::info(logging::Room::web, [&] { return "run " + run.name + " is started"; });
     Started& s = started_.emplace_back();
     s.id = next_id_++;
     s.run = std::move(run);
@@ -114,6 +118,7 @@ void Children::start_run(Run run) {
 
 void Children::start_question(Question q) {
   try {
+    logging::debug(logging::Room::web, [&] { return "kernbench " + joined(q.arguments, " ") + " is asked"; });
     pool_.start(next_id_, {program_, q.arguments, folder_, "", ""});
     Started& s = started_.emplace_back();
     s.id = next_id_++;

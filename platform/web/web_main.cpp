@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/whole_number.h"
@@ -49,6 +51,7 @@ int serve(const Options& o) {
   server.bind(o.port);
   const web::WebApi api(server, folder, children, more);
   std::thread http = started([&] { server.serve(); });
+  logging::info(logging::Room::web, [&] { return "serves " + folder.path() + " with " + kernbench_program(); });
   std::cout << server.address() << "/" << std::endl;
   cli::tell("kernbench web: the page of " + folder.path() + "; Ctrl-C ends it");
   const int signal = children.work();
@@ -69,6 +72,8 @@ int command_line(int argc, char** argv) {
   app.add_option("--plugin", o.plugins, "shared object with kernels or components (repeatable)")
       ->allow_extra_args(false)
       ->type_name("LIB.so");
+  cli::LogOptions log;
+  log.add_to(app);
   app.footer("The address that it prints has a token in it: who has the token may start runs. docs/web.md");
   cli::refuse_empty_names(app);
   try {
@@ -78,7 +83,10 @@ int command_line(int argc, char** argv) {
     cli::tell(cli::usage_fault(app, e));
     return 2;
   }
-  return cli::close_stdout(serve(o));
+  log.begin();
+  const int status = cli::close_stdout(serve(o));
+  logging::check_file();
+  return status;
 }
 
 }  // namespace

@@ -24,15 +24,15 @@ constexpr const char* kHeader = "id,issue_ns,initiator,op,address,bytes";
 constexpr double kLatestIssueNs = 1e12;  // 1,000 s; what fits the kernel's clock at 1 fs with room to spare
 constexpr size_t kMaxFaults = 20;
 
-struct Op {
+struct AccessOp {
   const char* name;
   bool write;
   AtomicKind atomic;
   bool unanswered = false;
 };
-constexpr Op kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
-                       {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
-                       {"red", true, AtomicKind::reduce},      {"cas", true, AtomicKind::compare}};
+constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
+                             {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
+                             {"red", true, AtomicKind::reduce},      {"cas", true, AtomicKind::compare}};
 
 /// Whether all of the text was the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {
@@ -141,7 +141,7 @@ class TrafficReader {
   }
 
   void read_op(std::string_view op, TrafficRequest& r) {
-    for (const Op& known : kOps) {
+    for (const AccessOp& known : kOps) {
       if (op != known.name) continue;
       r.write = known.write;
       r.atomic = known.atomic;
@@ -181,7 +181,7 @@ class TrafficReader {
 }  // namespace
 
 const char* op_of(const TrafficRequest& r) {
-  for (const Op& op : kOps) {
+  for (const AccessOp& op : kOps) {
     if (op.write == r.write && op.atomic == r.atomic && op.unanswered == r.unanswered) return op.name;
   }
   return "?";

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 
 namespace kernbench {
 
@@ -104,6 +105,7 @@ void ChildPool::start(std::unique_ptr<Running> r, bool spared, const std::functi
     };
     become();
   }
+  logging::debug(logging::Room::study, [&] { return "child " + std::to_string(r->pid) + " is started"; });
   r->pidfd = open_pidfd(r->pid);
   running_.push_back(std::move(r));
 }
@@ -120,6 +122,7 @@ void ChildPool::start(size_t id, const Program& p) {
   for (const std::string& a : p.arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   start(std::make_unique<Running>(id, p.out, p.err), false, [&] {
+    unsetenv("KERNBENCH_LOG");  // `err` tells why it failed
     if (p.folder.empty() || chdir(p.folder.c_str()) == 0) execv(p.file.c_str(), argv.data());
     dprintf(STDERR_FILENO, "%s cannot be started: %s\n", p.file.c_str(), std::strerror(errno));
     return 1;
@@ -168,6 +171,10 @@ std::optional<ChildPool::Ended> ChildPool::wait(std::chrono::milliseconds patien
     e.out.clear();
     e.err = kOutOfMemory;
   }
+  logging::debug(logging::Room::study, [&] {
+    return "child " + std::to_string(r->pid) + " has ended with " + std::to_string(e.status) + " after " +
+           std::to_string(e.wall_s) + " s";
+  });
   return e;
 }
 

@@ -60,7 +60,7 @@ void throw_faults(const RunRecord& r) {
 std::string packed(const RunRecord& r, bool with_report) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  w.open('{').field("status", r.status).field("told", r.told).field("faults", r.faults).key("figures").open('{');
+  w.open('{').field("status", r.status).field("faults", r.faults).key("figures").open('{');
   for (const auto& [name, value] : r.figures) w.field(name, value);
   w.close('}').field("verdict", r.verdict).field("document", r.document).field("wall_s", r.wall_s).close('}');
   text += '\n';
@@ -73,7 +73,6 @@ RunRecord unpacked(const std::string& text) {
   const auto v = parse_json<WireJson>(std::string_view(text).substr(0, end));
   RunRecord r;
   r.status = json_field<int>(v, "status");
-  r.told = json_field(v, "told", lines_of);
   r.faults = json_field(v, "faults", lines_of);
   json_field(v, "figures", [&](const WireJson& all) {
     for (const auto& [name, value] : all.items()) {
@@ -84,7 +83,8 @@ RunRecord unpacked(const std::string& text) {
   r.verdict = json_field(v, "verdict", lines_of);
   r.document = json_field<std::string>(v, "document");
   r.wall_s = json_field<double>(v, "wall_s");
-  r.write = [report = text.substr(std::min(end + 1, text.size()))](std::ostream& out) { out << report; };
+  if (r.faults.empty())
+    r.write = [report = text.substr(std::min(end + 1, text.size()))](std::ostream& out) { out << report; };
   return r;
 }
 

@@ -41,7 +41,8 @@ struct RunRecord {
 /// InputError, Stopped or RunError where there is no report, with the lines that the command line prints.
 void throw_faults(const RunRecord&);
 
-/// How a record goes from one process to another: one line of JSON, then the report if `with_report`.
+/// How a record goes from one process to another: one line of JSON, then the report if `with_report`; lines that are
+/// told go by stderr.
 std::string packed(const RunRecord&, bool with_report);
 /// JsonFault for other text.
 RunRecord unpacked(const std::string&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/study/sweep/point_run.h"
 
 namespace kernbench::sweep {
@@ -31,10 +32,16 @@ std::vector<PointQueue::Done> PointQueue::start_some() {
     const Words words = o_.words(id);
     const Store::Claim claim = this->claim(id, words);
     if (claim == Store::Claim::others) waiting_.push_back(id);
+    logging::info(logging::Room::study, [&] {
+      const char* what = claim == Store::Claim::mine   ? "simulated"
+                         : claim == Store::Claim::done ? "stored"
+                                                       : "another's";
+      return "point " + std::to_string(id) + " is " + what + ": " + command_text(words);
+    });
     if (claim == Store::Claim::done) done.push_back({id, *o_.store->find(o_.key(id), true), Done::How::stored});
     if (claim != Store::Claim::mine) continue;
     try {
-      workers_.start(id, [&] { return o_.work(worker_words(words, o_.jobs)); });
+      workers_.start(id, [&] { return simulate_point(words, o_.jobs); });
     } catch (const RunError& e) {
       if (o_.store) keys_at_work_.erase(o_.key(id));
       done.push_back({id, {1, e.what(), nullptr, 0}, Done::How::not_started});

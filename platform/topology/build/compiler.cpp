@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/topology/build/builders.h"
 #include "kernbench/platform/topology/build/flat_loader.h"
 #include "kernbench/platform/topology/build/graph_builder.h"
@@ -157,13 +158,20 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   const std::vector<Inserted> inserted = read_inserted(top);
   top.finish();
   if (faults.empty()) apply_settings(overrides.settings, catalog, builder.graph(), faults);  // else nodes are missing
-  return insert_all(builder.finish(), inserted, faults);
+  Graph graph = insert_all(builder.finish(), inserted, faults);
+  logging::info(logging::Room::topology, [&] {
+    return fmt::format("compiled {}: {} nodes, {} edges, {} PEs", file_name, graph.nodes.size(), graph.edges.size(),
+                       graph.pes.size());
+  });
+  return graph;
 }
 
 Graph compile_file(const std::string& path, const ImplCatalog& catalog, const Overrides& overrides,
                    const MeshCache* cache) {
   FaultList faults(path);
-  return compile_text(read_yaml_file(path, faults), path, catalog, overrides, cache);
+  const std::string text = read_yaml_file(path, faults);
+  logging::debug(logging::Room::topology, [&] { return fmt::format("read {}: {} bytes", path, text.size()); });
+  return compile_text(text, path, catalog, overrides, cache);
 }
 
 }  // namespace kernbench::topology

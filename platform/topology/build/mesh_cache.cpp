@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kernbench/phase2/log/checksum.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/topology/build/mesh_planner.h"
 #include "kernbench/platform/topology/read/spec.h"
@@ -121,13 +122,13 @@ std::optional<MeshPlan> parse(const std::string& text, const CubeSpec& cube, std
   return std::nullopt;
 }
 
+void note(const std::string& text) {
+  logging::info(logging::Room::topology, [&] { return "mesh cache: " + text; });
+}
+
 }  // namespace
 
-MeshCache::MeshCache(std::string folder, Note note) : folder_(std::move(folder)), note_(std::move(note)) {}
-
-void MeshCache::note(const std::string& text) const {
-  if (note_) note_("mesh cache: " + text);
-}
+MeshCache::MeshCache(std::string folder) : folder_(std::move(folder)) {}
 
 std::string MeshCache::file_of(const CubeSpec& cube) const {
   return folder_ + "/mesh-" + hex_of(Checksum().add(mesh_key(cube)).value()) + ".txt";

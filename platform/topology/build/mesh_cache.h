@@ -3,7 +3,6 @@
 // replaced; where nothing can be written, nothing is kept.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "kernbench/platform/topology/graph/mesh_plan.h"
@@ -14,10 +13,8 @@ struct CubeSpec;
 
 class MeshCache {
  public:
-  using Note = std::function<void(const std::string&)>;  ///< one line: what was found, made or could not be kept
-
   /// `folder` is made when something is kept; "" keeps nothing.
-  explicit MeshCache(std::string folder, Note note = {});
+  explicit MeshCache(std::string folder);
 
   /// The plan of the cube's mesh, from its file or made. Any number of processes may share a folder: files are written
   /// aside and renamed.
@@ -27,10 +24,8 @@ class MeshCache {
 
  private:
   void keep(const CubeSpec&, const MeshPlan&) const;
-  void note(const std::string& text) const;
 
   std::string folder_;
-  Note note_;
 };
 
 /// $KERNBENCH_CACHE, where "off" keeps nothing; else $XDG_CACHE_HOME/kernbench, else $HOME/.cache/kernbench; "" where

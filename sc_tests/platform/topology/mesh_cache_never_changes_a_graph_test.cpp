@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernbench/phase2/log/checksum.h"
+#include "kernbench/phase2/text/logging.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/platform/topology/build/mesh_cache.h"
 #include "kernbench/platform/topology/view/print.h"
@@ -52,8 +53,15 @@ class MeshFiles : public ::testing::Test {
   std::string with_cache(const std::string& yaml) { return with_cache_in(folder_, yaml); }
   std::string with_cache_in(const std::string& folder, const std::string& yaml) {
     notes_.clear();
-    const MeshCache cache(folder, [this](const std::string& s) { notes_ += s + "\n"; });
-    return compiled(yaml, &cache);
+    logging::set_levels("test", "topology=info");
+    logging::set_sink([this](const logging::Message& m) {
+      if (m.text.substr(0, 4) == "mesh") notes_ += std::string(m.text) + "\n";
+    });
+    const MeshCache cache(folder);
+    const std::string graph = compiled(yaml, &cache);
+    logging::set_sink({});
+    logging::set_levels("test", "warn");
+    return graph;
   }
   std::vector<std::string> kept() const {
     std::vector<std::string> files;
