@@ -46,7 +46,7 @@ install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DO
 # Headers: those of the libraries' folders but for what is only between a library's own files.
 file(GLOB public_headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS
      phase2/*/*.h kernel_api/*.h kernel_api/collectives/*.h systemc_models/*/*.h platform/*.h platform/elaborate/*.h
-     platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/run/*.h platform/run/*/*.h
+     platform/launch/*.h platform/host/*.h platform/c_api/*.h platform/entry/run.h platform/run/*.h platform/run/*/*.h
      platform/work/*.h platform/study/what_if/*.h platform/study/diff/*.h platform/observe/*.h platform/insight/*.h platform/energy/*.h platform/topology/*/*.h)
 list(FILTER public_headers EXCLUDE REGEX "^phase2/tool/")
 set(private_headers

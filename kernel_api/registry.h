@@ -117,8 +117,6 @@ class KernelRegistry {
 
   /// A name that is taken keeps its first owner; see conflicts().
   void add(KernelSpec spec);
-  /// Of a kernel that was made for one run.
-  void remove(const std::string& name) { kernels_.erase(name); }
   /// Null if there is none. Pointers stay good.
   const KernelSpec* find(const std::string& name) const;
   /// As find(), but an unknown name is a BadParam that lists the known ones.

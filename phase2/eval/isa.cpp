@@ -4,7 +4,6 @@
 #include <string>
 
 #include "kernbench/phase2/eval/arithmetic.h"
-#include "kernbench/phase2/op/errors.h"
 
 namespace kernbench {
 namespace {
@@ -75,13 +74,6 @@ const Arithmetic& arithmetic_of(Isa isa) {
   if (!available(isa))
     throw std::invalid_argument("instruction set '" + std::string(name_of(isa)) + "' is not available here");
   return *table_of(isa);
-}
-
-Isa isa_of(const std::string& name) {
-  const auto isa = parse_isa(name);
-  if (!isa) throw InputError("--isa: found '" + name + "', expected portable, avx2 or avx512");
-  if (!available(*isa)) throw InputError("--isa: this machine has no " + name);
-  return *isa;
 }
 
 }  // namespace kernbench

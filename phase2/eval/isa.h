@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +17,6 @@ enum class Isa : uint8_t { portable, avx2, avx512 };
 std::string_view name_of(Isa);
 /// Empty where the name is none of these.
 std::optional<Isa> parse_isa(std::string_view);
-/// The one of that name; InputError, of --isa, where there is none or this machine lacks it.
-Isa isa_of(const std::string& name);
 /// Whether this build has the set and this machine runs it.
 bool available(Isa);
 /// The sets that are available, best last.

@@ -14,7 +14,7 @@
 #include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/eval/isa_option.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "kernbench/kernel_api/program_registry.h"
-#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/eval/isa_option.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/io/whole_file.h"
@@ -173,12 +173,7 @@ class RunTask : public Task {
     if (spec.given("isa")) options_.isa = isa_of(spec.text("isa"));
     json_ = wants_json(spec);
     if (!own_) triton_ = make_triton_kernel(spec, &options_);
-    kernel_ = options_.kernel;
     check_output_files(spec);
-  }
-
-  ~RunTask() override {
-    if (triton_) KernelRegistry::instance().remove(kernel_);
   }
 
   /// A wrong name is told before anything is built.
@@ -286,7 +281,6 @@ class RunTask : public Task {
   Told tell_{hooks_};
   const std::shared_ptr<OwnProgram> own_;  ///< instead of what the options name; may be null
   RunOptions options_;
-  std::string kernel_;
   bool json_ = false;
   std::shared_ptr<triton::Launch> triton_;  ///< of --ttir
 };

@@ -1,5 +1,5 @@
-// Where topologies lie that are called by their names alone: here, and beside the program, in its build or install
-// tree.
+// Where topologies lie that are called by their names alone: here, and beside the program or this library, in its
+// build or install tree.
 #pragma once
 
 #include <filesystem>

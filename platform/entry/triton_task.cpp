@@ -24,8 +24,13 @@ std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, Ru
   KernelSpec kernel = launch->spec();
   run->kernel = kernel.name;
   run->tensors = launch->files();
-  KernelRegistry::instance().remove(kernel.name);  // that of a run before this one
-  KernelRegistry::instance().add(std::move(kernel));
+  static std::vector<std::shared_ptr<triton::Launch>> all;  // what is registered lives on
+  all.push_back(launch);
+  if (const KernelSpec* before = KernelRegistry::instance().find(kernel.name)) {  // of an earlier run of this process
+    const_cast<KernelSpec&>(*before) = std::move(kernel);
+  } else {
+    KernelRegistry::instance().add(std::move(kernel));
+  }
   return launch;
 }
 

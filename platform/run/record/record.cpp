@@ -57,12 +57,32 @@ void throw_faults(const RunRecord& r) {
   throw RunError(std::move(lines));
 }
 
+namespace {
+
+void write_found(JsonWriter& w, const RunRecord& r) {
+  w.key("figures").open('{');
+  for (const auto& [name, value] : r.figures) w.field(name, value);
+  w.close('}').field("verdict", r.verdict).field("wall_s", r.wall_s);
+}
+
+}  // namespace
+
+std::string json_of(const RunRecord& r, bool json) {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
+  w.open('{').field("status", r.status).field("told", r.told);
+  write_found(w, r);
+  json ? w.key("report").raw(r.report()) : w.field("report", r.report());
+  w.close('}');
+  return text;
+}
+
 std::string packed(const RunRecord& r, bool with_report) {
   std::string text;
   JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  w.open('{').field("status", r.status).field("faults", r.faults).key("figures").open('{');
-  for (const auto& [name, value] : r.figures) w.field(name, value);
-  w.close('}').field("verdict", r.verdict).field("document", r.document).field("wall_s", r.wall_s).close('}');
+  w.open('{').field("status", r.status).field("faults", r.faults).field("document", r.document);
+  write_found(w, r);
+  w.close('}');
   text += '\n';
   if (with_report && r.faults.empty()) text += r.report();
   return text;

@@ -41,6 +41,9 @@ struct RunRecord {
 /// InputError, Stopped or RunError where there is no report, with the lines that the command line prints.
 void throw_faults(const RunRecord&);
 
+/// {"status", "told", "figures", "verdict", "wall_s", "report"}: the report as JSON if `json`, else its text.
+std::string json_of(const RunRecord&, bool json);
+
 /// How a record goes from one process to another: one line of JSON, then the report if `with_report`; lines that are
 /// told go by stderr.
 std::string packed(const RunRecord&, bool with_report);

@@ -461,8 +461,23 @@ std::vector<Table> tables() {
 
 }  // namespace
 
-const Table& table_of(std::string_view command) {
+namespace {
+
+const std::vector<Table>& all_tables() {
   static const std::vector<Table> all = tables();
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string_view> commands_with_tables() {
+  std::vector<std::string_view> names;
+  for (const Table& t : all_tables()) names.push_back(t.command);
+  return names;
+}
+
+const Table& table_of(std::string_view command) {
+  const std::vector<Table>& all = all_tables();
   const auto it = std::find_if(all.begin(), all.end(), [&](const Table& t) { return t.command == command; });
   if (it == all.end()) throw std::logic_error("no command with a table: " + std::string(command));
   return *it;

@@ -71,6 +71,8 @@ struct Table {
 };
 /// Of `run`, `model`, `traffic`, `pipeline`, `probe` or `collectives`. std::logic_error for another command.
 const Table& table_of(std::string_view command);
+/// The commands that have one.
+std::vector<std::string_view> commands_with_tables();
 /// Whether it is a command whose report has a run's figures, which stores keep, tuners compare and logs tell of: `run`
 /// or `model`.
 bool is_run(std::string_view command);
