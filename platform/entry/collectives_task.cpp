@@ -2,7 +2,6 @@
 #include <ostream>
 
 #include "kernbench/platform/entry/task.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/work/collective_table.h"
 
 namespace kernbench {

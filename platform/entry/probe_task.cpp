@@ -5,8 +5,8 @@
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/entry/task.h"
-#include "kernbench/platform/platform.h"
 #include "kernbench/platform/work/probe.h"
 
 namespace kernbench {
@@ -78,7 +78,7 @@ class ProbeTask : public Task {
     const spec::RunDocument document = document_of(spec_, platform);
     RunRecord record;
     record.document = spec::json_of(document, false);
-    record.write = [found, document, &graph = platform.graph(), json = json_, csv = spec_.text("format") == "csv"](
+    record.write = [found, document, &graph = machine_of(platform).graph(), json = json_, csv = spec_.text("format") == "csv"](
                        std::ostream& out) {
       if (json) return write_probe_json(out, graph, *found, document);
       (csv ? write_probe_csv : write_probe_text)(out, graph, *found);
