@@ -269,7 +269,8 @@ Command add_list(CLI::App& app) {
   auto plugin_options = std::make_shared<PluginOptions>();
   CLI::App* cmd =
       app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes, options");
-  cmd->add_option("what", *what, "kernels, programs, components, topologies, links, or options of the commands that simulate")
+  cmd->add_option("what", *what,
+                  "kernels, programs, components, topologies, links, or options of the commands that simulate")
       ->required()
       ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "options"}));
   plugin_options->add_to(*cmd);

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <systemc>
 
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/logging.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/log/version.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/help.h"
 #include "kernbench/platform/entry/signals.h"

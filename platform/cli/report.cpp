@@ -75,8 +75,7 @@ int report(const ReportOptions& o) {
     run.list("plugin") = o.plugins.files;
     run.set("format", o.format);
     run.set("explain", "true");
-    run.set("report",
-                     o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
+    run.set("report", o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
     run.list("max-wall") = o.max_wall;
     if (!o.max_time.empty()) run.list("max-time") = o.max_time;
     const auto again = std::make_shared<Ops>("the run done again");

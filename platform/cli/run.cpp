@@ -52,7 +52,8 @@ int collectives(const spec::RunSpec& spec) {
   hooks.watch = {};
   hooks.row = [&](const CollectiveRow& row, size_t of) {
     progress.clear();
-    if (grows && !table) table = std::make_unique<CollectiveWriter>(std::cout, spec.text("format"), spec::RunDocument());
+    if (grows && !table)
+      table = std::make_unique<CollectiveWriter>(std::cout, spec.text("format"), spec::RunDocument());
     if (grows) table->row(row);
     progress.show(fmt::format("{} of {} done", ++rows, of));
   };
@@ -115,8 +116,7 @@ Command add_pipeline(CLI::App& app) {
 }
 
 Command add_probe(CLI::App& app) {
-  const Command c =
-      simulation(app, "probe", "Send transactions through an idle system and show where their time goes");
+  const Command c = simulation(app, "probe", "Send transactions through an idle system and show where their time goes");
   c.app->footer(kChecksHelp);
   return c;
 }

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/io/output_files.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/io/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
-#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"

@@ -78,8 +78,8 @@ class ProbeTask : public Task {
     const spec::RunDocument document = document_of(spec_, platform);
     RunRecord record;
     record.document = spec::json_of(document, false);
-    record.write = [found, document, &graph = machine_of(platform).graph(), json = json_, csv = spec_.text("format") == "csv"](
-                       std::ostream& out) {
+    record.write = [found, document, &graph = machine_of(platform).graph(), json = json_,
+                    csv = spec_.text("format") == "csv"](std::ostream& out) {
       if (json) return write_probe_json(out, graph, *found, document);
       (csv ? write_probe_csv : write_probe_text)(out, graph, *found);
     };

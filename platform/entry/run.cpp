@@ -57,7 +57,7 @@ auto with_input_errors(const Work& work) {
 }
 
 constexpr const char* kProgram = "kernbench: ";  // before what is not about an input
-constexpr int kNoMemory = 3;                      // exit status of a copy
+constexpr int kNoMemory = 3;                     // exit status of a copy
 
 /// What was thrown, as the record of a run without a report.
 RunRecord failed(const std::function<RunRecord()>& work) {
@@ -140,7 +140,7 @@ RunRecord run_here(const spec::RunSpec& spec, const RunHooks& hooks) {
     if (const auto seconds = spec.number("max-wall")) limit_wall_time(*seconds);
     SystemOptions system(spec);
     system.yaml = hooks.topology_text;
-      system.load_plugins();
+    system.load_plugins();
     task.check();
     Platform& platform = system.build();
     if (spec.table().find("max-time") && spec.given("max-time")) platform.timeline().limit(*spec.number("max-time"));
@@ -196,7 +196,8 @@ RunRecord record_of(const ChildPool::Ended& e, double timeout_s) {
   } else if (r.status < 128 && !r.told.empty()) {
     r.faults = std::move(r.told);
   } else {
-    r.faults = {r.status > 128 ? fmt::format("ended by signal {}", r.status - 128) : program + "the run ended its process"};
+    r.faults = {r.status > 128 ? fmt::format("ended by signal {}", r.status - 128)
+                               : program + "the run ended its process"};
   }
   return r;
 }

@@ -7,8 +7,8 @@
 //   const kernbench::RunRecord r = kernbench::run(spec);
 //   std::cout << r.number("sim_ns") << "\n";
 //
-// Observers, energy, insight, remedies and the page come by the spec's options. The library prints no report; its log messages
-// are docs/logging.md's.
+// Observers, energy, insight, remedies and the page come by the spec's options. The library prints no report; its log
+// messages are docs/logging.md's.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,8 @@ struct RunHooks {
   std::function<std::shared_ptr<void>(Timeline&)> watch;
   std::function<void(const ReplayProgress&)> on_replay_progress;
   std::function<void(const CollectiveRow&, size_t of)> row;  ///< of `collectives`, as soon as it is there
-  std::shared_ptr<OpLogSink> log;  ///< gets the log's records if the spec asks for no op log
-  std::string topology_text;       ///< the topology, if it is known already; else the file is read
+  std::shared_ptr<OpLogSink> log;                            ///< gets the log's records if the spec asks for no op log
+  std::string topology_text;  ///< the topology, if it is known already; else the file is read
 };
 
 /// Simulates in a process of its own: a copy of this one. So it may be called as often as wanted, from a program
@@ -50,6 +50,7 @@ RunRecord run(const spec::RunSpec&, Platform&, const RunHooks& = {});
 RunRecord run_here(const spec::RunSpec&, const RunHooks&);
 
 /// Each spec in a process of its own: RunEach.
-void run_each(const std::vector<spec::RunSpec>&, unsigned jobs, const std::function<void(size_t, const RunRecord&)>& done);
+void run_each(const std::vector<spec::RunSpec>&, unsigned jobs,
+              const std::function<void(size_t, const RunRecord&)>& done);
 
 }  // namespace kernbench

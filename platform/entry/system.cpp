@@ -96,8 +96,9 @@ topology::Graph SystemOptions::compile() const {
   for (const std::string& scale : scales) {
     const auto [part, factor] = insight::part_and_factor("--scale", scale);
     if (insight::scale(graph, component_catalog(), part, factor) == 0 && factor != 1)
-      logging::info(logging::Room::topology,
-                    [&, part_text = scale] { return fmt::format("--scale {}: nothing in {} changes", part_text, graph.name); });
+      logging::info(logging::Room::topology, [&, part_text = scale] {
+        return fmt::format("--scale {}: nothing in {} changes", part_text, graph.name);
+      });
   }
   return graph;
 }

@@ -565,7 +565,8 @@ std::string value_fault(const Option& o, const std::string& value) {
   uint64_t whole = 0;
   double real = 0;
   if (o.type == Type::whole) {
-    const auto least = static_cast<uint64_t>(o.least), most = o.most < kMost64 ? static_cast<uint64_t>(o.most) : ~uint64_t{0};
+    const auto least = static_cast<uint64_t>(o.least),
+               most = o.most < kMost64 ? static_cast<uint64_t>(o.most) : ~uint64_t{0};
     // Decimal digits and nothing else: 010 is taken for another number elsewhere.
     if (!parsed(whole) || (value.size() > 1 && value[0] == '0') || whole < least || whole > most)
       return fmt::format("found {}, expected a whole number from {} to {}", in_quotes(value), least, most);

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/study/sweep/axis.h"
 #include "kernbench/platform/study/sweep/store.h"
-#include "kernbench/platform/run/child/child_pool.h"
 
 namespace kernbench::sweep {
 

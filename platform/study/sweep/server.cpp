@@ -14,13 +14,13 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/entry/topology_places.h"
+#include "kernbench/platform/run/child/child_pool.h"
+#include "kernbench/platform/run/child/line_input.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/study/sweep/point_key.h"
 #include "kernbench/platform/study/sweep/point_queue.h"
 #include "kernbench/platform/study/sweep/request.h"
 #include "kernbench/platform/study/sweep/store.h"
-#include "kernbench/platform/run/child/child_pool.h"
-#include "kernbench/platform/run/child/line_input.h"
 #include "kernbench/platform/topology/graph/faults.h"
 
 namespace kernbench::sweep {

@@ -147,7 +147,8 @@ spec::RunSpec run_of_command(const std::vector<std::string>& words) {
   spec::RunSpec run = spec::RunSpec::of_words(words, "whatif");
   for (const spec::Option& o : run.table().options) {
     if (o.role == spec::Option::Role::writes && run.given(o.name))
-      throw InputError(fmt::format("whatif: found --{} in the command; the runs write nothing but their times", o.name));
+      throw InputError(
+          fmt::format("whatif: found --{} in the command; the runs write nothing but their times", o.name));
   }
   return run;
 }

@@ -1,5 +1,5 @@
-// The library's run() for a test in Python: reads command lines, a JSON list of words each, and writes for each a line of
-// JSON: the record, or the fault. It has no sc_main.
+// The library's run() for a test in Python: reads command lines, a JSON list of words each, and writes for each a line
+// of JSON: the record, or the fault. It has no sc_main.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>

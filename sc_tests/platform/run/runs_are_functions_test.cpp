@@ -1,4 +1,5 @@
-// Can a run be called as a function: again, beside a simulation of the caller's, on a platform of his, with faults thrown?
+// Can a run be called as a function: again, beside a simulation of the caller's, on a platform of his, with faults
+// thrown?
 #include <gtest/gtest.h>
 
 #include <filesystem>
