@@ -92,10 +92,14 @@ void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions&
   sc_core::sc_report_handler::default_handler(report, warning ? actions & ~sc_core::SC_DISPLAY : actions);
 }
 
-/// A copy of a process that has made modules of its own, or simulated, has nothing to do with these.
-void forget_simulation() {
-  if (sc_core::sc_get_status() == sc_core::SC_ELABORATION && sc_core::sc_get_top_level_objects().empty()) return;
+/// A copy of a process that has made modules of its own, simulated, or set another resolution has nothing to do with
+/// these.
+void begin_simulation() {
+  const bool untouched =
+      sc_core::sc_get_status() == sc_core::SC_ELABORATION && sc_core::sc_get_top_level_objects().empty();
+  if (untouched && sc_core::sc_get_time_resolution().to_seconds() == 1e-15) return;
   sc_core::sc_curr_simcontext = nullptr;
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
 }
 
 /// The process's stdout, which only the record is written to: what kernels print goes nowhere.
@@ -153,14 +157,13 @@ int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_repor
   const RecordOutput out;
   try {
     install_signal_handlers();
-    forget_simulation();
     logging::keep_stderr_to_warnings();
     sc_core::sc_report_handler::set_handler(&warn_on_stderr);
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
     RunHooks hooks;
     hooks.tell = [](const std::string& line) { std::cerr << escaped(line) + "\n"; };
     std::optional<spec::RunSpec> asked;
     const RunRecord record = failed([&] {
+      begin_simulation();
       asked = spec();
       RunRecord found = run_here(*asked, hooks);
       if (const std::string left = thread_left_by_a_kernel ? thread_left_by_a_kernel() : ""; !left.empty())
@@ -169,7 +172,7 @@ int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_repor
     });
     out.write(packed(record, with_report));
     return record.status;
-  } catch (const std::exception&) {  // memory is short, also for putting a fault into words
+  } catch (const std::bad_alloc&) {  // also of putting a fault into words
     return kNoMemory;
   }
 }
