@@ -552,7 +552,7 @@ std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view
 
 std::string value_fault(const Option& o, const std::string& value) {
   if (o.type == Type::flag) {
-    const bool legal = value == "true" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
+    const bool legal = value.empty() || value == "true" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
     return legal ? "" : value + " not in {" + (o.legal.empty() ? "" : joined(o.legal, ",") + ",") + "true}";
   }
   if (!o.legal.empty() && std::find(o.legal.begin(), o.legal.end(), value) == o.legal.end())
