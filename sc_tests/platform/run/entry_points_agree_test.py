@@ -14,7 +14,7 @@ from cli_support import KERNBENCH, sample, topology
 # Of options whose legal values only the run knows. Any other text is no_such, which must be refused alike.
 SAMPLES = {"links": ["flit"], "set": ["*.pe_math.freq_ghz=0.5"], "scale": ["hbm=2"], "energy": ["n7.yaml"],
            "pes": ["leaders"], "device": ["sip:0"], "ranks": ["1"], "isa": ["portable"], "predict": ["hbm=2"],
-           "corrupt": ["out"], "kernel": ["gemm_2d"], "program": ["no_such"], "param": ["n=128"], "phase": ["prefill:4"],
+           "corrupt": ["c"], "kernel": ["gemm_2d"], "program": ["no_such"], "param": ["n=128"], "phase": ["prefill:4"],
            "op": ["all_gather"], "over": ["pe"], "sizes": ["2K"], "dtype": ["f16", "no_such"], "algorithm": ["ring"],
            "case": ["no_such"], "max-time": ["1e9", "1"]}
 MODEL = {"model_type": "llama", "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1,

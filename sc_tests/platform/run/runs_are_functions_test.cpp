@@ -78,7 +78,7 @@ TEST(Run, ThrowsWhatTheCommandLinePrints) {
   s.set("max-time", "1");
   EXPECT_NE(fault_of<RunError>(s), "");
   s = small_run();
-  s.set("corrupt", "out");
+  s.set("corrupt", "c");
   const RunRecord wrong = run(s);
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.report().find("VERIFICATION FAILED"), std::string::npos);
