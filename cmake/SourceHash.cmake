@@ -1,5 +1,5 @@
 # kernbench_hash_sources(<output.cpp> FILE ...): kernbench's version with a hash of the sources as its build metadata, for
-# phase2/tool/version.h. Of any tree with the same sources it is the same; a change of a byte makes it anew.
+# phase2/log/version.h. Of any tree with the same sources it is the same; a change of a byte makes it anew.
 set(source_hash_script ${CMAKE_CURRENT_LIST_FILE})
 
 function(kernbench_hash_sources output)
@@ -25,6 +25,6 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   endforeach()
   string(SHA256 hash "${hashes}")
   string(SUBSTRING ${hash} 0 12 hash)
-  file(WRITE ${OUTPUT} "#include \"kernbench/phase2/tool/version.h\"\n\n"
+  file(WRITE ${OUTPUT} "#include \"kernbench/phase2/log/version.h\"\n\n"
                        "const char* kernbench::version() { return \"${VERSION}+${hash}\"; }\n")
 endif()

@@ -3,10 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <string>
 #include <utility>
-
-#include "kernbench/phase2/eval/isa.h"
 
 namespace kernbench::cli {
 
@@ -19,10 +16,5 @@ struct Command {
 };
 
 Command add_replay(CLI::App&);
-
-/// The path of that name; InputError where there is none or this machine lacks it.
-Isa isa_of(const std::string& name);
-/// The memory file beside an op log: its name with .kbmem in place of the extension.
-std::string memory_file_of(const std::string& oplog);
 
 }  // namespace kernbench::cli

@@ -14,10 +14,12 @@
 #include "kernbench/phase2/check/reference_check.h"
 #include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/energy/account.h"
+#include "kernbench/phase2/eval/isa_option.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
+#include "kernbench/phase2/io/output_files.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
@@ -27,7 +29,6 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
 
@@ -270,17 +271,6 @@ int replay_files(const Options& o) {
 }
 
 }  // namespace
-
-Isa isa_of(const std::string& name) {
-  const auto isa = parse_isa(name);
-  if (!isa) throw InputError("--isa: found '" + name + "', expected portable, avx2 or avx512");
-  if (!available(*isa)) throw InputError("--isa: this machine has no " + name);
-  return *isa;
-}
-
-std::string memory_file_of(const std::string& oplog) {
-  return std::filesystem::path(oplog).replace_extension(".kbmem").string();
-}
 
 Command add_replay(CLI::App& app) {
   auto o = std::make_shared<Options>();

@@ -2,12 +2,12 @@
 #include <CLI/CLI.hpp>
 
 #include "kernbench/phase2/io/logging.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/tool/version.h"
 
 namespace {
 

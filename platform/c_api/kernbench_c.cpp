@@ -21,9 +21,8 @@
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/c_api/host_side.h"
 #include "kernbench/platform/elaborate/simulation.h"
+#include "kernbench/platform/entry/run.h"
 #include "kernbench/platform/job.h"
-#include "kernbench/platform/run/run.h"
-#include "kernbench/platform/run/run_of_spec.h"
 
 using namespace kernbench;
 
@@ -34,6 +33,11 @@ struct kernbench_port {
 struct kernbench_job {
   std::unique_ptr<Job> job;
   bool completed = false;
+};
+
+struct kernbench_record {
+  RunRecord found;
+  std::string verdict, json;
 };
 
 struct kernbench_platform {
@@ -56,6 +60,7 @@ class BadState : public std::runtime_error {
 
 struct Session {
   std::vector<std::unique_ptr<kernbench_platform>> platforms;
+  std::vector<std::unique_ptr<kernbench_record>> records;
   bool prepared = false;
   int depth = 0;  ///< of calls: 2 inside a callback
   std::thread::id thread;
@@ -166,6 +171,25 @@ kernbench_port& find(kernbench_port* handle) {
 
 kernbench_job& find(kernbench_job* handle) {
   return find(handle, &kernbench_platform::jobs, "job");
+}
+
+kernbench_record& find(kernbench_record* handle) {
+  for (const auto& r : session().records) {
+    if (r.get() == handle) return *r;
+  }
+  throw InputError("record: is none, or is destroyed");
+}
+
+/// The options of a command that has a table.
+spec::RunSpec spec_of(const std::string& command, const std::vector<std::pair<std::string, std::string>>& options) {
+  std::vector<std::string> words = {command};
+  for (const auto& [name, value] : options) words.push_back("--" + name + "=" + value);
+  const auto legal = spec::commands_with_tables();
+  if (std::find(legal.begin(), legal.end(), command) == legal.end())
+    throw InputError("command: found '" + command + "'; legal: " + joined(legal));
+  spec::RunSpec spec = spec::RunSpec::of_words(words);
+  if (!spec.given("format")) spec.set("format", "json");
+  return spec;
 }
 
 kernbench_platform& platform_of(const kernbench_job& job) {
@@ -550,16 +574,55 @@ int kernbench_run_kernel(kernbench_platform* platform, const char* kernel, const
     for (const auto& [name, value] : pairs(params, count, "params")) asked.add("param", name + "=" + value);
     if (pes) asked.set("pes", pes);
     if (verify != 0) asked.set("verify", "true");
-    RunOptions options = run_options(asked);
-    auto document = spec::RunDocument::of(asked, KERNBENCH_VERSION, asked.text("topology"), "");
-    resolve(document, *p.device, options);
-    RunReport r = run_kernel(*p.device, std::move(options));
-    r.document = std::move(document);
-    TextOutput json;
-    write_run_json(json, r);
-    p.report = json.str();
+    asked.set("format", "json");
+    const RunRecord r = run(asked, *p.device);
+    p.report = r.report();
     out = p.report.c_str();
-    if (!r.passed) throw RunError("kernel " + r.kernel + ": an output is wrong");
+    if (r.status != 0) throw RunError("kernel " + asked.text("kernel") + ": an output is wrong");
+  });
+}
+
+int kernbench_run(const char* command, const kernbench_pair* options, size_t count, kernbench_record** record) {
+  return call(Call::alone, [&] {
+    kernbench_record*& out = given(record, "record");
+    const spec::RunSpec spec = spec_of(text(command, "command"), pairs(options, count, "options"));
+    auto made = std::make_unique<kernbench_record>();
+    made->found = run(spec);
+    made->verdict = joined(made->found.verdict, "\n");
+    made->json = json_of(made->found, spec.text("format") == "json");
+    session().records.push_back(std::move(made));
+    out = session().records.back().get();
+    if (out->found.status != 0) throw RunError("an output, a race or a check is wrong");
+  });
+}
+
+int kernbench_record_figure(kernbench_record* record, const char* name, double* value) {
+  return call(Call::anywhere, [&] {
+    const FigureValue v = find(record).found.figure(text(name, "name"));
+    double& out = given(value, "value");
+    if (const auto* whole = std::get_if<int64_t>(&v)) {
+      out = static_cast<double>(*whole);
+    } else if (const auto* real = std::get_if<double>(&v)) {
+      out = *real;
+    } else {
+      throw InputError(std::string("name: found '") + name + "', which is no number of this run");
+    }
+  });
+}
+
+int kernbench_record_verdict(kernbench_record* record, const char** verdict) {
+  return call(Call::anywhere, [&] { given(verdict, "text") = find(record).verdict.c_str(); });
+}
+
+int kernbench_record_json(kernbench_record* record, const char** json) {
+  return call(Call::anywhere, [&] { given(json, "json") = find(record).json.c_str(); });
+}
+
+int kernbench_record_destroy(kernbench_record* record) {
+  return call(Call::anywhere, [&] {
+    auto& all = session().records;
+    const kernbench_record* r = &find(record);
+    all.erase(std::find_if(all.begin(), all.end(), [r](const auto& one) { return one.get() == r; }));
   });
 }
 

@@ -111,6 +111,24 @@ KERNBENCH_C_API int kernbench_job_verify(kernbench_job* job, int* passed);
 KERNBENCH_C_API int kernbench_run_kernel(kernbench_platform* platform, const char* kernel, const kernbench_pair* params,
                                          size_t count, const char* pes, int verify, const char** report);
 
+/* A run as a function: what the command line does, with all its options. `command`: run, model, traffic, pipeline,
+ * probe or collectives. `options`: {"topology", "small.yaml"}, {"verify", "true"} for a flag; an option that may be
+ * repeated stands there as often. It simulates in a process of its own: it may be called as often as wanted, with or
+ * without platforms, also when a simulation has begun. KERNBENCH_FAILED where an output is wrong, too; then there is a
+ * record. */
+typedef struct kernbench_record kernbench_record;
+KERNBENCH_C_API int kernbench_run(const char* command, const kernbench_pair* options, size_t count,
+                                  kernbench_record** record);
+/* A figure of `kernbench sweep --list-metrics` that is a number: "sim_ns", "energy_j". KERNBENCH_BAD_INPUT where the
+ * run has none of that name. */
+KERNBENCH_C_API int kernbench_record_figure(kernbench_record* record, const char* name, double* value);
+/* What bounds the run, a sentence a line, where the option explain or report was given; the record's. */
+KERNBENCH_C_API int kernbench_record_verdict(kernbench_record* record, const char** text);
+/* {"status", "told", "figures", "verdict", "wall_s", "report"}; the report is JSON unless the option format is another;
+ * the record's. */
+KERNBENCH_C_API int kernbench_record_json(kernbench_record* record, const char** json);
+KERNBENCH_C_API int kernbench_record_destroy(kernbench_record* record);
+
 /* Simulates for so long, all platforms: more than 0, and to at most 2^64 fs in all. */
 KERNBENCH_C_API int kernbench_advance(double ns);
 KERNBENCH_C_API int kernbench_now(double* ns);

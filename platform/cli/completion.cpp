@@ -6,7 +6,7 @@
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/tool/usage.h"
 #include "kernbench/platform/cli/help.h"
-#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/systemc_models/core/links.h"
 

@@ -12,7 +12,7 @@
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
@@ -265,6 +265,37 @@ void list_ops_as_json() {
   std::cout << text << "\n";
 }
 
+void list_options() {
+  for (const std::string_view command : spec::commands_with_tables()) {
+    for (const spec::Option& o : spec::table_of(command).options)
+      print_to(std::cout, "{} --{}: {}\n", command, o.name, o.help);
+  }
+}
+
+/// What each option's entry declares, by command.
+void list_options_as_json() {
+  constexpr const char* kTypes[] = {"flag", "text", "whole", "positive", "number"};
+  constexpr const char* kOften[] = {"once", "each", "named", "targets"};
+  constexpr const char* kFiles[] = {"none", "topology", "energy", "input", "written"};
+  constexpr const char* kRoles[] = {"decides", "shows", "works", "ends", "writes"};
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented);
+  w.open('{');
+  for (const std::string_view command : spec::commands_with_tables()) {
+    w.key(command).open('[');
+    for (const spec::Option& o : spec::table_of(command).options) {
+      w.open('{').field("name", o.name).field("help", o.help).field("form", o.form).field("initial", o.initial);
+      w.field("legal", o.legal).field("needs", o.needs).field("least", o.least).field("most", o.most);
+      w.field("type", kTypes[static_cast<int>(o.type)]).field("often", kOften[static_cast<int>(o.often)]);
+      w.field("file", kFiles[static_cast<int>(o.file)]).field("role", kRoles[static_cast<int>(o.role)]);
+      w.field("required", o.required).close('}');
+    }
+    w.close(']');
+  }
+  w.close('}');
+  std::cout << text << "\n";
+}
+
 void list_topologies() {
   for (const std::string& f : topologies()) std::cout << f << "\n";
 }
@@ -275,6 +306,7 @@ void list_as_json(const std::string& what) {
   if (what == "programs") list_runnable_as_json(ProgramRegistry::instance().all());
   if (what == "links") list_links_as_json();
   if (what == "ops") list_ops_as_json();
+  if (what == "options") list_options_as_json();
   if (what == "topologies") {
     std::string text;
     JsonWriter(text, JsonWriter::Layout::indented).value(topologies());
@@ -288,14 +320,17 @@ Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
   CLI::App* cmd =
-      app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes, ops");
-  cmd->add_option("what", *what, "kernels, programs, components, topologies, links or ops")
+      app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes, ops, options");
+  cmd->add_option("what", *what,
+                  "kernels, programs, components, topologies, links, ops, or options of the commands that simulate")
       ->required()
-      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "ops"}));
+      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "ops", "options"}));
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
-            const std::vector<Plugin> plugins = plugin_options->load();
+            SystemOptions loaded;
+            loaded.plugins = plugin_options->files;
+            const std::vector<Plugin> plugins = loaded.load_plugins();
             if (*format == "json") {
               list_as_json(*what);
               return 0;
@@ -306,6 +341,7 @@ Command add_list(CLI::App& app) {
             if (*what == "topologies") list_topologies();
             if (*what == "links") list_links();
             if (*what == "ops") list_ops();
+            if (*what == "options") list_options();
             return 0;
           }};
 }

@@ -4,17 +4,15 @@
 #include <systemc>
 
 #include "kernbench/phase2/io/logging.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/log_options.h"
 #include "kernbench/phase2/tool/standard_output.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/tool/version.h"
-#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/ends_of_kernels.h"
 #include "kernbench/platform/cli/help.h"
-#include "kernbench/platform/cli/signals.h"
+#include "kernbench/platform/entry/signals.h"
 
 namespace {
 
@@ -34,7 +32,7 @@ const auto told_before_sc_main = sc_core::sc_report_handler::set_handler(
 int run(const cli::Command& c) {
   try {
     const int status = c.run();
-    const std::string left = cli::thread_left_by_a_kernel();
+    const std::string left = thread_left_by_a_kernel();
     if (!left.empty()) throw RunError(left);
     return status;
   } catch (const topology::TopologyError& e) {
@@ -55,16 +53,13 @@ void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions&
 void set_up() {
   sc_core::sc_report_handler::set_handler(&warn_on_stderr);
   std::ios::sync_with_stdio(false);
-  cli::install_signal_handlers();
+  install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
 }
 
 using AddCommand = cli::Command (*)(CLI::App&);
 
-/// A child process writes to its original's log file.
-enum class Process { original, child };
-
-int command_line(int argc, const char* const* argv, const std::vector<AddCommand>& legal, Process process) {
+int command_line(int argc, const char* const* argv, const std::vector<AddCommand>& legal) {
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
   app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
@@ -82,11 +77,7 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
     cli::tell(cli::usage_fault(app, e));
     return 2;
   }
-  if (process == Process::child) {
-    logging::keep_stderr_to_warnings();  // the first line there tells why it failed
-  } else {
-    log.begin();
-  }
+  log.begin();
   for (const cli::Command& c : commands) {
     if (!c.app->parsed()) continue;
     const int status = cli::close_stdout(run(c));
@@ -98,16 +89,6 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
 
 }  // namespace
 
-int kernbench::cli::do_again(const std::vector<std::string>& words) {
-  install_signal_handlers();
-  std::vector<const char*> argv = {"kernbench"};
-  for (const std::string& w : words) argv.push_back(w.c_str());
-  // All of the commands' options take a tenth of a short run to make.
-  const auto& make = words.front() == "model" ? add_model : words.front() == "probe" ? add_probe : add_run;
-  return run_command("kernbench",
-                     [&] { return command_line(static_cast<int>(argv.size()), argv.data(), {make}, Process::child); });
-}
-
 int sc_main(int argc, char** argv) {
   (void)banner_off;
   sc_core::sc_report_handler::set_handler(told_before_sc_main);
@@ -117,7 +98,6 @@ int sc_main(int argc, char** argv) {
                         {cli::add_run, cli::add_model, cli::add_replay, cli::add_probe, cli::add_traffic,
                          cli::add_pipeline, cli::add_topology, cli::add_collectives, cli::add_sweep, cli::add_serve,
                          cli::add_tune, cli::add_list, cli::add_web, cli::add_whatif, cli::add_diff, cli::add_report,
-                         cli::add_completion, cli::add_complete, cli::add_man},
-                        Process::original);
+                         cli::add_completion, cli::add_complete, cli::add_man});
   });
 }

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/usage.h"
-#include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/help.h"
 
 namespace kernbench::cli {

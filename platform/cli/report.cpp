@@ -8,8 +8,6 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/model_options.h"
-#include "kernbench/platform/cli/run_command.h"
 #include "kernbench/platform/cli/spec_options.h"
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/study/diff/run_diff.h"
@@ -25,15 +23,14 @@ struct ReportOptions {
   std::vector<std::string> max_time, max_wall;
 };
 
-/// The command that a log's configuration tells of.
-RunCommand command_of(const Json& configuration) {
-  RunCommand r;
-  r.spec = json_field(configuration, "run",
-                      [&](const Json& run) { return spec::options_of(json_text(run), &r.topology_text); });
-  if (r.topology_text.empty()) throw JsonFault("run: topology: 'text' is missing");
+/// The run that a log's configuration tells of.
+spec::RunSpec spec_of(const Json& configuration, std::string* topology_text) {
+  spec::RunSpec r = json_field(configuration, "run",
+                               [&](const Json& run) { return spec::options_of(json_text(run), topology_text); });
+  if (topology_text->empty()) throw JsonFault("run: topology: 'text' is missing");
   // What bounds a run does not depend on what its outputs are compared with.
   for (const char* option : {"verify", "expected", "debug-verify", "check-races", "corrupt", "isa"})
-    r.spec.list(option).clear();
+    r.list(option).clear();
   return r;
 }
 
@@ -64,27 +61,25 @@ int report(const ReportOptions& o) {
     const OpLogContents log = read_op_log(o.log);
     RunFile logged;
     logged.name = o.log;
-    RunCommand command;
+    spec::RunSpec run;
+    std::string topology_text;
     try {
       logged.begin(log.header);
       for (const OpRecord& r : log.records) logged.add(r);
-      command = command_of(parse_json<Json>(log.header.configuration));
+      run = spec_of(parse_json<Json>(log.header.configuration), &topology_text);
     } catch (const JsonFault& e) {
       throw InputError(
           fmt::format("{}: configuration: {}; a log of `kernbench run` or `model` can be reported", o.log, e.what()));
     }
-    if (command.spec.table().command == "model") command.own = make_model_program(command.spec);
     // A log comes from elsewhere: it does not say what code is run.
-    command.spec.list("plugin") = o.plugins.files;
-    command.spec.set("format", o.format);
-    command.spec.set("explain", "true");
-    command.spec.set("report",
-                     o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
-    command.spec.list("max-wall") = o.max_wall;
-    if (!o.max_time.empty()) command.spec.list("max-time") = o.max_time;
+    run.list("plugin") = o.plugins.files;
+    run.set("format", o.format);
+    run.set("explain", "true");
+    run.set("report", o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
+    run.list("max-wall") = o.max_wall;
+    if (!o.max_time.empty()) run.list("max-time") = o.max_time;
     const auto again = std::make_shared<Ops>("the run done again");
-    command.watcher = again;
-    const int status = run(command);
+    const int status = simulate(run, topology_text, again);
     if (!log.complete) tell(fmt::format("kernbench: {}: was cut off; the report is of the whole run", o.log));
     return status != 0 || (log.complete && !same_run(logged, again->run)) ? 1 : 0;
   } catch (const OpLogError& e) {

@@ -1,15 +1,132 @@
+// The commands that simulate: each is the function run() (platform/entry/run.h) for its own table of options.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "kernbench/phase2/text/forms.h"
+#include "kernbench/phase2/tool/faults.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/run_command.h"
+#include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/cli/spec_options.h"
+#include "kernbench/platform/entry/run.h"
+#include "kernbench/platform/run/spec/run_document.h"
+#include "kernbench/platform/work/collective_table.h"
 
 namespace kernbench::cli {
+namespace {
+
+constexpr const char* kChecksHelp =
+    "Checks, made in every run and summed up in its last line (docs/probe.md):\n"
+    "  laws of the model, exit status 1 if one fails:\n"
+    "    formula     alone, a transaction takes its closed form and waits for nothing\n"
+    "    parts       overhead, drain, wire, store-and-forward and queueing sum to the latency\n"
+    "    hops        so do the nodes and edges of its way\n"
+    "    read-write  over links alike in both directions a read takes as long as a write, each without its\n"
+    "                store-and-forward (not with --links flit)\n"
+    "    size        more bytes never take less time (--sweep)\n"
+    "    peak        PEs never get more than memories and links can give (--saturate)\n"
+    "  expectations of a sound machine, exit status 1 if one fails and --check is given:\n"
+    "    distance    of HBM slices, the one farther away in mm and hops is not reached earlier\n"
+    "    best-worst  the fastest slice is faster than the slowest, where distances differ\n"
+    "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares leave a fifth\n"
+    "                of every link before the memory to spare (--saturate with --links flit)";
+
+struct Simulation {
+  CLI::App* command;
+  std::shared_ptr<spec::RunSpec> spec;
+};
+
+Simulation add_simulation(CLI::App& app, const char* name, const char* help) {
+  const Simulation s{app.add_subcommand(name, help), std::make_shared<spec::RunSpec>(spec::table_of(name))};
+  add_options(*s.command, *s.spec);
+  return s;
+}
+
+/// The table is written as it grows, but for JSON, which names the run first.
+int collectives(const spec::RunSpec& spec) {
+  const bool grows = spec.text("format") != "json";
+  std::optional<RowWriter> table;  // nothing stands on stdout before the input is known to be good
+  Progress progress;
+  size_t rows = 0;
+  RunHooks hooks = hooks_with(progress);
+  hooks.watch = {};
+  hooks.row = [&](const CollectiveRow& row, size_t of) {
+    progress.clear();
+    if (grows && !table)
+      table.emplace(collective_writer(std::cout, spec.text("format"), spec::RunDocument()));
+    if (grows) table->row(row);
+    progress.show(fmt::format("{} of {} done", ++rows, of));
+  };
+  const RunRecord r = run_here(spec, hooks);
+  progress.clear();
+  if (!grows) r.write(std::cout);
+  return r.status;
+}
+
+}  // namespace
+
+RunHooks hooks_with(Progress& progress) {
+  RunHooks hooks;
+  hooks.tell = [&progress](const std::string& line) {
+    progress.clear();
+    tell(line);
+  };
+  hooks.watch = [&progress](Timeline& timeline) {
+    progress.watch(timeline);
+    return nullptr;
+  };
+  hooks.on_replay_progress = progress.replay_observer();
+  return hooks;
+}
+
+int simulate(const spec::RunSpec& spec, const std::string& topology_text, std::shared_ptr<OpLogSink> log) {
+  Progress progress;
+  RunHooks hooks = hooks_with(progress);
+  hooks.topology_text = topology_text;
+  hooks.log = std::move(log);
+  const RunRecord r = run_here(spec, hooks);
+  progress.clear();
+  r.write(std::cout);
+  return r.status;
+}
+
+namespace {
+
+Command simulation(CLI::App& app, const char* name, const char* help) {
+  const Simulation s = add_simulation(app, name, help);
+  return {s.command, [spec = s.spec] { return simulate(*spec); }};
+}
+
+}  // namespace
 
 Command add_run(CLI::App& app) {
-  auto o = std::make_shared<RunCommand>();
-  CLI::App* cmd =
-      app.add_subcommand("run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
-  add_options(*cmd, o->spec);
-  return {cmd, [o] { return run(*o); }};
+  return simulation(app, "run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
+}
+
+Command add_model(CLI::App& app) {
+  return simulation(app, "model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
+}
+
+Command add_traffic(CLI::App& app) {
+  return simulation(app, "traffic", "Play memory requests on a system and print each one's times");
+}
+
+Command add_pipeline(CLI::App& app) {
+  return simulation(app, "pipeline", "Play composites, simple commands and programs of calls on PEs, timing only");
+}
+
+Command add_probe(CLI::App& app) {
+  const Command c = simulation(app, "probe", "Send transactions through an idle system and show where their time goes");
+  c.app->footer(kChecksHelp);
+  return c;
+}
+
+Command add_collectives(CLI::App& app) {
+  const Simulation s =
+      add_simulation(app, "collectives", "How long collectives take, size by size, as nccl-tests tells it");
+  return {s.command, [spec = s.spec] { return collectives(*spec); }};
 }
 
 }  // namespace kernbench::cli

@@ -2,14 +2,12 @@
 
 #include <memory>
 
+#include "kernbench/phase2/io/output_files.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/tool/output_files.h"
-#include "kernbench/phase2/tool/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
-#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"
-#include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/study/sweep/server.h"
 #include "kernbench/platform/study/sweep/store.h"
 
@@ -27,7 +25,7 @@ int serve_points(ServeCommand& c) {
   if (!c.command.empty()) c.options.base = c.command;
   c.options.version = version();
   if (!c.options.store.empty()) OutputFiles().add_all("--store", sweep::Store::files(c.options.store));
-  sweep::serve(c.options, STDIN_FILENO, STDOUT_FILENO, {do_again, point_file});
+  sweep::serve(c.options, STDIN_FILENO, STDOUT_FILENO);
   return 0;
 }
 

@@ -7,19 +7,16 @@
 #include <iostream>
 #include <memory>
 
+#include "kernbench/phase2/io/output_files.h"
 #include "kernbench/phase2/io/whole_file.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
-#include "kernbench/phase2/tool/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
-#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"
-#include "kernbench/platform/cli/shared_systems.h"
 #include "kernbench/platform/cli/sweep_shards.h"
-#include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/study/sweep/store.h"
 #include "kernbench/platform/study/sweep/table_database.h"
 
@@ -73,9 +70,6 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   choose_shard(c.shard, o);
   o.plan = c.plan.plan("sweep", c.command);
   sweep::SweepHooks hooks;
-  hooks.work = do_again;
-  hooks.worked = share_system;
-  hooks.find_file = point_file;
   if (!c.emit.engine.empty()) {
     emit_sweep(words, c.emit, o, hooks);
     return 0;

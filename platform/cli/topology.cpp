@@ -10,12 +10,12 @@ namespace kernbench::cli {
 
 Command add_topology(CLI::App& app) {
   struct Options {
-    TopologyOptions topology;
+    SystemOptions topology;
     std::string format, view, id;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("topology", "Compile a system and show it");
-  o->topology.add_to(*cmd, true);
+  add_system(*cmd, o->topology);
   cmd->add_option("--view", o->view, "what a drawing shows: tray, sip, cube, pe or flat (every node)")
       ->check(CLI::IsMember({"tray", "sip", "cube", "pe", "flat"}));
   cmd->add_option("--id", o->id, "which SIP, cube or PE a drawing shows; the first where not given")->type_name("ID");

@@ -4,16 +4,14 @@
 #include <memory>
 
 #include "kernbench/kernel_api/registry.h"
+#include "kernbench/phase2/io/output_files.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/tool/output_files.h"
 #include "kernbench/phase2/tool/progress_line.h"
-#include "kernbench/phase2/tool/version.h"
 #include "kernbench/phase2/tool/whole_number.h"
-#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/plan_options.h"
-#include "kernbench/platform/cli/topology_places.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/study/sweep/shrinking.h"
 #include "kernbench/platform/study/sweep/store.h"
@@ -29,7 +27,7 @@ sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
   for (const char* choice : {"pes", "device", "ranks"}) {
     if (run.text(choice) != spec::option(choice).initial) return s;
   }
-  const topology::Graph graph = TopologyOptions(run).compile();
+  const topology::Graph graph = SystemOptions(run).compile();
   for (const ParamSpec& p : KernelRegistry::instance().at(run.text("kernel")).params) {
     if (!p.split_over_pes) continue;
     s.param = p.name;
@@ -79,9 +77,7 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
   if (!o.store.empty()) OutputFiles().add_all("--store", sweep::Store::files(o.store));
   ProgressLine progress;
   sweep::TuneHooks hooks;
-  hooks.work = do_again;
   hooks.describe = describe;
-  hooks.find_file = point_file;
   hooks.tell = [&](const std::string& line) {
     progress.clear();
     tell("kernbench: " + line);

@@ -8,7 +8,6 @@
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
-#include "kernbench/platform/cli/command_line.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/study/what_if/remedies.h"
 #include "kernbench/platform/study/what_if/what_if.h"
@@ -19,17 +18,14 @@ namespace {
 
 /// Changes of one thing each in the place of parts that are twice and half as fast.
 int remedies(const WhatIfOptions& o, const std::string& format) {
-  const auto run = spec::RunSpec::of_words(o.command, "whatif");
-  TopologyOptions topology(run);
-  topology.plugins.load();
   std::vector<SingleChange> changes;
   try {
-    changes = single_changes(topology.compile(), component_catalog(), run);
+    changes = single_changes(SystemOptions(o.run).compile(), component_catalog(), o.run);
   } catch (const BadParam& e) {
     throw InputError(e.what());
   }
   ProgressLine progress;
-  const Remedies found = find_remedies(run, changes, o.jobs, o.work, [&](size_t done, size_t of) {
+  const Remedies found = find_remedies(o.run, changes, o.jobs, o.run_each, [&](size_t done, size_t of) {
     progress.show(fmt::format("simulated {} of {}", done, of));
   });
   progress.clear();
@@ -66,6 +62,7 @@ Command add_whatif(CLI::App& app) {
   auto format = std::make_shared<std::string>();
   auto svg = std::make_shared<std::string>();
   auto single = std::make_shared<bool>(false);
+  auto command = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = app.add_subcommand(
       "whatif", "Do a run again with each part of the machine twice and half as fast: what would help, and how much");
   cmd->add_option("--part", o->parts, "only these parts, as --scale names them (repeatable)")
@@ -81,14 +78,14 @@ Command add_whatif(CLI::App& app) {
       ->capture_default_str();
   cmd->add_option("--svg", *svg, "a tornado plot")->type_name("FILE.svg");
   add_format(*cmd, *format, {"text", "csv", "json"});
-  cmd->add_option("command", o->command, "behind --: run or model, with its options")->required();
+  cmd->add_option("command", *command, "behind --: run or model, with its options")->required();
   cmd->footer(
       "kernbench whatif -- run --topology small.yaml --kernel gemm\n"
       "kernbench whatif --remedies -- run --topology small.yaml --kernel gemm\n"
       "What saves most stands first; the last row is the pair of the best two. docs/insight.md");
-  return {cmd, [o, format, svg, single] {
-            o->work = do_again;
-            check_command(*o);
+  return {cmd, [o, format, svg, single, command] {
+            o->run_each = run_each;
+            o->run = run_of_command(*command);
             if (!*single) return whatif(*o, *format, *svg);
             if (!o->parts.empty() || !o->simulate || !svg->empty())
               throw InputError("--remedies: found beside --part, --predict or --svg, which are of parts; legal: alone");

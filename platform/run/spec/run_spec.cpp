@@ -461,8 +461,23 @@ std::vector<Table> tables() {
 
 }  // namespace
 
-const Table& table_of(std::string_view command) {
+namespace {
+
+const std::vector<Table>& all_tables() {
   static const std::vector<Table> all = tables();
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string_view> commands_with_tables() {
+  std::vector<std::string_view> names;
+  for (const Table& t : all_tables()) names.push_back(t.command);
+  return names;
+}
+
+const Table& table_of(std::string_view command) {
+  const std::vector<Table>& all = all_tables();
   const auto it = std::find_if(all.begin(), all.end(), [&](const Table& t) { return t.command == command; });
   if (it == all.end()) throw std::logic_error("no command with a table: " + std::string(command));
   return *it;
@@ -535,6 +550,51 @@ std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view
   return named_values("--" + std::string(name), list(name), o.form, o.often == Often::named);
 }
 
+std::string value_fault(const Option& o, const std::string& value) {
+  if (o.type == Type::flag) {
+    const bool legal = value.empty() || value == "true" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
+    return legal ? "" : value + " not in {" + (o.legal.empty() ? "" : joined(o.legal, ",") + ",") + "true}";
+  }
+  if (!o.legal.empty() && std::find(o.legal.begin(), o.legal.end(), value) == o.legal.end())
+    return value + " not in {" + joined(o.legal, ",") + "}";
+  const auto parsed = [&](auto& number) {
+    const char* end = value.data() + value.size();
+    const auto r = std::from_chars(value.data(), end, number);
+    return r.ec == std::errc() && r.ptr == end;
+  };
+  uint64_t whole = 0;
+  double real = 0;
+  if (o.type == Type::whole) {
+    const auto least = static_cast<uint64_t>(o.least),
+               most = o.most < kMost64 ? static_cast<uint64_t>(o.most) : ~uint64_t{0};
+    // Decimal digits and nothing else: 010 is taken for another number elsewhere.
+    if (!parsed(whole) || (value.size() > 1 && value[0] == '0') || whole < least || whole > most)
+      return fmt::format("found {}, expected a whole number from {} to {}", in_quotes(value), least, most);
+  }
+  if (o.type == Type::positive && !(parsed(real) && real > 0 && real <= o.most)) {
+    std::string most;
+    append_shortest(most, o.most);
+    return fmt::format("found {}, expected a number above 0, up to {}", in_quotes(value), most);
+  }
+  return "";
+}
+
+void RunSpec::check() const {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const Option& o = table_->options[i];
+    const auto refuse = [&](const std::string& fault) {
+      throw InputError(fmt::format("kernbench: --{}{}", o.name, fault));
+    };
+    if (o.required && values_[i].empty()) refuse(" is required");
+    if (o.often == Often::once && values_[i].size() > 1)
+      refuse(fmt::format(": At Most 1 required but received {}", values_[i].size()));
+    for (const std::string& v : values_[i]) {
+      if (o.file != File::none && v.empty()) refuse(": found '', expected the name of a file");
+      if (const std::string fault = value_fault(o, v); !fault.empty()) refuse(": " + fault);
+    }
+  }
+}
+
 void RunSpec::check_needs() const {
   for (const Option& o : table_->options) {
     const auto has = [&](std::string_view needed) { return given(needed); };
@@ -545,28 +605,47 @@ void RunSpec::check_needs() const {
 
 RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::string& who) {
   RunSpec run(table_of(words.at(0)));
+  const std::string command = "kernbench " + words[0];
+  const auto unknown = [&](const std::string& word, bool dashed) {
+    if (!who.empty()) throw InputError(fmt::format("{}: found {}, no option of {}", who, in_quotes(word), words[0]));
+    if (!dashed)
+      throw InputError(fmt::format("{}: found {}, which belongs to no option; {} --help lists the legal ones", command,
+                                   in_quotes(word), command));
+    std::vector<std::string> legal;
+    for (const Option& o : run.table().options) legal.push_back("--" + std::string(o.name));
+    const std::string name = word.substr(0, word.find('='));
+    throw InputError(fmt::format("{}: unknown option {}{} {} --help lists the legal ones", command, in_quotes(name),
+                                 did_you_mean(name, legal), command));
+  };
+  const Option* several = nullptr;  // which takes more words
   for (size_t i = 1; i < words.size(); ++i) {
     const bool dashed = words[i].compare(0, 2, "--") == 0;
     const size_t equals = dashed ? words[i].find('=') : std::string::npos;
+    if (!dashed && several) {
+      run.add(several->name, words[i]);
+      continue;
+    }
     const std::string name =
         dashed ? words[i].substr(2, std::min(equals, words[i].size()) - 2) : std::string(run.table().positional);
     const Option* o = run.table().find(name);
-    if (!o) throw InputError(fmt::format("{}: found {}, no option of {}", who, in_quotes(words[i]), words[0]));
+    if (!o) unknown(words[i], dashed);
+    several = dashed && (o->often == Often::each || o->often == Often::named) ? o : nullptr;
     if (!dashed) {
       run.add(name, words[i]);
       continue;
     }
     if (o->type == Type::flag) {
       const std::string value = equals == std::string::npos ? "true" : words[i].substr(equals + 1);
-      if (value != "true" && std::find(o->legal.begin(), o->legal.end(), value) == o->legal.end())
-        throw InputError(fmt::format("{}: found {}; legal: --{}", who, in_quotes(words[i]), name));
+      if (const std::string fault = value_fault(*o, value); !fault.empty())
+        throw InputError(fmt::format("{}: --{}: {}", who.empty() ? "kernbench" : who, name, fault));
       run.set(name, value);
     } else if (equals != std::string::npos) {
       run.add(name, words[i].substr(equals + 1));
     } else if (++i < words.size()) {
       run.add(name, words[i]);
     } else {
-      throw InputError(fmt::format("{}: found --{} without a value", who, name));
+      throw InputError(who.empty() ? fmt::format("kernbench: --{}: 1 required {} missing", name, o->form)
+                                   : fmt::format("{}: found --{} without a value", who, name));
     }
   }
   return run;

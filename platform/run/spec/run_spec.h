@@ -54,6 +54,9 @@ struct Option {
   bool is_of_points() const { return role == Role::decides || role == Role::shows || role == Role::works; }
 };
 
+/// What is wrong with a value of the option, behind "--name: "; empty: nothing that can be said without the run.
+std::string value_fault(const Option&, const std::string& value);
+
 /// The options of a command, in the order in which --help and reports name them.
 struct Table {
   std::string_view command;
@@ -68,6 +71,8 @@ struct Table {
 };
 /// Of `run`, `model`, `traffic`, `pipeline`, `probe` or `collectives`. std::logic_error for another command.
 const Table& table_of(std::string_view command);
+/// The commands that have one.
+std::vector<std::string_view> commands_with_tables();
 /// Whether it is a command whose report has a run's figures, which stores keep, tuners compare and logs tell of: `run`
 /// or `model`.
 bool is_run(std::string_view command);
@@ -84,8 +89,9 @@ class RunSpec {
   explicit RunSpec(const Table& table) : table_(&table), values_(table.options.size()) {}
   const Table& table() const { return *table_; }
   /// From a command line: the command, which has a table, then --name VALUE, --name=VALUE, --flag, or the value of the
-  /// table's positional option. InputError for others, `who` in front.
-  static RunSpec of_words(const std::vector<std::string>& words, const std::string& who);
+  /// table's positional option. InputError for others, `who` in front; without it as the command line says it. Values
+  /// are not checked: check().
+  static RunSpec of_words(const std::vector<std::string>& words, const std::string& who = "");
 
   bool given(std::string_view name) const { return !list(name).empty(); }
   bool flag(std::string_view name) const { return given(name); }
@@ -103,6 +109,9 @@ class RunSpec {
   std::vector<std::pair<std::string, std::string>> named(std::string_view name) const;
   /// InputError where one is given without what it needs.
   void check_needs() const;
+  /// InputError, as the command line says it, for a value that is not legal, one too many, or a required one that is
+  /// missing.
+  void check() const;
 
   /// Instead of what it was.
   void set(std::string_view name, std::string value) { list(name) = {std::move(value)}; }

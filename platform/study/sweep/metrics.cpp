@@ -56,18 +56,6 @@ bool needs_explain(const std::vector<Objective>& by) {
                      [](const Objective& o) { return metric(o.metric, "--metric").of == Metric::Of::explained_run; });
 }
 
-Json metrics_of(const Json& report) {
-  Json found = Json::object();
-  json_field(report, "figures", [&](const Json& all) {
-    if (!all.is_object()) throw JsonFault("found " + shown(all) + ", expected an object");
-    for (const auto& [name, value] : all.items()) {
-      if (!value.is_null()) found[name] = value;
-    }
-    return 0;
-  });
-  return found;
-}
-
 Cell cell_of(const Json& v) {
   if (v.is_null()) return {};
   if (v.is_boolean()) return v.get<bool>();

@@ -30,10 +30,6 @@ struct Objective {
 /// Whether one of them is of runs with --explain.
 bool needs_explain(const std::vector<Objective>&);
 
-/// The metrics of a run by their names, those that it has: nothing of wall time. JsonFault for a report of another
-/// form.
-nlohmann::json metrics_of(const nlohmann::json& report);
-
 using Cell = FigureValue;
 Cell cell_of(const nlohmann::json&);
 /// A whole number, a number, or the text itself, all of which it is.

@@ -41,7 +41,7 @@ std::vector<PointQueue::Done> PointQueue::start_some() {
     if (claim == Store::Claim::done) done.push_back({id, *o_.store->find(o_.key(id), true), Done::How::stored});
     if (claim != Store::Claim::mine) continue;
     try {
-      workers_.start(id, [&] { return o_.work(worker_words(words, o_.jobs)); });
+      workers_.start(id, [&] { return simulate_point(words, o_.jobs); });
     } catch (const RunError& e) {
       if (o_.store) keys_at_work_.erase(o_.key(id));
       done.push_back({id, {1, e.what(), nullptr, 0}, Done::How::not_started});

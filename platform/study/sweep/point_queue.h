@@ -11,21 +11,20 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/study/sweep/axis.h"
 #include "kernbench/platform/study/sweep/store.h"
-#include "kernbench/platform/run/child/child_pool.h"
 
 namespace kernbench::sweep {
 
 class PointQueue {
  public:
   struct Options {
-    std::function<int(const Words&)> work;  ///< a command line of kernbench, in a copy of this process
-    size_t jobs = 1;                        ///< points at a time
-    double timeout_s = 0;                   ///< of a point; 0: none
-    bool spared = false;                    ///< SIGINT, which a terminal sends to all, does not end points
-    bool runs = true;                       ///< or probes
-    unsigned retries = 0;                   ///< of a point that a signal or the timeout ended
+    size_t jobs = 1;       ///< points at a time
+    double timeout_s = 0;  ///< of a point; 0: none
+    bool spared = false;   ///< SIGINT, which a terminal sends to all, does not end points
+    bool runs = true;      ///< or probes
+    unsigned retries = 0;  ///< of a point that a signal or the timeout ended
     Store* store = nullptr;
     std::function<Words(size_t id)> words;      ///< a point's command line
     std::function<std::string(size_t id)> key;  ///< its key in the store

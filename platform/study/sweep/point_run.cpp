@@ -1,15 +1,24 @@
 #include "kernbench/platform/study/sweep/point_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/entry/child_run.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/run/spec/shell_words.h"
-#include "kernbench/platform/study/sweep/metrics.h"
 
 namespace kernbench::sweep {
+namespace {
+
+nlohmann::json json_of(std::monostate) {
+  return nullptr;
+}
+template <class T>
+nlohmann::json json_of(const T& v) {
+  return v;
+}
+
+}  // namespace
 
 std::string command_text(const Words& words) {
   return "kernbench" + spec::shell_words(words);
@@ -24,29 +33,32 @@ Words explained(Words words) {
   return words;
 }
 
-Words worker_words(Words point, size_t jobs) {
-  const bool threads = std::find(point.begin(), point.end(), "--threads") != point.end();
-  const bool run = !point.empty() && spec::is_run(point[0]);
-  point.insert(point.end(), {"--format", "json"});
-  if (run && jobs > 1 && !threads) point.insert(point.end(), {"--threads", "1"});
-  return point;
+int simulate_point(const Words& point, size_t jobs) {
+  const bool run = spec::is_run(point[0]);
+  const auto spec = [&] {
+    spec::RunSpec asked = spec::RunSpec::of_words(point);
+    if (!run) asked.set("format", "json");
+    if (run && jobs > 1 && !asked.given("threads")) asked.set("threads", "1");
+    return asked;
+  };
+  return simulate_in_copy(spec, !run);
 }
 
 PointResult result_of(const ChildPool::Ended& e, double timeout_s, bool run) {
+  const RunRecord record = record_of(e, timeout_s);
   PointResult r;
-  r.status = e.status;
-  r.error = e.err.substr(0, e.err.find('\n'));
-  if (e.status == ChildPool::kTookTooLong) r.error = fmt::format("took longer than {} s", timeout_s);
-  if (e.status > 128 && r.error.empty()) r.error = fmt::format("ended by signal {}", e.status - 128);
-  // A run that failed its verification has times all the same; one that crashed may have left half a text.
-  if (e.status > 1 || e.out.empty()) return r;
-  try {
-    auto report = parse_json<nlohmann::json>(e.out);
-    if (run) r.wall_s = json_field_or<double>(report, "wall_s", 0);
-    if (run) r.run = json_field(report, "run", [](const nlohmann::json& document) { return json_text(document); });
-    r.metrics = run ? metrics_of(report) : json_field(report, "cases", [](const nlohmann::json& rows) { return rows; });
-  } catch (const JsonFault& fault) {  // what a kernel prints stands among it
-    return {1, std::string("its report: ") + fault.what(), nullptr, 0, ""};
+  r.status = record.status;
+  r.error = record.first_line();
+  if (!record.faults.empty()) return r;
+  r.wall_s = record.wall_s;
+  if (run) {
+    r.run = record.document;
+    r.metrics = nlohmann::json::object();
+    for (const auto& [name, value] : record.figures) {
+      std::visit([&, &key = name](const auto& v) { r.metrics[key] = json_of(v); }, value);
+    }
+  } else {
+    r.metrics = parse_json<nlohmann::json>(record.report()).at("cases");
   }
   return r;
 }

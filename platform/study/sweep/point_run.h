@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/study/sweep/axis.h"
 #include "kernbench/platform/study/sweep/store.h"
-#include "kernbench/platform/run/child/child_pool.h"
 
 namespace kernbench::sweep {
 
@@ -17,11 +17,11 @@ bool is_explained(const Words&);
 /// The same run with it.
 Words explained(Words);
 
-/// With what every point is given: a report as JSON and, among `jobs` points at a time, one thread unless it has its
-/// own: the processors are shared already, and results do not depend on threads.
-Words worker_words(Words point, size_t jobs);
+/// The work of a copy of this process: simulates the point. Among `jobs` points at a time it has one thread unless it
+/// names a number: the processors are shared already, and results do not depend on threads.
+int simulate_point(const Words& point, size_t jobs);
 
-/// What it wrote to stdout is its report; where it is none, as other things stand among it, the point has failed.
+/// What came of it.
 PointResult result_of(const ChildPool::Ended&, double timeout_s, bool run);
 
 }  // namespace kernbench::sweep

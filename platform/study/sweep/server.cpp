@@ -13,12 +13,14 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/entry/topology_places.h"
+#include "kernbench/platform/run/child/child_pool.h"
+#include "kernbench/platform/run/child/line_input.h"
 #include "kernbench/platform/run/spec/run_spec.h"
+#include "kernbench/platform/study/sweep/point_key.h"
 #include "kernbench/platform/study/sweep/point_queue.h"
 #include "kernbench/platform/study/sweep/request.h"
 #include "kernbench/platform/study/sweep/store.h"
-#include "kernbench/platform/run/child/child_pool.h"
-#include "kernbench/platform/run/child/line_input.h"
 #include "kernbench/platform/topology/graph/faults.h"
 
 namespace kernbench::sweep {
@@ -29,9 +31,8 @@ constexpr size_t kMostUnread = 65536;  // bytes of answers beyond which no reque
 
 class Server {
  public:
-  Server(const ServeOptions& o, int in, int out, const ServeHooks& hooks)
+  Server(const ServeOptions& o, int in, int out)
       : o_(o),
-        hooks_(hooks),
         jobs_(processes(o.jobs)),
         in_(in, kLongestLine),
         out_(out),
@@ -69,7 +70,6 @@ class Server {
 
   PointQueue::Options queue_options() {
     PointQueue::Options o;
-    o.work = hooks_.work;
     o.jobs = jobs_;
     o.timeout_s = o_.timeout_s;
     o.spared = true;
@@ -103,7 +103,7 @@ class Server {
     Asked asked{std::move(r.id), std::move(r.words), ""};
     try {
       // Files may be others by the next request.
-      if (store_) asked.key = PointKeys(o_.version, hooks_.find_file).key(asked.words);
+      if (store_) asked.key = PointKeys(o_.version, point_file).key(asked.words);
     } catch (const InputError& e) {
       return finish(asked, {2, e.what(), nullptr, 0}, false);
     } catch (const topology::TopologyError& e) {
@@ -144,7 +144,6 @@ class Server {
   }
 
   const ServeOptions& o_;
-  const ServeHooks& hooks_;
   const size_t jobs_;
   LineInput in_;
   const int out_;
@@ -160,12 +159,12 @@ class Server {
 
 }  // namespace
 
-void serve(const ServeOptions& options, int in, int out, const ServeHooks& hooks) {
+void serve(const ServeOptions& options, int in, int out) {
   if (options.base.empty() || !spec::is_run(options.base[0]))
     throw InputError("serve: found " + in_quotes(options.base.empty() ? "" : options.base[0]) +
                      ", expected run or model with its options");
   signal(SIGPIPE, SIG_IGN);  // write() says it
-  Server(options, in, out, hooks).run();
+  Server(options, in, out).run();
 }
 
 }  // namespace kernbench::sweep

@@ -1,10 +1,9 @@
 // `kernbench serve`: points asked for and answered as lines of JSON, for optimisers (docs/optimisers.md).
 #pragma once
 
-#include <functional>
 #include <string>
 
-#include "kernbench/platform/study/sweep/point_key.h"
+#include "kernbench/platform/study/sweep/axis.h"
 
 namespace kernbench::sweep {
 
@@ -16,13 +15,8 @@ struct ServeOptions {
   double timeout_s = 0;  ///< of a point; 0: none
 };
 
-struct ServeHooks {
-  std::function<int(const Words&)> work;  ///< a command line of kernbench, in a copy of this process
-  PointKeys::FindFile find_file;
-};
-
 /// Answers the requests that come by descriptor `in`, in the order in which they end, until there are no more or nobody
 /// reads `out`. InputError for options that make no service; Stopped where a signal came, behind the points at work.
-void serve(const ServeOptions&, int in, int out, const ServeHooks&);
+void serve(const ServeOptions&, int in, int out);
 
 }  // namespace kernbench::sweep

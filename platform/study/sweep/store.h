@@ -14,7 +14,7 @@ namespace kernbench::sweep {
 struct PointResult {
   int status = 0;          ///< exit status; 128 + the signal that ended it; 124: it took longer than it may
   std::string error;       ///< the first line on stderr
-  nlohmann::json metrics;  ///< metrics_of() of a run, the list of a probe's results; null where it failed
+  nlohmann::json metrics;  ///< the figures of a run, the list of a probe's results; null where it failed
   double wall_s = 0;       ///< of the simulation
   std::string run = {};    ///< which run it was, as JSON (spec/run_document.h); empty: it came to no report
   /// It would come out the same again: neither a signal nor the clock nor a want of memory ended it.

@@ -11,9 +11,12 @@
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/entry/system.h"
+#include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/study/sweep/page.h"
 #include "kernbench/platform/study/sweep/plot.h"
+#include "kernbench/platform/study/sweep/point_key.h"
 #include "kernbench/platform/study/sweep/point_queue.h"
 #include "kernbench/platform/study/sweep/point_run.h"
 #include "kernbench/platform/study/sweep/progress_file.h"
@@ -138,7 +141,7 @@ class Sweep {
     same_as_.resize(points_.size());
     std::iota(same_as_.begin(), same_as_.end(), size_t{0});
     if (o_.store.empty()) return;
-    PointKeys keys(o_.version, hooks_.find_file);
+    PointKeys keys(o_.version, point_file);
     std::map<std::string, size_t> first;
     for (size_t i = 0; i < points_.size(); ++i) {
       keys_.push_back(keys.key(words_of(i)));
@@ -181,7 +184,6 @@ class Sweep {
 
   PointQueue::Options queue_options() const {
     PointQueue::Options o;
-    o.work = hooks_.work;
     o.jobs = processes(o_.jobs);
     o.timeout_s = o_.timeout_s;
     o.spared = store_ != nullptr;
@@ -196,7 +198,7 @@ class Sweep {
   void take(PointQueue::Done& d) {
     if (d.how == PointQueue::Done::How::simulated) {
       ++simulated_;
-      if (d.result.status == 0 && hooks_.worked) hooks_.worked(words_of(d.id));
+      if (d.result.status == 0) share_system(spec::RunSpec::of_words(words_of(d.id)));
     }
     results_[d.id] = std::move(d.result);
   }

@@ -8,7 +8,6 @@
 
 #include "kernbench/platform/study/sweep/metrics.h"
 #include "kernbench/platform/study/sweep/plan.h"
-#include "kernbench/platform/study/sweep/point_key.h"
 #include "kernbench/platform/study/sweep/table.h"
 
 namespace kernbench::sweep {
@@ -29,10 +28,6 @@ struct SweepOptions {
 };
 
 struct SweepHooks {
-  std::function<int(const Words&)> work;  ///< a command line of kernbench, in a copy of this process
-  /// That command line has ended well; what helps the next copies can be done now.
-  std::function<void(const Words&)> worked;
-  PointKeys::FindFile find_file;
   /// A point stands in the table; `fault` is the first line that it said on stderr, mostly none.
   std::function<void(const std::string& point, const std::string& fault)> ended;
   std::function<void(size_t points, size_t of, size_t simulated)> progress;

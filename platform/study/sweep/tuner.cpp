@@ -12,7 +12,9 @@
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
+#include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/run/spec/run_spec.h"
+#include "kernbench/platform/study/sweep/point_key.h"
 #include "kernbench/platform/study/sweep/point_queue.h"
 #include "kernbench/platform/study/sweep/point_run.h"
 #include "kernbench/platform/study/sweep/shrinking.h"
@@ -37,7 +39,7 @@ double cpu_seconds() {
 class Tuner {
  public:
   Tuner(const TuneOptions& o, const TuneHooks& hooks)
-      : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, hooks.find_file) {
+      : o_(o), hooks_(hooks), points_(points_of(o.plan)), keys_(o.version, point_file) {
     if (o.plan.command.empty() || !spec::is_run(o.plan.command[0]))
       throw InputError("tune: expected run or model with its options");
     for (const Objective& objective : o.by) {
@@ -162,7 +164,6 @@ class Tuner {
   template <class Progress>
   std::vector<PointResult> simulate(const std::vector<Words>& points, const Progress& progress) {
     PointQueue::Options o;
-    o.work = hooks_.work;
     o.jobs = processes(o_.jobs);
     o.timeout_s = o_.timeout_s;
     o.words = [&](size_t i) { return points[i]; };

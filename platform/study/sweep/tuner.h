@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernbench/platform/study/sweep/plan.h"
-#include "kernbench/platform/study/sweep/point_key.h"
 #include "kernbench/platform/study/sweep/table.h"
 
 namespace kernbench::sweep {
@@ -27,9 +26,7 @@ struct TuneOptions {
 };
 
 struct TuneHooks {
-  std::function<int(const Words&)> work;      ///< a command line of kernbench, in a copy of this process
   std::function<int(const Words&)> describe;  ///< prints Shrinking::to_json() of one, in a copy
-  PointKeys::FindFile find_file;
   std::function<void(const std::string& line)> tell;
   std::function<void(size_t rung, size_t rungs, size_t points, size_t of)> progress;
 };

@@ -4,14 +4,12 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/run/child/stop_signals.h"
 #include "kernbench/platform/study/what_if/remedies.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -268,36 +266,30 @@ std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const 
   return found;
 }
 
-/// Words that do the run again for its time alone.
-std::vector<std::string> words_of(spec::RunSpec run) {
-  for (const char* checks : {"verify", "debug-verify", "check-races"}) run.list(checks).clear();
-  std::vector<std::string> words = run.words();
-  words.insert(words.end(), {"--format", "json"});
-  return words;
+/// The run again, for its time alone.
+spec::RunSpec timed_alone(const spec::RunSpec& run) {
+  spec::RunSpec timed(run.table());
+  for (const spec::Option* o : run.table().deciding()) timed.list(o->name) = run.list(o->name);
+  for (const char* checks : {"verify", "debug-verify", "check-races"}) timed.list(checks).clear();
+  return timed;
 }
 
 }  // namespace
 
 std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& changes, const Insight& found,
-                                             const LaunchNotes& launch, const spec::RunSpec& run, size_t most) {
+                                             const LaunchNotes& launch, const spec::RunSpec& run, size_t most,
+                                             const RunEach& run_each) {
   const Predictions predictions(found, changes, launch, run.text("transfer") == "timed");
-  const std::vector<Proposal> proposed = proposals(changes, found, predictions, most);
   std::vector<Insight::Remedy> remedies;
-  ChildPool pool;
-  while (pool.size() > 0 || remedies.size() < proposed.size()) {
-    if (remedies.size() < proposed.size() && pool.size() < processes(0)) {
-      const auto& [p, change] = proposed[remedies.size()];
-      pool.start(remedies.size(), ChildPool::Program{"/proc/self/exe", words_of(change->of(run)), "", "", ""});
-      remedies.push_back({change->words(), change->cost, p.ns, p.about, {}, {}});
-      continue;
-    }
-    const auto ended = pool.wait(std::chrono::hours(1));
-    if (const int signal = StopSignals::take())
-      throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
-    if (!ended) continue;
-    remedies[ended->id].ns = sim_ns_of(ended->status, ended->out);
-    if (!remedies[ended->id].ns) remedies[ended->id].fault = ended->first_line();
+  std::vector<spec::RunSpec> specs;
+  for (const auto& [p, change] : proposals(changes, found, predictions, most)) {
+    remedies.push_back({change->words(), change->cost, p.ns, p.about, {}, {}});
+    specs.push_back(timed_alone(change->of(run)));
   }
+  run_each(specs, 0, [&](size_t i, const RunRecord& r) {
+    remedies[i].ns = sim_ns_of(r);
+    if (!remedies[i].ns) remedies[i].fault = r.first_line();
+  });
   order_remedies(
       remedies, found.sim_ns, [&](const Insight::Remedy& r) { return r.ns.value_or(found.sim_ns); },
       [](const Insight::Remedy& r) { return r.cost; });

@@ -6,6 +6,7 @@
 
 #include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/platform/insight/insight.h"
+#include "kernbench/platform/run/record/record.h"
 #include "kernbench/platform/study/what_if/single_changes.h"
 
 namespace kernbench {
@@ -15,6 +16,7 @@ namespace kernbench {
 /// free. A prediction is exact where only rates change and no order does; else `about`. Stopped where a signal ends
 /// them.
 std::vector<insight::Insight::Remedy> tried_proposals(const std::vector<SingleChange>&, const insight::Insight&,
-                                                      const LaunchNotes&, const spec::RunSpec&, size_t most);
+                                                      const LaunchNotes&, const spec::RunSpec&, size_t most,
+                                                      const RunEach& run_each);
 
 }  // namespace kernbench

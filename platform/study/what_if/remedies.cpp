@@ -1,14 +1,12 @@
 #include "kernbench/platform/study/what_if/remedies.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/print.h"
-#include "kernbench/platform/run/child/child_pool.h"
 
 namespace kernbench {
 namespace {
@@ -17,33 +15,27 @@ constexpr double kSame = 1e-6;  // ns
 
 }  // namespace
 
-std::optional<double> sim_ns_of(int status, const std::string& out) {
-  if (status > 1 || out.empty()) return std::nullopt;
-  return parse_json<nlohmann::json>(out).at("sim_ns").get<double>();
+std::optional<double> sim_ns_of(const RunRecord& r) {
+  return r.faults.empty() ? std::optional(r.number("sim_ns")) : std::nullopt;
 }
 
 Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>& changes, unsigned jobs,
-                       const std::function<int(const std::vector<std::string>&)>& work,
-                       const std::function<void(size_t done, size_t of)>& progress) {
+                       const RunEach& run_each, const std::function<void(size_t done, size_t of)>& progress) {
   Remedies found;
   size_t done = 0;
-  // The run itself stands in front.
-  const auto begin = [&](size_t i) {
-    auto words = (i == 0 ? run : changes[i - 1].of(run)).words();
-    if (i == 0) words.emplace_back("--explain");
-    words.insert(words.end(), {"--format", "json"});
-    return work(words);
-  };
-  run_in_order(changes.size() + 1, processes(jobs), begin, [&](const ChildPool::Ended& r) {
-    const std::optional<double> ns = sim_ns_of(r.status, r.out);
-    progress(++done, changes.size() + 1);
-    if (r.id == 0) {
+  std::vector<spec::RunSpec> specs = {run};  // the run itself stands in front
+  specs[0].set("explain", "true");
+  for (const SingleChange& c : changes) specs.push_back(c.of(run));
+  run_each(specs, jobs, [&](size_t i, const RunRecord& r) {
+    const std::optional<double> ns = sim_ns_of(r);
+    progress(++done, specs.size());
+    if (i == 0) {
       if (!ns) throw RunError("the run itself fails: " + r.first_line());
       found.sim_ns = *ns;
-      found.verdict = parse_json<nlohmann::json>(r.out).at("insight").at("verdict").get<std::vector<std::string>>();
+      found.verdict = r.verdict;
       return;
     }
-    const SingleChange& change = changes[r.id - 1];
+    const SingleChange& change = changes[i - 1];
     ++found.tried;
     if (!ns) {
       found.impossible.emplace_back(change.words(), r.first_line());

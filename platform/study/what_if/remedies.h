@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/run/record/record.h"
 #include "kernbench/platform/study/what_if/single_changes.h"
 
 namespace kernbench {
@@ -32,14 +33,12 @@ struct Remedies {
   double saved(const Row& r) const { return sim_ns > 0 ? 1 - r.ns / sim_ns : 0; }
 };
 
-/// work: a command line of kernbench, in a copy of this process; jobs: processes at a time, 0: one a processor.
-/// RunError where the run itself fails, with what it said.
-Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs,
-                       const std::function<int(const std::vector<std::string>&)>& work,
+/// `jobs`: processes at a time, 0: one a processor. RunError where the run itself fails, with what it said.
+Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs, const RunEach& run_each,
                        const std::function<void(size_t done, size_t of)>& progress);
 
-/// sim_ns of what a `run --format json` that ended with this status has printed; nothing of one that failed.
-std::optional<double> sim_ns_of(int status, const std::string& out);
+/// Nothing of a run that came to no report.
+std::optional<double> sim_ns_of(const RunRecord&);
 
 /// Puts rows in the order of ns_of(row). Of those that save as much as the first one, as far as kAsGood, the one that
 /// costs least goes first.

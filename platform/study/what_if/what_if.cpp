@@ -10,7 +10,6 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench {
@@ -43,13 +42,16 @@ class WhatIfs {
     WhatIf w;
     nlohmann::json base;
     runs_ = o_.simulate ? 1 + 2 * parts_.size() : 1;
-    simulate({scaled({}, true)}, [&](size_t, const ChildPool::Ended& r) {
-      if (r.status > 1 || r.out.empty()) throw RunError("the run itself fails: " + r.first_line());
-      base = parse_json<nlohmann::json>(r.out);
+    spec::RunSpec explained = scaled({});
+    explained.set("explain", "true");
+    explained.set("format", "json");
+    simulate({explained}, [&](size_t, const RunRecord& r) {
+      if (!r.faults.empty()) throw RunError("the run itself fails: " + r.first_line());
+      base = parse_json<nlohmann::json>(r.report());
+      w.sim_ns = r.number("sim_ns");
+      w.verdict = r.verdict;
     });
-    w.sim_ns = base.at("sim_ns").get<double>();
     const nlohmann::json& insight = base.at("insight");
-    w.verdict = insight.at("verdict").get<Words>();
     for (const insight::ScaledPart& p : parts_) {
       WhatIf::Row row;
       row.part = p.name;
@@ -79,37 +81,34 @@ class WhatIfs {
   }
 
  private:
-  Words scaled(const Words& scales, bool explained = false) const {
-    Words line = o_.command;
-    for (const std::string& s : scales) line.insert(line.end(), {"--scale", s});
-    if (explained) line.emplace_back("--explain");
-    line.insert(line.end(), {"--format", "json"});
-    return line;
+  spec::RunSpec scaled(const Words& scales) const {
+    spec::RunSpec run = o_.run;
+    for (const std::string& scale : scales) run.add("scale", scale);
+    return run;
   }
 
-  void simulate(const std::vector<Words>& lines, const std::function<void(size_t, const ChildPool::Ended&)>& done) {
-    const auto work = [&](size_t i) { return o_.work(lines[i]); };
-    run_in_order(lines.size(), processes(o_.jobs), work, [&](const ChildPool::Ended& r) {
-      done(r.id, r);
+  void simulate(const std::vector<spec::RunSpec>& runs, const std::function<void(size_t, const RunRecord&)>& done) {
+    o_.run_each(runs, o_.jobs, [&](size_t i, const RunRecord& r) {
+      done(i, r);
       progress_(++done_, runs_);
     });
   }
 
-  static void take(const ChildPool::Ended& r, std::optional<double>& ns, std::string& fault) {
-    if (r.status > 1 || r.out.empty()) {
-      if (fault.empty()) fault = r.first_line();
-    } else {
-      ns = parse_json<nlohmann::json>(r.out).at("sim_ns").get<double>();
+  static void take(const RunRecord& r, std::optional<double>& ns, std::string& fault) {
+    if (r.faults.empty()) {
+      ns = r.number("sim_ns");
+    } else if (fault.empty()) {
+      fault = r.first_line();
     }
   }
 
   void simulate_parts(WhatIf& w) {
-    std::vector<Words> lines;
+    std::vector<spec::RunSpec> runs;
     for (const WhatIf::Row& r : w.rows) {
-      lines.push_back(scaled({r.part + "=2"}));
-      lines.push_back(scaled({r.part + "=0.5"}));
+      runs.push_back(scaled({r.part + "=2"}));
+      runs.push_back(scaled({r.part + "=0.5"}));
     }
-    simulate(lines, [&](size_t i, const ChildPool::Ended& r) {
+    simulate(runs, [&](size_t i, const RunRecord& r) {
       WhatIf::Row& row = w.rows[i / 2];
       take(r, i % 2 == 0 ? row.faster_ns : row.slower_ns, row.fault);
     });
@@ -125,7 +124,7 @@ class WhatIfs {
     pair.title = title(parts[0]) + " and " + title(parts[1]);
     ++runs_;
     simulate({scaled({parts[0] + "=2", parts[1] + "=2"})},
-             [&](size_t, const ChildPool::Ended& r) { take(r, pair.faster_ns, pair.fault); });
+             [&](size_t, const RunRecord& r) { take(r, pair.faster_ns, pair.fault); });
     w.rows.push_back(std::move(pair));
   }
 
@@ -142,16 +141,16 @@ bool WhatIf::Row::changes_nothing(double sim_ns) const {
   return fault.empty() && same(faster_ns) && same(slower_ns) && same(predicted_faster_ns) && same(predicted_slower_ns);
 }
 
-void check_command(const WhatIfOptions& o) {
-  if (o.command.empty() || !spec::is_run(o.command[0]))
+spec::RunSpec run_of_command(const std::vector<std::string>& words) {
+  if (words.empty() || !spec::is_run(words[0]))
     throw InputError("whatif: expected run or model with its options behind --");
-  for (const spec::Option& option : spec::table_of(o.command[0]).options) {
-    const std::string name = "--" + std::string(option.name);
-    if (option.role == spec::Option::Role::writes &&
-        std::any_of(o.command.begin(), o.command.end(),
-                    [&](const std::string& w) { return w == name || w.compare(0, name.size() + 1, name + "=") == 0; }))
-      throw InputError(fmt::format("whatif: found {} in the command; the runs write nothing but their times", name));
+  spec::RunSpec run = spec::RunSpec::of_words(words, "whatif");
+  for (const spec::Option& o : run.table().options) {
+    if (o.role == spec::Option::Role::writes && run.given(o.name))
+      throw InputError(
+          fmt::format("whatif: found --{} in the command; the runs write nothing but their times", o.name));
   }
+  return run;
 }
 
 WhatIf what_if(const WhatIfOptions& o, const std::function<void(size_t done, size_t of)>& progress) {

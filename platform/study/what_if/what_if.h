@@ -8,14 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/platform/run/record/record.h"
+
 namespace kernbench {
 
 struct WhatIfOptions {
-  std::function<int(const std::vector<std::string>&)> work;  ///< a command line of kernbench, in a copy of this process
-  std::vector<std::string> command;                          ///< run with its options
-  std::vector<std::string> parts;                            ///< of insight::scaled_parts(); none: all
-  unsigned jobs = 0;                                         ///< processes at a time; 0: one a processor
-  bool simulate = true;                                      ///< else predictions alone
+  RunEach run_each;                ///< simulates
+  spec::RunSpec run;               ///< of `run` or `model`
+  std::vector<std::string> parts;  ///< of insight::scaled_parts(); none: all
+  unsigned jobs = 0;               ///< processes at a time; 0: one a processor
+  bool simulate = true;            ///< else predictions alone
 };
 
 struct WhatIf {
@@ -33,9 +35,9 @@ struct WhatIf {
   std::vector<Row> rows;  ///< what saves most first; then the pair of the best two, and the verdict's
 };
 
-/// InputError for a command that is no run, or one that writes files.
-void check_command(const WhatIfOptions&);
-/// Of a command that check_command() lets pass. RunError where the base run fails, with what it said. `progress`: so
+/// The run of a command line. InputError for one that is no run, or that writes files.
+spec::RunSpec run_of_command(const std::vector<std::string>& words);
+/// RunError where the base run fails, with what it said. `progress`: so
 /// many runs of so many are done.
 WhatIf what_if(const WhatIfOptions&, const std::function<void(size_t done, size_t of)>& progress);
 

@@ -42,7 +42,7 @@ TEST(Figures, AreWhatTheRunSays) {
   r.insight = insight;
   std::ostringstream text;
   write_run_json(text, r);
-  EXPECT_EQ(metrics_of(nlohmann::json::parse(text.str())), nlohmann::json::parse(R"({"sim_ns": 100.0, "events": 7,
+  EXPECT_EQ(nlohmann::json::parse(text.str()).at("figures"), nlohmann::json::parse(R"({"sim_ns": 100.0, "events": 7,
     "gemm_peak_pct": 25.0, "bytes_read": 300, "bytes_written": 100, "gflop": 0.002, "tflops": 20.0, "gbs": 4.0,
     "verified": true, "tcm_bytes": 42, "sram_bytes": 3, "mesh_bytes": 11, "ucie_bytes": 7, "pcie_bytes": 8,
     "link_bytes": 0, "bound": "dependencies", "bound_by": "hbm+mesh", "math_busy_pct": 0.0, "hbm_peak_pct": 50.0,
@@ -51,7 +51,6 @@ TEST(Figures, AreWhatTheRunSays) {
   size_t there = 0;
   for (const Figure& f : figures()) there += !std::holds_alternative<std::monostate>(f.of(nothing));
   EXPECT_EQ(there, 7u) << "sim_ns, gflop, gemm_peak_pct, three of bytes, events";
-  EXPECT_THROW(metrics_of(nlohmann::json::parse("{}")), JsonFault);
 }
 
 TEST(Metrics, WrongObjectivesAreRefused) {

@@ -133,16 +133,14 @@ class Serve(cli_support.FolderCli):
         self.assertEqual((by_id["segv"]["status"], by_id["kill"]["status"], by_id["no"]["status"]), (1, 137, 0))
         self.assertIn("SIGSEGV", by_id["segv"]["error"])
         self.assertIn("signal 9", by_id["kill"]["error"])
-        self.assertEqual(by_id["print"]["status"], 1)
-        self.assertIn("report", by_id["print"]["error"])
-        # Such a point is a row of a sweep's, too, and not its end.
+        # What a kernel prints is no part of its record.
+        self.assertEqual(by_id["print"]["status"], 0)
+        self.assertEqual(by_id["print"]["metrics"], by_id["no"]["metrics"])
         status, out, err = self.run_cli("sweep", "--over", "param.how=print,no", "--", *base)
-        self.assertEqual((status, [line.split(",")[:2] for line in out.splitlines()[1:]]), (1, [["print", "1"], ["no", "0"]]))
-        self.assertIn("its report: ", err)
+        self.assertEqual((status, [line.split(",")[:2] for line in out.splitlines()[1:]]), (0, [["print", "0"], ["no", "0"]]), err)
         tuned = subprocess.run([KERNBENCH, "tune", "--over", "param.how=no", *base[1:]], capture_output=True, text=True,
                                env={**os.environ, "SAY": "1"})
-        self.assertEqual(tuned.returncode, 1, tuned.stderr)
-        self.assertIn("1 of 1 points failed; the first: param.how=no: its report: ", tuned.stderr)
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
 
     def test_a_worker_that_is_killed_and_one_that_takes_too_long_are_answers(self):
         server = self.start("--jobs", 1, "--timeout", 1)

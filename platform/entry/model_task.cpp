@@ -8,19 +8,14 @@
 
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/tool/faults.h"
-#include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/model_options.h"
-#include "kernbench/platform/cli/onnx_options.h"
-#include "kernbench/platform/cli/run_command.h"
-#include "kernbench/platform/cli/spec_options.h"
+#include "kernbench/platform/entry/task.h"
 #include "kernbench/platform/models/expert_layer.h"
 #include "kernbench/platform/models/model_file.h"
 #include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/models/model_report.h"
 #include "kernbench/platform/run/run.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 namespace {
 
 using spec::RunSpec;
@@ -47,7 +42,7 @@ DType type_beside(const RunSpec& spec, const models::ModelSpec& m, const char* o
   return type;
 }
 
-models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m) {
+models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m, Told& tell) {
   models::Plan p;
   for (const std::string& text : spec.list("phase")) p.phases.push_back(models::parse_phase(text));
   if (p.phases.empty())
@@ -107,15 +102,13 @@ class Model : public OwnProgram {
     return capacity_.fits() ? &program_->spec() : nullptr;
   }
 
-  void write(std::ostream& out, ProgramReport& p, bool json) const override {
-    const models::ModelReport r =
-        capacity_.fits() ? report_of(*program_, capacity_, peaks_, p) : report_of(*program_, capacity_);
-    if (capacity_.fits()) p.run.model = model_figures(r);
-    if (json) {
-      write_model_json(out, r, p);
-    } else {
-      write_model_text(out, r, p);
-    }
+  void finish(ProgramReport& p) override {
+    report_ = capacity_.fits() ? report_of(*program_, capacity_, peaks_, p) : report_of(*program_, capacity_);
+    if (capacity_.fits()) p.run.model = model_figures(report_);
+  }
+
+  void write(std::ostream& out, const ProgramReport& p, bool json) const override {
+    (json ? models::write_model_json : models::write_model_text)(out, report_, p);
   }
 
  private:
@@ -138,32 +131,21 @@ class Model : public OwnProgram {
   std::unique_ptr<models::ModelProgram> program_;
   models::Capacity capacity_;
   models::Peaks peaks_;
+  models::ModelReport report_;
 };
 
 }  // namespace
 
-std::shared_ptr<OwnProgram> make_model_program(const RunSpec& spec) {
+std::shared_ptr<OwnProgram> make_model_program(const RunSpec& spec, Told& tell) {
   if (is_onnx(spec)) {
-#ifdef KERNBENCH_HAS_ONNX
-    return make_onnx_program(spec);
-#else
+#ifdef KERNBENCH_WITHOUT_ONNX
     throw InputError(spec.text("model") + ": this kernbench was built without Protocol Buffers, no ONNX");
+#else
+    return make_onnx_program(spec);
 #endif
   }
   const models::ModelSpec model = models::read_model(spec.text("model"));
-  return std::make_shared<Model>(model, plan_of(spec, model), spec.given("verify-layer"));
+  return std::make_shared<Model>(model, plan_of(spec, model, tell), spec.given("verify-layer"));
 }
 
-Command add_model(CLI::App& app) {
-  auto o = std::make_shared<RunCommand>();
-  o->spec = RunSpec(spec::table_of("model"));
-  CLI::App* cmd =
-      app.add_subcommand("model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
-  add_options(*cmd, o->spec);
-  return {cmd, [o] {
-            o->own = make_model_program(o->spec);
-            return run(*o);
-          }};
-}
-
-}  // namespace kernbench::cli
+}  // namespace kernbench

@@ -1,5 +1,3 @@
-#include "kernbench/platform/cli/onnx_options.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +8,14 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
+#include "kernbench/platform/entry/task.h"
 #include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/onnx/graph_program.h"
 #include "kernbench/platform/onnx/graph_report.h"
 #include "kernbench/platform/onnx/reader.h"
 #include "kernbench/platform/run/run.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 namespace {
 
 using onnx::TensorData;
@@ -112,9 +111,12 @@ class OnnxRun : public OwnProgram {
     return &program_->spec();
   }
 
-  void write(std::ostream& out, ProgramReport& p, bool json) const override {
+  void finish(ProgramReport& p) override {
     p.run.model = onnx::graph_figures(*program_, p);
     for (const auto& [file, value] : without_elements_) write_npy(file, {value->dtype(), onnx::dims_of(*value), {}});
+  }
+
+  void write(std::ostream& out, const ProgramReport& p, bool json) const override {
     if (json) {
       write_graph_json(out, *program_, p);
     } else {
@@ -160,4 +162,4 @@ std::shared_ptr<OwnProgram> make_onnx_program(const spec::RunSpec& spec) {
   return std::make_shared<OnnxRun>(spec);
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

@@ -1,4 +1,4 @@
-// --ttir and what goes with it, of `kernbench run`.
+// --ttir and what goes with it, of `kernbench run`. Only for the files of this folder.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,11 @@ namespace triton {
 class Launch;
 }
 
-namespace cli {
-
-/// Registers the kernel that --ttir asks for, and makes it the run's, with its files. Null without --ttir. InputError,
-/// also where one of the options that belong to it stands alone.
+/// Registers the kernel that --ttir asks for, in the place of an earlier one, and makes it the run's, with its files.
+/// Null without --ttir. InputError, also where one of the options that belong to it stands alone.
 std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec&, RunOptions*);
 
 /// When its programs ran, into the report.
 void add_programs(const triton::Launch&, RunReport*);
 
-}  // namespace cli
 }  // namespace kernbench

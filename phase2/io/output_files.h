@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kernbench::cli {
+namespace kernbench {
 
 /// Told all files before the first is opened, finds those that are one, by whatever paths. What stdout goes into is
 /// among them; devices and pipes may stand twice.
@@ -28,4 +28,7 @@ class OutputFiles {
   std::vector<File> files_;
 };
 
-}  // namespace kernbench::cli
+/// The memory file beside an op log: its name with .kbmem in place of the extension.
+std::string memory_file_of(const std::string& oplog);
+
+}  // namespace kernbench

@@ -1,4 +1,4 @@
-#include "kernbench/phase2/tool/output_files.h"
+#include "kernbench/phase2/io/output_files.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 
 OutputFiles::OutputFiles() {
   struct stat s {};
@@ -42,4 +42,8 @@ void OutputFiles::add_all(const std::string& option, const std::vector<std::stri
   for (const std::string& file : files) add(option, file);
 }
 
-}  // namespace kernbench::cli
+std::string memory_file_of(const std::string& oplog) {
+  return std::filesystem::path(oplog).replace_extension(".kbmem").string();
+}
+
+}  // namespace kernbench

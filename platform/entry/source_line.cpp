@@ -1,4 +1,4 @@
-#include "kernbench/platform/cli/source_line.h"
+#include "kernbench/platform/entry/source_line.h"
 
 #ifdef KERNBENCH_HAS_LIBBACKTRACE
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace kernbench::cli {
+namespace kernbench {
 namespace {
 
 backtrace_state* backtraces = nullptr;
@@ -46,11 +46,11 @@ bool find_source_line(Found found) {
   return backtraces && backtrace_full(backtraces, 1, &take, &ignore, reinterpret_cast<void*>(found)) == 1;
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench
 
 #else
 
-namespace kernbench::cli {
+namespace kernbench {
 
 void prepare_source_lines() {}
 
@@ -58,6 +58,6 @@ bool find_source_line(void (*)(const char*, int)) {
   return false;
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench
 
 #endif

@@ -1,5 +1,5 @@
-// Where topologies lie that are called by their names alone: here, and beside the program, in its build or install
-// tree.
+// Where topologies lie that are called by their names alone: here, and beside the program or this library, in its
+// build or install tree.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kernbench::cli {
+namespace kernbench {
 
 /// The folders `topologies` that there are: the working directory's, then the one that belongs to the program.
 std::vector<std::filesystem::path> topology_folders();
@@ -30,4 +30,4 @@ std::string energy_file(const std::string& given);
 /// The file that an option of a point means: "energy", else the topology.
 std::string point_file(const std::string& option, const std::string& given);
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

@@ -1,7 +1,7 @@
 // The line of a user's source that the program stands in, by its debug information.
 #pragma once
 
-namespace kernbench::cli {
+namespace kernbench {
 
 /// To be called once, before anything else here.
 void prepare_source_lines();
@@ -11,4 +11,4 @@ void prepare_source_lines();
 /// handler (the library maps memory instead of allocating). Without debug information, or the library: false.
 bool find_source_line(void (*found)(const char* file, int line));
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

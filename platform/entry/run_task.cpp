@@ -1,27 +1,22 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <optional>
+#include <ostream>
 
 #include "kernbench/kernel_api/program_registry.h"
-#include "kernbench/phase2/eval/isa.h"
+#include "kernbench/phase2/eval/isa_option.h"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/log/oplog_file.h"
+#include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/forms.h"
-#include "kernbench/phase2/tool/faults.h"
-#include "kernbench/phase2/tool/version.h"
-#include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/cli/progress.h"
-#include "kernbench/platform/cli/run_command.h"
-#include "kernbench/platform/cli/topology_places.h"
-#include "kernbench/platform/cli/triton_options.h"
 #include "kernbench/platform/energy/meter.h"
+#include "kernbench/platform/entry/task.h"
+#include "kernbench/platform/entry/topology_places.h"
+#include "kernbench/platform/entry/triton_task.h"
 #include "kernbench/platform/insight/explainer.h"
 #include "kernbench/platform/observe/hop_log.h"
 #include "kernbench/platform/observe/html_report.h"
@@ -40,7 +35,7 @@
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 
 namespace {
 
@@ -99,8 +94,8 @@ struct Observers {
       : meter(table ? std::make_unique<energy::Meter>(platform, std::move(table)) : nullptr),
         activity(made_for<WholeFile>(spec, "activity")),
         trace(trace_of(platform, spec)),
-        waveform(WaveformCliOptions(spec).attach(platform, meter.get())),
-        recorder(RecordingOptions(spec).attach(platform)),
+        waveform(waveform_of(spec, platform, meter.get())),
+        recorder(recorder_of(spec, platform)),
         hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),
         explainer(explainer_of(platform, spec)),
         page(made_for<HtmlReport>(spec, "report", platform)) {}
@@ -116,14 +111,14 @@ std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, 
                                                      const insight::Insight& found, const LaunchNotes& launch) {
   constexpr size_t kTried = 12;
   const auto changes = single_changes(platform.graph(), component_catalog(), spec);
-  return tried_proposals(changes, found, launch, spec, kTried);
+  return tried_proposals(changes, found, launch, spec, kTried, run_each);
 }
 
 /// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the
-/// explanation, which the report on stdout has only where it was asked for.
+/// explanation, which the report has only where it was asked for.
 template <class Whole>
 void explain(RunReport& r, const Whole& whole, const Platform& platform, const Observers& observers,
-             const spec::RunSpec& spec) {
+             const spec::RunSpec& spec, std::vector<std::string>* verdict) {
   if (!observers.explainer) return;
   auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
   if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
@@ -131,6 +126,7 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
     for (const std::string& told : energy::out_of_bounds(*r.energy)) insight->verdict.push_back(told);
   }
   if (spec.text("explain") == "verify") insight->remedies = tried_remedies(spec, platform, *insight, r.launch_notes);
+  *verdict = insight->verdict;
   r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
@@ -140,9 +136,7 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
   if (!spec.flag("explain")) r.insight.reset();
 }
 
-/// What is left to do for either kind of run when it is over; the exit status.
-template <class Write>
-int report(const RunReport& r, const Observers& observers, Progress& progress, const Write& write) {
+void close_files(const RunReport& r, const Observers& observers) {
   if (observers.trace && observers.meter) observers.trace->power(*observers.meter);
   if (observers.trace) observers.trace->close();
   if (observers.waveform) observers.waveform->close();
@@ -151,12 +145,6 @@ int report(const RunReport& r, const Observers& observers, Progress& progress, c
     observers.activity->keep();
   }
   if (observers.recorder) observers.recorder->close();
-  progress.clear();
-  for (const std::string& line : r.prints) tell(line);
-  if (!r.warning.empty()) tell("kernbench: " + r.warning);
-  if (!r.advice.empty()) tell("kernbench: " + r.advice);
-  write();
-  return r.passed && r.races.empty() ? 0 : 1;
 }
 
 /// Whether a launch may ask for the quickest algorithm.
@@ -177,93 +165,131 @@ class Handed : public OpLogSink {
   std::shared_ptr<OpLogSink> to_;
 };
 
-}  // namespace
-
-int run(const RunCommand& o) {
-  RunOptions r = run_options(o.spec);
-  if (o.spec.given("isa")) r.isa = isa_of(o.spec.text("isa"));
-  const bool json = wants_json(o.spec);
-  std::shared_ptr<triton::Launch> triton;
-  try {
-    if (!o.own) triton = make_triton_kernel(o.spec, &r);
-  } catch (const NpyError& e) {
-    throw InputError(e.what());
+/// A kernel, a program, or the program of a model.
+class RunTask : public Task {
+ public:
+  RunTask(const spec::RunSpec& spec, const RunHooks& hooks)
+      : spec_(spec), hooks_(hooks), own_(spec.table().command == "model" ? make_model_program(spec, tell_) : nullptr) {
+    options_ = run_options(spec);
+    if (spec.given("isa")) options_.isa = isa_of(spec.text("isa"));
+    json_ = wants_json(spec);
+    if (!own_) triton_ = make_triton_kernel(spec, &options_);
+    check_output_files(spec);
   }
-  check_output_files(o.spec);
-  const LimitOptions limits(o.spec);
-  limits.begin();
-  try {
-    TopologyOptions topology(o.spec);
-    topology.yaml = o.topology_text;
-    topology.plugins.load();
-    // A wrong name is told before anything is built.
-    if (o.own) {
-      // It is made for the platform.
-    } else if (r.program.empty()) {
-      KernelRegistry::instance().at(r.kernel);
+
+  /// A wrong name is told before anything is built.
+  void check() const override {
+    if (own_) return;  // it is made for the platform
+    if (options_.program.empty()) {
+      KernelRegistry::instance().at(options_.kernel);
     } else {
-      ProgramRegistry::instance().at(r.program);
+      ProgramRegistry::instance().at(options_.program);
     }
-    Platform& platform = topology.build();
-    auto table = energy_table(platform, o.spec);
-    auto document = spec::RunDocument::of(o.spec, version(), topology_file(topology.file),
-                                          energy_file(o.spec.text("energy")), o.topology_text);
-    if (o.own && !(r.own_program = o.own->make(platform, &r))) {
-      ProgramReport none;
-      none.run.document = std::move(document);
-      none.run.topology = platform.graph().name;
-      o.own->write(std::cout, none, json);
-      return 1;
-    }
+  }
+
+  RunRecord run(Platform& platform) override {
+    RunOptions r = std::move(options_);
+    auto table = energy_table(platform, spec_);
+    auto document = spec::RunDocument::of(spec_, version(), topology_file(spec_.text("topology")),
+                                          energy_file(spec_.text("energy")), hooks_.topology_text);
+    if (own_ && !(r.own_program = own_->make(platform, &r))) return no_room(std::move(document), platform);
     resolve(document, platform, r);
     std::optional<CollectiveTrials> trials;  // before anybody watches the platform
     if (asks_for_best(r)) trials.emplace(platform, machine_of(document), topology::default_cache_folder());
-    const auto stops = limits.watch(platform.timeline());
-    Progress progress;
-    progress.watch(platform.timeline());
-    r.on_replay_progress = progress.replay_observer();
-    if (o.spec.given("oplog")) {
-      // Both files are this run's before one of them is emptied.
-      if (const std::string file = memory_file(o.spec); !file.empty())
-        r.memory_file = std::make_unique<WrittenFile>(file);
-      r.log = make_op_log(o.spec.text("oplog"));
-    } else if (o.watcher) {
-      r.log = std::make_unique<Handed>(o.watcher);
-    }
-    if (r.log) r.header = log_header(platform, document, std::string(name_of(r.isa)));
-    const Observers observers(platform, o.spec, std::move(table));
+    const auto watch = hooks_.watch ? hooks_.watch(platform.timeline()) : nullptr;
+    r.on_replay_progress = hooks_.on_replay_progress;
+    open_log(&r, platform, document);
+    const Observers observers(platform, spec_, std::move(table));
     r.meter = observers.meter.get();
     r.number_ops = observers.trace || observers.waveform || observers.recorder;
-    const auto finish = [&](RunReport& run, const auto& whole, const auto& write) {
-      run.document = std::move(document);
-      run.tells_topology = o.spec.flag("report-topology");
-      explain(run, whole, platform, observers, o.spec);
-      if (observers.trace) observers.trace->host(whole);
-      return report(run, observers, progress, [&] { write(std::cout, whole); });
-    };
     try {
-      if (o.own) {
-        ProgramReport done = run_program(platform, std::move(r));
-        return finish(done.run, done, [&](std::ostream& out, const ProgramReport&) { o.own->write(out, done, json); });
+      if (r.own_program || !r.program.empty()) {
+        auto done = std::make_shared<ProgramReport>(run_program(platform, std::move(r)));
+        if (own_) own_->finish(*done);
+        return finish(done, done->run, platform, observers, std::move(document));
       }
-      if (!r.program.empty()) {
-        ProgramReport done = run_program(platform, std::move(r));
-        return finish(done.run, done, json ? write_program_json : write_program_text);
-      }
-      RunReport done = run_kernel(platform, std::move(r));
-      if (triton) add_programs(*triton, &done);
-      return finish(done, done, json ? write_run_json : write_run_text);
+      auto done = std::make_shared<RunReport>(run_kernel(platform, std::move(r)));
+      if (triton_) add_programs(*triton_, done.get());
+      return finish(done, *done, platform, observers, std::move(document));
     } catch (const std::bad_alloc&) {
       observers.forget();
       throw;
     }
-  } catch (const BadParam& e) {
-    throw InputError(e.what());
-  } catch (const NpyError& e) {
-    throw InputError(e.what());
-  } catch (const OpLogError& e) {
-    throw InputError(e.what());
   }
+
+ private:
+  void open_log(RunOptions* r, const Platform& platform, const spec::RunDocument& document) const {
+    if (spec_.given("oplog")) {
+      // Both files are this run's before one of them is emptied.
+      if (const std::string file = memory_file(spec_); !file.empty())
+        r->memory_file = std::make_unique<WrittenFile>(file);
+      r->log = make_op_log(spec_.text("oplog"));
+    } else if (hooks_.log) {
+      r->log = std::make_unique<Handed>(hooks_.log);
+    }
+    if (r->log) r->header = log_header(platform, document, std::string(name_of(r->isa)));
+  }
+
+  /// `whole` is a RunReport or has one, `run`.
+  template <class Whole>
+  RunRecord finish(const std::shared_ptr<Whole>& whole, RunReport& run, Platform& platform, const Observers& observers,
+                   spec::RunDocument document) {
+    run.document = std::move(document);
+    run.tells_topology = spec_.flag("report-topology");
+    RunRecord record;
+    explain(run, *whole, platform, observers, spec_, &record.verdict);
+    if (observers.trace) observers.trace->host(*whole);
+    close_files(run, observers);
+    for (const std::string& line : run.prints) tell_(line);
+    if (!run.warning.empty()) tell_("kernbench: " + run.warning);
+    if (!run.advice.empty()) tell_("kernbench: " + run.advice);
+    record.status = run.passed && run.races.empty() ? 0 : 1;
+    record.wall_s = run.wall_s;
+    return with_report(std::move(record), whole, run);
+  }
+
+  RunRecord no_room(spec::RunDocument document, const Platform& platform) {
+    auto none = std::make_shared<ProgramReport>();
+    none->run.document = std::move(document);
+    none->run.topology = platform.graph().name;
+    own_->finish(*none);
+    RunRecord record;
+    record.status = 1;
+    return with_report(std::move(record), none, none->run);
+  }
+
+  template <class Whole>
+  RunRecord with_report(RunRecord record, const std::shared_ptr<Whole>& whole, RunReport& run) {
+    record.told = tell_.take();
+    record.document = spec::json_of(run.document, false);
+    for (const Figure& f : figures()) {
+      if (FigureValue v = f.of(run); !std::holds_alternative<std::monostate>(v)) record.figures.emplace_back(f.name, v);
+    }
+    record.found = std::shared_ptr<const RunReport>(whole, &run);
+    record.write = [whole, own = own_, json = json_](std::ostream& out) { write_whole(out, *whole, own.get(), json); };
+    return record;
+  }
+  static void write_whole(std::ostream& out, const RunReport& r, const OwnProgram*, bool json) {
+    (json ? write_run_json : write_run_text)(out, r);
+  }
+  static void write_whole(std::ostream& out, const ProgramReport& r, const OwnProgram* own, bool json) {
+    if (own) return own->write(out, r, json);
+    (json ? write_program_json : write_program_text)(out, r);
+  }
+
+  const spec::RunSpec& spec_;
+  const RunHooks& hooks_;
+  Told tell_{hooks_};
+  const std::shared_ptr<OwnProgram> own_;  ///< instead of what the options name; may be null
+  RunOptions options_;
+  bool json_ = false;
+  std::shared_ptr<triton::Launch> triton_;  ///< of --ttir
+};
+
+}  // namespace
+
+std::unique_ptr<Task> run_task(const spec::RunSpec& spec, const RunHooks& hooks) {
+  return std::make_unique<RunTask>(spec, hooks);
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

@@ -1,4 +1,4 @@
-#include "kernbench/platform/cli/signals.h"
+#include "kernbench/platform/entry/signals.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,11 +10,11 @@
 #include <cstring>
 #include <systemc>
 
-#include "kernbench/platform/cli/source_line.h"
+#include "kernbench/platform/entry/source_line.h"
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 
 namespace {
 
@@ -146,27 +146,6 @@ void on_stop(int number, siginfo_t*, void* context) {
   alarm(kPatienceSeconds);
 }
 
-/// Until sc_main has installed the others.
-void on_early_stop(int number) {
-  say("kernbench: stopped by SIG");
-  say(sigabbrev_np(number));
-  say("\n");
-  _exit(128 + number);
-}
-
-void stop_early_too(int, char**, char**) {
-  for (const int number : {SIGINT, SIGTERM}) {
-    struct sigaction action {};
-    sigaction(number, nullptr, &action);
-    if (action.sa_handler == SIG_IGN) continue;
-    action.sa_handler = &on_early_stop;
-    sigaction(number, &action, nullptr);
-  }
-}
-
-/// Run by the dynamic linker, before anybody's static objects.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const at_start)(int, char**, char**) = &stop_early_too;
-
 void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
   struct sigaction action {};
   action.sa_sigaction = handler;
@@ -176,6 +155,8 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
 }
 
 }  // namespace
+
+std::string (*thread_left_by_a_kernel)() = nullptr;
 
 void say_end_of_kernel(const RunningKernel* k, const char* function, int status) {
   say("kernbench: ");
@@ -227,4 +208,4 @@ void limit_wall_time(double seconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

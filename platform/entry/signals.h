@@ -1,12 +1,12 @@
 // What signals do to the program: one line that says where it was, and an exit status.
 #pragma once
 
+#include <string>
+
 namespace kernbench {
 
 class RunningKernel;
 class Timeline;
-
-namespace cli {
 
 /// Installs handlers, on a stack of their own.
 ///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a
@@ -32,5 +32,8 @@ void limit_wall_time(double seconds);
 /// handler.
 void say_end_of_kernel(const RunningKernel*, const char* function, int status);
 
-}  // namespace cli
+/// A thread that a kernel has begun and that still runs, as one line; empty: there is none. Null unless the program
+/// looks for such (platform/cli/ends_of_kernels.cpp).
+extern std::string (*thread_left_by_a_kernel)();
+
 }  // namespace kernbench

@@ -1,21 +1,33 @@
-#include "kernbench/platform/cli/topology_places.h"
+#include "kernbench/platform/entry/topology_places.h"
+
+#include <dlfcn.h>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 
 namespace fs = std::filesystem;
 
 namespace {
 
+/// The file that this library lies in.
+fs::path this_library() {
+  std::error_code error;
+  Dl_info info{};
+  return dladdr(reinterpret_cast<const void*>(&topology_folders), &info) == 0 ? fs::path()
+                                                                              : fs::canonical(info.dli_fname, error);
+}
+
+/// Of the program, then of the library: a program of a user's own lies elsewhere.
 std::vector<fs::path> places_of_program() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
   std::vector<fs::path> places;
-  for (fs::path up = program.parent_path(); up.has_relative_path(); up = up.parent_path()) {
-    places.push_back(up / "topologies");
-    places.push_back(up / "share/kernbench/topologies");
+  for (const fs::path& file : {fs::read_symlink("/proc/self/exe", error), this_library()}) {
+    for (fs::path up = file.parent_path(); up.has_relative_path(); up = up.parent_path()) {
+      places.push_back(up / "topologies");
+      places.push_back(up / "share/kernbench/topologies");
+    }
   }
   return places;
 }
@@ -101,4 +113,4 @@ std::string point_file(const std::string& option, const std::string& given) {
   return option == "energy" ? energy_file(given) : topology_file(given);
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

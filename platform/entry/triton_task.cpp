@@ -1,11 +1,11 @@
-#include "kernbench/platform/cli/triton_options.h"
+#include "kernbench/platform/entry/triton_task.h"
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/run/run.h"
 #include "kernbench/platform/triton/launch.h"
 
-namespace kernbench::cli {
+namespace kernbench {
 
 std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, RunOptions* run) {
   if (!spec.given("ttir")) return nullptr;
@@ -24,7 +24,13 @@ std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, Ru
   KernelSpec kernel = launch->spec();
   run->kernel = kernel.name;
   run->tensors = launch->files();
-  KernelRegistry::instance().add(std::move(kernel));
+  static std::vector<std::shared_ptr<triton::Launch>> all;  // what is registered lives on
+  all.push_back(launch);
+  if (const KernelSpec* before = KernelRegistry::instance().find(kernel.name)) {  // of an earlier run of this process
+    const_cast<KernelSpec&>(*before) = std::move(kernel);
+  } else {
+    KernelRegistry::instance().add(std::move(kernel));
+  }
   return launch;
 }
 
@@ -34,4 +40,4 @@ void add_programs(const triton::Launch& launch, RunReport* r) {
     r->programs.push_back({t.id, t.pe, t.start_ns - r->begin_ns, t.end_ns - r->begin_ns});
 }
 
-}  // namespace kernbench::cli
+}  // namespace kernbench

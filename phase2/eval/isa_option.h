@@ -1,0 +1,13 @@
+// --isa, as several commands have it.
+#pragma once
+
+#include <string>
+
+#include "kernbench/phase2/eval/isa.h"
+
+namespace kernbench {
+
+/// The instruction set of that name. InputError if there is none, or if this machine lacks it.
+Isa isa_of(const std::string& name);
+
+}  // namespace kernbench
