@@ -41,7 +41,6 @@ install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES platform/observe/page/uplot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.uPlot)
 
 # Headers: the public ones by their names. What they include beside them goes below kernbench/detail.
 get_property(public_headers GLOBAL PROPERTY KERNBENCH_PUBLIC_HEADERS)

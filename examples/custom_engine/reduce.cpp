@@ -17,8 +17,11 @@ struct ReduceParameters : ComputeParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&ReduceParameters::lanes, "lanes", "", "elements that the tree takes in a cycle").count().required();
-    list.add(&ReduceParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
+    list.add(&ReduceParameters::lanes, "lanes", "", "elements that the tree takes in a cycle")
+        .count()
+        .required()
+        .area("lane", "lanes");
+    list.add(&ReduceParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::math).required();
     describe_queue(list);
   }
 };

@@ -21,15 +21,20 @@ struct HbmBanksParameters : HbmParameters {  // what YAML may say under attrs; `
   static void describe(List& list) {
     HbmParameters::describe(list);
     list.add(&HbmBanksParameters::banks, "banks", "", "rows that can be open at once").count();
-    list.add(&HbmBanksParameters::page_bytes, "page_bytes", "bytes", "bytes of a row of one bank").count();
+    list.add(&HbmBanksParameters::page_bytes, "page_bytes", "bytes", "bytes of a row of one bank")
+        .count()
+        .direction(Direction::choice);
     list.add(&HbmBanksParameters::row_miss_ns, "row_miss_ns", "ns", "to close a row and open another")
         .positive()
+        .direction(Direction::latency)
         .required();
     list.add(&HbmBanksParameters::refresh_ns, "refresh_ns", "ns", "how long a refresh takes; it closes all rows")
         .positive()
+        .direction(Direction::latency)
         .required();
     list.add(&HbmBanksParameters::interval_ns, "interval_ns", "ns", "from one refresh to the next")
         .positive()
+        .direction(Direction::rate)
         .required();
   }
 };

@@ -15,8 +15,8 @@ struct BurstCpuParameters : BlockParameters {
   double first_ns = 4, next_ns = 1;
   template <class List>
   static void describe(List& list) {
-    list.add(&BurstCpuParameters::first_ns, "first_ns", "ns", "cost of a command when none is under way").min(0);
-    list.add(&BurstCpuParameters::next_ns, "next_ns", "ns", "cost of a command behind others").min(0);
+    list.add(&BurstCpuParameters::first_ns, "first_ns", "ns", "cost of a command when none is under way").latency();
+    list.add(&BurstCpuParameters::next_ns, "next_ns", "ns", "cost of a command behind others").latency();
   }
 };
 

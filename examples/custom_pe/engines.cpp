@@ -115,6 +115,7 @@ struct RateParameters : BlockParameters {
   static void describe(List& list) {
     list.add(&RateParameters::per_ns, "per_ns", "", "multiply-accumulates or elements in a nanosecond")
         .positive()
+        .direction(Direction::rate)
         .required();
   }
 };

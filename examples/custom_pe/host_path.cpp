@@ -23,7 +23,7 @@ struct DecodingIoCpuParameters : RouterParameters {
   template <class List>
   static void describe(List& list) {
     RouterParameters::describe(list);
-    list.add(&DecodingIoCpuParameters::decode_ns, "decode_ns", "ns", "of a message, before the next one").min(0);
+    list.add(&DecodingIoCpuParameters::decode_ns, "decode_ns", "ns", "of a message, before the next one").latency();
   }
 };
 
@@ -50,9 +50,9 @@ struct SleepyMCpuParameters : MCpuParameters {
   template <class List>
   static void describe(List& list) {
     MCpuParameters::describe(list);
-    list.add(&SleepyMCpuParameters::wake_ns, "wake_ns", "ns", "to wake up").min(0);
+    list.add(&SleepyMCpuParameters::wake_ns, "wake_ns", "ns", "to wake up").latency();
     list.add(&SleepyMCpuParameters::sleep_after_ns, "sleep_after_ns", "ns", "without a message until it sleeps").min(0);
-    list.add(&SleepyMCpuParameters::decode_ns, "decode_ns", "ns", "of a message, before the next one").min(0);
+    list.add(&SleepyMCpuParameters::decode_ns, "decode_ns", "ns", "of a message, before the next one").latency();
   }
 };
 
@@ -81,7 +81,7 @@ struct PacedEpParameters : PcieEpParameters {
   template <class List>
   static void describe(List& list) {
     PcieEpParameters::describe(list);
-    list.add(&PacedEpParameters::request_ns, "request_ns", "ns", "of a request, before it and the next one").min(0);
+    list.add(&PacedEpParameters::request_ns, "request_ns", "ns", "of a request, before it and the next one").latency();
   }
 };
 

@@ -14,7 +14,7 @@ struct DoorbellParameters : PeIpcq::Parameters {
   template <class List>
   static void describe(List& list) {
     PeIpcq::Parameters::describe(list);
-    list.add(&DoorbellParameters::doorbell_ns, "doorbell_ns", "ns", "of a call, before the next one").min(0);
+    list.add(&DoorbellParameters::doorbell_ns, "doorbell_ns", "ns", "of a call, before the next one").latency();
   }
 };
 

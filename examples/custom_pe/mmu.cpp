@@ -14,7 +14,7 @@ struct WalkingMmuParameters : BlockParameters {
     list.add(&WalkingMmuParameters::page_bytes, "page_bytes", "bytes", "alignment of virtual ranges")
         .min(64)
         .power_of_two();
-    list.add(&WalkingMmuParameters::walk_ns, "walk_ns", "ns", "before every transaction").min(0);
+    list.add(&WalkingMmuParameters::walk_ns, "walk_ns", "ns", "before every transaction").latency(Resource::mmu);
   }
 };
 

@@ -14,9 +14,16 @@ struct LatencyTcmParameters : BlockParameters {
     list.add(&LatencyTcmParameters::allocatable_kb, "allocatable_kb", "KB", "for what kernels allocate")
         .count()
         .required();
-    list.add(&LatencyTcmParameters::reserved_kb, "reserved_kb", "KB", "for tile buffers").count().required();
-    list.add(&LatencyTcmParameters::latency_ns, "latency_ns", "ns", "of an access, beside its bytes").min(0);
-    list.add(&LatencyTcmParameters::bw_gbs, "bw_gbs", "GB/s", "of either port").positive().required();
+    list.add(&LatencyTcmParameters::reserved_kb, "reserved_kb", "KB", "for tile buffers")
+        .depth(Limit::window)
+        .required();
+    list.add(&LatencyTcmParameters::latency_ns, "latency_ns", "ns", "of an access, beside its bytes")
+        .latency(Resource::tcm);
+    list.add(&LatencyTcmParameters::bw_gbs, "bw_gbs", "GB/s", "of either port")
+        .positive()
+        .direction(Direction::rate)
+        .of(Resource::tcm)
+        .required();
   }
 };
 

@@ -1,8 +1,8 @@
-// Races as text and as JSON.
+// Races as text and as fields.
 #include <fmt/format.h>
 
 #include "kernbench/phase2/check/races.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/fields.h"
 
 namespace kernbench {
 namespace {
@@ -23,11 +23,6 @@ std::string place(const Race& r, const std::vector<std::string>& pes) {
 std::string line(const RacingAccess& a, const std::vector<std::string>& pes) {
   return fmt::format("  {} by {} of {}{}, submitted {:.10g} ns, complete {:.10g} ns\n", a.writes ? "write" : "read",
                      a.what, pe_name(a.pe, pes), a.where.line ? " at " + source(a.where) : "", a.submit_ns, a.done_ns);
-}
-
-void write(JsonWriter& w, const RacingAccess& a, const std::vector<std::string>& pes) {
-  w.open('{').field("op", a.what).field("access", a.writes ? "write" : "read").field("pe", pe_name(a.pe, pes));
-  w.field("source", source(a.where)).field("submit_ns", a.submit_ns).field("done_ns", a.done_ns).close('}');
 }
 
 const char* told(Race::Kind k) {
@@ -66,17 +61,17 @@ std::string races_text(const std::vector<Race>& races, const std::vector<std::st
   return s;
 }
 
-void write_races(JsonWriter& w, const std::vector<Race>& races, const std::vector<std::string>& pes) {
-  w.open('[');
-  for (const Race& r : races) {
-    w.open('{').field("kind", name_of(r.kind)).field("space", name_of(r.space));
-    if (r.pe != kNoPe) w.field("tcm_of", pe_name(r.pe, pes));
-    w.field("addr", r.addr).field("nbytes", r.nbytes).field("count", r.count);
-    write(w.key("first"), r.first, pes);
-    write(w.key("second"), r.second, pes);
-    w.close('}');
-  }
-  w.close(']');
+void describe_races(Fields& f, const std::vector<Race>& races, const std::vector<std::string>& pes) {
+  const auto access = [&](const RacingAccess& a) {
+    f("op", a.what)("access", a.writes ? "write" : "read")("pe", pe_name(a.pe, pes))("source", source(a.where));
+    f("submit_ns", a.submit_ns)("done_ns", a.done_ns);
+  };
+  f.each("races", races, [&](const Race& r) {
+    f("kind", r.kind)("space", r.space);
+    if (r.pe != kNoPe) f("tcm_of", pe_name(r.pe, pes));
+    f("addr", r.addr)("nbytes", r.nbytes)("count", r.count);
+    f("first", [&] { access(r.first); })("second", [&] { access(r.second); });
+  });
 }
 
 }  // namespace kernbench

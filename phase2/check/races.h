@@ -21,7 +21,7 @@
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 
 /// What the kernels of a run did, told as it happens; per PE (index in compiled order) in program order.
 class CommandHistory {
@@ -122,8 +122,8 @@ std::vector<Race> find_races(const CommandHistory&, size_t most = 1000);
 
 /// One paragraph a race, for people. `pes` are the PEs' names; addresses are those of the PE for TCM.
 std::string races_text(const std::vector<Race>&, const std::vector<std::string>& pes);
-/// [{"kind", "space", "tcm_of"?, "addr", "nbytes", "count", "first": {…}, "second": {"op", "access", "pe", "source",
+/// "races": [{"kind", "space", "tcm_of"?, "addr", "nbytes", "count", "first": {…}, "second": {"op", "access", "pe", "source",
 /// "submit_ns", "done_ns"}}]
-void write_races(JsonWriter&, const std::vector<Race>&, const std::vector<std::string>& pes);
+void describe_races(Fields&, const std::vector<Race>&, const std::vector<std::string>& pes);
 
 }  // namespace kernbench

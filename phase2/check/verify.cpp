@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "kernbench/phase2/eval/convert.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/fields.h"
 
 namespace kernbench {
 namespace {
@@ -151,17 +151,12 @@ std::optional<bool> passed(const std::vector<TensorReport>& reports) {
   return std::all_of(reports.begin(), reports.end(), [](const TensorReport& t) { return t.passed; });
 }
 
-void write_verification(JsonWriter& w, const std::vector<TensorReport>& reports) {
-  w.open('{').field("passed", passed(reports));
-  w.key("tensors").open('[');
-  for (const TensorReport& t : reports) {
-    w.open('{').field("name", t.name).field("dtype", name_of(t.dtype)).field("shape", t.shape);
-    w.field("passed", t.passed).field("max_abs_err", t.max_abs_err).field("max_rel_err", t.max_rel_err);
-    w.field("mismatches", t.mismatches);
-    if (!t.passed) w.field("reason", t.reason);
-    w.close('}');
-  }
-  w.close(']').close('}');
+void describe_verification(Fields& f, const std::vector<TensorReport>& reports) {
+  f("passed", passed(reports)).each("tensors", reports, [&](const TensorReport& t) {
+    f("name", t.name)("dtype", t.dtype)("shape", t.shape)("passed", t.passed)("max_abs_err", t.max_abs_err);
+    f("max_rel_err", t.max_rel_err)("mismatches", t.mismatches);
+    if (!t.passed) f("reason", t.reason);
+  });
 }
 
 }  // namespace kernbench

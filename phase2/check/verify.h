@@ -11,7 +11,7 @@
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 
 struct Tolerance {
   double rtol = 0, atol = 0;
@@ -61,7 +61,7 @@ TensorReport verify(const std::string& name, const MemoryImage&, const TensorRef
 std::optional<bool> passed(const std::vector<TensorReport>&);
 /// A table for people: one line a tensor, then its first mismatches.
 std::string to_text(const std::vector<TensorReport>&);
-/// The same for tools: {"passed": all of them, or null, "tensors": […]}.
-void write_verification(JsonWriter&, const std::vector<TensorReport>&);
+/// The same as fields: "passed": all of them, or null, and "tensors".
+void describe_verification(Fields&, const std::vector<TensorReport>&);
 
 }  // namespace kernbench

@@ -14,6 +14,7 @@
 
 namespace kernbench {
 
+class Fields;
 class JsonWriter;
 
 namespace energy {
@@ -129,8 +130,8 @@ Headline headline(const Account&);
 
 /// Sections of a report, text: lines that begin with two blanks.
 void write_energy_text(std::ostream&, const Account&);
-/// An object. Joules in full: sums of parts are equal to the last digit.
-void write_energy_json(JsonWriter&, const Account&);
+/// Joules in full: sums of parts are equal to the last digit.
+void describe(Fields&, const Account&);
 /// component,action,count: a line for each action.
 std::string activity_csv(const Account&);
 

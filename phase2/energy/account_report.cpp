@@ -5,7 +5,7 @@
 #include <array>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/fields.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
@@ -165,54 +165,56 @@ void write_energy_text(std::ostream& out, const Account& a) {
 
 namespace {
 
-void write_band(JsonWriter& w, const Band& b, int digits = 27) {
-  w.open('{');
-  w.key("low").raw(exact_text(b.low, digits));
-  w.key("value").raw(exact_text(b.value, digits));
-  w.key("high").raw(exact_text(b.high, digits)).close('}');
-}
-void write_ratio(JsonWriter& w, const Ratio& r) {
-  w.open('{').field("low", r.low).field("value", r.value).field("high", r.high).close('}');
+/// Of a band the exact values.
+std::vector<std::pair<const char*, RawJson>> exact(const Band& b, int digits = 27) {
+  return {{"low", {exact_text(b.low, digits)}},
+          {"value", {exact_text(b.value, digits)}},
+          {"high", {exact_text(b.high, digits)}}};
 }
 
-void write_constant(JsonWriter& w, const Constant& c) {
-  w.field("name", c.name).field("unit", name_of(c.unit));
+}  // namespace
+
+static void describe(Fields& f, const Ratio& r) {
+  f("low", r.low)("value", r.value)("high", r.high);
+}
+
+static void describe(Fields& f, const Constant& c) {
+  f("name", c.name)("unit", c.unit);
   for (const auto& [key, parts] : {std::pair("low", c.low), {"value", c.value}, {"high", c.high}})
-    w.key(key).raw(exact_text(parts, 9));
-  w.field("quality", name_of(c.quality)).field("source", c.source);
+    f(key, RawJson{exact_text(parts, 9)});
+  f("quality", c.quality)("source", c.source);
 }
 
-void write_area(JsonWriter& w, const Account& a, const Summary& s) {
-  const double whole = mm2(s.area.value), time = seconds(a);
-  write_band(w.open('{').key("mm2"), s.area, 15);
-  w.key("blocks").open('[');
-  const auto write_block = [&](const Action& block, const Constant& c, const Band& area) {
-    w.open('{').field("block", block.component).field("count", block.count).field("of", block.action);
-    write_band(w.key("mm2"), area, 15);
-    write_constant(w.key("constant").open('{'), c);
-    w.close('}').close('}');
+namespace {
+
+void describe_area(Fields& f, const Account& a, const Summary& s) {
+  struct Block {
+    Action of;
+    const Constant* constant;
+    Band area;
   };
-  Band blocks;
-  uint64_t dies = 0;
-  for (const Die& d : a.dies) dies += d.count;
+  std::vector<Block> blocks;
+  Band sum;
   for (const Action& block : a.area) {
     const Constant* c = a.find(block.constant);
-    if (!c) continue;
-    const Band area = area_of(a, block);
-    blocks += area;
-    write_block(block, *c, area);
+    if (c) sum += blocks.emplace_back(Block{block, c, area_of(a, block)}).area;
   }
+  uint64_t dies = 0;
+  for (const Die& d : a.dies) dies += d.count;
   if (const Constant* rest = a.find("area.rest"))
-    write_block({"*.rest", "dies", rest->name, dies, 0}, *rest, rest_of(rest, blocks));
-  w.close(']').field("not_counted", s.no_area).key("dies").open('[');
-  for (const Die& d : a.dies) {
-    write_band(w.open('{').field("die", d.name).field("count", d.count).key("mm2"), d.area, 15);
-    write_band(w.key("phy_edge_mm"), d.edge, 9);
-    w.field("shoreline_mm", shoreline_mm(a, d)).close('}');
-  }
-  w.close(']').field("packages", a.packages).field("hbm_stacks", a.hbm_stacks).field("hbm_bytes", a.hbm_bytes);
-  w.field("tflops_per_mm2", whole > 0 && time > 0 ? a.flops / time * 1e-12 / whole : 0);
-  w.field("utilization_per_mm2", whole > 0 ? a.utilization / whole : 0).close('}');
+    blocks.push_back({{"*.rest", "dies", rest->name, dies, 0}, rest, rest_of(rest, sum)});
+  f("mm2", exact(s.area, 15)).each("blocks", blocks, [&](const Block& b) {
+    f("block", b.of.component)("count", b.of.count)("of", b.of.action)("mm2", exact(b.area, 15));
+    f("constant", *b.constant);
+  });
+  f("not_counted", s.no_area).each("dies", a.dies, [&](const Die& d) {
+    f("die", d.name)("count", d.count)("mm2", exact(d.area, 15))("phy_edge_mm", exact(d.edge, 9));
+    f("shoreline_mm", shoreline_mm(a, d));
+  });
+  const double whole = mm2(s.area.value), time = seconds(a);
+  f("packages", a.packages)("hbm_stacks", a.hbm_stacks)("hbm_bytes", a.hbm_bytes);
+  f("tflops_per_mm2", whole > 0 && time > 0 ? a.flops / time * 1e-12 / whole : 0);
+  f("utilization_per_mm2", whole > 0 ? a.utilization / whole : 0);
 }
 
 }  // namespace
@@ -243,41 +245,31 @@ Headline headline(const Account& a) {
   return h;
 }
 
-void write_energy_json(JsonWriter& w, const Account& a) {
+void describe(Fields& f, const Account& a) {
   const Summary s = summarize(a);
-  w.open('{').field("table", a.table);
-  write_band(w.key("joules"), s.total);
-  write_ratio(w.key("average_w"), watts(a, s.total));
-  w.field("peak_w", peak_watts(a)).field("peak_window_ns", static_cast<double>(a.window_fs) * 1e-6);
-  write_ratio(w.key("tflops_per_w"), tflops_per_watt(a, s.total));
-  write_ratio(w.key("energy_delay_js"), energy_delay(a, s.total));
-  w.key("by_class").open('[');
-  for (const Summary::Row& r : s.by_class)
-    write_band(w.open('{').field("class", r.name).key("joules"), r.energy), w.close('}');
-  w.close(']').key("by_constant").open('[');
-  for (const Summary::Row& r : s.by_constant) {
-    write_constant(w.open('{'), *a.find(r.name));
-    write_band(w.field("count", r.count).key("joules"), r.energy);
-    w.field("share", share(r.energy.value, s.total.value)).close('}');
-  }
-  w.close(']').key("by_quality").open('{');
-  for (const Quality q : kQualities) write_band(w.key(name_of(q)), s.by_quality[static_cast<size_t>(q)]);
-  w.close('}');
+  f("table", a.table)("joules", exact(s.total))("average_w", watts(a, s.total))("peak_w", peak_watts(a));
+  f("peak_window_ns", static_cast<double>(a.window_fs) * 1e-6)("tflops_per_w", tflops_per_watt(a, s.total));
+  f("energy_delay_js", energy_delay(a, s.total)).each("by_class", s.by_class, [&](const Summary::Row& r) {
+    f("class", r.name)("joules", exact(r.energy));
+  });
+  f.each("by_constant", s.by_constant, [&](const Summary::Row& r) {
+    describe(f, *a.find(r.name));
+    f("count", r.count)("joules", exact(r.energy))("share", share(r.energy.value, s.total.value));
+  });
+  f("by_quality", [&] {
+    for (const Quality q : kQualities) f(name_of(q), exact(s.by_quality[static_cast<size_t>(q)]));
+  });
   const Summary::Row* wide = widest(s);
-  w.key("dominates").open('{').field("energy", s.by_constant.empty() ? "" : s.by_constant.front().name);
-  w.field("band", wide ? wide->name : "").close('}');
-  w.field("not_counted", left_out(a, s));
-  write_ratio(w.key("static_w"), watts(a, of_no_work(a)));
-  if (!a.area.empty()) write_area(w.key("area"), a, s);
+  f("dominates",
+    [&] { f("energy", s.by_constant.empty() ? "" : s.by_constant.front().name)("band", wide ? wide->name : ""); });
+  f("not_counted", left_out(a, s))("static_w", watts(a, of_no_work(a)));
+  if (!a.area.empty()) f("area", [&] { describe_area(f, a, s); });
   if (const auto cost = cost_of(a)) {
-    write_ratio(w.key("cost").open('{').field("currency", "USD").key("total"), cost->total());
-    write_ratio(w.key("dies"), cost->dies);
-    write_ratio(w.key("package"), cost->package);
-    write_ratio(w.key("hbm"), cost->hbm);
-    w.close('}');
+    f("cost", [&] {
+      f("currency", "USD")("total", cost->total())("dies", cost->dies)("package", cost->package)("hbm", cost->hbm);
+    });
   }
-  w.field("out_of_bounds", out_of_bounds(a));
-  w.close('}');
+  f("out_of_bounds", out_of_bounds(a));
 }
 
 }  // namespace kernbench::energy

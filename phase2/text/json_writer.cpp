@@ -20,6 +20,8 @@ constexpr auto kPlain = [] {
 void JsonWriter::real(double v) {
   if (reals_ == Reals::decimal) {
     out_ += nlohmann::json(v).dump();
+  } else if (reals_ == Reals::fixed) {
+    append_fixed(out_, v);
   } else if (std::isfinite(v)) {
     const size_t at = out_.size();
     append_shortest(out_, v);

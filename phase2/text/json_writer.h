@@ -27,6 +27,7 @@ class JsonWriter {
     shortest,  ///< 8, 1e+05: the shortest form that reads back as the same number; "nan", "inf" and "-inf" as texts
     pointed,   ///< 8.0, 1e+05: the same, with a point where it would be an integer
     decimal,   ///< 8.0, 100000.0, 1e+22: as nlohmann/json writes them; null where not finite
+    fixed,     ///< 8.000000: as append_fixed() writes them
   };
 
   explicit JsonWriter(std::string& out, Layout layout = Layout::compact, Reals reals = Reals::shortest)
@@ -105,16 +106,6 @@ class JsonWriter {
     return key(k).value(v);
   }
   JsonWriter& null() { return raw("null"); }
-  /// A number as append_fixed() writes it.
-  JsonWriter& fixed_value(double v) {
-    separate();
-    append_fixed(out_, v);
-    return *this;
-  }
-  template <class Key>
-  JsonWriter& fixed(const Key& k, double v) {
-    return key(k).fixed_value(v);
-  }
   /// What is JSON already.
   JsonWriter& raw(std::string_view json) {
     separate();

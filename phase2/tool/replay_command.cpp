@@ -21,8 +21,8 @@
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/tool/commands.h"
@@ -175,20 +175,18 @@ struct Replayed {
 
 void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all) {
   const ReplayResult& r = all.result;
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  w.open('{').field("ops", r.ops).field("computed", r.computed).field("isa", name_of(r.isa));
-  w.field("graph_s", r.graph_s).field("run_s", r.run_s).field("cut_off", files.cut_off());
-  w.field("left_out", files.left_out).key("tensors").open('[');
-  for (const Output& x : all.outputs) {
-    w.open('{').field("name", x.tensor->name).field("dtype", name_of(x.tensor->dtype));
-    w.field("shape", x.tensor->shape).field("written", x.missing.empty() && x.unwritten == 0).close('}');
-  }
-  w.close(']');
-  if (files.log.energy) energy::write_energy_json(w.key("energy"), *files.log.energy);
-  if (!all.verified.empty()) write_verification(w.key("verify"), all.verified);
-  w.close('}');
-  out << text << "\n";
+  write_json(
+      out,
+      [&](Fields& f) {
+        f("ops", r.ops)("computed", r.computed)("isa", r.isa)("graph_s", r.graph_s)("run_s", r.run_s);
+        f("cut_off", files.cut_off())("left_out", files.left_out).each("tensors", all.outputs, [&](const Output& x) {
+          f("name", x.tensor->name)("dtype", x.tensor->dtype)("shape", x.tensor->shape);
+          f("written", x.missing.empty() && x.unwritten == 0);
+        });
+        f.given("energy", files.log.energy);
+        if (!all.verified.empty()) f("verify", [&] { describe_verification(f, all.verified); });
+      },
+      JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
 }
 
 void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all) {

@@ -39,19 +39,19 @@ int collectives(const spec::RunSpec& spec) {
   LimitOptions(spec).begin();
   Platform& platform = TopologyOptions(spec).build();
   const spec::RunDocument document = json ? document_of(spec, platform) : spec::RunDocument();
-  std::unique_ptr<CollectiveWriter> table;  // nothing stands on stdout before the input is known to be good
+  std::optional<RowWriter> table;  // nothing stands on stdout before the input is known to be good
   ProgressLine progress;
   size_t rows = 0;
   bool wrong = false;
   run_collectives(platform, collective_options(spec), [&](const CollectiveRow& row, size_t of) {
     progress.clear();
-    if (!table) table = std::make_unique<CollectiveWriter>(std::cout, spec.text("format"), document);
+    if (!table) table.emplace(collective_writer(std::cout, spec.text("format"), document));
     table->row(row);
     wrong = wrong || row.wrong > 0;
     progress.show(fmt::format("{} of {} done", ++rows, of));
   });
   progress.clear();
-  table->end();
+  table->end("]}\n");
   return wrong ? 1 : 0;
 }
 

@@ -25,11 +25,7 @@ const char* role_of(const TensorSpec& t) {
 std::string default_of(const AttrSpec& a) {
   if (a.required) return "required";
   if (!a.default_value) return "optional";
-  if (const auto* d = std::get_if<double>(&*a.default_value)) return fmt::format("{}", *d);
-  if (const auto* i = std::get_if<int64_t>(&*a.default_value)) return std::to_string(*i);
-  if (const auto* b = std::get_if<bool>(&*a.default_value)) return *b ? "true" : "false";
-  if (const auto* s = std::get_if<std::string>(&*a.default_value)) return *s;
-  return "{}";
+  return a.type == AttrType::number_map ? "{}" : text_of(*a.default_value);
 }
 
 const char* type_of(const AttrSpec& a) {
@@ -58,6 +54,21 @@ std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
   return {};
 }
 
+/// ">= 1, <= 64"; empty: any value.
+std::string range_of(const AttrSpec& a) {
+  std::string text;
+  if (std::isfinite(a.min)) text = fmt::format("{} {}", a.min_exclusive ? ">" : ">=", a.min);
+  if (std::isfinite(a.max)) text += fmt::format("{}<= {}", text.empty() ? "" : ", ", a.max);
+  return text;
+}
+
+/// "; area.lane x value": of a die.
+std::string area_of(const AttrSpec& a) {
+  if (!a.area) return {};
+  const std::string each = a.area->each == 1 ? "" : fmt::format(" x {}", a.area->each);
+  return fmt::format("; area.{} x {}{}", a.area->constant, a.area->factor ? "others x value" : "value", each);
+}
+
 void list_components(const std::vector<Plugin>& plugins) {
   for (const ImplSpec* spec : component_catalog().all()) {
     print_to(std::cout, "{}  (kind {}{}): {}\n", spec->impl, spec->kind,
@@ -65,8 +76,9 @@ void list_components(const std::vector<Plugin>& plugins) {
     for (const AttrSpec& a : spec->attributes) {
       std::string value = default_of(a) + (a.unit.empty() ? "" : " " + a.unit);
       if (a.required && !a.unit.empty()) value = "required, " + a.unit;
-      print_to(std::cout, "    {:17} {:15} {:21} {}{}\n", a.name, type_of(a), value, a.help,
-               a.choices.empty() ? "" : fmt::format(" ({})", joined(a.choices)));
+      print_to(std::cout, "    {:17} {:15} {:21} {:17} {:8} {:9} {}{}{}\n", a.name, type_of(a), value, range_of(a),
+               name_of(a.direction), name_of(a.cost_class()), a.help,
+               a.choices.empty() ? "" : fmt::format(" ({})", joined(a.choices)), area_of(a));
       if (!a.registry) continue;
       for (const NamedRegistry::Name& n : a.registry->all())
         print_to(std::cout, "        {:13} {}{}\n", n.name, n.help, origin(plugins, n.name, &Plugin::named));
@@ -87,7 +99,14 @@ void list_components_as_json() {
         .open('[');
     for (const AttrSpec& a : spec->attributes) {
       w.open('{').field("name", a.name).field("type", type_of(a)).field("unit", a.unit).field("help", a.help);
-      w.field("required", a.required);
+      w.field("required", a.required).field("direction", name_of(a.direction)).field("cost", name_of(a.cost_class()));
+      if (a.overhead) w.field("overhead", true);
+      if (a.resource) w.field("resource", name_of(*a.resource));
+      if (a.limit != Limit::none) w.field("limit", name_of(a.limit));
+      if (a.area) {
+        w.key("area").open('{').field("constant", "area." + a.area->constant).field("each", a.area->each);
+        w.field("factor", a.area->factor).close('}');
+      }
       if (a.default_value) w.field("default", *a.default_value);
       if (std::isfinite(a.min)) w.field(a.min_exclusive ? "more_than" : "min", a.min);
       if (std::isfinite(a.max)) w.field("max", a.max);

@@ -13,7 +13,7 @@
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/version.h"
 #include "kernbench/platform/cli/commands.h"
@@ -50,11 +50,12 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
   const topology::Graph& graph = platform.graph();
   for (const auto& node : graph.nodes) h.components.push_back(node.id);
   for (const auto& pe : graph.pes) h.pes.push_back(pe.id);
-  JsonWriter w(h.configuration, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  spec::write(w.open('{').key("run"), document, true);
-  w.key("versions").open('{').field("systemc", sc_core::sc_version_string);
-  for (const auto& [name, version] : library_versions()) w.field(name, version);
-  w.close('}').close('}');
+  h.configuration = to_json([&](Fields& f) {
+    f("run", [&] { spec::describe(f, document, true); })("versions", [&] {
+      f("systemc", sc_core::sc_version_string);
+      for (const auto& [name, version] : library_versions()) f(name, version);
+    });
+  });
   h.isa = isa;
   return h;
 }

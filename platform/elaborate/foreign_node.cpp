@@ -15,7 +15,9 @@ ForeignNode::ForeignNode(sc_core::sc_module_name name, const ComponentConfig& co
     : Component(name, config, checked(parameters)) {}
 
 ImplSpec ForeignNode::spec() {
-  return spec_of<Parameters>("builtin.foreign", "foreign", "the place of a block that an sc_main binds").transit();
+  return spec_of<Parameters>("builtin.foreign", "foreign", "the place of a block that an sc_main binds")
+      .transit()
+      .passing("");
 }
 
 void ForeignNode::add_way(PeBlock& from, PeBlock& to, bool comes, bool goes) {

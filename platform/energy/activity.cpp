@@ -19,11 +19,8 @@
 namespace kernbench::energy {
 namespace {
 
-bool is_router(const std::string& kind) {
-  for (const char* k : {"router", "xbar", "bridge", "noc", "io_noc"}) {
-    if (kind == k) return true;
-  }
-  return false;
+const KindFacts& facts_of(const topology::Node& n) {
+  return component_catalog().kinds().find(n.kind)->facts;
 }
 
 /// Whether one of the two is a part of the other: a port and its connection.
@@ -34,17 +31,19 @@ bool one_holds_other(const std::string& a, const std::string& b) {
   return holds(a, b) || holds(b, a);
 }
 
+/// By what a bit over that edge counts: "wire", or of PHYs, from die to die, theirs.
+std::string constant_of(const topology::Graph& graph, const topology::Edge& e) {
+  if (e.kind == topology::edge_kind::kPcie) return e.kind;
+  const topology::Node &from = graph.nodes[e.from], &to = graph.nodes[e.to];
+  const std::string& phy = facts_of(from).phy;
+  const bool between_dies = e.kind == topology::edge_kind::kUcie && phy == facts_of(to).phy && !phy.empty() &&
+                            !one_holds_other(from.id, to.id);
+  return between_dies ? phy : "wire";
+}
+
 constexpr uint64_t kBits = 8;
 
 }  // namespace
-
-const char* constant_of(const topology::Edge& e, const std::string& from, const std::string& from_kind,
-                        const std::string& to, const std::string& to_kind) {
-  if (e.kind == topology::edge_kind::kPcie) return "pcie";
-  const bool between_dies =
-      e.kind == topology::edge_kind::kUcie && from_kind == "ucie" && to_kind == "ucie" && !one_holds_other(from, to);
-  return between_dies ? "ucie" : "wire";
-}
 
 Activity::Activity(Machine& machine, ActivitySink& sink) : machine_(machine), sink_(sink) {
   const topology::Graph& graph = machine.graph();
@@ -52,7 +51,7 @@ Activity::Activity(Machine& machine, ActivitySink& sink) : machine_(machine), si
   router_rows_.assign(graph.nodes.size(), kNone);
   other_rows_.resize(graph.nodes.size());
   pe_of_.assign(graph.nodes.size(), kNoPe);
-  for (const topology::Node& n : graph.nodes) routes_.push_back(is_router(n.kind));
+  for (const topology::Node& n : graph.nodes) passing_.push_back(n.transit ? facts_of(n).passing : "");
   for (size_t p = 0; p < machine.pes().count(); ++p) {
     Pe& pe = machine.pes().pe(p);
     pe.observers.add(*this);
@@ -123,11 +122,10 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
   if (edge_rows_[edge] == kNone) {
     const topology::Graph& graph = machine_.graph();
     const topology::Edge& e = graph.edges[edge];
-    const topology::Node &from = graph.nodes[e.from], &to = graph.nodes[e.to];
     ActivityRow row;
     row.place = static_cast<uint32_t>(graph.nodes.size()) + edge;
     row.action = "bits";
-    row.constant = constant_of(e, from.id, from.kind, to.id, to.kind);
+    row.constant = constant_of(graph, e);
     if (row.constant == "wire") row.nm = e.nm();
     edge_rows_[edge] = rows_.size();
     sink_.row_added(rows_.emplace_back(std::move(row)));
@@ -157,12 +155,12 @@ void Activity::add_way(const FabricTransaction& x, Span span) {
 }
 
 void Activity::add_router(uint32_t node, uint64_t bits, Span span) {
-  if (node >= routes_.size() || !routes_[node] || bits == 0) return;
+  if (node >= passing_.size() || passing_[node].empty() || bits == 0) return;
   if (router_rows_[node] == kNone) {
     ActivityRow row;
     row.place = node;
     row.action = "bits";
-    row.constant = "router";
+    row.constant = passing_[node];
     router_rows_[node] = rows_.size();
     sink_.row_added(rows_.emplace_back(std::move(row)));
   }
@@ -192,7 +190,7 @@ void Activity::add_memory(uint32_t node, bool write, uint64_t bytes, Span span) 
   if (bytes == 0) return;
   add(node, write ? "write_bits" : "read_bits", bytes * kBits, span, [&](ActivityRow& row) {
     const topology::Graph& graph = machine_.graph();
-    if (graph.nodes[node].space == "hbm") {
+    if (graph.nodes[node].space == name_of(Space::hbm)) {
       const auto* memory = dynamic_cast<const MemoryTarget*>(&machine_.blocks().component(node));
       row.constant = memory && memory->activates() ? "hbm.open_row" : "hbm.access";
       return;
@@ -226,7 +224,7 @@ void Activity::settle() {
 void Activity::add_tcm(const Pe& pe, bool write, uint64_t bytes, Span span) {
   if (!pe.tcm || bytes == 0) return;
   const auto& blocks = machine_.graph().pes[pe.index].blocks;
-  const auto tcm = blocks.find("pe_tcm");
+  const auto tcm = blocks.find(TcmRole::kKind);
   if (tcm == blocks.end()) return;
   add(tcm->second, write ? "write_bits" : "read_bits", bytes * kBits, span, [&](ActivityRow& row) {
     row.sram_bytes = pe.tcm->reserved_bytes() + pe.tcm->allocatable_bytes();

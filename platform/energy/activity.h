@@ -105,16 +105,12 @@ class Activity : public PeObserver, public FabricObserver {
   std::vector<ActivityRow> rows_;
   std::vector<size_t> edge_rows_, router_rows_;                         ///< by edge, by node; kNone: none yet
   std::vector<std::map<std::string, size_t, std::less<>>> other_rows_;  ///< by node: by action, or what it is done with
-  std::vector<bool> routes_;                                            ///< by node: a router
-  std::vector<uint32_t> pe_of_;                                         ///< by node, of each pe_dma; kNoPe: another
-  std::map<uint32_t, uint64_t> activates_;                              ///< by memory, told last
+  std::vector<std::string> passing_;        ///< by node: the constant of a bit that passes; empty: it is not counted
+  std::vector<uint32_t> pe_of_;             ///< by node, of each pe_dma; kNoPe: another
+  std::map<uint32_t, uint64_t> activates_;  ///< by memory, told last
   std::map<Work, double, ByAddress> open_;
   std::multiset<double> starts_;
 };
-
-/// By what a bit over that edge counts: "wire", or between dies "ucie" or "pcie".
-const char* constant_of(const topology::Edge&, const std::string& from, const std::string& from_kind,
-                        const std::string& to, const std::string& to_kind);
 
 }  // namespace energy
 }  // namespace kernbench

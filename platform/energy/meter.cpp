@@ -47,7 +47,7 @@ Silicon built(Machine& machine, const EnergyTable& table) {
   for (size_t p = 0; p < machine.pes().count(); ++p) {
     const TcmRole* tcm = machine.pes().pe(p).tcm;
     const auto& blocks = machine.graph().pes[p].blocks;
-    if (const auto at = blocks.find("pe_tcm"); tcm && at != blocks.end())
+    if (const auto at = blocks.find(TcmRole::kKind); tcm && at != blocks.end())
       tcms[at->second] = tcm->reserved_bytes() + tcm->allocatable_bytes();
   }
   Built facts;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernbench/phase2/op/space.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/platform/topology/view/floorplan.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
@@ -21,13 +22,6 @@ using topology::Node;
 constexpr double kBitsOfGbs = 8;         // wires that carry 1 GB/s, at 1 GHz
 constexpr uint64_t kUnlimitedFlits = 4;  // what is built where a topology sets buffers no limit
 
-/// An attribute's number; 0 where there is none.
-double number_of(const AttrValue& v) {
-  if (const auto* d = std::get_if<double>(&v)) return *d;
-  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
-  return 0;
-}
-
 bool same(const Band& a, const Band& b) {
   return a.low == b.low && a.value == b.value && a.high == b.high;
 }
@@ -39,7 +33,7 @@ uint64_t whole(double v) {
 /// Of one die, or of all.
 class Parts {
  public:
-  void add(const std::string& kind, const char* what, const std::string& constant, uint64_t count) {
+  void add(const std::string& kind, const std::string& what, const std::string& constant, uint64_t count) {
     const std::string component = "*." + kind;
     const auto it = std::find_if(list_.begin(), list_.end(),
                                  [&](const Action& a) { return a.component == component && a.constant == constant; });
@@ -51,10 +45,20 @@ class Parts {
   std::vector<Action> list_;
 };
 
+/// What leaves a die over blocks of one kind.
+struct Leaving {
+  std::string kind;
+  double gbs = 0;
+  void add(const std::string& over, double more) {
+    kind = over;
+    gbs += more;
+  }
+};
+
 struct OnDie {
   std::string name;
   Parts parts;
-  double hbm_gbs = 0, ucie_gbs = 0, pcie_gbs = 0;
+  Leaving hbm, ucie, pcie;
   uint64_t hbm_bytes = 0;
   Band edge;  ///< as Die's
 };
@@ -62,11 +66,7 @@ struct OnDie {
 class Builder {
  public:
   Builder(const Graph& graph, const ImplCatalog& catalog, const EnergyTable& table, const Built& built)
-      : graph_(graph), catalog_(catalog), table_(table), built_(built) {
-    const auto& all = table.constants;
-    for (auto it = all.lower_bound("area.mac."); it != all.end() && it->first.rfind("area.mac.", 0) == 0; ++it)
-      macs_.emplace_back(it->first.substr(std::string("area.mac.").size()), &it->second);
-  }
+      : graph_(graph), catalog_(catalog), table_(table), built_(built) {}
 
   Silicon build() {
     for (uint32_t n = 0; n < graph_.nodes.size(); ++n) node(n);
@@ -79,7 +79,7 @@ class Builder {
       s.hbm_bytes += d.hbm_bytes;
       Band area;
       for (const Action& a : d.parts.list()) {
-        all.add(a.component.substr(2), a.action.c_str(), a.constant, a.count);
+        all.add(a.component.substr(2), a.action, a.constant, a.count);
         area += area_of(a);
       }
       area += rest_of(table_.find("area.rest"), area);
@@ -111,69 +111,82 @@ class Builder {
     return energy::area_of(one, a);
   }
 
-  std::map<std::string, AttrValue> attributes(const Node& n) const {
-    std::map<std::string, AttrValue> found;
-    if (const ImplSpec* spec = catalog_.find(n.impl)) {
-      for (const auto& [a, v] : effective_attributes(*spec, n.attrs)) found.emplace(a->name, v);
-    }
-    return found;
-  }
+  const KindFacts& facts_of(const Node& n) const { return catalog_.kinds().find(n.kind)->facts; }
 
   void node(uint32_t at) {
     const Node& n = graph_.nodes[at];
     OnDie& die = die_of(n);
-    const auto attrs = attributes(n);
-    const auto number = [&](const char* name) {
-      const auto it = attrs.find(name);
-      return it == attrs.end() ? 0 : number_of(it->second);
-    };
-    if (n.kind == "pe_tcm" || n.kind == "sram") {
-      const bool tcm = n.kind == "pe_tcm";
-      die.parts.add(n.kind, "bits", !tcm && table_.find("area.cache") ? "area.cache" : "area.sram",
-                    8 * (tcm ? built_.tcm_bytes(at) : memory_bytes(at)));
-      if (table_.find("area.sram_port"))
+    // "area.sram" is of a bit, and of no block of that kind.
+    if (const Constant* own = table_.find("area." + n.kind); own && own->unit == Unit::mm2)
+      return die.parts.add(n.kind, "blocks", own->name, 1);
+    const bool hbm = n.space == name_of(Space::hbm), shared = !n.space.empty() && !hbm;
+    if (const uint64_t tcm = built_.tcm_bytes(at); tcm > 0 || shared) {
+      die.parts.add(n.kind, "bits", shared && table_.find("area.cache") ? "area.cache" : "area.sram",
+                    8 * (shared ? memory_bytes(at) : tcm));
+      if (shared && table_.find("area.sram_port"))
         die.parts.add(n.kind, "port_bits", "area.sram_port",
-                      whole(kBitsOfGbs * (tcm ? number("read_bw_gbs") + number("write_bw_gbs")
-                                              : in_and_out(at).first + in_and_out(at).second)));
+                      whole(kBitsOfGbs * (in_and_out(at).first + in_and_out(at).second)));
+      attributes(n, die);
       return;
     }
-    if (table_.find("area." + n.kind)) return die.parts.add(n.kind, "blocks", "area." + n.kind, 1);
-    if (n.space == "hbm") {
+    if (hbm) {
       die.hbm_bytes += memory_bytes(at);
-      die.hbm_gbs += built_.memory_gbs(at);
+      die.hbm.add(n.kind, built_.memory_gbs(at));
       if (table_.find("area.hbm_phy")) return;
     }
-    if (macs(n.kind, attrs, die)) return;
-    if (const double lanes = number("lanes"); lanes > 0 && table_.find("area.lane"))
-      return die.parts.add(n.kind, "lanes", "area.lane", whole(lanes));
-    if ((n.kind == "ucie" && table_.find("area.ucie_phy")) || (n.kind == "pcie_ep" && table_.find("area.pcie_phy")))
-      return;  // by what their edges carry
-    if (n.transit && n.kind != "switch" && table_.find("area.crosspoint")) return router(at, die);
-    if (n.kind != "switch") die.parts.add(n.kind, "blocks", "area." + n.kind, 1);  // on no die of ours
+    const KindFacts& facts = facts_of(n);
+    if (attributes(n, die) || !facts.on_die) return;
+    if (!facts.phy.empty() && table_.find("area." + facts.phy + "_phy")) return;  // by what its edges carry
+    if (n.transit && table_.find("area.crosspoint")) return router(at, die);
+    die.parts.add(n.kind, "blocks", "area." + n.kind, 1);
   }
 
-  /// One array of multiply-accumulates serves all types: it is as large as for the type that takes most.
-  bool macs(const std::string& kind, const std::map<std::string, AttrValue>& attrs, OnDie& die) const {
-    const auto number = [&](const char* name) {
-      const auto it = attrs.find(name);
-      return it == attrs.end() ? 0 : number_of(it->second);
+  /// What a node's attributes take, as they declare it; false: nothing of which the table has a constant.
+  bool attributes(const Node& n, OnDie& die) const {
+    struct Term {
+      std::string counts;
+      double sum = 0, factor = 1;
+      const NumberMap* by_dtype = nullptr;
     };
-    const double of_array = number("rows") * number("cols"), each = of_array > 0 ? of_array : number("macs_per_cycle");
-    if (each <= 0 || macs_.empty()) return false;
-    const auto it = attrs.find("rates");
-    const NumberMap* rates = it == attrs.end() ? nullptr : std::get_if<NumberMap>(&it->second);
-    const Constant* most = nullptr;
-    double count = 0;
-    for (const auto& [dtype, constant] : macs_) {
-      if (rates && !rates->empty() && rates->count(dtype) == 0) continue;
-      const double n = each * (rates && !rates->empty() ? rates->at(dtype) : 1);
-      if (most && n * static_cast<double>(constant->value) <= count * static_cast<double>(most->value)) continue;
-      most = constant;
-      count = n;
+    std::map<std::string, Term> terms;
+    const auto values = effective_attributes(*catalog_.find(n.impl), n.attrs);
+    for (const auto& [a, value] : values) {
+      if (!a->area) continue;
+      Term& term = terms["area." + a->area->constant];
+      if (const auto* map = std::get_if<NumberMap>(&value)) {
+        term.by_dtype = map->empty() ? nullptr : map;
+      } else if (a->area->factor) {
+        term.factor *= number_of(value);
+      } else {
+        term.sum += number_of(value) * a->area->each;
+        term.counts = a->area->counts;
+      }
     }
-    if (!most) return false;
-    die.parts.add(kind, "macs", most->name, whole(count));
-    return true;
+    bool any = false;
+    for (const auto& [name, term] : terms) {
+      const auto [constant, count] = largest(name, term.sum * term.factor, term.by_dtype);
+      if (count > 0) die.parts.add(n.kind, term.counts, constant, whole(count));
+      any = any || count > 0;
+    }
+    return any;
+  }
+
+  /// The constant, or of one a dtype the one that takes most: one array serves all types. 0: the table has none.
+  std::pair<std::string, double> largest(const std::string& name, double each, const NumberMap* by_dtype) const {
+    if (table_.find(name)) return {name, each};
+    std::pair<std::string, double> most;
+    double area = 0;
+    const std::string family = name + ".";
+    for (auto it = table_.constants.lower_bound(family);
+         it != table_.constants.end() && it->first.rfind(family, 0) == 0; ++it) {
+      const std::string dtype = it->first.substr(family.size());
+      if (by_dtype && by_dtype->count(dtype) == 0) continue;
+      const double count = each * (by_dtype ? by_dtype->at(dtype) : 1);
+      if (count * static_cast<double>(it->second.value) <= area) continue;
+      most = {it->first, count};
+      area = count * static_cast<double>(it->second.value);
+    }
+    return most;
   }
 
   /// GB/s of all edges to a node and from it.
@@ -202,24 +215,27 @@ class Builder {
   void edge(const Edge& e) {
     const Node &from = graph_.nodes[e.from], &to = graph_.nodes[e.to];
     if (!e.bw_gbs) return;
-    if (e.kind == topology::edge_kind::kPcie && from.kind == "pcie_ep") die_of(from).pcie_gbs += *e.bw_gbs;
+    if (e.kind == topology::edge_kind::kPcie && facts_of(from).phy == e.kind)
+      die_of(from).pcie.add(from.kind, *e.bw_gbs);
     if (e.kind == topology::edge_kind::kUcie && topology::floorplan::part_of(from) != topology::floorplan::part_of(to))
-      die_of(from).ucie_gbs += *e.bw_gbs;
+      die_of(from).ucie.add(from.kind, *e.bw_gbs);
   }
 
   /// PHYs; the stacks of HBM that the die needs.
   uint64_t off_die(OnDie& d) const {
-    if (table_.find("area.ucie_phy") && d.ucie_gbs > 0) d.parts.add("ucie", "gbs", "area.ucie_phy", whole(d.ucie_gbs));
-    if (table_.find("area.pcie_phy") && d.pcie_gbs > 0)
-      d.parts.add("pcie_ep", "gbs", "area.pcie_phy", whole(d.pcie_gbs));
+    const auto phy = [&](const Leaving& leaving, const char* constant) {
+      if (table_.find(constant) && leaving.gbs > 0) d.parts.add(leaving.kind, "gbs", constant, whole(leaving.gbs));
+    };
+    phy(d.ucie, "area.ucie_phy");
+    phy(d.pcie, "area.pcie_phy");
     const double gbs = table_.number("hbm.stack_gbs"), gb = table_.number("hbm.stack_gb");
     uint64_t stacks = 0;
-    if (gbs > 0) stacks = whole(d.hbm_gbs / gbs);
+    if (gbs > 0) stacks = whole(d.hbm.gbs / gbs);
     if (gb > 0) stacks = std::max(stacks, whole(static_cast<double>(d.hbm_bytes) / 1e9 / gb));
-    if (table_.find("area.hbm_phy") && stacks > 0) d.parts.add("hbm_ctrl", "stacks", "area.hbm_phy", stacks);
+    if (table_.find("area.hbm_phy") && stacks > 0) d.parts.add(d.hbm.kind, "stacks", "area.hbm_phy", stacks);
     if (table_.knows_shoreline()) {
-      add_edge(d, "shoreline.ucie_phy", whole(d.ucie_gbs));
-      add_edge(d, "shoreline.pcie_phy", whole(d.pcie_gbs));
+      add_edge(d, "shoreline.ucie_phy", whole(d.ucie.gbs));
+      add_edge(d, "shoreline.pcie_phy", whole(d.pcie.gbs));
       add_edge(d, "shoreline.hbm_phy", stacks);
     }
     return stacks;
@@ -243,7 +259,6 @@ class Builder {
   const ImplCatalog& catalog_;
   const EnergyTable& table_;
   const Built& built_;
-  std::vector<std::pair<std::string, const Constant*>> macs_;  ///< by type
   std::vector<OnDie> dies_;
   std::map<std::string, size_t> die_at_;
   mutable std::vector<double> in_gbs_;  ///< by node, once it is asked for

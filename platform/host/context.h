@@ -21,7 +21,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +34,6 @@
 
 namespace kernbench {
 class Platform;
-struct LaunchResult;
 }  // namespace kernbench
 
 namespace kernbench::host {
@@ -110,7 +108,7 @@ class Context {
 
   // ---- Tensors
   /// Whether the run has this tensor, which the program's spec calls optional.
-  bool has(const std::string& name) const { return named_.count(name) > 0; }
+  bool has(const std::string& name) const;
   Tensor input(const std::string& name, KERNBENCH_TL_HERE) const;
   Tensor output(const std::string& name, KERNBENCH_TL_HERE) const;
   /// A new one; its bytes are unwritten.
@@ -165,14 +163,14 @@ class Context {
   const ProgramSpec& spec() const { return spec_; }
   const ProgramPes& pes() const { return pes_; }
   const Streams& streams() const { return streams_; }
-  const TensorPlaces& places(const std::string& tensor) const { return *named_.at(tensor); }
+  const TensorPlaces& places(const std::string& tensor) const;
   /// Of all tensors that there are, with copies.
-  uint64_t stored_bytes() const { return stored_.bytes; }
+  uint64_t stored_bytes() const;
   /// The most that it has been, and what of that were copies: parts that more than one PE has.
   struct Stored {
     uint64_t bytes = 0, copies = 0;
   };
-  const Stored& most_stored() const { return most_stored_; }
+  const Stored& most_stored() const;
   /// Puts an input in place, before the simulation.
   void place(const std::string& input, const HostTensor& value);
   /// Zeros, which take no memory of this computer but for one shard.
@@ -182,85 +180,45 @@ class Context {
   /// In a thread, from its first to its last instant; what went wrong is kept in fault().
   void run();
   bool complete() const { return complete_; }
-  const std::exception_ptr& fault() const { return fault_; }
+  const std::exception_ptr& fault() const;
   struct PeTimes {
     bool launched = false;
     double start_ns = 0, end_ns = 0, scalar_ns = 0;  ///< first start, last end, sum
   };
-  const std::vector<PeTimes>& pe_times() const { return pe_times_; }
+  const std::vector<PeTimes>& pe_times() const;
   /// When the last operation ended, ns.
   double end_ns() const { return end_ns_; }
   const std::string& launch_note() const { return launch_note_; }
   LaunchMode launch_mode() const { return launch_mode_; }
 
  private:
-  /// What is the same in all launches on the same PEs.
-  struct Group {
-    LaunchWay way;
-    std::vector<tl::Program> programs;
-  };
   friend class Scope;
+  struct Parts;
   Tensor named(const std::string& name, TensorSpec::Role) const;
-  Tensor made(std::shared_ptr<const TensorPlaces>);
   void check(const On&) const;
   void check(const Tensor&) const;
   void give_back_freed();
-  static Stored stored_of(const TensorPlaces&);
-  void count_stored(const TensorPlaces&);
-  /// Remembers an operation for who waits for a tensor's writers.
-  void writes(const Tensor&);
-  void enqueue(Operation);
   void block_until(const std::function<bool()>& condition);
-  const Group& group(const std::vector<size_t>& pes);
-  void choose_pes(LaunchPlan&, const On&, const std::string& pes) const;
-  void give_tensors(LaunchPlan&, const TensorPointers&) const;
-  void begin_launch(const std::shared_ptr<LaunchPlan>&, Operation&);
-  void part_ended(const std::shared_ptr<LaunchPlan>&, Operation&, size_t part, const LaunchResult&);
-  /// Does what the program has called for at that line, which faults begin with.
   template <class Work>
   auto at(const char* file, int line, const Work& work) const;
   void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value,
             const SourceLine& where);
-  void begin_copy(Operation&, const std::shared_ptr<const TensorPlaces>&,
-                  const std::shared_ptr<const HostTensor>& value);
-  void map(const TensorPlaces&);
-  std::vector<size_t> with_mmu() const;
   std::string rings(const On&, const Tensor& x, const Tensor& y) const;
   /// Stream 0 of the ranks that have some of the tensors.
   On ranks_of(const std::vector<Tensor>&) const;
   void operation_ended();
-  // What is behind what, for the search for races.
-  void join_streams(const Operation&);
-  void fail(const std::exception_ptr&);
-  /// For what the timeline calls: an exception must not pass through SystemC.
-  void guarded(const std::function<void()>& work);
 
   Platform& platform_;
   const ProgramSpec& spec_;
   const Params params_;
   const ContextOptions options_;
   const ProgramPes pes_;
-  std::map<std::string, std::shared_ptr<const TensorPlaces>> named_;
-  std::vector<std::shared_ptr<const TensorPlaces>> made_;                         ///< there until they are freed
-  std::vector<std::shared_ptr<const TensorPlaces>> freed_;                        ///< still in use
-  std::map<std::shared_ptr<const char>, std::vector<const Operation*>> writers_;  ///< by TensorPlaces::use()
   Streams streams_;
   std::shared_ptr<std::function<bool()>> may_change_memory_;  ///< told to kernels that poll flags
-  struct Simulated;
-  const std::unique_ptr<Simulated> simulated_;   ///< by which the host acts on the simulation, and is told of it
-  std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
-  /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
-  std::set<std::shared_ptr<LaunchPlan>> running_;
-  Stored stored_, most_stored_;
-  uint32_t launches_ = 0, tensors_made_ = 0, events_made_ = 0;
-  std::vector<PeTimes> pe_times_;
-  std::map<Stream, CommandHistory::Clock> stream_clocks_;
-  CommandHistory::Clock program_clock_;  ///< what the program's code is behind
-  std::map<uint32_t, Stream> readers_;   ///< by rank: where copies stand that wait for a tensor's writers alone
-  mutable SourceLine last_call_;         ///< of the program; line 0: none
+  const std::unique_ptr<Parts> parts_;                        ///< its tensors, launches and copies (context_parts.h)
+  mutable SourceLine last_call_;                              ///< of the program; line 0: none
   bool waiting_ = false, complete_ = false;
   double end_ns_ = 0;
-  std::exception_ptr fault_;
   std::string launch_note_;
   LaunchMode launch_mode_ = LaunchMode::direct;
 };
@@ -268,7 +226,7 @@ class Context {
 /// Frees the tensors that are made while it is there.
 class Scope {
  public:
-  explicit Scope(Context& h) : context_(h), first_(h.made_.size()) {}
+  explicit Scope(Context&);
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -394,7 +394,7 @@ void set_capacity(Insight& r, Platform& platform) {
   for (const auto& [memory, allocator] : allocators_of(platform).hbm())
     add(system.memories[memory].node, "hbm", allocator);
   for (size_t p = 0; p < machine_of(platform).pes().count(); ++p) {
-    const auto tcm = system.pes[p].blocks.find("pe_tcm");
+    const auto tcm = system.pes[p].blocks.find(TcmRole::kKind);
     if (tcm != system.pes[p].blocks.end() && machine_of(platform).pes().pe(p).tcm)
       add(tcm->second, "tcm", machine_of(platform).pes().pe(p).tcm->allocator());
   }

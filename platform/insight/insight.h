@@ -15,7 +15,7 @@
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 
 namespace insight {
 
@@ -35,10 +35,6 @@ struct RunFigures {
   double gemm_flops = 0, gemm_peak_ns = 0;  ///< of matrix units that say their peak; what these take at it
   double math_ns = 0;                       ///< in service, all PEs
 };
-
-/// What a change takes, the least first: another choice or use of what there is; room for more of what waits; more or
-/// faster hardware. docs/insight.md says which attribute is of which.
-enum class ChangeCost : uint8_t { nothing, room, hardware };
 
 /// A value; times in ns from the run's begin, shares from 0 to 1.
 struct Insight {
@@ -103,7 +99,7 @@ struct Insight {
   /// A change of one thing of machine or run that the causes suggest, as options of `run`.
   struct Remedy {
     std::string change;  ///< "--set '*.reserved_mb=2'"
-    ChangeCost cost = ChangeCost::nothing;
+    CostClass cost = CostClass::free;
     double predicted_ns = 0;
     bool about = false;        ///< an order may change, or it is a bound
     std::optional<double> ns;  ///< simulated
@@ -158,8 +154,7 @@ std::string title_of(const Insight&, Resource);
 
 /// Sections of a run's report.
 void write_insight_text(std::ostream&, const Insight&);
-/// An object.
-void write_insight_json(JsonWriter&, const Insight&);
+void describe(Fields&, const Insight&);
 
 }  // namespace insight
 }  // namespace kernbench

@@ -14,7 +14,6 @@
 
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/platform/insight/blocks.h"
-#include "kernbench/platform/insight/limit.h"
 #include "kernbench/platform/insight/resource.h"
 
 namespace kernbench::insight {

@@ -33,9 +33,9 @@ RunGraphRecorder::RunGraphRecorder(Machine& machine, bool turns)
       if (block) *overhead_ns = block->block_overhead_ns();
       return it->second;
     };
-    s.cpu = node("pe_cpu", nullptr);
-    s.scheduler = node("pe_scheduler", &s.scheduler_ns);
-    s.queues = node("pe_ipcq", &s.queues_ns);
+    s.cpu = node(CpuRole::kKind, nullptr);
+    s.scheduler = node(SchedulerRole::kKind, &s.scheduler_ns);
+    s.queues = node(IpcqRole::kKind, &s.queues_ns);
     pe_of_node_[pe.dma] = static_cast<uint32_t>(p);
     for (const Pe::Engine& e : pe.engines) {
       for (const StageStatistics& stage : e.role->statistics()) {
@@ -54,7 +54,7 @@ RunGraphRecorder::RunGraphRecorder(Machine& machine, bool turns)
   }
   for (uint32_t n = 0; n < memories_.size(); ++n) {
     nodes_.push_back(resource_of(machine.graph().nodes[n]));
-    if (machine.graph().nodes[n].space == "sram") memories_[n].bandwidth = Resource::sram;
+    if (machine.graph().nodes[n].space == name_of(Space::sram)) memories_[n].bandwidth = Resource::sram;
   }
   for (size_t e = 0; e < links_.size(); ++e) {
     links_[e].resource = resource_of(machine.graph(), machine.graph().edges[e]);

@@ -19,34 +19,13 @@ namespace {
 using topology::Graph;
 using topology::Node;
 
-constexpr std::string_view kEngines = "dma_engines", kDepth = "queue_depth";
-
-bool does(const Kinds& kinds, const Node& node, StageWork work) {
-  const std::vector<EngineStage>& stages = kinds.find(node.kind)->facts.engine.stages;
-  return std::any_of(stages.begin(), stages.end(), [work](const EngineStage& s) { return s.work == work; });
-}
-
 /// How an attribute of a node follows from the part's factor; 1: not at all.
-double factor_of(const Kinds& kinds, std::string_view part, const Node& node, const std::string& attribute,
-                 double factor) {
-  const bool overhead = attribute == "overhead_ns";
-  const bool clock = attribute == "freq_ghz";
-  if (part == kEngines) return attribute == "rd_engines" || attribute == "wr_engines" ? factor : 1;
-  if (part == kDepth) return attribute == kDepth ? factor : 1;
-  if (overhead) return part == name_of(resource_of(node)) ? 1 / factor : 1;
-  if (part == "hbm" || part == "sram") return attribute == "pc_bw_gbs" && node.space == part ? factor : 1;
-  if (part == "gemm") return clock && does(kinds, node, StageWork::macs) ? factor : 1;
-  if (part == "math") return clock && does(kinds, node, StageWork::elements) ? factor : 1;
-  if (part == "tcm")
-    return node.kind == "pe_tcm" && (attribute == "read_bw_gbs" || attribute == "write_bw_gbs") ? factor : 1;
-  if (part == "pe_cpu") return node.kind == "pe_cpu" && attribute == "dispatch_cycles" ? 1 / factor : 1;
-  if (part == "mmu")
-    return node.kind == "pe_mmu" && (attribute == "tlb_hit_ns" || attribute == "tlb_miss_ns") ? 1 / factor : 1;
-  if (part == "queues" && node.kind == "pe_ipcq") {
-    if (attribute == "access_ns") return 1 / factor;
-    if (attribute == "read_bw_gbs" || attribute == "write_bw_gbs") return factor;
-  }
-  return 1;
+double factor_of(std::string_view part, const Node& node, const AttrSpec& attribute, double factor) {
+  if (attribute.limit != Limit::none && part == scale_name_of(attribute.limit)) return factor;
+  const auto resource = resource_of(attribute, node);
+  if (!resource || part != name_of(*resource)) return 1;
+  if (attribute.direction == Direction::rate) return factor;
+  return attribute.direction == Direction::latency ? 1 / factor : 1;
 }
 
 AttrValue times(const AttrValue& value, double factor) {
@@ -66,7 +45,7 @@ size_t scale_nodes(Graph& graph, const ImplCatalog& catalog, std::string_view pa
     const ImplSpec* impl = catalog.find(node.impl);
     if (!impl) continue;
     for (const auto& [spec, value] : effective_attributes(*impl, node.attrs)) {
-      const double f = factor_of(catalog.kinds(), part, node, spec->name, factor);
+      const double f = factor_of(part, node, *spec, factor);
       if (f == 1) continue;
       const AttrValue scaled = times(value, f);
       if (scaled == value) continue;
@@ -87,8 +66,10 @@ const std::vector<ScaledPart>& scaled_parts() {
       if (r != Resource::host && r != Resource::kernel && r != Resource::buffers && r != Resource::other)
         all.push_back({name_of(r), title_of(r)});
     }
-    all.push_back({kEngines, "engines of pe_dma"});
-    all.push_back({kDepth, "depth of the engines' queues"});
+    for (size_t i = kLimits; i-- > 0;) {
+      const auto l = static_cast<Limit>(i);
+      if (!scale_name_of(l).empty()) all.push_back({scale_name_of(l), scale_title_of(l)});
+    }
     return all;
   }();
   return parts;

@@ -29,8 +29,8 @@ std::pair<std::string, double> part_and_factor(const std::string& option, const 
 std::vector<std::pair<Resource, double>> factors_of(const std::string& option, const std::string& text);
 
 /// Makes a part of a compiled system `factor` times as fast: its bandwidths, clocks and rates times the factor, its
-/// overheads, distances and look-ups through it, counts (queue_depth, rd_engines, wr_engines) times the factor,
-/// rounded, at least 1. Returns how many values it has changed. InputError for a name that is none.
+/// overheads, distances and look-ups through it, counts and depths times the factor, rounded, at least 1. Attributes
+/// declare which part they belong to. Returns how many values it has changed. InputError for a name that is none.
 size_t scale(topology::Graph&, const ImplCatalog&, std::string_view part, double factor);
 
 }  // namespace kernbench::insight

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/fields.h"
 #include "kernbench/platform/models/decoder_layer.h"
 
 namespace kernbench::models {
@@ -148,18 +148,14 @@ std::string capacity_text(const Capacity& c) {
   return text;
 }
 
-void write_capacity(JsonWriter& w, const Capacity& c) {
-  w.open('{').field("fits", c.fits()).key("hbm").open('{');
-  w.field("slice", c.slice).field("needs_bytes", c.slice_needs).field("has_bytes", c.slice_has).key("rows").open('[');
-  for (const Capacity::Row& r : c.rows)
-    w.open('{')
-        .field("what", r.what)
-        .field("bytes", r.bytes)
-        .field("copied_bytes", r.copies)
-        .field("slice_bytes", r.slice_bytes)
-        .close('}');
-  w.close(']').close('}').key("tcm").open('{');
-  w.field("rings_bytes", c.rings).field("has_bytes", c.tcm_has).close('}').close('}');
+void describe(Fields& f, const Capacity& c) {
+  f("fits", c.fits())("hbm", [&] {
+    f("slice", c.slice)("needs_bytes", c.slice_needs)("has_bytes", c.slice_has);
+    f.each("rows", c.rows, [&](const Capacity::Row& r) {
+      f("what", r.what)("bytes", r.bytes)("copied_bytes", r.copies)("slice_bytes", r.slice_bytes);
+    });
+  });
+  f("tcm", [&] { f("rings_bytes", c.rings)("has_bytes", c.tcm_has); });
 }
 
 }  // namespace kernbench::models

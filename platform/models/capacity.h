@@ -9,7 +9,7 @@
 #include "kernbench/platform/models/model_program.h"
 
 namespace kernbench {
-class JsonWriter;
+class Fields;
 }
 
 namespace kernbench::models {
@@ -44,6 +44,6 @@ struct Capacity {
 Capacity capacity_of(const ModelProgram&, const Room&);
 
 std::string capacity_text(const Capacity&);
-void write_capacity(JsonWriter&, const Capacity&);
+void describe(Fields&, const Capacity&);
 
 }  // namespace kernbench::models

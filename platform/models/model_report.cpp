@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
@@ -186,50 +186,34 @@ void write_layers(std::ostream& out, const PhaseTimes& p) {
   }
 }
 
-void write_items(JsonWriter& w, const char* what, const std::vector<Item>& items) {
-  w.open('[');
-  for (const Item& i : items)
-    w.open('{').field(what, i.name).field("launches", i.launches).field("time_ns", i.time_ns).close('}');
-  w.close(']');
+void describe_phase(Fields& f, const PhaseTimes& p) {
+  const auto items = [&](const char* list, const char* what, const std::vector<Item>& all) {
+    f.each(list, all, [&](const Item& i) { f(what, i.name)("launches", i.launches)("time_ns", i.time_ns); });
+  };
+  f("phase", p.phase.text)("time_ns", p.time_ns)("ttft_ns", p.ttft_ns)("tpot_ns", p.tpot_ns)("tokens_s", p.tokens_s);
+  f("mfu", p.mfu)("hbm_share", p.hbm_share)("all_reduce_ns", p.all_reduce_ns)("sums_beside", p.sums_beside);
+  if (p.experts_chosen > 0) f("experts_chosen", p.experts_chosen);
+  f.given("joules_token", p.joules_token).each("layers", p.layers, [&](const LayerTime& l) {
+    f("layer", l.layer)("times", l.times)("time_ns", l.time_ns);
+    items("parts", "part", l.parts);
+    items("kernels", "kernel", l.kernels);
+  });
 }
 
-void write_phase(JsonWriter& w, const PhaseTimes& p) {
-  w.open('{').field("phase", p.phase.text).field("time_ns", p.time_ns);
-  w.field("ttft_ns", p.ttft_ns).field("tpot_ns", p.tpot_ns).field("tokens_s", p.tokens_s);
-  w.field("mfu", p.mfu)
-      .field("hbm_share", p.hbm_share)
-      .field("all_reduce_ns", p.all_reduce_ns)
-      .field("sums_beside", p.sums_beside);
-  if (p.experts_chosen > 0) w.field("experts_chosen", p.experts_chosen);
-  if (p.joules_token) w.field("joules_token", *p.joules_token);
-  w.key("layers").open('[');
-  for (const LayerTime& l : p.layers) {
-    w.open('{').field("layer", l.layer).field("times", l.times).field("time_ns", l.time_ns);
-    write_items(w.key("parts"), "part", l.parts);
-    write_items(w.key("kernels"), "kernel", l.kernels);
-    w.close('}');
-  }
-  w.close(']').close('}');
-}
-
-void write_model(JsonWriter& w, const ModelProgram& program) {
+void describe_model(Fields& f, const ModelProgram& program) {
   const ModelSpec& m = program.model();
   const Plan& plan = program.plan();
-  w.open('{').field("file", m.file).field("model_type", m.family).field("dtype", kernbench::name_of(plan.dtype));
-  if (m.experts > 0)
-    w.field("num_experts", m.experts)
-        .field("num_experts_per_tok", m.experts_per_token)
-        .field("routing", plan.routed ? "top_k" : "given")
-        .field("ep", plan.expert_groups);
-  if (plan.quantized()) w.field("weights", kernbench::name_of(plan.weights));
-  if (plan.integer_rows()) w.field("activations", kernbench::name_of(plan.activations));
-  if (plan.kv != plan.dtype) w.field("kv", kernbench::name_of(plan.kv));
-  w.field("tp", plan.tensor_ranks())
-      .field("pp", plan.stages)
-      .field("layers", plan.whole() ? plan.layers : 1)
-      .field("hidden_size", m.dim);
-  w.field("num_attention_heads", m.heads).field("num_key_value_heads", m.kv_heads).field("head_dim", m.head_dim);
-  w.field("intermediate_size", m.hidden).field("vocab_size", m.vocab).close('}');
+  f("file", m.file)("model_type", m.family)("dtype", plan.dtype);
+  if (m.experts > 0) {
+    f("num_experts", m.experts)("num_experts_per_tok", m.experts_per_token);
+    f("routing", plan.routed ? "top_k" : "given")("ep", plan.expert_groups);
+  }
+  if (plan.quantized()) f("weights", plan.weights);
+  if (plan.integer_rows()) f("activations", plan.activations);
+  if (plan.kv != plan.dtype) f("kv", plan.kv);
+  f("tp", plan.tensor_ranks())("pp", plan.stages)("layers", plan.whole() ? plan.layers : 1)("hidden_size", m.dim);
+  f("num_attention_heads", m.heads)("num_key_value_heads", m.kv_heads)("head_dim", m.head_dim);
+  f("intermediate_size", m.hidden)("vocab_size", m.vocab);
 }
 
 }  // namespace
@@ -268,19 +252,14 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
 }
 
 void write_model_json(std::ostream& out, const ModelReport& r, const ProgramReport& p) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  begin_report(w, "program", p.run);
-  write_model(w.key("model"), *r.program);
-  w.key("phases").open('[');
-  for (const PhaseTimes& t : r.phases) write_phase(w, t);
-  w.close(']');
-  write_capacity(w.key("capacity"), r.capacity);
-  w.field("assumes", r.assumes).field("verdict", r.verdict);
-  w.field("sim_ns", p.run.end_ns).field("ranks", p.ranks);
-  w.field("tensor_bytes", p.tensors.bytes).field("copied_bytes", p.tensors.copies);
-  end_report(w, p.run);
-  out << text << '\n';
+  write_json(out, [&](Fields& f) {
+    begin_report(f, "program", p.run);
+    f("model", [&] { describe_model(f, *r.program); });
+    f.each("phases", r.phases, [&](const PhaseTimes& t) { describe_phase(f, t); });
+    f("capacity", r.capacity)("assumes", r.assumes)("verdict", r.verdict)("sim_ns", p.run.end_ns)("ranks", p.ranks);
+    f("tensor_bytes", p.tensors.bytes)("copied_bytes", p.tensors.copies);
+    end_report(f, p.run);
+  });
 }
 
 }  // namespace kernbench::models

@@ -6,13 +6,13 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/varint.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/run/record/html_page.h"
 #include "kernbench/platform/run/host_phases.h"
+#include "kernbench/platform/run/record/html_page.h"
 #include "kernbench/platform/run/run.h"
 #include "kernbench/platform/topology/view/plan_json.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -20,7 +20,7 @@
 namespace kernbench {
 
 namespace page {
-extern const std::string_view html, js, retimer, plot_css, plot_js, plot_license;
+extern const std::string_view html, js, retimer;
 }
 
 namespace {
@@ -72,21 +72,18 @@ void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices
 class SeriesTable {
  public:
   SeriesTable(const TimeBins& bins, size_t count) : bins_(bins), count_(count) {}
-  /// [place, greatest], or null where there is nothing.
-  void write(JsonWriter& w, size_t series) {
+  /// Place, greatest; none where there is nothing.
+  std::optional<std::tuple<size_t, double>> place(size_t series) {
     const std::vector<double>& values = bins_.of(series);
     double most = 0;
     for (const double v : values) most = std::max(most, v);
-    if (most <= 0) {
-      w.null();
-      return;
-    }
+    if (most <= 0) return std::nullopt;
     std::string bytes(count_, '\0');
     for (size_t i = 0; i < std::min(count_, values.size()); ++i)
       bytes[i] = static_cast<char>(std::lround(values[i] / most * 255));
     const auto [it, is_new] = places_.try_emplace(bytes, places_.size());
     if (is_new) all_ += bytes;
-    w.open('[').value(it->second).value(most).close(']');
+    return std::tuple(it->second, most);
   }
   const std::string& all() const { return all_; }
 
@@ -112,60 +109,45 @@ class Words {
   std::vector<std::string> list_;
 };
 
-void write_system(JsonWriter& w, const topology::Graph& system) {
-  Words kinds;
-  w.key("nodes").open('[');
-  for (const topology::Node& n : system.nodes) {
-    w.open('[').value(n.id).value(kinds.number(n.kind)).close(']');
-  }
-  w.close(']').field("node_kinds", kinds.list());
-  Words edge_kinds;
-  w.key("edges").open('[');
-  for (size_t e = 0; e < system.edges.size(); ++e) {
-    const topology::Edge& edge = system.edges[e];
-    w.open('[').value(edge.from).value(edge.to).value(edge_kinds.number(edge.kind));
-    w.value(system.effective_bw(static_cast<uint32_t>(e))).close(']');
-  }
-  w.close(']').field("edge_kinds", edge_kinds.list());
+void describe_system(Fields& f, const topology::Graph& system) {
+  Words kinds, edge_kinds;
+  f.list("nodes", system.nodes, [&](const topology::Node& n) { f("", std::tuple(n.id, kinds.number(n.kind))); });
+  f("node_kinds", kinds.list()).list("edges", system.edges, [&](const topology::Edge& e) {
+    const auto at = static_cast<uint32_t>(&e - system.edges.data());
+    f("", std::tuple(e.from, e.to, edge_kinds.number(e.kind), system.effective_bw(at)));
+  });
+  f("edge_kinds", edge_kinds.list());
 }
 
-void write_bins(JsonWriter& w, const TimelineRecorder& r, size_t edges, double sim_ns) {
+void describe_bins(Fields& f, const TimelineRecorder& r, uint32_t edges, double sim_ns) {
   const TimeBins& bins = r.bins();
   const auto count = std::max<size_t>(1, static_cast<size_t>(std::ceil(sim_ns / bins.width_ns())));
   SeriesTable table(bins, count);
-  w.key("bins").open('{').field("width_ns", bins.width_ns()).field("count", count);
-  w.key("links").open('[');
+  using Place = decltype(table.place(0));
+  std::vector<std::tuple<uint32_t, Place>> links;
   for (uint32_t e = 0; e < edges; ++e) {
-    if (bins.of(r.link(e)).empty()) continue;
-    w.open('[').value(e);
-    table.write(w, r.link(e));
-    w.close(']');
+    if (!bins.of(r.link(e)).empty()) links.emplace_back(e, table.place(r.link(e)));
   }
-  w.close(']').key("memories").open('[');
+  std::vector<std::tuple<uint32_t, Place, Place, std::vector<Place>>> memories;
   for (const auto& [node, m] : r.memories()) {
     if (bins.of(m.read).empty() && bins.of(m.write).empty()) continue;
-    w.open('[').value(node);
-    table.write(w, m.read);
-    table.write(w, m.write);
-    w.open('[');
-    for (const size_t c : m.channels) table.write(w, c);
-    w.close(']').close(']');
+    const auto read = table.place(m.read), write = table.place(m.write);
+    auto& channels = std::get<3>(memories.emplace_back(node, read, write, std::vector<Place>()));
+    for (const size_t c : m.channels) channels.push_back(table.place(c));
   }
-  w.close(']').field("series", base64(table.all())).close('}');
+  f("width_ns", bins.width_ns())("count", count)("links", links)("memories", memories)("series", base64(table.all()));
 }
 
-void write_slices(JsonWriter& w, const TimelineRecorder& r) {
+void describe_slices(Fields& f, const TimelineRecorder& r) {
   std::string bytes;
-  w.key("tracks").open('[');
-  for (const auto& [place, slices] : r.tracks()) {
-    w.open('[');
-    place.first == TimelineRecorder::kHost ? w.value(-1) : w.value(place.first);
-    w.value(r.track_name(place.second)).value(slices.size()).close(']');
+  f.list("tracks", r.tracks(), [&](const auto& track) {
+    const auto& [place, slices] = track;
+    const int64_t pe = place.first == TimelineRecorder::kHost ? -1 : static_cast<int64_t>(place.first);
+    f("", std::tuple(pe, r.track_name(place.second), slices.size()));
     append_slices(bytes, slices);
-  }
-  w.close(']').key("ops").open('[');
-  for (const TimelineRecorder::Op& op : r.ops()) w.open('[').value(op.name).value(op.line).close(']');
-  w.close(']').field("slices", base64(bytes));
+  });
+  f.list("ops", r.ops(), [&](const TimelineRecorder::Op& op) { f("", std::tuple(op.name, op.line)); });
+  f("slices", base64(bytes));
 }
 
 }  // namespace
@@ -175,58 +157,40 @@ void HtmlReport::host(const std::vector<HostPhase>& phases) {
 }
 
 std::string HtmlReport::data(const RunReport& r) const {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
   const topology::Graph& system = machine_.graph();
-  spec::write(w.open('{').key("run"), r.document, true);
-  w.field("name", r.kernel).field("topology", r.topology).field("sim_ns", r.end_ns);
-  w.field("start_ns", r.start_ns).field("launch", r.launch).field("transfer", r.timed_transfer ? "timed" : "instant");
-  w.field("events", r.events)
-      .field("wall_s", r.wall_s)
-      .field("verified", r.verified)
-      .field("passed", passed(r.tensors));
-  w.key("params").open('{');
-  for (const auto& [name, value] : r.params) w.field(name, value);
-  w.close('}').field("notes", r.notes);
-  insight::write_insight_json(w.key("insight"), *r.insight);
-  write_figures(w.key("figures"), r);
-  if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
-  w.key("resource_titles").open('{');
-  for (size_t i = 0; i < insight::kResources; ++i)
-    w.field(std::string(insight::name_of(static_cast<insight::Resource>(i))),
-            insight::title_of(static_cast<insight::Resource>(i)));
-  w.close('}').key("scaled_parts").open('[');
-  for (const insight::ScaledPart& p : insight::scaled_parts()) {
-    if (insight::resource_of(p.name)) w.value(p.name);
-  }
-  w.close(']').field("causes", base64(causes_)).field("most_causes", kMostCauses);
-  w.key("engines").open('[');
-  for (const EngineReport& e : r.engines) write_engine_json(w, e);
-  w.close(']').key("pes").open('[');
-  for (const topology::Pe& pe : system.pes) w.value(pe.id);
-  w.close(']');
-  write_system(w, system);
-  topology::write_plans(w.key("plans"), system);
-  write_bins(w, recorder_, system.edges.size(), r.end_ns);
-  write_slices(w, recorder_);
-  w.close('}');
-  return text;
+  return to_json([&](Fields& f) {
+    f("run", [&] { spec::describe(f, r.document, true); });
+    f("name", r.kernel)("topology", r.topology)("sim_ns", r.end_ns)("start_ns", r.start_ns)("launch", r.launch);
+    f("transfer", r.timed_transfer ? "timed" : "instant")("events", r.events)("wall_s", r.wall_s);
+    f("verified", r.verified)("passed", passed(r.tensors))("params", r.params)("notes", r.notes);
+    f("insight", *r.insight)("figures", [&] { describe_figures(f, r); }).given("energy", r.energy);
+    f("resource_titles", [&] {
+      for (size_t i = 0; i < insight::kResources; ++i)
+        f(name_of(static_cast<insight::Resource>(i)), title_of(static_cast<insight::Resource>(i)));
+    });
+    std::vector<std::string_view> scaled;
+    for (const insight::ScaledPart& p : insight::scaled_parts()) {
+      if (insight::resource_of(p.name)) scaled.push_back(p.name);
+    }
+    f("scaled_parts", scaled)("causes", base64(causes_))("most_causes", kMostCauses)("engines", r.engines);
+    f.list("pes", system.pes, [&](const topology::Pe& pe) { f("", pe.id); });
+    describe_system(f, system);
+    f("plans", topology::plans_of(system));
+    f("bins", [&] { describe_bins(f, recorder_, static_cast<uint32_t>(system.edges.size()), r.end_ns); });
+    describe_slices(f, recorder_);
+  });
 }
 
 namespace {
 
 std::string stages_by_kind() {
   const Kinds& kinds = component_catalog().kinds();
-  std::string text;
-  JsonWriter w(text);
-  w.open('{');
-  for (const std::string& kind : kinds.of_engines()) {
-    w.key(kind).open('[');
-    for (const EngineStage& s : kinds.find(kind)->facts.engine.stages) w.value(name_of(s.stage));
-    w.close(']');
-  }
-  w.close('}');
-  return text;
+  return to_json(
+      [&](Fields& f) {
+        for (const std::string& kind : kinds.of_engines())
+          f.list(kind, kinds.find(kind)->facts.engine.stages, [&](const EngineStage& s) { f("", s.stage); });
+      },
+      JsonWriter::Layout::compact, JsonWriter::Reals::shortest);
 }
 
 }  // namespace
@@ -240,9 +204,7 @@ void HtmlReport::write(const RunReport& r) {
              {{"title", title},
               {"js", page::js},
               {"retimer", causes_.empty() ? std::string_view() : page::retimer},
-              {"own_css", page::plot_css},
-              {"plot_js", page::plot_js},
-              {"plot_license", page::plot_license},
+              {"own_css", ""},
               {"data", json},
               {"stages_of", stages}},
              [this](std::string_view text) { out_.write(text); });

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/run/record/run_report.h"
@@ -141,32 +141,23 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
 }
 
 void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  begin_report(w, "program", p.run);
-  w.key("nodes").open('[');
   const std::vector<NodeLine> lines = lines_of(program, p);
-  for (const NodeLine& l : lines) {
-    w.open('{').field("name", l.op->node->name).field("op", l.op->node->op).field("runs", l.launch != nullptr);
-    w.field("how", l.how).field("gives", outputs_of(*l.op));
-    w.field("bytes", static_cast<uint64_t>(l.roofline.bytes));
-    if (l.launch) {
-      w.field("macs", l.roofline.macs).field("predicted_ns", l.roofline.predicted_ns());
-      w.field("start_ns", l.start_ns).field("time_ns", l.time_ns);
-      w.field("gemm_peak_share", l.gemm_share()).field("hbm_peak_share", l.hbm_share());
-    }
-    w.close('}');
-  }
-  w.close(']');
-  w.key("heaviest").open('[');
-  for (const NodeLine& l : heaviest(lines)) w.value(l.op->node->name);
-  w.close(']');
-  if (const Op* op = first_that_departs(program, p)) w.field("first_that_departs", op->node->name);
-  if (!program.verified_by_shape().empty()) w.field("verified_by_shape", program.verified_by_shape());
-  if (const auto& f = p.run.model) w.field("mfu", f->mfu).field("hbm_share", f->hbm_share);
-  w.field("sim_ns", p.run.end_ns).field("tensor_bytes", p.tensors.bytes);
-  end_report(w, p.run);
-  out << text << '\n';
+  write_json(out, [&](Fields& f) {
+    begin_report(f, "program", p.run);
+    f.each("nodes", lines, [&](const NodeLine& l) {
+      f("name", l.op->node->name)("op", l.op->node->op)("runs", l.launch != nullptr)("how", l.how);
+      f("gives", outputs_of(*l.op))("bytes", static_cast<uint64_t>(l.roofline.bytes));
+      if (!l.launch) return;
+      f("macs", l.roofline.macs)("predicted_ns", l.roofline.predicted_ns())("start_ns", l.start_ns);
+      f("time_ns", l.time_ns)("gemm_peak_share", l.gemm_share())("hbm_peak_share", l.hbm_share());
+    });
+    f.list("heaviest", heaviest(lines), [&](const NodeLine& l) { f("", l.op->node->name); });
+    if (const Op* op = first_that_departs(program, p)) f("first_that_departs", op->node->name);
+    f.given("verified_by_shape", program.verified_by_shape());
+    if (const auto& figures = p.run.model) f("mfu", figures->mfu)("hbm_share", figures->hbm_share);
+    f("sim_ns", p.run.end_ns)("tensor_bytes", p.tensors.bytes);
+    end_report(f, p.run);
+  });
 }
 
 }  // namespace kernbench::onnx

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/insight.h"
@@ -69,21 +69,15 @@ void write_choices(std::ostream& out, const ProgramReport& r) {
   for (const auto& [choice, launches] : lines) print_to(out, "  launch {}: {}\n", launches, choice);
 }
 
-void write_op(JsonWriter& w, const host::Operation& op) {
-  w.open('{').field("op", host::name_of(op.kind)).field("name", op.name);
+void describe_op(Fields& f, const host::Operation& op) {
+  f("op", host::name_of(op.kind))("name", op.name);
   const std::vector<uint32_t> streams = stream_numbers(op);
-  if (streams.size() == 1) {
-    w.field("stream", streams.front());
-  } else {
-    w.field("stream", streams);
-  }
-  std::vector<uint32_t> ranks;
-  for (const host::Stream& s : op.streams) ranks.push_back(s.rank);
-  w.field("ranks", ranks).field("begin_ns", op.begin_ns).field("start_ns", op.start_ns).key("end_ns").open('{');
-  for (size_t i = 0; i < op.streams.size(); ++i) w.field(std::to_string(op.streams[i].rank), op.end_ns[i]);
-  w.close('}');
-  write_choice(w, op.notes);
-  w.close('}');
+  streams.size() == 1 ? f("stream", streams.front()) : f("stream", streams);
+  f.list("ranks", op.streams, [&](const host::Stream& s) { f("", s.rank); });
+  f("begin_ns", op.begin_ns)("start_ns", op.start_ns)("end_ns", [&] {
+    for (size_t i = 0; i < op.streams.size(); ++i) f(std::to_string(op.streams[i].rank), op.end_ns[i]);
+  });
+  describe_choice(f, op.notes);
 }
 
 }  // namespace
@@ -111,16 +105,13 @@ void write_program_text(std::ostream& out, const ProgramReport& p) {
 
 void write_program_json(std::ostream& out, const ProgramReport& p) {
   const RunReport& r = p.run;
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  begin_report(w, "program", r);
-  if (r.addresses == AddressMode::virtual_) w.field("addresses", name_of(r.addresses));
-  w.field("sim_ns", r.end_ns).field("ranks", p.ranks);
-  w.field("tensor_bytes", p.tensors.bytes).field("copied_bytes", p.tensors.copies).key("ops").open('[');
-  for (const host::Operation& op : p.ops) write_op(w, op);
-  w.close(']');
-  end_report(w, r);
-  out << text << '\n';
+  write_json(out, [&](Fields& f) {
+    begin_report(f, "program", r);
+    if (r.addresses == AddressMode::virtual_) f("addresses", r.addresses);
+    f("sim_ns", r.end_ns)("ranks", p.ranks)("tensor_bytes", p.tensors.bytes)("copied_bytes", p.tensors.copies);
+    f.each("ops", p.ops, [&](const host::Operation& op) { describe_op(f, op); });
+    end_report(f, r);
+  });
 }
 
 }  // namespace kernbench

@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/elaborate/machine.h"
@@ -123,25 +123,6 @@ DType dtype_of(const CollectiveOptions& o) {
   return kernel_params(spec, {{"dtype", o.dtype}}).dtype();
 }
 
-const std::vector<std::string> kColumns = {"op",        "size_bytes", "count",   "dtype",     "redop",     "root",
-                                           "algorithm", "members",    "time_us", "algbw_gbs", "busbw_gbs", "wrong"};
-
-std::vector<std::string> cells(const CollectiveRow& r, bool rounded) {
-  const auto number = [&](double v) { return rounded ? fmt::format("{:.3f}", v) : fmt::format("{}", v); };
-  return {r.op,
-          std::to_string(r.size_bytes),
-          std::to_string(r.count),
-          r.dtype,
-          r.redop,
-          r.root,
-          r.algorithm,
-          std::to_string(r.members),
-          number(r.time_ns / 1e3),
-          number(r.algbw_gbs()),
-          number(r.busbw_gbs()),
-          std::to_string(r.wrong)};
-}
-
 }  // namespace
 
 double CollectiveRow::busbw_gbs() const {
@@ -202,45 +183,20 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
   });
 }
 
-CollectiveWriter::CollectiveWriter(std::ostream& out, std::string format, const spec::RunDocument& run)
-    : out_(out), format_(std::move(format)) {
-  if (format_ == "csv") out_ << fmt::format("{}\n", joined(kColumns, ","));
-  if (format_ == "json") {
-    std::string text;
-    JsonWriter w(text, JsonWriter::Layout::spaced);
-    spec::begin_report(w, run);
-    w.key("rows").open('[');
-    out_ << text;
-  }
-  if (format_ == "text") {
-    out_ << fmt::format("{:<14} {:>12} {:>12} {:>5} {:>5} {:>7} {:>13} {:>7} {:>12} {:>10} {:>10} {:>6}\n", "op",
-                        "size_bytes", "count", "dtype", "redop", "root", "algorithm", "members", "time_us", "algbw_gbs",
-                        "busbw_gbs", "wrong");
-  }
+void describe(Fields& f, const CollectiveRow& r) {
+  f("op", r.op, {"op"})("size_bytes", r.size_bytes, {"size_bytes"})("count", r.count, {"count"});
+  f("dtype", r.dtype, {"dtype"})("redop", r.redop, {"redop"})("root", r.root, {"root"});
+  f("algorithm", r.algorithm, {"algorithm"})("members", r.members, {"members"})("time_us", r.time_ns / 1e3,
+                                                                                {"time_us"});
+  f("algbw_gbs", r.algbw_gbs(), {"algbw_gbs"})("busbw_gbs", r.busbw_gbs(), {"busbw_gbs"})("wrong", r.wrong, {"wrong"});
 }
 
-void CollectiveWriter::row(const CollectiveRow& r) {
-  const std::vector<std::string> c = cells(r, format_ == "text");
-  if (format_ == "csv") out_ << fmt::format("{}\n", joined(c, ","));
-  if (format_ == "text") {
-    out_ << fmt::format("{:<14} {:>12} {:>12} {:>5} {:>5} {:>7} {:>13} {:>7} {:>12} {:>10} {:>10} {:>6}\n", c[0], c[1],
-                        c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11]);
-  }
-  if (format_ == "json") {
-    std::string text;
-    JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-    w.open('{').field("op", r.op).field("size_bytes", r.size_bytes).field("count", r.count).field("dtype", r.dtype);
-    w.field("redop", r.redop).field("root", r.root).field("algorithm", r.algorithm).field("members", r.members);
-    w.field("time_us", r.time_ns / 1e3).field("algbw_gbs", r.algbw_gbs()).field("busbw_gbs", r.busbw_gbs());
-    w.field("wrong", r.wrong).close('}');
-    out_ << (first_ ? "\n " : ",\n ") << text;
-  }
-  first_ = false;
-  out_ << std::flush;
-}
-
-void CollectiveWriter::end() {
-  if (format_ == "json") out_ << "\n]}\n";
+RowWriter collective_writer(std::ostream& out, const std::string& format, const spec::RunDocument& run) {
+  if (format == "csv") return {out, std::make_unique<CsvFields>(out, CsvFields::Reals::shortest), ""};
+  const std::vector<int> widths = {-14, 12, 12, 5, 5, 7, 13, 7, 12, 10, 10, 6};
+  if (format == "text") return {out, std::make_unique<TextFields>(out, 0, " ", widths), ""};
+  const std::string of = json_of(run, run.options.flag("report-topology"));
+  return {out, nullptr, "{" + (run.version.empty() ? "" : "\"run\": " + of + ",\n") + "\"rows\": ["};
 }
 
 }  // namespace kernbench

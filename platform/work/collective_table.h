@@ -4,11 +4,13 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "kernbench/kernel_api/collectives/collective.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/launch/pe_selection.h"
 
 namespace kernbench {
@@ -50,18 +52,8 @@ void run_collectives(Platform&, const CollectiveOptions&,
 /// "1K:1M:x2" as bytes. InputError.
 std::vector<uint64_t> parse_sizes(const std::string&);
 
-/// The table as it grows: "text", "csv" or "json".
-class CollectiveWriter {
- public:
-  /// JSON: {"run": …, "rows": […]}.
-  CollectiveWriter(std::ostream&, std::string format, const spec::RunDocument&);
-  void row(const CollectiveRow&);
-  void end();
-
- private:
-  std::ostream& out_;
-  std::string format_;
-  bool first_ = true;
-};
+void describe(Fields&, const CollectiveRow&);
+/// The table as it grows: "text", "csv" or "json", {"run": …, "rows": […]} with the tail "]}\n".
+RowWriter collective_writer(std::ostream&, const std::string& format, const spec::RunDocument&);
 
 }  // namespace kernbench

@@ -7,7 +7,7 @@
 
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/simulation.h"
@@ -150,7 +150,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
       }
     }
   }
-  ProgramPlayer player("program_player", platform, work.calls, work.file);
+  ProgramPlayer player(platform, work.calls, work.file);
   player.others_left([&work] {
     for (const auto& part : work.pes) {
       for (const auto* list : {&part.commands, &part.composites}) {
@@ -201,58 +201,33 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
   return result;
 }
 
-namespace {
-
-void write_stage(JsonWriter& w, const PipelineStage& s) {
-  w.open('[').value(name_of(s.stage)).value(s.t_start).value(s.t_end).close(']');
-}
-
-void write_token(JsonWriter& w, const PipelineResult::Composite& c, int64_t tile) {
-  const PipelineToken& token = c.tokens[static_cast<size_t>(tile)];
-  const int64_t row = tile / c.tiles_k;
-  w.new_line(3).open('{').field("tile", tile).key("ijk").open('[');
-  w.value(row / c.tiles_n).value(row % c.tiles_n).value(tile % c.tiles_k).close(']');
-  w.field("fed_ns", token.fed_ns).key("stages").open('[');
-  token.for_each_stage([&](const PipelineStage& s) { write_stage(w, s); });
-  w.close(']').close('}');
-}
-
-}  // namespace
-
 void write_pipeline_json(std::ostream& out, const PipelineResult& result, const spec::RunDocument& run) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::spaced);
-  spec::begin_report(w, run);
-  w.field("end_ns", result.end_ns);
-  if (result.has_pes) w.key("pes").open('[');
-  for (const auto& pe : result.pes) {
-    w.new_line(1).open('{').field("pe", pe.pe).key("composites").open('[');
-    for (const auto& c : pe.composites) {
-      w.new_line(2).open('{').field("id", c.id).field("window", c.window).field("submit_ns", c.submit_ns);
-      w.field("done_ns", c.done_ns).key("tokens").open('[');
-      for (size_t tile = 0; tile < c.tokens.size(); ++tile) {
-        write_token(w, c, static_cast<int64_t>(tile));
-        out << text;
-        text.clear();
-      }
-      w.close(']').close('}');
+  JsonFields f(out, JsonWriter::Layout::spaced, JsonWriter::Reals::shortest);
+  const auto stage = [&](const PipelineStage& s) { f("", std::tuple(s.stage, s.t_start, s.t_end)); };
+  const auto composite = [&](const PipelineResult::Composite& c) {
+    f("id", c.id)("window", c.window)("submit_ns", c.submit_ns)("done_ns", c.done_ns);
+    f.lines(3).each("tokens", c.tokens, [&](const PipelineToken& token) {
+      const int64_t tile = &token - c.tokens.data(), row = tile / c.tiles_k;
+      f("tile", tile)("ijk", std::tuple(row / c.tiles_n, row % c.tiles_n, tile % c.tiles_k))("fed_ns", token.fed_ns);
+      std::vector<PipelineStage> stages;
+      token.for_each_stage([&](const PipelineStage& s) { stages.push_back(s); });
+      f.list("stages", stages, stage);
+    });
+  };
+  f.document([&] {
+    spec::begin_report(f, run);
+    f("end_ns", result.end_ns);
+    if (result.has_pes) {
+      f.lines(1, 0).each("pes", result.pes, [&](const PipelineResult::PePart& pe) {
+        f("pe", pe.pe).lines(2).each("composites", pe.composites, composite);
+        if (!pe.has_commands) return;
+        f.lines(2).each("commands", pe.commands, [&](const PipelineResult::Command& c) {
+          f("id", c.id).list("stages", std::array{c.stage}, stage)("done_ns", c.done_ns);
+        });
+      });
     }
-    w.close(']');
-    if (pe.has_commands) {
-      w.key("commands").open('[');
-      for (const auto& c : pe.commands) {
-        w.new_line(2).open('{').field("id", c.id).key("stages").open('[');
-        write_stage(w, c.stage);
-        w.close(']').field("done_ns", c.done_ns).close('}');
-      }
-      w.close(']');
-    }
-    w.close('}');
-  }
-  if (result.has_pes) w.new_line(0).close(']');
-  if (result.programs) write_programs_json(w, *result.programs);
-  w.close('}');
-  out << text << '\n';
+    if (result.programs) describe_programs(f, *result.programs);
+  });
 }
 
 void write_pipeline_text(std::ostream& out, const PipelineResult& result) {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <ostream>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
-#include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/topology/graph/graph.h"
@@ -17,255 +17,121 @@ namespace kernbench {
 
 namespace {
 
-// What all forms share: the columns of the seed's table, and numbers that look the same everywhere.
-
-struct ProbeColumn {
-  const char* name;     ///< csv, json
-  const char* heading;  ///< text
-  int digits;           ///< text; as the seed shows them or finer
-  double (*value)(const ProbeResult&);
-};
-
-constexpr ProbeColumn kProbeColumns[] = {
-    {"actual_ns", "actual ns", 3, [](const ProbeResult& r) { return r.actual_ns; }},
-    {"overhead_ns", "overhead ns", 3, [](const ProbeResult& r) { return r.overhead_ns; }},
-    {"drain_ns", "drain ns", 3, [](const ProbeResult& r) { return r.drain_ns; }},
-    {"wire_ns", "wire ns", 3, [](const ProbeResult& r) { return r.wire_ns; }},
-    {"queueing_ns", "queueing ns", 3, [](const ProbeResult& r) { return r.queueing_ns; }},
-    {"overhead_pct", "overhead %", 1, [](const ProbeResult& r) { return r.overhead_pct(); }},
-    {"drain_pct", "drain %", 1, [](const ProbeResult& r) { return r.drain_pct(); }},
-    {"eff_bw_gbs", "eff GB/s", 2, [](const ProbeResult& r) { return r.eff_bw_gbs(); }},
-    {"bottleneck_bw_gbs", "most GB/s", 2, [](const ProbeResult& r) { return r.bottleneck_bw_gbs; }},
-    {"util_pct", "util %", 1, [](const ProbeResult& r) { return r.util_pct(); }},
-    {"store_forward_ns", "store+fwd ns", 3, [](const ProbeResult& r) { return r.store_forward_ns; }},
-};
-
-/// Never "-0.000".
-std::string fixed(double v, int digits) {
-  return fmt::format("{:.{}f}", std::abs(v) < 0.5 * std::pow(10, -digits) ? 0 : v, digits);
-}
+using Form = Fields::Form;
 
 const char* name_of_op(const ProbeCase& c) {
   return c.write ? "write" : "read";
-}
-
-// JSON and CSV.
-
-void write_limit(JsonWriter& w, double gbs) {
-  if (gbs > 0)
-    w.fixed_value(gbs);
-  else
-    w.null();
-}
-
-void write_hops(JsonWriter& w, const topology::Graph& g, const ProbeTrace& t) {
-  w.open('[');
-  for (const ProbeHop& h : t.hops) {
-    w.open('{').field("node", g.nodes[h.node].id).field("kind", g.nodes[h.node].kind).field("response", h.response);
-    w.fixed("arrive_ns", h.arrive_ns).fixed("overhead_ns", h.overhead_ns);
-    w.fixed("store_forward_ns", h.store_forward_ns).fixed("drain_ns", h.drain_ns);
-    if (h.edge != ProbeHop::kNoEdge) {
-      w.field("to", g.nodes[g.edges[h.edge].to].id).fixed("transfer_ns", h.transfer_ns).fixed("wire_ns", h.wire_ns);
-      write_limit(w.key("bw_gbs"), h.bw_gbs);
-      w.field("bottleneck", h.bottleneck);
-    }
-    w.close('}');
-  }
-  w.close(']');
-}
-
-void write_sweep(JsonWriter& w, const ProbeSweep& s) {
-  w.open('[');
-  for (const ProbeResult& r : s.points) {
-    w.open('{').field("bytes", r.nbytes).fixed("actual_ns", r.actual_ns).fixed("eff_bw_gbs", r.eff_bw_gbs());
-    w.fixed("util_pct", r.util_pct()).close('}');
-  }
-  w.close(']');
-}
-
-void write_checks(JsonWriter& w, const std::vector<ProbeCheck>& checks, const std::string& subject) {
-  w.key("checks").open('[');
-  for (const ProbeCheck& c : checks) {
-    if (c.subject != subject) continue;
-    w.open('{').field("name", c.name).field("law", c.law).field("passed", c.passed).field("found", c.found).close('}');
-  }
-  w.close(']');
-}
-
-void write_saturation(JsonWriter& w, const ProbeReport& report, const SaturationResult& r) {
-  w.open('{').field("scenario", r.name).field("target", r.target).field("pes", r.shares_gbs.size());
-  w.field("bytes", r.nbytes).field("reads", r.reads);
-  w.fixed("window_ns", r.window_ns).fixed("aggregate_gbs", r.aggregate_gbs);
-  write_limit(w.key("peak_gbs"), r.peak_gbs);
-  w.fixed("util_pct", r.util_pct()).fixed("least_gbs", r.least_gbs()).fixed("most_gbs", r.most_gbs());
-  w.fixed("fairness", r.fairness());
-  if (!r.busiest_edge.empty()) w.field("busiest_edge", r.busiest_edge).fixed("busiest_util", r.busiest_util);
-  w.key("shares_gbs").open('[');
-  for (double s : r.shares_gbs) w.fixed_value(s);
-  w.close(']');
-  write_checks(w, report.checks, r.name);
-  w.close('}');
-}
-
-void write_case(JsonWriter& w, const topology::Graph& graph, const ProbeReport& report, size_t i) {
-  const ProbeResult& r = report.results[i];
-  w.open('{').field("case", r.probe.name).field("target", r.probe.target).field("bytes", r.nbytes);
-  for (const ProbeColumn& c : kProbeColumns) w.fixed(c.name, c.value(r));
-  w.fixed("formula_ns", r.formula_ns).field("op", name_of_op(r.probe));
-  if (i < report.traces.size()) {
-    const ProbeTrace& t = report.traces[i];
-    write_hops(w.key("hops"), graph, t);
-    write_limit(w.fixed("total_ns", t.total_ns).key("memory_bw_gbs"), t.memory_bw_gbs);
-    w.field("memory_is_bottleneck", t.memory_is_bottleneck);
-  }
-  if (i < report.sweeps.size()) {
-    const ProbeSweep& s = report.sweeps[i];
-    const size_t at = s.at_90_pct();
-    write_sweep(w.key("sweep"), s);
-    w.key("bytes_at_90_pct");
-    if (at < s.points.size())
-      w.value(s.points[at].nbytes);
-    else
-      w.null();
-  }
-  write_checks(w, report.checks, r.probe.name);
-  w.close('}');
-}
-
-/// ",1.000000,2.500000".
-std::string columns(std::initializer_list<double> values) {
-  std::string text;
-  for (double v : values) append_fixed(text += ',', v);
-  return text;
-}
-
-void write_hops_csv(std::ostream& out, const topology::Graph& g, const ProbeReport& report) {
-  out << "case,hop,direction,node,kind,arrive_ns,overhead_ns,store_forward_ns,drain_ns,to,transfer_ns,wire_ns,bw_gbs,"
-         "bottleneck\n";
-  for (size_t i = 0; i < report.traces.size(); ++i) {
-    const auto& hops = report.traces[i].hops;
-    for (size_t k = 0; k < hops.size(); ++k) {
-      const ProbeHop& h = hops[k];
-      print_to(out, "{},{},{},{},{}{}", report.results[i].probe.name, k, h.response ? "response" : "request",
-               g.nodes[h.node].id, g.nodes[h.node].kind,
-               columns({h.arrive_ns, h.overhead_ns, h.store_forward_ns, h.drain_ns}));
-      if (h.edge == ProbeHop::kNoEdge) {
-        out << ",,,,,0\n";
-        continue;
-      }
-      print_to(out, ",{}{}{},{:d}\n", g.nodes[g.edges[h.edge].to].id, columns({h.transfer_ns, h.wire_ns}),
-               h.bw_gbs > 0 ? columns({h.bw_gbs}) : ",", h.bottleneck);
-    }
-  }
-}
-
-void write_sweep_csv(std::ostream& out, const ProbeReport& report) {
-  out << "case,target,bytes,actual_ns,eff_bw_gbs,bottleneck_bw_gbs,util_pct,first_at_90_pct\n";
-  for (const ProbeSweep& s : report.sweeps) {
-    for (size_t i = 0; i < s.points.size(); ++i) {
-      const ProbeResult& r = s.points[i];
-      print_to(out, "{},{},{}{},{:d}\n", r.probe.name, r.probe.target, r.nbytes,
-               columns({r.actual_ns, r.eff_bw_gbs(), r.bottleneck_bw_gbs, r.util_pct()}), i == s.at_90_pct());
-    }
-  }
-}
-
-void write_saturation_csv(std::ostream& out, const ProbeReport& report) {
-  out << "scenario,target,pes,bytes,reads,window_ns,aggregate_gbs,peak_gbs,util_pct,least_gbs,most_gbs,fairness,"
-         "busiest_edge,busiest_util\n";
-  for (const SaturationResult& r : report.saturation) {
-    print_to(
-        out, "{},{},{},{},{}{},{}{}\n", r.name, r.target, r.shares_gbs.size(), r.nbytes, r.reads,
-        columns({r.window_ns, r.aggregate_gbs, r.peak_gbs, r.util_pct(), r.least_gbs(), r.most_gbs(), r.fairness()}),
-        r.busiest_edge, columns({r.busiest_util}));
-  }
-}
-
-// Text.
-
-void write_cases(std::ostream& out, const std::vector<ProbeResult>& results) {
-  const bool stores =
-      std::any_of(results.begin(), results.end(), [](const ProbeResult& r) { return r.store_forward_ns > 0; });
-  const auto shown = [&](const ProbeColumn& c) { return stores || std::string(c.name) != "store_forward_ns"; };
-  if (!results.empty()) print_to(out, "each transaction alone in the system, {} bytes\n\n", results[0].nbytes);
-  std::vector<std::string> heading{"case", "target"};
-  for (const ProbeColumn& c : kProbeColumns) {
-    if (shown(c)) heading.push_back(c.heading);
-  }
-  TextTable table(2);
-  table.add(heading);
-  for (const ProbeResult& r : results) {
-    std::vector<std::string> row{r.probe.name, r.probe.target};
-    for (const ProbeColumn& c : kProbeColumns) {
-      if (shown(c)) row.push_back(fixed(c.value(r), c.digits));
-    }
-    table.add(row);
-  }
-  out << table.text();
-}
-
-/// 0 ns is left blank: what is left is where the time goes.
-std::string sparse(double v) {
-  const std::string s = fixed(v, 3);
-  return s == "0.000" ? "" : s;
-}
-
-void write_hops(std::ostream& out, const topology::Graph& g, const ProbeResult& r, const ProbeTrace& t) {
-  print_to(out, "\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
-  const bool flits = std::any_of(t.hops.begin(), t.hops.end(), [](const ProbeHop& h) { return h.transfer_ns > 0; });
-  std::vector<std::string> heading{"", "node", "kind", "at ns", "overhead", "store+fwd", "drain"};
-  if (flits) heading.push_back("1st flit");
-  for (const char* h : {"wire", "link GB/s", ""}) heading.push_back(h);
-  TextTable table(3);
-  table.add(heading);
-  for (size_t i = 0; i < t.hops.size(); ++i) {
-    const ProbeHop& h = t.hops[i];
-    std::vector<std::string> row{h.response ? "<" : ">", g.nodes[h.node].id,    g.nodes[h.node].kind,
-                                 fixed(h.arrive_ns, 3),  sparse(h.overhead_ns), sparse(h.store_forward_ns),
-                                 sparse(h.drain_ns)};
-    if (flits) row.push_back(sparse(h.transfer_ns));
-    const bool end = h.edge == ProbeHop::kNoEdge;
-    row.push_back(end ? "" : fixed(h.wire_ns, 3));
-    row.push_back(end ? "" : h.bw_gbs > 0 ? fixed(h.bw_gbs, 2) : "any");
-    row.push_back(h.bottleneck ? "<- bottleneck" : "");
-    table.add(row);
-  }
-  out << table.text();
-  if (t.memory_is_bottleneck) print_to(out, "  bottleneck: the memory, {} GB/s\n", fixed(t.memory_bw_gbs, 2));
-  print_to(out, "  drain {} ns, total {} ns\n", fixed(t.drain_ns, 3), fixed(t.total_ns, 3));
 }
 
 std::string size_name(uint64_t n) {
   return n % (1 << 20) == 0 ? fmt::format("{} MiB", n >> 20) : fmt::format("{} KiB", n >> 10);
 }
 
-void write_sweeps(std::ostream& out, const std::vector<ProbeSweep>& sweeps) {
-  out << "\nby size; * marks the smallest that reaches 90 % of the bottleneck\n\n";
-  TextTable table(1);
-  table.add({"case", "bytes", "actual ns", "eff GB/s", "util %", ""});
-  for (const ProbeSweep& s : sweeps) {
-    for (size_t i = 0; i < s.points.size(); ++i) {
-      const ProbeResult& r = s.points[i];
-      table.add({i ? "" : r.probe.name, size_name(r.nbytes), fixed(r.actual_ns, 3), fixed(r.eff_bw_gbs(), 2),
-                 fixed(r.util_pct(), 1), i == s.at_90_pct() ? "*" : ""});
-    }
-  }
-  out << table.text();
+/// GB/s; none: no limit.
+std::optional<double> limit(double gbs) {
+  return gbs > 0 ? std::optional(gbs) : std::nullopt;
 }
 
-void write_saturation(std::ostream& out, const std::vector<SaturationResult>& results) {
-  if (!results.empty())
-    print_to(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", results[0].nbytes);
-  TextTable table(2);
-  table.add({"scenario", "target", "GB/s", "peak GB/s", "util %", "least a PE", "most a PE", "fairness", "busiest link",
-             "%"});
-  for (const SaturationResult& r : results) {
-    const bool links = !r.busiest_edge.empty();
-    table.add({r.name, r.target, fixed(r.aggregate_gbs, 2), fixed(r.peak_gbs, 2), fixed(r.util_pct(), 1),
-               fixed(r.least_gbs(), 2), fixed(r.most_gbs(), 2), fixed(r.fairness(), 3), links ? r.busiest_edge : "-",
-               links ? fixed(100 * r.busiest_util, 1) : ""});
+/// A column in which nothing stands for 0: what is left is where the time goes.
+Shown sparse(const char* heading) {
+  return {heading, 3, 1, false, ""};
+}
+
+/// The seed's table. `stores`: some result waits for its data at a node.
+void describe_result(Fields& f, const ProbeResult& r, bool stores = true) {
+  f("case", r.probe.name, {"case"})("target", r.probe.target, {"target"});
+  if (f.is(Form::json)) f("bytes", r.nbytes);
+  f("actual_ns", r.actual_ns, {"actual ns"})("overhead_ns", r.overhead_ns, {"overhead ns"});
+  f("drain_ns", r.drain_ns, {"drain ns"})("wire_ns", r.wire_ns, {"wire ns"});
+  f("queueing_ns", r.queueing_ns, {"queueing ns"})("overhead_pct", r.overhead_pct(), {"overhead %", 1});
+  f("drain_pct", r.drain_pct(), {"drain %", 1})("eff_bw_gbs", r.eff_bw_gbs(), {"eff GB/s", 2});
+  f("bottleneck_bw_gbs", r.bottleneck_bw_gbs, {"most GB/s", 2})("util_pct", r.util_pct(), {"util %", 1});
+  f("store_forward_ns", r.store_forward_ns, stores ? Shown{"store+fwd ns"} : Shown{});
+  if (f.is(Form::json)) f("formula_ns", r.formula_ns)("op", name_of_op(r.probe));
+}
+
+/// `flits`: some hop has a first flit.
+void describe_hop(Fields& f, const topology::Graph& g, const std::string& name, const std::vector<ProbeHop>& hops,
+                  const ProbeHop& h, bool flits) {
+  const bool end = h.edge == ProbeHop::kNoEdge, text = f.is(Form::text);
+  const auto some = [&](double v) { return text && std::abs(v) < 0.0005 ? std::nullopt : std::optional(v); };
+  if (f.is(Form::csv)) f("case", name)("hop", &h - hops.data())("direction", h.response ? "response" : "request");
+  if (text) f("", h.response ? "<" : ">", {""});
+  f("node", g.nodes[h.node].id, {"node"})("kind", g.nodes[h.node].kind, {"kind"});
+  if (f.is(Form::json)) f("response", h.response);
+  f("arrive_ns", h.arrive_ns, {"at ns"})("overhead_ns", some(h.overhead_ns), sparse("overhead"));
+  f("store_forward_ns", some(h.store_forward_ns), sparse("store+fwd"))("drain_ns", some(h.drain_ns), sparse("drain"));
+  if (f.is(Form::json) && end) return;
+  f("to", end ? "" : g.nodes[g.edges[h.edge].to].id);
+  f("transfer_ns", end ? std::nullopt : some(h.transfer_ns), flits ? sparse("1st flit") : Shown{});
+  f("wire_ns", end ? std::nullopt : std::optional(h.wire_ns), sparse("wire"));
+  f("bw_gbs", end ? std::nullopt : limit(h.bw_gbs), {"link GB/s", 2, 1, false, end ? "" : "any"});
+  if (text) {
+    f("", h.bottleneck ? "<- bottleneck" : "", {""});
+  } else {
+    f.is(Form::json) ? f("bottleneck", h.bottleneck) : f("bottleneck", h.bottleneck ? 1 : 0);
   }
+}
+
+void describe_point(Fields& f, const ProbeSweep& s, const ProbeResult& r) {
+  const bool text = f.is(Form::text), at_90 = &r == s.points.data() + s.at_90_pct();
+  if (!f.is(Form::json)) f("case", text && &r != s.points.data() ? "" : r.probe.name, {"case"});
+  if (f.is(Form::csv)) f("target", r.probe.target);
+  text ? f("bytes", size_name(r.nbytes), {"bytes"}) : f("bytes", r.nbytes);
+  f("actual_ns", r.actual_ns, {"actual ns"})("eff_bw_gbs", r.eff_bw_gbs(), {"eff GB/s", 2});
+  if (f.is(Form::csv)) f("bottleneck_bw_gbs", r.bottleneck_bw_gbs);
+  f("util_pct", r.util_pct(), {"util %", 1});
+  if (f.is(Form::csv)) f("first_at_90_pct", at_90 ? 1 : 0);
+  if (text) f("", at_90 ? "*" : "", {""});
+}
+
+void describe_saturation(Fields& f, const SaturationResult& r) {
+  f("scenario", r.name, {"scenario"})("target", r.target, {"target"})("pes", r.shares_gbs.size())("bytes", r.nbytes);
+  f("reads", r.reads)("window_ns", r.window_ns)("aggregate_gbs", r.aggregate_gbs, {"GB/s", 2});
+  f("peak_gbs", f.is(Form::json) ? limit(r.peak_gbs) : std::optional(r.peak_gbs), {"peak GB/s", 2});
+  f("util_pct", r.util_pct(), {"util %", 1})("least_gbs", r.least_gbs(), {"least a PE", 2});
+  f("most_gbs", r.most_gbs(), {"most a PE", 2})("fairness", r.fairness(), {"fairness"});
+  if (!r.busiest_edge.empty() || f.is(Form::csv)) {
+    f("busiest_edge", r.busiest_edge, {"busiest link"})("busiest_util", r.busiest_util, {"%", 1, 100});
+  } else if (f.is(Form::text)) {
+    f("", "-", {"busiest link"})("", "", {"%"});
+  }
+}
+
+void describe_checks(Fields& f, const std::vector<ProbeCheck>& checks, const std::string& subject) {
+  std::vector<ProbeCheck> of;
+  std::copy_if(checks.begin(), checks.end(), std::back_inserter(of), [&](auto& c) { return c.subject == subject; });
+  f.each("checks", of,
+         [&](const ProbeCheck& c) { f("name", c.name)("law", c.law)("passed", c.passed)("found", c.found); });
+}
+
+void describe_case(Fields& f, const topology::Graph& graph, const ProbeReport& report, size_t i) {
+  const ProbeResult& r = report.results[i];
+  describe_result(f, r);
+  if (i < report.traces.size()) {
+    const ProbeTrace& t = report.traces[i];
+    f.each("hops", t.hops, [&](const ProbeHop& h) { describe_hop(f, graph, "", t.hops, h, true); });
+    f("total_ns", t.total_ns)("memory_bw_gbs", limit(t.memory_bw_gbs))("memory_is_bottleneck", t.memory_is_bottleneck);
+  }
+  if (i < report.sweeps.size()) {
+    const ProbeSweep& s = report.sweeps[i];
+    const size_t at = s.at_90_pct();
+    f.each("sweep", s.points, [&](const ProbeResult& p) { describe_point(f, s, p); });
+    f("bytes_at_90_pct", at < s.points.size() ? std::optional(s.points[at].nbytes) : std::nullopt);
+  }
+  describe_checks(f, report.checks, r.probe.name);
+}
+
+// Text.
+
+void write_hops(std::ostream& out, const topology::Graph& g, const ProbeResult& r, const ProbeTrace& t) {
+  print_to(out, "\n{}: {}, {} of {} bytes\n", r.probe.name, r.probe.target, name_of_op(r.probe), r.nbytes);
+  const bool flits = std::any_of(t.hops.begin(), t.hops.end(), [](const ProbeHop& h) { return h.transfer_ns > 0; });
+  TextFields table(3);
+  table.rows(t.hops, [&](const ProbeHop& h) { describe_hop(table, g, "", t.hops, h, flits); });
   out << table.text();
+  if (t.memory_is_bottleneck) print_to(out, "  bottleneck: the memory, {:.2f} GB/s\n", t.memory_bw_gbs);
+  print_to(out, "  drain {:.3f} ns, total {:.3f} ns\n", t.drain_ns, t.total_ns);
 }
 
 void write_checks(std::ostream& out, const std::vector<ProbeCheck>& checks, bool all) {
@@ -290,39 +156,58 @@ void write_checks(std::ostream& out, const std::vector<ProbeCheck>& checks, bool
 }  // namespace
 
 void write_probe_csv(std::ostream& out, const topology::Graph& graph, const ProbeReport& report) {
-  if (!report.saturation.empty()) return write_saturation_csv(out, report);
-  if (!report.traces.empty()) return write_hops_csv(out, graph, report);
-  if (!report.sweeps.empty()) return write_sweep_csv(out, report);
-  out << "case,target";
-  for (const ProbeColumn& c : kProbeColumns) out << ',' << c.name;
-  out << '\n';
-  for (const ProbeResult& r : report.results) {
-    out << r.probe.name << ',' << r.probe.target;
-    for (const ProbeColumn& c : kProbeColumns) out << columns({c.value(r)});
-    out << '\n';
+  CsvFields csv(out);
+  if (!report.saturation.empty())
+    return csv.rows(report.saturation, [&](const SaturationResult& r) { describe_saturation(csv, r); });
+  for (size_t i = 0; i < report.traces.size(); ++i) {
+    const auto& hops = report.traces[i].hops;
+    csv.rows(hops, [&](auto& h) { describe_hop(csv, graph, report.results[i].probe.name, hops, h, true); });
   }
+  if (!report.traces.empty()) return;
+  for (const ProbeSweep& s : report.sweeps)
+    csv.rows(s.points, [&](const ProbeResult& r) { describe_point(csv, s, r); });
+  if (!report.sweeps.empty()) return;
+  csv.head([&] { describe_result(csv, {}); });
+  csv.rows(report.results, [&](const ProbeResult& r) { describe_result(csv, r); });
 }
 
 void write_probe_json(std::ostream& out, const topology::Graph& graph, const ProbeReport& report,
                       const spec::RunDocument& run) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::spaced);
-  spec::begin_report(w, run);
-  w.key("cases").open('[');
-  for (size_t i = 0; i < report.results.size(); ++i) write_case(w.new_line(1), graph, report, i);
-  for (const SaturationResult& r : report.saturation) write_saturation(w.new_line(1), report, r);
-  w.new_line(0).close(']').close('}');
-  out << text << '\n';
+  std::vector<std::function<void()>> cases;
+  JsonFields f(out, JsonWriter::Layout::spaced, JsonWriter::Reals::fixed);
+  for (size_t i = 0; i < report.results.size(); ++i) cases.emplace_back([&, i] { describe_case(f, graph, report, i); });
+  for (const SaturationResult& r : report.saturation) {
+    cases.emplace_back([&] {
+      describe_saturation(f, r);
+      f("shares_gbs", r.shares_gbs);
+      describe_checks(f, report.checks, r.name);
+    });
+  }
+  f.document([&] {
+    spec::begin_report(f, run);
+    f.lines(1, 0)("cases", cases);
+  });
 }
 
 void write_probe_text(std::ostream& out, const topology::Graph& graph, const ProbeReport& report) {
+  TextFields table(2);
   if (!report.saturation.empty()) {
-    write_saturation(out, report.saturation);
+    print_to(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", report.saturation[0].nbytes);
+    table.rows(report.saturation, [&](const SaturationResult& r) { describe_saturation(table, r); });
   } else {
-    write_cases(out, report.results);
+    const auto& all = report.results;
+    const bool stores = std::any_of(all.begin(), all.end(), [](auto& r) { return r.store_forward_ns > 0; });
+    if (!all.empty()) print_to(out, "each transaction alone in the system, {} bytes\n\n", all[0].nbytes);
+    table.head([&] { describe_result(table, {}, stores); });
+    table.rows(all, [&](const ProbeResult& r) { describe_result(table, r, stores); });
   }
+  out << table.text();
   for (size_t i = 0; i < report.traces.size(); ++i) write_hops(out, graph, report.results[i], report.traces[i]);
-  if (!report.sweeps.empty()) write_sweeps(out, report.sweeps);
+  TextFields sizes(1);
+  for (const ProbeSweep& s : report.sweeps)
+    sizes.rows(s.points, [&](const ProbeResult& r) { describe_point(sizes, s, r); });
+  if (!report.sweeps.empty())
+    out << "\nby size; * marks the smallest that reaches 90 % of the bottleneck\n\n" << sizes.text();
   write_checks(out, report.checks, report.list_checks);
 }
 

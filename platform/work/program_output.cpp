@@ -5,7 +5,7 @@
 #include <cstring>
 #include <ostream>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/fields.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/run/record/run_report.h"
 #include "kernbench/platform/work/programs.h"
@@ -19,28 +19,22 @@ const std::string& taken_port(const ProgramCall& c) {
   return c.ports[static_cast<size_t>(it - c.queue.ports.begin())];
 }
 
-void write_call(JsonWriter& w, const ProgramCall& c) {
-  w.new_line(2).open('{').field("id", c.id).field("call_ns", c.call_ns).field("return_ns", c.return_ns);
-  w.field("done_ns", c.done_ns);
+void describe_call(Fields& f, const ProgramCall& c) {
+  f("id", c.id)("call_ns", c.call_ns)("return_ns", c.return_ns)("done_ns", c.done_ns);
   if (c.command && c.command->ranged && c.command->ranged->atomic != AtomicKind::none)
-    w.field("effect_ns", c.command->ranged->groups.empty() ? c.done_ns : c.command->ranged->effect_ns);
+    f("effect_ns", c.command->ranged->groups.empty() ? c.done_ns : c.command->ranged->effect_ns);
   if (c.kind == ProgramCall::Kind::queue || c.kind == ProgramCall::Kind::copy) {
-    if (c.queue.kind == QueueCall::Kind::receive_any) w.field("port", taken_port(c));
-    w.key("segments").open('[');
+    if (c.queue.kind == QueueCall::Kind::receive_any) f("port", taken_port(c));
     if (c.queue.kind == QueueCall::Kind::send) {
-      for (const SegmentTimes& s : c.queue.message->segments)
-        w.value(std::vector<double>{s.slot_ns, s.grant_ns, s.arrival_ns, s.visible_ns, s.credit_ns});
+      f.list("segments", c.queue.message->segments, [&](const SegmentTimes& s) {
+        f("", std::tuple(s.slot_ns, s.grant_ns, s.arrival_ns, s.visible_ns, s.credit_ns));
+      });
     } else {
-      for (const ReadTimes& r : c.queue.reads) w.value(std::vector<double>{r.ready_ns, r.start_ns, r.end_ns});
+      f.list("segments", c.queue.reads,
+             [&](const ReadTimes& r) { f("", std::tuple(r.ready_ns, r.start_ns, r.end_ns)); });
     }
-    w.close(']');
   }
-  if (!c.accounts.empty()) {
-    w.key("accounts").open('[');
-    for (const SegmentAccount& a : c.accounts) write_account_json(w, a);
-    w.close(']');
-  }
-  w.close('}');
+  f.given("accounts", c.accounts);
 }
 
 /// "slot wait 12.250, wire 2.000": the parts that took time.
@@ -57,14 +51,10 @@ std::string account_text(const SegmentAccount& a) {
 
 }  // namespace
 
-void write_programs_json(JsonWriter& w, const std::deque<ProgramWork>& programs) {
-  w.new_line(0).key("programs").open('[');
-  for (const ProgramWork& p : programs) {
-    w.new_line(1).open('{').field("pe", p.pe).field("end_ns", p.end_ns).key("calls").open('[');
-    for (const ProgramCall& c : p.calls) write_call(w, c);
-    w.close(']').close('}');
-  }
-  w.new_line(0).close(']');
+void describe_programs(Fields& f, const std::deque<ProgramWork>& programs) {
+  f.line(0).lines(1, 0).each("programs", programs, [&](const ProgramWork& p) {
+    f("pe", p.pe)("end_ns", p.end_ns).lines(2).each("calls", p.calls, [&](auto& c) { describe_call(f, c); });
+  });
 }
 
 void write_programs_text(std::ostream& out, const std::deque<ProgramWork>& programs) {

@@ -15,14 +15,13 @@
 
 namespace kernbench {
 
-/// Plays programs in the place of the PEs' pe_cpus, at the sockets of their schedulers and pe_ipcqs. A call costs what
-/// pe_cpu says. To be made after the platform and before the simulation starts.
-class ProgramPlayer : public Component, public PeBlock, private PeObserver {
+/// Plays each program by a KernelRunner, which drives it as it runs a kernel. It takes the place of the PE's pe_cpu at
+/// the sockets of scheduler and pe_ipcq; a call costs what pe_cpu says. To be made after the platform and before the
+/// simulation starts.
+class ProgramPlayer : private PeObserver {
  public:
-  CommandInitiatorSocket command_out{"command_out", *this};
-
   /// Connects the queues and checks the commands. InputError, AccessError: one line. Work outlives the simulation.
-  ProgramPlayer(sc_core::sc_module_name name, Platform&, ProgramsWork&, const std::string& file_name);
+  ProgramPlayer(Platform&, ProgramsWork&, const std::string& file_name);
   ~ProgramPlayer() override;
 
   /// Whether something is still to be done beside the programs; unset: nothing is.
@@ -37,42 +36,20 @@ class ProgramPlayer : public Component, public PeBlock, private PeObserver {
   /// A signal stands in memory from an instant on, not before now; at one instant in the order of arrival there.
   void signal_stands(const ProgramCall&, double effect_ns, uint64_t arrival);
 
-  // PeBlock.
-  PeBlock* pe_block() override { return this; }
-  CommandInitiatorSocket* command_initiator() override { return &command_out; }
-  void leads_to(PePort& out, PeBlock& next) override { ways_[&next] = &out; }
-  tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
-
  private:
-  struct Playing;
-  void prepare(Playing&);
-  void prepare(Playing&, ProgramCommand&, size_t call);
-  void prepare_queue_call(Playing&, size_t call);
-  PePort& way_to(PeBlock&);
-  void go_on(Playing&);
-  void make(Playing&, ProgramCall&);
-  bool waits(Playing&, ProgramCall&);
-  void answered(Playing&, ProgramCommand&);
-  void end_if_complete(Playing&);
-  void submit_behind(ProgramCommand&);
-  void release_held(Playing&);
-  bool writes_before(Playing&, size_t call) const;
-  void polled(Playing&, ProgramCall&);
-  void poll(Playing&);
+  class Playing;
   void take_effect();
+  int32_t flag(uint64_t address) const;
   bool holds(const ProgramCall&) const;
-  bool only_polls_left() const;
-  std::string waiting_for_flags() const;
-  static std::vector<uint64_t> waited_for(const Playing&);
   void fail(const std::string&);
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
 
   Platform& platform_;
-  std::unordered_map<const PeBlock*, PePort*> ways_;
   std::vector<std::unique_ptr<Playing>> playing_;
-  std::unordered_map<uint32_t, ProgramWork*> senders_;  ///< by pe_dma, where accounts are kept; else empty
+  std::unordered_map<uint32_t, Playing*> senders_;  ///< by pe_dma, where accounts are kept; else empty
   std::string fault_;
   std::function<bool()> others_left_;
+  std::shared_ptr<std::function<bool()>> may_change_flags_;  ///< told to who polls
   struct Effect {
     uint64_t flag;
     int32_t value;

@@ -134,7 +134,7 @@ class ProgramReader : private JsonFields {
     moves ? keys(o, path, {"id", "call", "space", "ranges"}) : keys(o, path, {"id", "call", "space", "ranges", "sem"});
     check_space(text(o, path, "space"), path);
     c.writes = call != "gather";
-    c.command = std::make_unique<ProgramCommand>();
+    c.command = std::make_unique<PeCommand>();
     c.command->type = call == "gather" ? CommandType::load : CommandType::store;
     auto ranged = std::make_shared<ProgramRanges>();
     ranged->atomic = moves              ? AtomicKind::none
@@ -182,7 +182,7 @@ class ProgramReader : private JsonFields {
   /// A signal or a wait_until: 4 bytes.
   void read_flag(const json& o, const std::string& path, const std::string& call, ProgramWork& p, ProgramCall& c) {
     for (const char* kind : {"pe_scheduler", "pe_dma"}) require(p, kind, path);
-    c.command = std::make_unique<ProgramCommand>();
+    c.command = std::make_unique<PeCommand>();
     c.flag = address(o, path);
     if (o.contains("value")) {
       c.value =
@@ -221,7 +221,7 @@ class ProgramReader : private JsonFields {
     for (const char* kind : {"pe_ipcq", "pe_dma"}) require(p, kind, path);
     c.kind = call == "copy_to_dst" ? ProgramCall::Kind::copy : ProgramCall::Kind::queue;
     c.writes = call == "copy_to_dst";
-    c.command = std::make_unique<ProgramCommand>();
+    c.command = std::make_unique<PeCommand>();
     c.queue.kind = call == "send"       ? QueueCall::Kind::send
                    : call == "recv_any" ? QueueCall::Kind::receive_any
                                         : QueueCall::Kind::receive;
@@ -249,7 +249,7 @@ class ProgramReader : private JsonFields {
     c.queue.credit_blocks = false;
     if (c.queue.nbytes == 0) return;
     require(p, "pe_scheduler", path);
-    c.store = std::make_unique<ProgramCommand>();
+    c.store = std::make_unique<PeCommand>();
     c.store->type = CommandType::store;
     read_memory(o, path, c.queue.nbytes, *c.store);
   }
@@ -268,7 +268,7 @@ class ProgramReader : private JsonFields {
   void read_command(const json& o, const std::string& path, const std::string& call, ProgramWork& p, ProgramCall& c) {
     for (const char* kind : {"pe_scheduler", call == "gemm" ? "pe_gemm" : call == "math" ? "pe_math" : "pe_dma"})
       require(p, kind, path);
-    c.command = std::make_unique<ProgramCommand>();
+    c.command = std::make_unique<PeCommand>();
     PeCommand& command = *c.command;
     if (call == "gemm") {
       keys(o, path, {"id", "call", "m", "n", "k", "dtype", "in_bytes", "out_bytes"});

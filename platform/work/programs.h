@@ -16,10 +16,6 @@ namespace kernbench {
 
 class Machine;
 
-/// A command, and whose it is: numbers in ProgramsWork::programs and ProgramWork::calls.
-struct ProgramCommand : PeCommand {
-  size_t program = 0, call = 0;
-};
 class ProgramPlayer;
 struct ProgramCall;
 /// Ranges of a call, whose effects, of a signal, are in the player's memory.
@@ -36,18 +32,17 @@ struct ProgramCall {
   std::string id;
   Kind kind = Kind::command;
   bool async = false;
-  QueueCall queue;                          ///< queue, copy: the send, or the receive
-  std::vector<std::string> ports;           ///< their names
-  std::unique_ptr<ProgramCommand> command;  ///< pe_ipcq's, or the scheduler's
-  std::unique_ptr<ProgramCommand> store;    ///< copy: what follows the receive; null: nothing is stored
-  std::vector<size_t> waits_for;            ///< wait: calls before it
-  bool releases = false;                    ///< an atomic that goes behind all that its program has written before
-  bool writes = false;                      ///< what such a one goes behind
-  uint64_t flag = 0;                        ///< signal, wait_until: its address
-  int32_t value = 0;                        ///< likewise
-  Compare compare = Compare::eq;            ///< wait_until
-  double submit_ns = 0;                     ///< after what the call costs; of one that waits for others, with it
-  std::vector<SegmentAccount> accounts;     ///< of a send, by segment: where they are asked for
+  QueueCall queue;                       ///< queue, copy: the send, or the receive
+  std::vector<std::string> ports;        ///< their names
+  std::unique_ptr<PeCommand> command;    ///< pe_ipcq's, or the scheduler's
+  std::unique_ptr<PeCommand> store;      ///< copy: what follows the receive; null: nothing is stored
+  std::vector<size_t> waits_for;         ///< wait: calls before it
+  bool releases = false;                 ///< an atomic that goes behind all that its program has written before
+  bool writes = false;                   ///< what such a one goes behind
+  uint64_t flag = 0;                     ///< signal, wait_until: its address
+  int32_t value = 0;                     ///< likewise
+  Compare compare = Compare::eq;         ///< wait_until
+  std::vector<SegmentAccount> accounts;  ///< of a send, by segment: where they are asked for
 
   double call_ns = 0, return_ns = 0, done_ns = 0;
   bool done = false;
@@ -71,9 +66,9 @@ struct ProgramsWork {
 /// InputError with every fault. Empty where the file has neither.
 ProgramsWork read_programs(const nlohmann::json& root, const std::string& file_name, Machine&);
 
-class JsonWriter;
+class Fields;
 /// The key `programs` of the output, and the same as text. Accounts where they were kept.
-void write_programs_json(JsonWriter&, const std::deque<ProgramWork>&);
+void describe_programs(Fields&, const std::deque<ProgramWork>&);
 void write_programs_text(std::ostream&, const std::deque<ProgramWork>&);
 
 }  // namespace kernbench

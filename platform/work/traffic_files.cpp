@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/work/traffic.h"
@@ -191,58 +191,38 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
   return TrafficReader(in, file_name, machine).read();
 }
 
+static void describe_request(Fields& f, const Machine& machine, const TrafficRequest& q, const TrafficResult& r,
+                             const TrafficAccount& a) {
+  const double latency = r.done_ns - q.issue_ns;
+  f("id", q.id)("initiator", machine.graph().nodes[q.initiator].id)("op", op_of(q))("address", q.address);
+  f("bytes", q.nbytes)("issue_ns", q.issue_ns)("grant_ns", r.grant_ns)("done_ns", r.done_ns)("latency_ns", latency);
+  f("formula_ns", r.formula_ns)("queueing_ns", latency - r.formula_ns);
+  if (!f.is(Fields::Form::json)) return;
+  f("grant_wait_ns", a.grant_wait_ns)("overhead_ns", a.overhead_ns)("wire_ns", a.wire_ns)("drain_ns", a.drain_ns);
+  f("store_forward_ns", a.store_forward_ns)("link_queue_ns", a.link_queue_ns)("memory_queue_ns", a.memory_queue_ns);
+}
+
 void write_traffic_csv(std::ostream& out, const Machine& machine, const std::vector<TrafficRequest>& requests,
                        const std::vector<TrafficResult>& results) {
-  out << "id,initiator,op,address,bytes,issue_ns,grant_ns,done_ns,latency_ns,formula_ns,queueing_ns\n";
-  fmt::memory_buffer rows;
-  const auto write_out = [&] {
-    out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
-    rows.clear();
+  CsvFields csv(out);
+  const auto row = [&](const TrafficRequest& q, const TrafficResult& r) {
+    return [&] { describe_request(csv, machine, q, r, {}); };
   };
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const TrafficRequest& q = requests[i];
-    const TrafficResult& r = results[i];
-    const double latency = r.done_ns - q.issue_ns;
-    fmt::format_to(std::back_inserter(rows), FMT_COMPILE("{},{},{},{},{}"), q.id, machine.graph().nodes[q.initiator].id,
-                   op_of(q), q.address, q.nbytes);
-    const double times[] = {q.issue_ns, r.grant_ns, r.done_ns, latency, r.formula_ns, latency - r.formula_ns};
-    rows.reserve(rows.size() + std::size(times) * (kLongestFixed + 1) + 1);
-    char* to = rows.end();
-    for (double v : times) {
-      *to++ = ',';
-      to = write_fixed(to, v);
-    }
-    *to++ = '\n';
-    rows.resize(static_cast<size_t>(to - rows.data()));
-    if (rows.size() > 32'768) write_out();
-  }
-  write_out();
+  csv.head(row({}, {}));
+  for (size_t i = 0; i < requests.size(); ++i) csv.row(row(requests[i], results[i]));
 }
 
 void write_traffic_json(std::ostream& out, const Machine& machine, const std::vector<TrafficRequest>& requests,
                         const std::vector<TrafficResult>& results, const std::vector<TrafficAccount>& accounts,
                         const spec::RunDocument& run) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::spaced);
-  spec::begin_report(w, run);
-  w.key("requests").open('[');
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const TrafficRequest& q = requests[i];
-    const TrafficResult& r = results[i];
-    const TrafficAccount& a = accounts[i];
-    const double latency = r.done_ns - q.issue_ns;
-    w.new_line(1).open('{').field("id", q.id).field("initiator", machine.graph().nodes[q.initiator].id);
-    w.field("op", op_of(q)).field("address", q.address).field("bytes", q.nbytes);
-    w.fixed("issue_ns", q.issue_ns).fixed("grant_ns", r.grant_ns).fixed("done_ns", r.done_ns);
-    w.fixed("latency_ns", latency).fixed("formula_ns", r.formula_ns).fixed("queueing_ns", latency - r.formula_ns);
-    w.fixed("grant_wait_ns", a.grant_wait_ns).fixed("overhead_ns", a.overhead_ns).fixed("wire_ns", a.wire_ns);
-    w.fixed("drain_ns", a.drain_ns).fixed("store_forward_ns", a.store_forward_ns);
-    w.fixed("link_queue_ns", a.link_queue_ns).fixed("memory_queue_ns", a.memory_queue_ns).close('}');
-    out << text;
-    text.clear();
-  }
-  w.new_line(0).close(']').close('}');
-  out << text << '\n';
+  JsonFields f(out, JsonWriter::Layout::spaced, JsonWriter::Reals::fixed);
+  f.document([&] {
+    spec::begin_report(f, run);
+    f.lines(1, 0).each("requests", requests, [&](const TrafficRequest& q) {
+      const auto i = static_cast<size_t>(&q - requests.data());
+      describe_request(f, machine, q, results[i], accounts[i]);
+    });
+  });
 }
 
 }  // namespace kernbench

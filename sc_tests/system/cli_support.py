@@ -38,10 +38,25 @@ def build_plugin(source, library, *flags):
                     os.environ["KERNBENCH_INCLUDE"], source, "-o", library], check=True)
 
 
+def example_kernels():
+    """Names of the kernels of examples/kernels."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "kernels")
+    return {file[:-4] for file in os.listdir(folder) if file.endswith(".cpp")} - {"plugin"}
+
+
+PLUGIN = ["--plugin", os.environ.get("KERNBENCH_EXAMPLE_KERNELS", "")]
+
+
+def with_plugin(words):
+    """The words, and the plug-in of examples/kernels where they name a kernel of it."""
+    named = [kernel for option, kernel in zip(words, words[1:]) if option == "--kernel"]
+    return [*words, *PLUGIN] if example_kernels().intersection(named) and PLUGIN[0] not in words else words
+
+
 class Cli(unittest.TestCase):
     def run_cli(self, *arguments, timeout=120):
         """Exit status, stdout and stderr of a run without terminal and stdin."""
-        done = subprocess.run([KERNBENCH, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+        done = subprocess.run([KERNBENCH, *with_plugin([str(a) for a in arguments])], stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=timeout * TIMES_LONGER)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 

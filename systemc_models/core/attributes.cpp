@@ -10,6 +10,26 @@
 
 namespace kernbench {
 
+double number_of(const AttrValue& v) {
+  if (const double* d = std::get_if<double>(&v)) return *d;
+  const int64_t* i = std::get_if<int64_t>(&v);
+  return i ? static_cast<double>(*i) : 0;
+}
+
+std::string text_of(const NumberMap& map) {
+  std::string text;
+  for (const auto& [key, value] : map) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
+  return text;
+}
+
+std::string text_of(const AttrValue& v) {
+  if (const NumberMap* map = std::get_if<NumberMap>(&v)) return text_of(*map);
+  if (const std::string* text = std::get_if<std::string>(&v)) return *text;
+  if (const bool* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
+  return std::holds_alternative<double>(v) ? fmt::format("{}", std::get<double>(v))
+                                           : std::to_string(std::get<int64_t>(v));
+}
+
 void Attributes::set(std::string name, AttrValue v) {
   for (auto& item : items_) {
     if (item.first == name) {
@@ -29,10 +49,7 @@ const AttrValue* Attributes::find(const std::string& name) const {
 
 double Attributes::number(const std::string& name, double fallback) const {
   const AttrValue* v = find(name);
-  if (!v) return fallback;
-  if (const double* d = std::get_if<double>(v)) return *d;
-  if (const int64_t* i = std::get_if<int64_t>(v)) return static_cast<double>(*i);
-  return fallback;
+  return v ? number_of(*v) : fallback;
 }
 
 int64_t Attributes::integer(const std::string& name, int64_t fallback) const {
@@ -78,6 +95,22 @@ void check_choice(const AttrSpec& spec, const std::string& text) {
 }
 
 }  // namespace
+
+std::string_view name_of(Direction d) {
+  constexpr std::string_view kNames[] = {"rate", "latency", "depth", "count", "flag", "choice"};
+  return kNames[static_cast<size_t>(d)];
+}
+
+std::string_view name_of(CostClass c) {
+  constexpr std::string_view kNames[] = {"free", "room", "hardware"};
+  return kNames[static_cast<size_t>(c)];
+}
+
+CostClass AttrSpec::cost_class() const {
+  if (cost) return *cost;
+  if (type == AttrType::string || type == AttrType::boolean) return CostClass::free;
+  return direction == Direction::depth ? CostClass::room : CostClass::hardware;
+}
 
 std::vector<std::string> AttrSpec::legal_texts() const {
   return registry && !other_texts ? registry->names() : choices;

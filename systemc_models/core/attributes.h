@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernbench/systemc_models/core/bottleneck.h"
 #include "kernbench/systemc_models/core/named_registry.h"
 
 namespace kernbench {
@@ -18,7 +19,44 @@ namespace kernbench {
 using NumberMap = std::map<std::string, double>;
 using AttrValue = std::variant<double, int64_t, bool, std::string, NumberMap>;
 
+/// 0 for what is no number.
+double number_of(const AttrValue&);
+/// "f16=1, f32=0.5".
+std::string text_of(const NumberMap&);
+/// As --set takes it.
+std::string text_of(const AttrValue&);
+
 enum class AttrType { number, integer, boolean, string, number_map };
+
+/// What a larger value of an attribute means.
+enum class Direction : uint8_t {
+  rate,     ///< the block is faster
+  latency,  ///< the block is slower
+  depth,    ///< more items wait, are under way, or are covered
+  count,    ///< the block has more of something
+  flag,     ///< nothing: the attribute is true or false
+  choice,   ///< nothing: no value is faster by itself
+};
+/// "rate".
+std::string_view name_of(Direction);
+
+/// What another value of an attribute costs.
+enum class CostClass : uint8_t {
+  free,      ///< nothing: another setting of the same hardware
+  room,      ///< memory for more of what waits
+  hardware,  ///< more, faster or other hardware
+};
+/// "room".
+std::string_view name_of(CostClass);
+
+/// The area that an attribute takes on a die: its value times `each`, of the constant `area.CONSTANT` of an energy
+/// table.
+struct AreaTerm {
+  std::string constant;  ///< "lane"; of "mac" a table has one constant a dtype
+  std::string counts;    ///< what is counted, for reports: "lanes"
+  double each = 1;
+  bool factor = false;  ///< the value multiplies the block's other terms of the constant; a map does so by dtype
+};
 
 /// The least bandwidth, clock or rate: a byte takes a millisecond. Less is a slip; its times are soon no 64-bit number
 /// of fs.
@@ -42,6 +80,15 @@ struct AttrSpec {
   bool other_texts = false;                 ///< beside the registered ones others, of which the block judges
   std::vector<std::string> known_keys;      ///< number maps: those that the block knows; others are legal, too
   double key_default = 0;                   ///< what one of them is where the file does not say it
+  Direction direction = Direction::choice;
+  std::optional<CostClass> cost;     ///< none: as cost_class() says
+  bool overhead = false;             ///< the fixed delay of the block: counts as its kind's resource
+  std::optional<Resource> resource;  ///< whose time it changes; --scale changes rates and latencies of it
+  Limit limit = Limit::none;         ///< that a larger value, or another one, moves
+  std::optional<bool> faster;        ///< flags: the value with which the block is faster
+  std::optional<AreaTerm> area;
+  /// What is declared; else flags and texts are free, depths are room, other numbers are hardware.
+  CostClass cost_class() const;
   /// Legal strings now; empty: any, as far as the specification says.
   std::vector<std::string> legal_texts() const;
   bool is_legal(const std::string& text) const;

@@ -1,7 +1,5 @@
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
-#include <fmt/format.h>
-
 namespace kernbench {
 
 std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec& impl, const Attributes& given) {
@@ -22,12 +20,6 @@ std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const Im
     }
   }
   return all;
-}
-
-std::string text_of(const NumberMap& map) {
-  std::string text;
-  for (const auto& [key, value] : map) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", key, value);
-  return text;
 }
 
 }  // namespace kernbench

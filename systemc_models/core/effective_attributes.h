@@ -13,7 +13,4 @@ namespace kernbench {
 /// value are left out.
 std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec&, const Attributes& given);
 
-/// A map of numbers as text: "f16=1, f32=0.5".
-std::string text_of(const NumberMap&);
-
 }  // namespace kernbench

@@ -16,6 +16,10 @@ auto tied(const KindFacts& f) {
                   f.bound_without);
 }
 
+auto tied_for_energy(const KindFacts& f) {
+  return std::tie(f.passing, f.phy, f.on_die, f.overhead);
+}
+
 bool is_builtin(const ImplSpec& s) {
   return s.impl == "builtin." + s.kind;
 }
@@ -29,6 +33,10 @@ std::string text_of(const KindFacts& f) {
   for (const std::string& op : f.engine.ops) s += ", takes " + op;
   for (const std::string& kind : f.leads_to) s += ", leads to " + kind;
   for (const std::string& kind : f.bound_without) s += ", bound to " + kind;
+  if (f.transit && f.passing != KindFacts{}.passing) s += ", passing " + (f.passing.empty() ? "nothing" : f.passing);
+  if (!f.phy.empty()) s += ", PHY " + f.phy;
+  if (!f.on_die) s += ", off the die";
+  if (f.overhead) s += ", overhead " + std::string(name_of(*f.overhead));
   return s.empty() ? "an end that issues and holds nothing" : s.substr(2);
 }
 
@@ -51,43 +59,15 @@ bool operator==(const KindFacts& a, const KindFacts& b) {
   return tied(a) == tied(b);
 }
 
-ImplSpec& ImplSpec::transit() {
-  facts.transit = true;
-  return *this;
-}
-
-ImplSpec& ImplSpec::initiator() {
-  facts.initiator = true;
-  return *this;
-}
-
-ImplSpec& ImplSpec::memory(std::string space) {
-  facts.memory = std::move(space);
-  return *this;
-}
-
-ImplSpec& ImplSpec::engine(EngineFacts engine) {
-  facts.engine = std::move(engine);
-  return *this;
-}
-
-ImplSpec& ImplSpec::leads_to(std::vector<std::string> kinds) {
-  facts.leads_to = std::move(kinds);
-  return *this;
-}
-
-ImplSpec& ImplSpec::bound_without_edge_to(std::vector<std::string> kinds) {
-  facts.bound_without = std::move(kinds);
-  return *this;
-}
-
 void Kinds::add(const ImplSpec& s) {
   Kind& kind = kinds_[s.kind];
-  if (s.facts == KindFacts{} && !is_builtin(s)) return;
+  const bool of_energy = tied_for_energy(s.facts) != tied_for_energy(KindFacts{});
+  if (s.facts == KindFacts{} && !of_energy && !is_builtin(s)) return;
   if (kind.stated_by.empty()) {
     kind.facts = s.facts;
     kind.stated_by = s.impl;
-  } else if (!(kind.facts == s.facts) && kind.fault.empty()) {
+  } else if ((!(kind.facts == s.facts) || (of_energy && tied_for_energy(kind.facts) != tied_for_energy(s.facts))) &&
+             kind.fault.empty()) {
     kind.fault = "kind " + s.kind + ": " + kind.stated_by + " says " + text_of(kind.facts) + "; " + s.impl + " says " +
                  text_of(s.facts) + "; legal: the same";
   }

@@ -50,7 +50,13 @@ struct KindFacts {
   // Of a PE's block: kinds to which it hands on, or which it asks.
   std::vector<std::string> leads_to;       ///< over edges without which it cannot work
   std::vector<std::string> bound_without;  ///< whether there is an edge or none
+  // Of energy, area and insight: `builtin.KIND` speaks for all of the kind.
+  std::string passing = "router";    ///< transit: the constant of a bit that passes; empty: nothing is counted
+  std::string phy;                   ///< PHY of edges that leave a die: constant of their bits, and `area.PHY_phy`
+  bool on_die = true;                ///< takes area of a die
+  std::optional<Resource> overhead;  ///< what its overhead counts as; none: engines, memory or routers
 };
+/// Whether they say the same of paths, memories and PEs.
 bool operator==(const KindFacts&, const KindFacts&);
 
 /// What the topology compiler must know of an implementation ("builtin.hbm_pc", "custom.my_hbm").
@@ -64,13 +70,26 @@ struct ImplSpec {
   std::function<std::optional<AttrFault>(const Attributes&)> fault_together = {};
 
   // Said behind spec_of<Parameters>(…): what a node of this kind is.
-  ImplSpec& transit();
-  ImplSpec& initiator();
-  ImplSpec& memory(std::string space);
+  ImplSpec& transit() { return say(&KindFacts::transit, true); }
+  ImplSpec& initiator() { return say(&KindFacts::initiator, true); }
+  ImplSpec& memory(std::string space) { return say(&KindFacts::memory, std::move(space)); }
   /// The scheduler has an edge to it by itself.
-  ImplSpec& engine(EngineFacts);
-  ImplSpec& leads_to(std::vector<std::string> kinds);
-  ImplSpec& bound_without_edge_to(std::vector<std::string> kinds);
+  ImplSpec& engine(EngineFacts engine) { return say(&KindFacts::engine, std::move(engine)); }
+  ImplSpec& leads_to(std::vector<std::string> kinds) { return say(&KindFacts::leads_to, std::move(kinds)); }
+  ImplSpec& bound_without_edge_to(std::vector<std::string> kinds) {
+    return say(&KindFacts::bound_without, std::move(kinds));
+  }
+  /// What a bit that passes costs: a constant of the energy table, in pJ/bit.
+  ImplSpec& passing(std::string constant) { return say(&KindFacts::passing, std::move(constant)); }
+  /// A PHY: bits cost at the edges that leave the die by it, in the place of passing().
+  ImplSpec& phy(std::string name) { return passing("").say(&KindFacts::phy, std::move(name)); }
+  ImplSpec& off_die() { return passing("").say(&KindFacts::on_die, false); }
+  ImplSpec& overhead_is(Resource r) { return say(&KindFacts::overhead, r); }
+  template <class T, class V>
+  ImplSpec& say(T KindFacts::*fact, V value) {
+    facts.*fact = std::move(value);
+    return *this;
+  }
 };
 
 /// A kind of node, as its implementations state it.

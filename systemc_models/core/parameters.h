@@ -37,7 +37,8 @@ struct BlockParameters {
   std::optional<AttrFault> fault_together() const { return std::nullopt; }
   template <class List>
   static void describe(List& list) {
-    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "fixed delay of a message through the block").min(0);
+    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "fixed delay of a message through the block")
+        .overhead();
   }
 };
 
@@ -45,59 +46,59 @@ struct BlockParameters {
 class DeclaredAttribute {
  public:
   explicit DeclaredAttribute(AttrSpec& spec) : spec_(spec) {}
-  DeclaredAttribute& min(double v) {
-    spec_.min = v;
-    return *this;
-  }
-  DeclaredAttribute& max(double v) {
-    spec_.max = v;
-    return *this;
-  }
-  DeclaredAttribute& positive() {
-    spec_.min = 0;
-    spec_.min_exclusive = true;
-    return *this;
-  }
-  /// A bandwidth, a clock, or a share of one.
-  DeclaredAttribute& rate() { return min(kLeastRate); }
-  /// A number of things: 1 to 2^20.
-  DeclaredAttribute& count() { return min(1).max(1 << 20); }
-  DeclaredAttribute& power_of_two() {
-    spec_.power_of_two = true;
-    return *this;
-  }
-  DeclaredAttribute& multiple_of(uint64_t n) {
-    spec_.multiple_of = n;
-    return *this;
-  }
+  DeclaredAttribute& min(double v) { return set(&AttrSpec::min, v); }
+  DeclaredAttribute& max(double v) { return set(&AttrSpec::max, v); }
+  DeclaredAttribute& positive() { return min(0).set(&AttrSpec::min_exclusive, true); }
+  DeclaredAttribute& power_of_two() { return set(&AttrSpec::power_of_two, true); }
+  DeclaredAttribute& multiple_of(uint64_t n) { return set(&AttrSpec::multiple_of, n); }
   /// Has to be given: there is no default.
-  DeclaredAttribute& required() {
-    spec_.required = true;
-    spec_.default_value.reset();
-    return *this;
-  }
-  DeclaredAttribute& choices(std::vector<std::string> legal) {
-    spec_.choices = std::move(legal);
-    return *this;
-  }
+  DeclaredAttribute& required() { return set(&AttrSpec::required, true).set(&AttrSpec::default_value, std::nullopt); }
+  DeclaredAttribute& choices(std::vector<std::string> legal) { return set(&AttrSpec::choices, std::move(legal)); }
   /// Names of classes that are registered there.
-  DeclaredAttribute& of(const NamedRegistry& registry) {
-    spec_.registry = &registry;
-    return *this;
-  }
+  DeclaredAttribute& of(const NamedRegistry& registry) { return set(&AttrSpec::registry, &registry); }
   /// Or another text, of which fault_together() judges.
-  DeclaredAttribute& or_other_texts() {
-    spec_.other_texts = true;
-    return *this;
-  }
+  DeclaredAttribute& or_other_texts() { return set(&AttrSpec::other_texts, true); }
   /// Of a number map: what its block knows, and what each is where the file does not say it.
   DeclaredAttribute& known_keys(std::vector<std::string> keys, double each) {
-    spec_.known_keys = std::move(keys);
-    spec_.key_default = each;
-    return *this;
+    return set(&AttrSpec::known_keys, std::move(keys)).set(&AttrSpec::key_default, each);
+  }
+
+  // What the attribute is for. One that says nothing is a flag or a choice.
+  DeclaredAttribute& direction(Direction d) { return set(&AttrSpec::direction, d); }
+  /// A bandwidth, a clock, or a share of one; of a resource, which --scale changes by it.
+  DeclaredAttribute& rate(std::optional<Resource> r = {}) { return min(kLeastRate).direction(Direction::rate).of(r); }
+  /// A time, or cycles, that the block takes; likewise.
+  DeclaredAttribute& latency(std::optional<Resource> r = {}) { return min(0).direction(Direction::latency).of(r); }
+  /// The fixed delay of the block.
+  DeclaredAttribute& overhead() { return latency().set(&AttrSpec::overhead, true); }
+  /// 1 to 2^20.
+  DeclaredAttribute& whole() { return min(1).max(1 << 20); }
+  /// A number of things, 1 to 2^20; that a run may wait for.
+  DeclaredAttribute& count(Limit l = Limit::none) { return whole().direction(Direction::count).of(l); }
+  /// Places for what waits or is under way, 1 to 2^20; likewise.
+  DeclaredAttribute& depth(Limit l = Limit::none) { return count(l).direction(Direction::depth); }
+  /// Whose time it changes: what a remedy is predicted by.
+  DeclaredAttribute& of(std::optional<Resource> r) { return set(&AttrSpec::resource, r); }
+  DeclaredAttribute& of(Limit l) { return set(&AttrSpec::limit, l); }
+  /// Where another value costs something else than AttrSpec::cost_class() says.
+  DeclaredAttribute& costs(CostClass c) { return set(&AttrSpec::cost, c); }
+  /// Flags: the value with which the block is faster.
+  DeclaredAttribute& faster_if(bool value) { return set(&AttrSpec::faster, value); }
+  /// The value times `each` is area: of the constant `area.CONSTANT`.
+  DeclaredAttribute& area(std::string constant, std::string counts, double each = 1) {
+    return set(&AttrSpec::area, AreaTerm{std::move(constant), std::move(counts), each});
+  }
+  /// The value multiplies what another attribute takes of the constant.
+  DeclaredAttribute& area_factor(std::string constant) {
+    return set(&AttrSpec::area, AreaTerm{std::move(constant), {}, 1, true});
   }
 
  private:
+  template <class T, class V>
+  DeclaredAttribute& set(T AttrSpec::*member, V value) {
+    spec_.*member = std::move(value);
+    return *this;
+  }
   AttrSpec& spec_;
 };
 
@@ -114,6 +115,7 @@ class ParameterList {
     e.spec.unit = unit;
     e.spec.help = help;
     e.spec.type = type_of<T>();
+    if (e.spec.type == AttrType::boolean) e.spec.direction = Direction::flag;
     if (const auto v = value_of(defaults_.*member)) e.spec.default_value = *v;
     e.set = [member](P& p, const AttrValue& v) { assign(p.*member, v); };
     e.get = [member](const P& p) { return value_of(p.*member); };

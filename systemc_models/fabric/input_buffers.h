@@ -19,10 +19,10 @@ struct BufferParameters : BlockParameters {
     BlockParameters::describe(list);
     list.add(&BufferParameters::buffer_flits, "buffer_flits", "flits",
              "room in each virtual channel of each input, with links: flit; unlimited where not given")
-        .count();
+        .depth(Limit::buffers);
     list.add(&BufferParameters::vcs, "vcs", "",
              "virtual channels of each input for requests, and as many for responses; counts with buffer_flits")
-        .min(1)
+        .depth(Limit::buffers)
         .max(1024);
   }
 };

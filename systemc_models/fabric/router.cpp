@@ -126,8 +126,10 @@ constexpr PlainKind kPlainKinds[] = {
 };
 const bool plain_kinds_registered = [] {
   for (const PlainKind& k : kPlainKinds) {
-    component_registry().add(spec_of<RouterParameters>(std::string("builtin.") + k.kind, k.kind, k.help).transit(),
-                             make_component<Router>);
+    ImplSpec spec = spec_of<RouterParameters>(std::string("builtin.") + k.kind, k.kind, k.help).transit();
+    if (spec.kind == "switch") spec.off_die();
+    if (spec.kind == "ucie") spec.phy("ucie");
+    component_registry().add(std::move(spec), make_component<Router>);
   }
   return true;
 }();

@@ -25,10 +25,12 @@ struct RouterParameters : BufferParameters {
   static void describe(List& list) {
     BufferParameters::describe(list);
     list.add(&RouterParameters::store_and_forward, "store_and_forward", "",
-             "pass data on only when all of it has arrived");
+             "pass data on only when all of it has arrived")
+        .faster_if(false);
     list.add(&RouterParameters::allocation, "allocation", "",
              "who goes first onto a link, of the inputs' flits; counts with buffer_flits")
-        .of(SwitchAllocator::registry());
+        .of(SwitchAllocator::registry())
+        .of(Limit::buffers);
   }
 };
 

@@ -17,7 +17,8 @@ class IoCpu : public Router, public ControlTarget {
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.io_cpu", "io_cpu",
                                "the processor of an IO chiplet: decodes and fans out commands")
-        .transit();
+        .transit()
+        .overhead_is(Resource::launch);
   }
 
   void message_arrived(ControlMessage& m) override { fan_out_.pass_on(m); }

@@ -28,7 +28,8 @@ class MCpu : public Component, public FabricNode, public PooledInitiator, public
   MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.m_cpu", "m_cpu", "a cube's management processor with a DMA of its own")
-        .initiator();
+        .initiator()
+        .overhead_is(Resource::launch);
   }
 
   FabricNode* fabric_node() override { return this; }

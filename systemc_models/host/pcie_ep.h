@@ -21,7 +21,7 @@ struct PcieEpParameters : RouterParameters {
   static void describe(List& list) {
     RouterParameters::describe(list);
     list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; unlimited where not given")
-        .count();
+        .depth();
     describe_bus_width(list, &PcieEpParameters::bus_width);
   }
 };
@@ -35,6 +35,8 @@ class PcieEp : public Router, public PooledInitiator {
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.pcie_ep", "pcie_ep", "PCIe endpoint: the host's door to a device")
         .transit()
+        .phy("pcie")
+        .overhead_is(Resource::launch)
         .initiator();
   }
 

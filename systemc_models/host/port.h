@@ -21,16 +21,17 @@ struct PortParameters : BlockParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PortParameters::outstanding, "outstanding", "", "transactions under way; unlimited where not given")
-        .count();
+        .depth();
     list.add(&PortParameters::allow_dmi, "allow_dmi", "", "hand out pointers to memory (TLM-2.0 DMI)");
     describe_bus_width(list, &PortParameters::bus_width);
     describe_timeout(list, &PortParameters::timeout_ns);
-    list.add(&PortParameters::issue_ns, "issue_ns", "ns", "from one command to the next, at the least").min(0);
-    list.add(&PortParameters::read_overhead_ns, "read_overhead_ns", "ns", "what a read takes before it leaves").min(0);
+    list.add(&PortParameters::issue_ns, "issue_ns", "ns", "from one command to the next, at the least").latency();
+    list.add(&PortParameters::read_overhead_ns, "read_overhead_ns", "ns", "what a read takes before it leaves")
+        .latency();
     list.add(&PortParameters::write_overhead_ns, "write_overhead_ns", "ns",
              "the same of a write that is acknowledged, and of an atomic")
-        .min(0);
-    list.add(&PortParameters::post_overhead_ns, "post_overhead_ns", "ns", "the same of a posted write").min(0);
+        .latency();
+    list.add(&PortParameters::post_overhead_ns, "post_overhead_ns", "ns", "the same of a posted write").latency();
   }
 };
 

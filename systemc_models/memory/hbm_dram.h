@@ -67,35 +67,45 @@ struct HbmDramParameters : HbmParameters {
   static void describe(List& list) {
     using P = HbmDramParameters;
     HbmParameters::describe(list);
-    list.add(&P::preset, "preset", "", "values of what is not given here").choices(dram_presets());
+    list.add(&P::preset, "preset", "", "values of what is not given here")
+        .choices(dram_presets())
+        .of(Resource::hbm)
+        .costs(CostClass::hardware);
     list.add(&P::channels, "channels", "", "channels, each with its own command buses").count().power_of_two();
     const auto number = [&](Number P::*member, const char* name, const char* unit, const char* help) {
       return list.add(member, name, unit, help).count().power_of_two();
     };
-    number(&P::pseudo_channels, "pseudo_channels", "", "of a channel: each with its own data bus").max(64);
+    number(&P::pseudo_channels, "pseudo_channels", "", "of a channel: each with its own data bus")
+        .max(64)
+        .of(Limit::channels);
     number(&P::stack_ids, "stack_ids", "", "of a pseudo-channel (ranks)").max(64);
     number(&P::bank_groups, "bank_groups", "", "of a stack ID").max(64);
     number(&P::banks, "banks", "", "of a bank group").max(64);
-    number(&P::page_bytes, "page_bytes", "bytes", "of an open row");
-    number(&P::burst_bytes, "burst_bytes", "bytes", "what an RD or a WR moves");
+    number(&P::page_bytes, "page_bytes", "bytes", "of an open row").direction(Direction::choice);
+    number(&P::burst_bytes, "burst_bytes", "bytes", "what an RD or a WR moves").direction(Direction::choice);
     list.add(&P::mapping, "mapping", "",
              "fields of an address from the highest bits to the lowest, or a mapping's name")
         .of(DramMapping::registry())
-        .or_other_texts();
-    list.add(&P::scheduler, "scheduler", "", "who is next in a bank").of(DramScheduler::registry());
-    list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry());
-    list.add(&P::refresh, "refresh", "", "of which banks, and how often").of(DramRefreshPolicy::registry());
-    list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").count();
-    list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").count();
-    list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").count();
+        .or_other_texts()
+        .of(Resource::hbm);
+    list.add(&P::scheduler, "scheduler", "", "who is next in a bank").of(DramScheduler::registry()).of(Resource::hbm);
+    list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry()).of(Resource::hbm);
+    list.add(&P::refresh, "refresh", "", "of which banks, and how often")
+        .of(DramRefreshPolicy::registry())
+        .of(Resource::hbm);
+    list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").depth().of(Resource::hbm);
+    list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").depth().of(Resource::hbm);
+    list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").whole();
     list.add(&P::write_low, "write_low", "bursts", "until so many are left").min(0).max(1 << 20);
     list.add(&P::write_drain, "write_drain", "bursts",
              "writes at most in a drain while reads wait; where not given write_high - write_low")
-        .count();
+        .whole();
     list.add(&P::row_hits, "row_hits", "bursts", "that may go before a bank's oldest request").min(0).max(1 << 20);
-    list.add(&P::max_age, "max_age", "tCK", "after which a bank's oldest request goes before all").count();
+    list.add(&P::max_age, "max_age", "tCK", "after which a bank's oldest request goes before all").whole();
     for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
-                        const char* help) { list.add(member, name, unit, help).count(); });
+                        const char* help) {
+      list.add(member, name, unit, help).count().direction(member == &P::tREFI ? Direction::rate : Direction::latency);
+    });
   }
   std::optional<AttrFault> fault_together() const;
   /// The preset with what is given over it.

@@ -31,20 +31,27 @@ struct HbmPcParameters : HbmParameters {
   template <class List>
   static void describe(List& list) {
     HbmParameters::describe(list);
-    list.add(&HbmPcParameters::pseudo_channels, "pseudo_channels", "", "independent FIFO servers").count().required();
+    list.add(&HbmPcParameters::pseudo_channels, "pseudo_channels", "", "independent FIFO servers")
+        .count(Limit::channels)
+        .required();
     list.add(&HbmPcParameters::interleave_bytes, "interleave_bytes", "bytes", "consecutive bytes of one channel")
+        .of(Limit::channels)
+        .costs(CostClass::free)
         .min(1)
         .max(1 << 30)
         .required();
-    list.add(&HbmPcParameters::pc_bw_gbs, "pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel").rate().required();
+    list.add(&HbmPcParameters::pc_bw_gbs, "pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel")
+        .rate(Resource::hbm)
+        .required();
     list.add(&HbmPcParameters::hash, "hash", "", "how blocks of interleave_bytes are spread over the channels")
-        .choices({"none", "xor"});
+        .choices({"none", "xor"})
+        .of(Limit::channels);
     list.add(&HbmPcParameters::burst_bytes, "burst_bytes", "bytes", "what a channel moves at least, and whole ones of")
         .min(1)
         .max(1 << 30);
     list.add(&HbmPcParameters::turnaround_ns, "turnaround_ns", "ns",
              "of a channel between a read and a write, and the other way round")
-        .min(0);
+        .latency();
   }
   std::optional<AttrFault> fault_together() const;
 };

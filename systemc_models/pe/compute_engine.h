@@ -15,7 +15,10 @@ struct ComputeParameters : EngineParameters {
   template <class List>
   static void describe_compute(List& list) {
     list.add(&ComputeParameters::stream_operands, "stream_operands", "",
-             "simple commands take at least the time in which the TCM reads their operands and writes their result");
+             "simple commands take at least the time in which the TCM reads their operands and writes their result")
+        .faster_if(false)
+        .of(Resource::tcm)
+        .costs(CostClass::hardware);  // an engine that waits for no operands is another one
     describe_queue(list);
     list.add(&ComputeParameters::shared_resource, "shared_resource", "",
              "the compute slot that pe_gemm and pe_math share")

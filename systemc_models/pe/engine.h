@@ -28,7 +28,7 @@ struct EngineParameters : BlockParameters {
   static void describe_queue(List& list) {
     list.add(&EngineParameters::queue_depth, "queue_depth", "items",
              "items that wait before a stage, not counting those in service")
-        .count();
+        .depth(Limit::depth);
   }
 };
 

@@ -43,6 +43,18 @@ KernelRunner::~KernelRunner() {
 
 void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
                           size_t stack_bytes, LaunchId id) {
+  kernel_ = std::move(kernel);
+  stack_bytes_ = stack_bytes;
+  step_ = nullptr;
+  begin(start_ns, std::move(on_end), std::move(id));
+}
+
+void KernelRunner::drive(std::function<void()> step, double start_ns, std::function<void(const Outcome&)> on_end) {
+  step_ = std::move(step);
+  begin(start_ns, std::move(on_end), {});
+}
+
+void KernelRunner::begin(double start_ns, std::function<void(const Outcome&)> on_end, LaunchId id) {
   if (running_) throw std::logic_error(pe_.id + ": a kernel is running already");
   running_ = true;
   returned_ = false;
@@ -60,14 +72,14 @@ void KernelRunner::launch(Kernel kernel, double start_ns, std::function<void(con
   }
   messages_sent_.assign(port_names_.size(), 0);
   on_end_ = std::move(on_end);
-  kernel_ = std::move(kernel);
-  stack_bytes_ = stack_bytes;
   timeline().at(start_ns, front_order(pe_), call<&KernelRunner::start>(*this));
 }
 
 /// The thread is made when the kernel starts, not when it is launched: kernels that start at one instant do so in the
 /// PEs' order, however their launches came in.
 void KernelRunner::start() {
+  local_ns_ = outcome_.start_ns;
+  if (step_) return step_();
   sc_core::sc_spawn_options options;
   options.set_stack_size(static_cast<int>(stack_bytes_));
   sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("kernel"), &options);
@@ -76,7 +88,6 @@ void KernelRunner::start() {
 void KernelRunner::run() {
   RunningKernel place(pe_.id.c_str(), launched_.kernel.c_str(), stack_bytes_);
   place_ = &place;
-  local_ns_ = outcome_.start_ns;
   tell(KernelActivity::runs);
   try {
     kernel_(*this);
@@ -93,6 +104,10 @@ void KernelRunner::run() {
     outcome_.fault = pe_.id + ": " + behind_last_call() + "the kernel throws what is no std::exception";
   }
   place_ = nullptr;
+  finish();
+}
+
+void KernelRunner::finish() {
   end_work();
   // The end is an instant of the kernel's clock, which may be ahead.
   timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::returned>(*this));
@@ -112,6 +127,7 @@ std::string KernelRunner::behind_last_call() const {
 
 /// The kernel stays where it is, beyond what is simulated: an entry of the timeline there ends the simulation.
 void KernelRunner::stay() {
+  if (step_) return;
   timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::nothing>(*this));
   sc_core::wait(thread_->resume);
 }
@@ -123,13 +139,18 @@ void KernelRunner::end_if_complete() {
   if (outcome_.fault.empty() && !faults_.empty()) outcome_.fault = pe_.id + ": " + faults_.begin()->second.what();
   if (pe_.ipcq) {
     ClosePorts close;
-    set_up(pe_, close);
+    set_up(pe_.id, cpu_, close);
     if (outcome_.fault.empty()) outcome_.fault = close.left;
   }
   if (on_end_) on_end_(outcome_);
 }
 
 namespace {
+
+/// Whether a release waits for it (access contract §17.1).
+bool writes(CommandType t) {
+  return t == CommandType::store || t == CommandType::atomic || t == CommandType::composite;
+}
 
 /// Whether it puts data into a handle when it is complete, or before.
 bool fills_handle(const OpDesc& d) {
@@ -156,6 +177,8 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
       if (e.role->computes(*desc)) desc->engine_result = std::make_shared<EngineResult>();
     }
   }
+  s->releases = desc->type == CommandType::atomic && desc->ranged->releases();
+  s->writes = writes(desc->type);
   Submitted& submitted = enqueue(std::move(s), desc);
   if (fills_handle(*desc)) load_begins(desc->output.addr);
   if ((desc->type == CommandType::load || desc->type == CommandType::store) && !desc->ranged && !desc->polls) {
@@ -163,6 +186,34 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
     if (polls_.accesses(place)) tell_polling(*desc, place);
   }
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue>(*this, submitted));
+  return submitted.ticket;
+}
+
+Ticket KernelRunner::submit_timed(const TimedCommand& timed, const std::shared_ptr<OpDesc>& what) {
+  const auto made_of = [](const PeCommand& command) {
+    auto s = std::make_unique<Submitted>();
+    static_cast<PeCommand&>(*s) = command;
+    s->item.command = s.get();
+    return s;
+  };
+  auto s = made_of(*timed.command);
+  s->releases = timed.releases;
+  s->writes = timed.writes;
+  if (timed.queue) {
+    s->call = *timed.queue;
+    s->call.call_ns = cpu_.command_ns();
+    s->queue_call = &s->call;
+  }
+  if (timed.store) {
+    s->store = made_of(*timed.store);
+    s->store->store_of = s.get();
+    s->store->what = what;
+  }
+  Submitted& submitted = enqueue(std::move(s), what);
+  submitted.call.seq = what->seq;
+  timeline().at(local_ns_, front_order(pe_),
+                timed.queue ? call<&KernelRunner::issue_queue_op>(*this, submitted)
+                            : call<&KernelRunner::issue>(*this, submitted));
   return submitted.ticket;
 }
 
@@ -189,7 +240,7 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
     s->op->store->seq = desc->seq;
     s->op->store->launch = desc->launch;
   }
-  s->desc = desc;
+  s->what = desc;
   s->ticket = first_ticket_ + submitted_.size();
   s->issue_ns = local_ns_;
   if (!s->op) s->after = std::exchange(followed_, {});
@@ -197,7 +248,7 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   if (history_) history_->submitted(s->op && s->op->store ? s->op->store : desc);
   Submitted& submitted = *s;
   submitted_.push_back({std::move(s)});
-  place_->calls(desc->where);
+  if (place_) place_->calls(desc->where);
   if (pe_.observer) pe_.observer->kernel_submits(pe_, submitted, local_ns_);
   if (timeline().ends_before(local_ns_)) stay();
   return submitted;
@@ -237,6 +288,7 @@ void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
   auto s = std::make_unique<Submitted>();
   s->type = desc->type;
   s->materializes = desc;
+  s->desc = desc;
   Submitted& submitted = enqueue(std::move(s), desc);
   // The values are worked out on the timeline, at the submission's instant and on the scheduler's stack.
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue_materialization>(*this, submitted));
@@ -275,12 +327,13 @@ void KernelRunner::issue_materialization(Submitted& s) {
 
 /// What a command does at its submission. What passes a foreign block does it elsewhere.
 void KernelRunner::take_effect(Submitted& s) {
+  if (!s.desc) return;
   if (s.carried && !s.carried->begin()) s.carried.reset();
   if (s.desc->type != CommandType::load && s.desc->type != CommandType::atomic && !s.carried) system_.apply(s.desc);
 }
 
 void KernelRunner::issue(Submitted& s) {
-  if (s.desc->type == CommandType::atomic && s.desc->ranged->releases() && writes_before(s)) {
+  if (s.releases && writes_before(s)) {
     held_.push_back(&s);
     return;
   }
@@ -290,21 +343,9 @@ void KernelRunner::issue(Submitted& s) {
   cpu_.submit(s.item);
 }
 
-/// What a release waits for (access contract §17.1).
 bool KernelRunner::writes_before(const Submitted& s) const {
-  const auto writes = [](const Submitted& c) {
-    switch (c.desc->type) {
-      case CommandType::store:
-        return !c.materializes;
-      case CommandType::atomic:
-      case CommandType::composite:
-        return true;
-      default:
-        return c.store != nullptr;
-    }
-  };
   return std::any_of(submitted_.begin(), submitted_.end(),
-                     [&](const Kept& c) { return !c.done && c.command->ticket < s.ticket && writes(*c.command); });
+                     [&](const Kept& c) { return !c.done && c.command->ticket < s.ticket && c.command->writes; });
 }
 
 void KernelRunner::release_held() {
@@ -323,6 +364,12 @@ void KernelRunner::issue_held(Submitted& s) {
 // ---- flags
 
 void KernelRunner::next_poll(const FlagWait& wait) {
+  pause(wait);
+  sc_core::wait(thread_->resume);
+  look_again(wait);
+}
+
+void KernelRunner::pause(const FlagWait& wait) {
   end_work();
   go_on(cpu_.poll_ns(), wait.where);
   polls_of_instant_ = local_ns_ > last_poll_ns_ ? 0 : polls_of_instant_ + 1;
@@ -332,9 +379,10 @@ void KernelRunner::next_poll(const FlagWait& wait) {
   flag_ = &wait;
   pauses_ = true;
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::poll_due>(*this));
-  place_->waits_for("wait_until", wait.where);
-  tell(KernelActivity::waits);
-  sc_core::wait(thread_->resume);
+  stands_still("wait_until", wait.where);
+}
+
+void KernelRunner::look_again(const FlagWait& wait) {
   if (poll_fault_.empty()) return;
   flag_ = nullptr;
   throw KernelFault(wait.where, std::exchange(poll_fault_, {}));
@@ -343,9 +391,8 @@ void KernelRunner::next_poll(const FlagWait& wait) {
 void KernelRunner::poll_due() {
   poll_fault_ = system_.only_polls_left();
   pauses_ = false;
-  place_->waits_for(nullptr, {});
-  tell(KernelActivity::runs);
-  thread_->resume.notify();
+  wake();
+  step();
 }
 
 void KernelRunner::flag_held(const OpDesc& poll) {
@@ -357,7 +404,7 @@ FlagWaiter::Polling KernelRunner::polling() const {
   if (!running_) return Polling::ended;
   const Submitted* awaited = waiting_ ? find(awaited_) : nullptr;
   if (flag_) {
-    const bool looks = awaited && awaited->desc->polls;
+    const bool looks = awaited && awaited->what->polls;
     if ((!pauses_ && !looks) || !only_messages_open(looks ? awaited : nullptr) || flag_->holds()) return Polling::no;
     return pauses_ ? Polling::pauses : Polling::looks;
   }
@@ -395,20 +442,21 @@ void KernelRunner::complete(PeCommand& command) {
   if (finished.store && finished.fault.empty()) return store_received(finished);
   Submitted& s = finished.store_of ? *finished.store_of : finished;
   s.done_ns = command.done_ns;
-  if (command.type == CommandType::load && !(command.carried && (!command.fault.empty() || command.carried->put())))
+  if (command.desc && command.type == CommandType::load &&
+      !(command.carried && (!command.fault.empty() || command.carried->put())))
     system_.apply(command.desc);
-  if (fills_handle(*command.desc) || command.type == CommandType::receive) {
+  if (command.desc && (fills_handle(*command.desc) || command.type == CommandType::receive)) {
     const uint64_t addr = command.desc->output.addr;
     load_ends(addr);
     if (!free_later_.empty() && free_later_.erase(addr)) pe_.tcm->allocator().free(addr);
   }
   if (!command.fault.empty()) {
-    faults_.insert_or_assign(s.ticket, KernelFault(s.desc->where, command.fault));
+    faults_.insert_or_assign(s.ticket, KernelFault(s.what->where, command.fault));
   } else if (s.op && s.type == CommandType::receive) {
     s.op->taken = s.call.port;
     note_message(s);
   }
-  if (history_) history_->completed(pe_.index, s.desc->seq, s.done_ns);
+  if (history_) history_->completed(pe_.index, s.what->seq, s.done_ns);
   last_done_ns_ = std::max(last_done_ns_, s.done_ns);
   --outstanding_;
   if (waiting_ && !waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.done_ns);
@@ -422,16 +470,31 @@ void KernelRunner::complete(PeCommand& command) {
   }
   release_held();
   end_if_complete();
+  step();
+}
+
+void KernelRunner::stands_still(const char* op, const SourceLine& where) {
+  if (place_) place_->waits_for(op, where);
+  tell(KernelActivity::waits);
+}
+
+void KernelRunner::wake() {
+  if (place_) place_->waits_for(nullptr, {});
+  tell(KernelActivity::runs);
+  if (!step_) thread_->resume.notify();
+}
+
+/// Goes on with what is driven, if that waits for nothing more.
+void KernelRunner::step() {
+  if (step_ && running_ && !returned_ && !waiting_ && !pauses_) step_();
 }
 
 /// The kernel goes on with what it waited for.
 void KernelRunner::resume(const PeCommand& command, double at_ns) {
   waiting_ = waiting_for_slot_ = false;
-  place_->waits_for(nullptr, {});
   if (pe_.observer && at_ns > local_ns_) pe_.observer->kernel_wait(pe_, command, local_ns_, at_ns);
   local_ns_ = std::max(local_ns_, at_ns);
-  tell(KernelActivity::runs);
-  thread_->resume.notify();
+  wake();
 }
 
 // ---- messages
@@ -457,13 +520,14 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   s->call.port = op->ports.front();
   s->call.ports = op->ports;
   s->call.nbytes = sends ? desc->operands.front().ref.nbytes() : desc->output.nbytes();
-  s->call.desc = desc;
+  s->call.desc = s->desc = desc;
   if (op->store) {
+    s->writes = true;
     s->call.credit_blocks = false;
     s->store = std::make_unique<Submitted>();
     fill_command(*op->store, *s->store);
     s->store->item.command = s->store.get();
-    s->store->desc = op->store;
+    s->store->desc = s->store->what = op->store;
     s->store->store_of = s.get();
     s->store->carried = CarriedAccess::of(system_, pe_.dma, op->store, s->store->dma);
     pe_.scheduler->validate(*s->store);
@@ -479,7 +543,7 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
 
 /// What is sent is the handle's value now.
 void KernelRunner::issue_queue_op(Submitted& s) {
-  if (s.type == CommandType::send)
+  if (s.desc && s.type == CommandType::send)
     s.call.value = std::make_shared<const RangeValue>(system_.image(), s.desc->operands.front().ref);
   if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
   cpu_.submit_to_queues(s.item);
@@ -490,21 +554,33 @@ void KernelRunner::sent(PeCommand& command) {
   s.has_slots = true;
   s.slots_ns = timeline().now_ns();
   if (waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.slots_ns);
+  step();
+}
+
+bool KernelRunner::awaits_slot(Ticket t) {
+  const Submitted* s = open(t);
+  if (!s) return false;
+  if (s->has_slots) {
+    local_ns_ = std::max(local_ns_, s->slots_ns);
+    return false;
+  }
+  waiting_for_slot_ = true;
+  return awaits(t);
+}
+
+bool KernelRunner::awaits(Ticket t) {
+  const Submitted* s = open(t);
+  if (!s) return false;
+  end_work();
+  awaited_ = t;
+  waiting_ = true;
+  stands_still(s->what->name.c_str(), s->what->where);
+  return true;
 }
 
 void KernelRunner::wait_for_slot(Ticket t) {
-  const Submitted* s = open(t);
-  if (!s) return;
-  if (s->has_slots) {
-    local_ns_ = std::max(local_ns_, s->slots_ns);
-  } else {
-    end_work();
-    awaited_ = t;
-    waiting_ = waiting_for_slot_ = true;
-    place_->waits_for(s->desc->name.c_str(), s->desc->where);
-    tell(KernelActivity::waits);
-    sc_core::wait(thread_->resume);
-  }
+  if (!open(t)) return;
+  if (awaits_slot(t)) sc_core::wait(thread_->resume);
   if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
 }
 
@@ -512,8 +588,11 @@ void KernelRunner::wait_for_slot(Ticket t) {
 void KernelRunner::store_received(Submitted& s) {
   Submitted& store = *s.store;
   note_message(s);
-  load_ends(s.desc->output.addr);
-  s.op->store->submit_ns = store.issue_ns = timeline().now_ns();
+  store.issue_ns = timeline().now_ns();
+  if (s.op) {
+    load_ends(s.desc->output.addr);
+    s.op->store->submit_ns = store.issue_ns;
+  }
   take_effect(store);
   if (pe_.observer) pe_.observer->command_submitted(pe_, store, store.issue_ns);
   cpu_.submit(store.item);
@@ -536,7 +615,7 @@ void KernelRunner::fail_if_faulty(Ticket t) {
 std::optional<uint64_t> KernelRunner::awaited_seq() const {
   if (!running_ || !waiting_) return std::nullopt;
   const Submitted* s = find(awaited_);
-  return s ? std::optional<uint64_t>(s->desc->seq) : std::nullopt;
+  return s ? std::optional<uint64_t>(s->what->seq) : std::nullopt;
 }
 
 void KernelRunner::tell(KernelActivity activity) const {
@@ -594,14 +673,7 @@ void KernelRunner::follow(Ticket t) {
 }
 
 void KernelRunner::wait(Ticket t) {
-  if (const Submitted* s = open(t)) {
-    end_work();
-    awaited_ = t;
-    waiting_ = true;
-    place_->waits_for(s->desc->name.c_str(), s->desc->where);
-    tell(KernelActivity::waits);
-    sc_core::wait(thread_->resume);
-  }
+  if (awaits(t)) sc_core::wait(thread_->resume);
   if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), false, local_ns_);
   fail_if_faulty(t);
   if (!history_) return;
@@ -658,7 +730,7 @@ TensorRef KernelRunner::translate(const TensorRef& ref) const {
   if (!pe_.mmu) throw KernelFault("the address is virtual, and " + pe_.id + " has no pe_mmu");
   Translate translate(ref);
   try {
-    set_up(pe_, translate);
+    set_up(pe_.id, cpu_, translate);
     return translate.ref;
   } catch (const TranslationFault& e) {
     throw KernelFault(e.what());
@@ -670,9 +742,9 @@ std::string KernelRunner::waiting_for() const {
   if (flag_) return "kernel " + flag_->what;
   if (waiting_) {
     const Submitted* s = find(awaited_);
-    if (!s || !s->desc) return "kernel waits for a command";
-    const SourceLine& where = s->desc->where;
-    return "kernel waits for " + s->desc->name + (where.line > 0 ? " (" + kernbench::to_string(where) + ")" : "");
+    if (!s) return "kernel waits for a command";
+    const SourceLine& where = s->what->where;
+    return "kernel waits for " + s->what->name + (where.line > 0 ? " (" + kernbench::to_string(where) + ")" : "");
   }
   return returned_ ? std::to_string(outstanding_) + " commands outstanding after the kernel's return" : "";
 }

@@ -42,6 +42,17 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
               size_t stack_bytes = kStackBytes, LaunchId id = {});
+  /// Starts what needs no thread: `step` is called at start_ns, and again when what it stands still for has come
+  /// (awaits(), awaits_slot(), pause()). It calls finish() once.
+  void drive(std::function<void()> step, double start_ns, std::function<void(const Outcome&)> on_end);
+  /// True: the command is not done, or has no slots, and what is driven stands still: `step` is to return.
+  bool awaits(Ticket);
+  bool awaits_slot(Ticket);
+  /// next_poll() in two parts: before and behind the time to the next poll.
+  void pause(const FlagWait&);
+  void look_again(const FlagWait&);
+  /// Nothing more is called.
+  void finish();
   bool running() const { return running_; }
   System& system() const { return system_; }
   /// The launch that runs, or ran last.
@@ -59,6 +70,18 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void sent(PeCommand&);
   /// The seq of the call that the kernel waits for; none: it runs, or has returned.
   std::optional<uint64_t> awaited_seq() const;
+
+  /// A command of which only the time counts: it moves no data and has no desc.
+  struct TimedCommand {
+    const PeCommand* command = nullptr;
+    const QueueCall* queue = nullptr;  ///< of a send or a receive
+    const PeCommand* store = nullptr;  ///< what follows the receive
+    bool writes = false, releases = false;
+  };
+  /// Submits a copy of it as submit() does. `what` is stamped: what reports and call_of() say of the command.
+  Ticket submit_timed(const TimedCommand&, const std::shared_ptr<OpDesc>& what);
+  /// Of a command that was submitted here.
+  static const OpDesc& call_of(const PeCommand& c) { return *static_cast<const Submitted&>(c).what; }
 
   // PeBackend.
   uint32_t pe_index() const override { return pe_.index; }
@@ -90,6 +113,9 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   struct Submitted : PeCommand {
     Ticket ticket = 0;
     double issue_ns = 0;
+    std::shared_ptr<const OpDesc> what;    ///< `desc`, or what a driver calls it
+    bool writes = false;                   ///< a release waits for it
+    bool releases = false;                 ///< waits for those before it that write
     std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
     RangedCommand* of_ranges = nullptr;    ///< a gather, a scatter or an atomic: what `ranged` is
     // A send or a receive.
@@ -105,8 +131,12 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
     std::unique_ptr<Submitted> command;  ///< null: done, and nobody asks for its records
     bool done = false;
   };
+  void begin(double start_ns, std::function<void(const Outcome&)> on_end, LaunchId id);
   void start();
   void run();
+  void stands_still(const char* op, const SourceLine& where);
+  void wake();
+  void step();
   void returned();
   void nothing() {}
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
@@ -161,6 +191,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   RunningKernel* place_ = nullptr;  ///< of the kernel that runs
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;
+  std::function<void()> step_;  ///< of what is driven; empty: a kernel in a thread runs
   size_t stack_bytes_ = 0;
   struct Thread;
   std::unique_ptr<Thread> thread_;  ///< of SystemC, in which the kernel runs

@@ -30,7 +30,7 @@ const EngineFacts& engine_of(std::string_view kind) {
 
 /// The PE's block of a kind in its role; null where it has none of that kind.
 template <class Role>
-Role* role_of(const PeParts& parts, std::string_view kind, const char* role) {
+Role* role_of(const PeParts& parts, const char* role, std::string_view kind) {
   const PeParts::Part* part = parts.of_kind(kind);
   if (!part) return nullptr;
   if (auto* block = dynamic_cast<Role*>(part->block)) return block;
@@ -44,7 +44,7 @@ PeBlock& block_of(const PeParts::Part& part) {
 
 void add_engines(Pe& pe, const PeParts& parts) {
   for (const std::string& kind : kinds().of_engines()) {
-    auto* role = role_of<EngineRole>(parts, kind, "EngineRole");
+    auto* role = role_of<EngineRole>(parts, "EngineRole", kind);
     if (!role) continue;
     const PeParts::Part& part = *parts.of_kind(kind);
     for (const EngineStage& s : engine_of(kind).stages) {
@@ -140,21 +140,21 @@ std::string missing_for_kernels(const PeParts& parts) {
   const auto need = [&](const std::string& kind) {
     if (!parts.of_kind(kind)) missing += (missing.empty() ? "" : ", ") + kind;
   };
-  need("pe_cpu");
-  need("pe_scheduler");
+  need(CpuRole::kKind);
+  need(SchedulerRole::kKind);
   for (const std::string& kind : kinds().of_engines()) {
     if (engine_of(kind).needed) need(kind);
   }
-  need("pe_tcm");
+  need(TcmRole::kKind);
   return missing;
 }
 
 void assemble(Pe& pe, const PeParts& parts, const PeEdges& edges, System& system, const PeEdges& elsewhere) {
-  pe.cpu = role_of<CpuRole>(parts, "pe_cpu", "CpuRole");
-  pe.scheduler = role_of<SchedulerRole>(parts, "pe_scheduler", "SchedulerRole");
-  pe.tcm = role_of<TcmRole>(parts, "pe_tcm", "TcmRole");
-  pe.mmu = role_of<MmuRole>(parts, "pe_mmu", "MmuRole");
-  pe.ipcq = role_of<IpcqRole>(parts, "pe_ipcq", "IpcqRole");
+  pe.cpu = role_of<CpuRole>(parts, "CpuRole", CpuRole::kKind);
+  pe.scheduler = role_of<SchedulerRole>(parts, "SchedulerRole", SchedulerRole::kKind);
+  pe.tcm = role_of<TcmRole>(parts, "TcmRole", TcmRole::kKind);
+  pe.mmu = role_of<MmuRole>(parts, "MmuRole", MmuRole::kKind);
+  pe.ipcq = role_of<IpcqRole>(parts, "IpcqRole", IpcqRole::kKind);
   add_engines(pe, parts);
   add_dma(pe, parts);
   for (const PeParts::Part& part : parts.all()) {

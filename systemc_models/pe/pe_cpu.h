@@ -20,20 +20,21 @@ struct PeCpuParameters : BlockParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeCpuParameters::dispatch_cycles, "dispatch_cycles", "cycles", "added to the overhead of every tl call")
-        .min(0);
+        .latency(Resource::pe_cpu);
     list.add(&PeCpuParameters::read_cycles, "read_cycles", "cycles",
              "of each element that a kernel reads from what it has loaded")
-        .min(0);
+        .latency(Resource::kernel);
     list.add(&PeCpuParameters::scalar_cycles, "scalar_cycles", "cycles",
              "of each operation on numbers in a Triton kernel (docs/triton.md)")
-        .min(0);
+        .latency(Resource::kernel);
     list.add(&PeCpuParameters::index_cycles, "index_cycles", "cycles",
              "of each of its operations on a block of indices, addresses or masks")
-        .min(0);
-    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of all these cycles and of tl.elapse").rate();
+        .latency(Resource::kernel);
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of all these cycles and of tl.elapse")
+        .rate(Resource::kernel);
     list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns",
              "from a poll's completion to the next one's call: tl.wait_until")
-        .min(0);
+        .latency(Resource::kernel);
     list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
              "most that one tl.materialize may make real (2^10 bytes)")
         .positive()

@@ -29,13 +29,18 @@ struct PeDmaParameters : EngineParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once").min(1).max(kMostServers);
-    list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once").min(1).max(kMostServers);
+    list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once")
+        .count(Limit::engines)
+        .max(kMostServers);
+    list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once")
+        .count(Limit::engines)
+        .max(kMostServers);
     list.add(&PeDmaParameters::outstanding, "outstanding", "", "transactions of one item under way at once")
-        .min(1)
+        .depth(Limit::outstanding)
         .max(kMostServers);
     list.add(&PeDmaParameters::join_pieces, "join_pieces", "",
-             "whether an operand's physical pieces in one memory are one transaction");
+             "whether an operand's physical pieces in one memory are one transaction")
+        .faster_if(true);
     list.add(&PeDmaParameters::range_bytes, "range_bytes", "bytes",
              "that each range behind the first adds to a request on links: gather, scatter, atomics")
         .max(1 << 20);

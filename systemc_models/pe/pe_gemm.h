@@ -20,11 +20,14 @@ struct PeGemmParameters : ComputeParameters {
     BlockParameters::describe(list);
     list.add(&PeGemmParameters::macs_per_cycle, "macs_per_cycle", "MAC", "multiply-accumulates in a cycle")
         .rate()
-        .required();
-    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
+        .direction(Direction::count)
+        .required()
+        .area("mac", "macs");
+    list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::gemm).required();
     list.add(&PeGemmParameters::rates, "rates", "",
              "speed by dtype of A, or of A×B as f16×i4, relative to macs_per_cycle (1 where not listed)")
-        .rate();
+        .rate()
+        .area_factor("mac");
     describe_compute(list);
   }
 };
@@ -58,12 +61,14 @@ struct PeGemmSystolicParameters : ComputeParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeGemmSystolicParameters::rows, "rows", "", "rows of the array").count().required();
-    list.add(&PeGemmSystolicParameters::cols, "cols", "", "columns of the array").count().required();
+    list.add(&PeGemmSystolicParameters::rows, "rows", "", "rows of the array").count().required().area("mac", "macs");
+    list.add(&PeGemmSystolicParameters::cols, "cols", "", "columns of the array").count().required().area_factor("mac");
     list.add(&PeGemmSystolicParameters::dataflow, "dataflow", "", "what stays in the array: outputs, weights or inputs")
         .choices({"os", "ws", "is"})
+        .of(Resource::gemm)
+        .costs(CostClass::hardware)
         .required();
-    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
+    list.add(&PeGemmSystolicParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::gemm).required();
     describe_compute(list);
   }
 };

@@ -12,7 +12,9 @@ PeIpcq::PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, cons
     : Component(name, config, checked(parameters)), PeBlock(static_cast<Component&>(*this)), parameters_(parameters) {}
 
 ImplSpec PeIpcq::spec() {
-  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's queues to and from other PEs").leads_to({"pe_dma"});
+  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's queues to and from other PEs")
+      .overhead_is(Resource::queues)
+      .leads_to({"pe_dma"});
 }
 
 void PeIpcq::leads_to(PePort& out, PeBlock& next) {

@@ -27,10 +27,10 @@ struct PeMathParameters : ComputeParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeMathParameters::lanes, "lanes", "", "elements in a cycle").count().required();
-    list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate().required();
+    list.add(&PeMathParameters::lanes, "lanes", "", "elements in a cycle").count().required().area("lane", "lanes");
+    list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::math).required();
     list.add(&PeMathParameters::cycles, "cycles", "cycles", "cycles of an op for `lanes` elements (1 where not listed)")
-        .min(0)
+        .latency()
         .known_keys(names_of_math_ops(), kCyclesWhereNotListed);
     describe_compute(list);
   }

@@ -22,12 +22,18 @@ struct PeMmuParameters : BlockParameters {
     list.add(&PeMmuParameters::page_bytes, "page_bytes", "bytes",
              "what one TLB entry holds, and the alignment of virtual ranges; a power of two")
         .min(64)
-        .power_of_two();
-    list.add(&PeMmuParameters::tlb_entries, "tlb_entries", "pages", "of the fully associative LRU TLB").count();
+        .power_of_two()
+        .direction(Direction::depth)
+        .costs(CostClass::free)
+        .of(Resource::mmu);
+    list.add(&PeMmuParameters::tlb_entries, "tlb_entries", "pages", "of the fully associative LRU TLB")
+        .depth()
+        .of(Resource::mmu);
     list.add(&PeMmuParameters::tlb_hit_ns, "tlb_hit_ns", "ns",
              "before a memory transaction, for each page it touches that is in the TLB")
-        .min(0);
-    list.add(&PeMmuParameters::tlb_miss_ns, "tlb_miss_ns", "ns", "the same for a page that is not").min(0);
+        .latency(Resource::mmu);
+    list.add(&PeMmuParameters::tlb_miss_ns, "tlb_miss_ns", "ns", "the same for a page that is not")
+        .latency(Resource::mmu);
   }
 };
 

@@ -16,7 +16,8 @@ PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& co
       items_(context().arena()) {}
 
 ImplSpec PeScheduler::spec() {
-  return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles");
+  return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles")
+      .overhead_is(Resource::scheduler);
 }
 
 // ---- validation

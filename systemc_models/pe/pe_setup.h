@@ -25,6 +25,8 @@ struct PeSetup {
 
 /// Has pe_cpu have it done, over the sockets. RunError, one line: it does not come through.
 void set_up(const Pe&, PeSetup&);
+/// Likewise, by who acts as the pe_cpu of that PE.
+void set_up(const std::string& pe, const CpuRole&, PeSetup&);
 
 /// For a block in that role.
 template <class Role>

@@ -18,14 +18,18 @@ struct PeTcmParameters : BlockParameters {
     list.add(&PeTcmParameters::size_mb, "size_mb", "MB", "size").positive().required();
     list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MB", "part that only the scheduler uses, for tile buffers")
         .min(0)
+        .direction(Direction::depth)
+        .of(Limit::window)
         .required();
     list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s",
              "bandwidth of FETCH, and of the operands of commands")
-        .rate()
+        .rate(Resource::tcm)
+        .area("sram_port", "port_bits", 8)
         .required();
     list.add(&PeTcmParameters::write_bw_gbs, "write_bw_gbs", "GB/s",
              "bandwidth of STORE, and of the results of commands")
-        .rate()
+        .rate(Resource::tcm)
+        .area("sram_port", "port_bits", 8)
         .required();
   }
 };

@@ -25,6 +25,7 @@ class KernelRunner;
 /// too (fabric/control_message.h), which hands what comes to take_message (pe_control.h).
 class CpuRole {
  public:
+  static constexpr const char* kKind = "pe_cpu";
   virtual ~CpuRole() = default;
   /// Who runs kernels here, before elaboration ends: to be told of completions (KernelRunner::complete).
   virtual void attach(KernelRunner&) = 0;
@@ -47,6 +48,7 @@ class CpuRole {
 /// pe_scheduler: takes commands, dispatches them, feeds tiles, tells who submitted when a command is complete.
 class SchedulerRole {
  public:
+  static constexpr const char* kKind = "pe_scheduler";
   virtual ~SchedulerRole() = default;
   /// Checks a command at its submission. AccessError, one line, for what cannot be served.
   virtual void validate(PeCommand&) const = 0;
@@ -110,6 +112,7 @@ class EngineRole {
 /// pe_tcm: the tightly coupled memory. Asked at its socket how long an access takes.
 class TcmRole {
  public:
+  static constexpr const char* kKind = "pe_tcm";
   virtual ~TcmRole() = default;
   virtual uint64_t reserved_bytes() const = 0;     ///< of tile buffers
   virtual uint64_t allocatable_bytes() const = 0;  ///< of tl's handles: addresses from 0
@@ -123,6 +126,7 @@ class TcmRole {
 /// translate over its socket too (pe_setup.h).
 class MmuRole {
  public:
+  static constexpr const char* kKind = "pe_mmu";
   virtual ~MmuRole() = default;
   virtual uint64_t page_bytes() const = 0;
   /// As MappingTable's.
@@ -138,6 +142,7 @@ class MmuRole {
 /// QueueCall (queue_message.h). pe_cpu has it open and close ports over its socket too (pe_setup.h).
 class IpcqRole {
  public:
+  static constexpr const char* kKind = "pe_ipcq";
   virtual ~IpcqRole() = default;
   /// What its rings are like where a connection does not say otherwise.
   virtual const QueueParameters& queue_parameters() const = 0;

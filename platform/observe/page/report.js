@@ -1224,7 +1224,6 @@
   }
 
   // ---- bandwidth over time ----
-  let plot = null;
   function bandwidthSeries() {
     const sum = (what, amounts) => {
       const values = new Array(COUNT).fill(0);
@@ -1241,58 +1240,122 @@
             all.push(sum('links: ' + kind, [...links].filter(([e]) => D.edges[e][2] === k).map(([, a]) => a))));
     return all.filter(s => s.values.some(v => v > 0));
   }
-  const DASHES = [[], [8, 4], [2, 3], [12, 4, 2, 4], [5, 2], [1, 2], [10, 6], [3, 6]];
+  const DASHES = ['', '8 4', '2 3', '12 4 2 4', '5 2', '1 2', '10 6', '3 6'];
+  const LINES = ['#3b7dd8', '#c0392b', '#8ab661', '#d98e04', '#9b6fc3', '#2e7d4f', '#7f8c9a', '#c06c9b'];
+  const chart = {from: 0, to: END, hidden: new Set(), mark: null, x: null};
+  /// Round values in [from, to], about `count` of them.
+  function ticks(from, to, count) {
+    const power = 10 ** Math.floor(Math.log10((to - from) / count || 1));
+    const step = power * [1, 2, 5, 10].find(s => s * power >= (to - from) / count), all = [];
+    for (let i = Math.ceil(from / step); i * step <= to; ++i) all.push(Number((i * step).toPrecision(12)));
+    return all;
+  }
+  /// Lines over time. Dragging zooms, a double click shows the whole run, a name hides its line.
   function showBandwidth() {
     const where = $('bandwidth-picture'), all = bandwidthSeries();
-    if (plot) plot.destroy();
     where.replaceChildren();
     if (!all.length) {
       where.append(element('p', {}, 'Nothing was moved.'));
       return;
     }
-    const colours = ['#3b7dd8', '#c0392b', '#8ab661', '#d98e04', '#9b6fc3', '#2e7d4f', '#7f8c9a', '#c06c9b'];
+    // A page of paper is narrower.
+    const w = printing ? 660 : where.clientWidth || 900, h = 280, left = 74, right = 14, top = 10, bottom = 42;
     const unit = END >= 1e6 ? [1e6, 'ms'] : END >= 1e4 ? [1e3, 'µs'] : [1, 'ns'];
-    const axis = {stroke: css('--text'), grid: {stroke: css('--line'), width: 1}, ticks: {stroke: css('--line')}};
-    plot =
-        new uPlot(
-            {
-              // A page of paper is narrower.
-              width: printing ? 660 : where.clientWidth || 900,
-              height: 280,
-              cursor: {drag: {x: true, y: false}},
-              scales: {x: {time: false}},
-              axes: [{...axis, label: unit[1]}, {...axis, label: 'GB/s', size: 80}],
-              series: [
-                {label: unit[1], value: (u, v) => v === null ? '–' : number(v, 2)},
-                ...all.map((s, i) => ({
-                             label: s.what,
-                             stroke: colours[i % colours.length],
-                             width: 2,
-                             dash: DASHES[i % DASHES.length],
-                             points: {show: false},
-                             value: (u, v) => v === null ? '–' : number(v, 1)
-                           }))
-              ],
-              hooks: {
-                draw: [u => {
-                  if (plan.bin < 0) return;
-                  const [from, to] = windowNs(), left = u.valToPos(from / unit[0], 'x', true),
-                               right = u.valToPos(to / unit[0], 'x', true);
-                  u.ctx.save();
-                  u.ctx.globalAlpha = 0.25;
-                  u.ctx.fillStyle = css('--accent');
-                  u.ctx.fillRect(left, u.bbox.top, Math.max(1, right - left), u.bbox.height);
-                  u.ctx.restore();
-                }]
-              },
-            },
-            [
-              Array.from({length: COUNT}, (_, b) => (b * WIDTH + binLength(b) / 2) / unit[0]), ...all.map(s => s.values)
-            ],
-            where);
+    const middle = b => b * WIDTH + binLength(b) / 2, {from, to} = chart;
+    const first = Math.max(0, Math.floor(from / WIDTH)), last = Math.min(COUNT - 1, Math.floor(to / WIDTH));
+    const shown = all.filter(s => !chart.hidden.has(s.what));
+    const most = Math.max(0, ...shown.map(s => Math.max(...s.values.slice(first, last + 1)))) * 1.05 || 1;
+    const x = ns => left + (ns - from) / (to - from) * (w - left - right),
+          y = v => h - bottom - v / most * (h - top - bottom);
+    const nsAt = e => from + Math.min(Math.max((e.offsetX - left) / (w - left - right), 0), 1) * (to - from);
+    const line = (x1, y1, x2, y2) => svg('line', {x1, y1, x2, y2, stroke: 'var(--line)'});
+    const say = (text, px, py, anchor, more = {}) =>
+        svg('text', {x: px, y: py, 'text-anchor': anchor, 'font-size': 12, ...more}, text);
+    const area = (fill, opacity) =>
+        svg('rect', {y: top, height: h - top - bottom, width: 0, fill, opacity, 'pointer-events': 'none'});
+    const clip =
+        svg('clipPath', {id: 'bandwidth-clip'},
+            svg('rect', {x: left, y: top, width: w - left - right, height: h - top - bottom}));
+    const mark = area('var(--accent)', 0.25), chosen = area('var(--text)', 0.12), at = line(0, top, 0, h - bottom);
+    const p = svg('svg', {width: w, height: h, role: 'img', 'aria-label': 'Bandwidth over time, GB/s'}, clip);
+    const text = v => v.toLocaleString('en', {maximumFractionDigits: 6});
+    for (const v of ticks(from / unit[0], to / unit[0], w / 90)) {
+      const px = x(v * unit[0]);
+      p.append(line(px, top, px, h - bottom), say(text(v), px, h - bottom + 16, 'middle'));
+    }
+    for (const v of ticks(0, most, 6))
+      p.append(line(left, y(v), w - right, y(v)), say(text(v), left - 6, y(v) + 4, 'end'));
+    const turned = {transform: `rotate(-90 14 ${(h - bottom + top) / 2})`};
+    p.append(say(unit[1], (left + w) / 2, h - 8, 'middle'), say('GB/s', 14, (h - bottom + top) / 2, 'middle', turned));
+    const lines = svg('g', {'clip-path': 'url(#bandwidth-clip)', fill: 'none', 'stroke-width': 2});
+    all.forEach((s, i) => {
+      if (!shown.includes(s)) return;
+      const points = [];
+      for (let b = Math.max(0, first - 1); b <= Math.min(COUNT - 1, last + 1); ++b)
+        points.push(x(middle(b)).toFixed(1) + ',' + y(s.values[b]).toFixed(1));
+      lines.append(svg('polyline', {
+        points: points.join(' '),
+        stroke: LINES[i % LINES.length],
+        'stroke-dasharray': DASHES[i % DASHES.length] || 'none'
+      }));
+    });
+    const place = (rect, begin, end) => {
+      const low = Math.max(begin, from), high = Math.min(end, to);
+      rect.setAttribute('x', x(low));
+      rect.setAttribute('width', high > low ? Math.max(1, x(high) - x(low)) : 0);
+    };
+    chart.mark = () => plan.bin < 0 ? mark.setAttribute('width', 0) : place(mark, ...windowNs());
+    at.setAttribute('stroke', 'var(--soft)');
+    p.append(mark, chosen, at, lines);
+    const values = all.map(() => element('b')), when = element('span');
+    const legend = all.map((s, i) => {
+      const sample = svg('line', {
+        x1: 0,
+        x2: 26,
+        y1: 6,
+        y2: 6,
+        stroke: LINES[i % LINES.length],
+        'stroke-width': 3,
+        'stroke-dasharray': DASHES[i % DASHES.length] || 'none'
+      });
+      const toggle = () => {
+        if (!chart.hidden.delete(s.what)) chart.hidden.add(s.what);
+        showBandwidth();
+      };
+      return element(
+          'button', {type: 'button', 'aria-pressed': String(shown.includes(s)), onclick: toggle},
+          svg('svg', {width: 26, height: 12}, sample), ' ', s.what, ' ', values[i]);
+    });
+    const point = e => {
+      const ns = e ? nsAt(e) : -1, bin = Math.min(COUNT - 1, Math.floor(ns / WIDTH));
+      at.setAttribute('visibility', e ? 'visible' : 'hidden');
+      if (e) at.setAttribute('x1', x(ns)), at.setAttribute('x2', x(ns));
+      when.textContent = e ? `${number(ns / unit[0], 2)} ${unit[1]}` : `${unit[1]} –`;
+      values.forEach((v, i) => v.textContent = e ? number(all[i].values[bin], 1) : '–');
+      if (e && chart.x !== null) place(chosen, Math.min(chart.x, ns), Math.max(chart.x, ns));
+    };
+    const zoom = (begin, end) => {
+      Object.assign(chart, {from: begin, to: end, x: null});
+      showBandwidth();
+    };
+    p.addEventListener('pointermove', point);
+    p.addEventListener('pointerleave', () => point(null));
+    p.addEventListener('pointerdown', e => {
+      chart.x = nsAt(e);
+      p.setPointerCapture(e.pointerId);
+    });
+    p.addEventListener('pointerup', e => {
+      const [begin, end] = [chart.x, nsAt(e)].sort((a, b) => a - b);
+      chart.x = null;
+      if (end - begin > (to - from) / 100) zoom(begin, end);
+    });
+    p.addEventListener('dblclick', () => zoom(0, END));
+    point(null);
+    chart.mark();
+    where.append(p, element('div', {class: 'legend'}, when, ...legend));
   }
   const drawBandwidthMark = () => {
-    if (plot) plot.redraw(false);
+    if (chart.mark) chart.mark();
   };
 
   // ---- tables ----

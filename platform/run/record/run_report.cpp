@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "kernbench/phase2/energy/account.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/insight/insight.h"
 #include "kernbench/platform/run/record/figures.h"
@@ -33,26 +33,6 @@ std::string time_text(double ns) {
 }
 
 namespace {
-
-/// Name and columns of the engines' tables.
-constexpr const char* kEngineRow = "  {:{}}{:>9}{:>8}{:>8}{:>8}{:>12}{:>8}{:>10}{:>12}{:>11}\n";
-
-void write_engine_heading(std::ostream& out, const char* title, size_t name_width) {
-  out << "\n";
-  print_to(out, kEngineRow, title, name_width, "busy %", "link", "memory", "slot", "queue full", "idle", "ops", "bytes",
-           "GFLOP");
-}
-
-/// Shares of the run's time in percent, for one engine or the mean of many.
-void write_engine_line(std::ostream& out, const EngineReport& e, size_t name_width, double run_ns) {
-  const double whole_ns = run_ns * e.servers;
-  const auto share = [&](double ns) {
-    return ns > 0 && whole_ns > 0 ? fmt::format("{:.1f}", 100 * ns / whole_ns) : "-";
-  };
-  print_to(out, kEngineRow, e.id, name_width, share(e.busy_ns), share(e.link_wait_ns), share(e.memory_wait_ns),
-           share(e.slot_wait_ns), share(e.queue_full_ns), share(e.idle_ns), grouped(e.ops),
-           e.bytes ? bytes_text(e.bytes) : "-", e.flops > 0 ? fmt::format("{:.4f}", e.flops / 1e9) : "-");
-}
 
 void add_to(EngineReport& sum, const EngineReport& e) {
   sum.busy_ns += e.busy_ns;
@@ -106,26 +86,37 @@ void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_wid
 void write_engines(std::ostream& out, const RunReport& r) {
   std::vector<EngineReport> parts;  // in order of first appearance
   std::map<std::string, size_t> index;
-  std::vector<const EngineReport*> busiest;
+  std::vector<EngineReport> busiest;
   size_t pe = 0;  // engines come PE by PE
   for (const EngineReport& e : r.engines) {
     while (pe < r.pes.size() && e.id.compare(0, r.pes[pe].id.size() + 1, r.pes[pe].id + ".") != 0) ++pe;
     if (e.ops == 0) continue;
-    busiest.push_back(&e);
+    busiest.push_back(e);
     const std::string part = pe < r.pes.size() ? e.id.substr(r.pes[pe].id.size() + 1) : e.id;
     const auto [it, added] = index.emplace(part, parts.size());
     if (added) parts.emplace_back().id = part;
     add_to(parts[it->second], e);
   }
   if (busiest.empty()) return;
-  std::stable_sort(busiest.begin(), busiest.end(), [](auto* a, auto* b) { return a->utilization > b->utilization; });
+  std::stable_sort(busiest.begin(), busiest.end(), [](auto& a, auto& b) { return a.utilization > b.utilization; });
   if (busiest.size() > 4) busiest.resize(4);
   size_t width = 15;
-  for (const auto* e : busiest) width = std::max(width, e->id.size());
-  write_engine_heading(out, "all PEs", width);
-  for (const EngineReport& e : parts) write_engine_line(out, e, width, r.end_ns);
-  write_engine_heading(out, "busiest engines", width);
-  for (const EngineReport* e : busiest) write_engine_line(out, *e, width, r.end_ns);
+  for (const EngineReport& e : busiest) width = std::max(width, e.id.size());
+  for (const auto& [title, engines] : {std::pair("all PEs", &parts), {"busiest engines", &busiest}}) {
+    TextFields t(out, 2, "", {-static_cast<int>(width), 9, 8, 8, 8, 12, 8, 10, 12, 11});
+    out << "\n";
+    t.rows(*engines, [&, heading = title](const EngineReport& e) {
+      const auto share = [&](double ns) {
+        const double whole_ns = r.end_ns * e.servers;
+        return ns > 0 && whole_ns > 0 ? std::optional(100 * ns / whole_ns) : std::nullopt;
+      };
+      t("", e.id, {heading})("", share(e.busy_ns), {"busy %", 1})("", share(e.link_wait_ns), {"link", 1});
+      t("", share(e.memory_wait_ns), {"memory", 1})("", share(e.slot_wait_ns), {"slot", 1});
+      t("", share(e.queue_full_ns), {"queue full", 1})("", share(e.idle_ns), {"idle", 1});
+      t("", grouped(e.ops), {"ops"})("", e.bytes ? bytes_text(e.bytes) : "-", {"bytes"});
+      t("", e.flops > 0 ? std::optional(e.flops / 1e9) : std::nullopt, {"GFLOP", 4});
+    });
+  }
   out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
          "no room\n";
   write_message_stalls(out, r, width);
@@ -187,15 +178,6 @@ std::string choice_text(const LaunchNotes& notes) {
     between = ", ";
   }
   return text;
-}
-
-void write_choice(JsonWriter& w, const LaunchNotes& notes) {
-  if (notes.algorithm.empty()) return;
-  w.field("algorithm", notes.algorithm).field("members", notes.members);
-  w.key("costs_ns").open('{');
-  for (const auto& [name, ns] : notes.costs_ns) w.field(name, ns);
-  w.close('}');
-  if (notes.simulated) w.field("simulated", true);
 }
 
 namespace {
@@ -314,118 +296,90 @@ void write_run_text(std::ostream& out, const RunReport& r) {
   write_findings(out, r);
 }
 
-void write_engine_json(JsonWriter& w, const EngineReport& e) {
-  w.open('{').field("id", e.id).field("busy_ns", e.busy_ns).field("ops", e.ops).field("bytes", e.bytes);
-  w.field("flops", e.flops).field("utilization", e.utilization).field("servers", e.servers);
-  w.key("stalls").open('{').field("idle_ns", e.idle_ns).field("slot_ns", e.slot_wait_ns);
-  w.field("queue_full_ns", e.queue_full_ns).field("link_ns", e.link_wait_ns).field("memory_ns", e.memory_wait_ns);
-  for (const auto& [reason, ns] : e.message_stalls) w.field(std::string(reason) + "_ns", ns);
-  w.close('}').close('}');
+void describe(Fields& f, EngineReport& e) {
+  f("id", e.id)("busy_ns", e.busy_ns)("ops", e.ops)("bytes", e.bytes)("flops", e.flops)("utilization", e.utilization);
+  f("servers", e.servers)("stalls", [&] {
+    f("idle_ns", e.idle_ns)("slot_ns", e.slot_wait_ns)("queue_full_ns", e.queue_full_ns)("link_ns", e.link_wait_ns);
+    f("memory_ns", e.memory_wait_ns);
+    for (auto& [reason, ns] : e.message_stalls) f(std::string(reason) + "_ns", ns);
+  });
 }
 
-void write_account_json(JsonWriter& w, const SegmentAccount& a) {
-  w.open('{');
-  for (const SegmentPart& p : kSegmentParts) w.field(p.name, a.*p.ns);
-  w.close('}');
+void describe(Fields& f, SegmentAccount& a) {
+  for (const SegmentPart& p : kSegmentParts) f(p.name, a.*p.ns);
 }
 
-namespace {
-
-void write_queue_json(JsonWriter& w, const QueueTraffic& q) {
-  w.open('{').field("from", q.from).field("port", q.port).field("to", q.to).field("peer_port", q.peer_port);
-  w.field("messages", q.messages).field("segments", q.segments).field("bytes", q.bytes);
-  write_account_json(w.key("account"), q.account);
-  w.close('}');
+void describe(Fields& f, QueueTraffic& q) {
+  f("from", q.from)("port", q.port)("to", q.to)("peer_port", q.peer_port)("messages", q.messages);
+  f("segments", q.segments)("bytes", q.bytes)("account", q.account);
 }
 
-void write_memory_json(JsonWriter& w, const MemoryReport& r) {
-  w.open('{').field("id", r.id);
-  for (const auto& [name, value] : r.counters) {
+void describe(Fields& f, MemoryReport& r) {
+  f("id", r.id);
+  for (auto& [name, value] : r.counters) {
     const bool time = name.size() > 3 && name.compare(name.size() - 3, 3, "_ns") == 0;
-    time ? w.field(name, value) : w.field(name, static_cast<uint64_t>(value));
+    time ? f(name, value) : f(name, static_cast<uint64_t>(value));
   }
-  w.close('}');
 }
 
-}  // namespace
-
-void begin_report(JsonWriter& w, const char* what, const RunReport& r) {
-  w.open('{');
-  if (!r.document.version.empty()) spec::write(w.key("run"), r.document, r.tells_topology);
-  w.field(what, r.kernel).key("params").open('{');
-  for (const auto& [name, value] : r.params) spec::write_parameter(w.key(name), value);
-  w.close('}').field("topology", r.topology).field("launch", r.launch);
-  if (!r.launch_note.empty()) w.field("launch_note", r.launch_note);
-  w.field("transfer", r.timed_transfer ? "timed" : "instant");
+void describe(Fields& f, RunReport::PeTimes& p) {
+  f("id", p.id)("start_ns", p.start_ns)("end_ns", p.end_ns)("scalar_ns", p.scalar_ns);
 }
 
-void write_figures(JsonWriter& w, const RunReport& r) {
-  w.open('{');
-  for (const Figure& f : figures()) {
-    const FigureValue v = f.of(r);
-    if (!std::holds_alternative<std::monostate>(v)) w.field(f.name, v);
-  }
-  w.close('}');
+void describe(Fields& f, RunReport::ProgramTimes& p) {
+  f("id", p.id)("pe", p.pe)("start_ns", p.start_ns)("end_ns", p.end_ns);
 }
 
-void end_report(JsonWriter& w, const RunReport& r) {
-  w.key("pes").open('[');
-  for (const auto& p : r.pes) {
-    w.open('{').field("id", p.id).field("start_ns", p.start_ns).field("end_ns", p.end_ns);
-    w.field("scalar_ns", p.scalar_ns).close('}');
+void describe_choice(Fields& f, const LaunchNotes& notes) {
+  if (notes.algorithm.empty()) return;
+  f("algorithm", notes.algorithm)("members", notes.members)("costs_ns", notes.costs_ns);
+  f.given("simulated", notes.simulated);
+}
+
+void begin_report(Fields& f, const char* what, const RunReport& r) {
+  if (!r.document.version.empty()) f("run", [&] { spec::describe(f, r.document, r.tells_topology); });
+  f(what, r.kernel)("params", [&] {
+    for (const auto& [name, value] : r.params) f(name, spec::parameter_of(value));
+  });
+  f("topology", r.topology)("launch", r.launch).given("launch_note", r.launch_note);
+  f("transfer", r.timed_transfer ? "timed" : "instant");
+}
+
+void describe_figures(Fields& f, const RunReport& r) {
+  for (const Figure& figure : figures()) {
+    const FigureValue v = figure.of(r);
+    if (!std::holds_alternative<std::monostate>(v)) f(figure.name, v);
   }
-  w.close(']');
-  if (r.waves > 0) {
-    w.field("waves", r.waves).key("programs").open('[');
-    for (const auto& p : r.programs) {
-      w.open('{')
-          .field("id", p.id)
-          .field("pe", p.pe)
-          .field("start_ns", p.start_ns)
-          .field("end_ns", p.end_ns)
-          .close('}');
-    }
-    w.close(']');
-  }
-  w.field("gemm_peak_share", r.gemm_peak_share()).key("engines").open('[');
-  for (const auto& e : r.engines) write_engine_json(w, e);
-  w.close(']');
-  if (!r.queues.empty()) {
-    w.key("queues").open('[');
-    for (const auto& q : r.queues) write_queue_json(w, q);
-    w.close(']');
-  }
-  if (!r.memories.empty()) {
-    w.key("memories").open('[');
-    for (const MemoryReport& m : r.memories) write_memory_json(w, m);
-    w.close(']');
-  }
-  write_figures(w.key("figures"), r);
-  if (r.energy) energy::write_energy_json(w.key("energy"), *r.energy);
-  if (r.insight) insight::write_insight_json(w.key("insight"), *r.insight);
-  w.field("events", r.events).field("wall_s", r.wall_s);
-  if (r.verified) write_verification(w.key("verify"), r.tensors);
+}
+
+void end_report(Fields& f, const RunReport& r) {
+  f("pes", r.pes);
+  if (r.waves > 0) f("waves", r.waves)("programs", r.programs);
+  f("gemm_peak_share", r.gemm_peak_share())("engines", r.engines).given("queues", r.queues);
+  f.given("memories", r.memories)("figures", [&] { describe_figures(f, r); });
+  f.given("energy", r.energy).given("insight", r.insight)("events", r.events)("wall_s", r.wall_s);
+  if (r.verified) f("verify", [&] { describe_verification(f, r.tensors); });
   if (!r.races_unknown.empty()) {
-    w.key("races").open('{').field("unknown", r.races_unknown).close('}');
+    f("races", [&] { f("unknown", r.races_unknown); });
   } else if (r.races_checked) {
-    write_races(w.key("races"), r.races, r.pe_names);
+    describe_races(f, r.races, r.pe_names);
   }
-  w.close('}');
+}
+
+void describe(Fields& f, const RunReport& r) {
+  begin_report(f, "kernel", r);
+  if (r.timed_transfer) f("upload_ns", r.upload_ns)("download_ns", r.download_ns);
+  if (r.addresses == AddressMode::virtual_) {
+    f("addresses", r.addresses);
+    if (r.timed_transfer) f("map_ns", r.map_ns);
+  }
+  describe_choice(f, r.launch_notes);
+  f("start_ns", r.start_ns)("end_ns", r.end_ns)("sim_ns", r.end_ns);
+  end_report(f, r);
 }
 
 void write_run_json(std::ostream& out, const RunReport& r) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  begin_report(w, "kernel", r);
-  if (r.timed_transfer) w.field("upload_ns", r.upload_ns).field("download_ns", r.download_ns);
-  if (r.addresses == AddressMode::virtual_) {
-    w.field("addresses", name_of(r.addresses));
-    if (r.timed_transfer) w.field("map_ns", r.map_ns);
-  }
-  write_choice(w, r.launch_notes);
-  w.field("start_ns", r.start_ns).field("end_ns", r.end_ns).field("sim_ns", r.end_ns);
-  end_report(w, r);
-  out << text << '\n';
+  write_json(out, r);
 }
 
 }  // namespace kernbench

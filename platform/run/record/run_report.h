@@ -8,7 +8,7 @@
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 namespace insight {
 struct RunFigures;
 }
@@ -34,15 +34,21 @@ std::string bytes_text(uint64_t bytes);
 void write_rates(std::ostream&, const RunReport&);
 /// Which algorithm a launch has, and what the others would have cost alone: "ring of 2 members; by the cost table …".
 std::string choice_text(const LaunchNotes&);
-/// The same as fields; none where the kernel has no algorithm.
-void write_choice(JsonWriter&, const LaunchNotes&);
-/// The JSON of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
-void begin_report(JsonWriter&, const char* what, const RunReport&);
-void end_report(JsonWriter&, const RunReport&);
-/// An object: what the run has of figures.h.
-void write_figures(JsonWriter&, const RunReport&);
-void write_engine_json(JsonWriter&, const EngineReport&);
-/// An object of its parts.
-void write_account_json(JsonWriter&, const SegmentAccount&);
+
+// Descriptions (phase2/text/fields.h).
+void describe(Fields&, const RunReport&);
+void describe(Fields&, RunReport::PeTimes&);
+void describe(Fields&, RunReport::ProgramTimes&);
+void describe(Fields&, EngineReport&);
+void describe(Fields&, MemoryReport&);
+void describe(Fields&, QueueTraffic&);
+void describe(Fields&, SegmentAccount&);
+/// The algorithm of a launch; no fields where the kernel has none.
+void describe_choice(Fields&, const LaunchNotes&);
+/// The fields of a run up to "transfer"; `what`: "kernel" or "program". And from "pes" to its end.
+void begin_report(Fields&, const char* what, const RunReport&);
+void end_report(Fields&, const RunReport&);
+/// What the run has of figures.h.
+void describe_figures(Fields&, const RunReport&);
 
 }  // namespace kernbench

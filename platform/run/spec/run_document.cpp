@@ -7,8 +7,8 @@
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/run/spec/sha256.h"
 #include "kernbench/platform/run/spec/shell_words.h"
 #include "kernbench/platform/topology/graph/faults.h"
@@ -21,37 +21,31 @@ using Json = nlohmann::ordered_json;
 using Often = Option::Often;
 using Type = Option::Type;
 
-void write_value(JsonWriter& w, const Option& o, const std::string& text) {
-  if (o.type == Type::text && !o.has_names()) {
-    w.value(text);
+/// What an option's text stands for: its value, or a file with its checksum.
+void describe_value(Fields& f, std::string_view key, const RunDocument& d, const Option& o, const std::string& text) {
+  const auto checksum = d.files.find(text);
+  if (checksum != d.files.end() && o.file != Option::File::none) {
+    f(key, [&] { f("file", text)("sha256", checksum->second); });
   } else {
-    write_parameter(w, text);
+    f(key, o.type == Type::text && !o.has_names() ? ParameterValue(text) : parameter_of(text));
   }
 }
 
-void write_file_or_value(JsonWriter& w, const RunDocument& d, const Option& o, const std::string& text) {
-  const auto checksum = d.files.find(text);
-  if (checksum == d.files.end() || o.file == Option::File::none) return write_value(w, o, text);
-  w.open('{').field("file", text).field("sha256", checksum->second).close('}');
-}
-
-void write_option(JsonWriter& w, const RunDocument& d, const Option& o) {
+void describe_option(Fields& f, const RunDocument& d, const Option& o) {
+  const std::string key = key_of(o);
   const auto& values = d.options.list(o.name);
-  w.key(key_of(o));
   if (o.type == Type::flag) {
-    w.value(!values.empty());
+    f(key, !values.empty());
   } else if (o.often == Often::named) {
-    w.open('{');
-    for (const auto& [name, value] : d.options.named(o.name)) write_file_or_value(w.key(name), d, o, value);
-    w.close('}');
+    f(key, [&] {
+      for (const auto& [name, value] : d.options.named(o.name)) describe_value(f, name, d, o, value);
+    });
   } else if (o.often != Often::once) {
-    w.open('[');
-    for (const std::string& v : values) write_file_or_value(w, d, o, v);
-    w.close(']');
+    f.list(key, values, [&](const std::string& v) { describe_value(f, {}, d, o, v); });
   } else if (const std::string text = d.options.text(o.name); text.empty()) {
-    w.null();
+    f(key, std::nullopt);
   } else {
-    write_file_or_value(w, d, o, text);
+    describe_value(f, key, d, o, text);
   }
 }
 
@@ -87,19 +81,13 @@ void read_option(const Option& o, const Json& v, RunSpec& into) {
 
 }  // namespace
 
-void write_parameter(JsonWriter& w, const std::string& text) {
+ParameterValue parameter_of(const std::string& text) {
   const auto v = Json::parse(text, nullptr, false);
-  if (v.is_boolean()) {
-    w.value(v.get<bool>());
-  } else if (v.is_number_unsigned()) {
-    w.value(v.get<uint64_t>());
-  } else if (v.is_number_integer()) {
-    w.value(v.get<int64_t>());
-  } else if (v.is_number()) {
-    w.value(v.get<double>());
-  } else {
-    w.value(text);
-  }
+  if (v.is_boolean()) return v.get<bool>();
+  if (v.is_number_unsigned()) return v.get<uint64_t>();
+  if (v.is_number_integer()) return v.get<int64_t>();
+  if (v.is_number()) return v.get<double>();
+  return text;
 }
 
 std::string key_of(const Option& o) {
@@ -151,30 +139,22 @@ RunDocument RunDocument::of(const RunSpec& given, std::string version, const std
   return d;
 }
 
-void write(JsonWriter& w, const RunDocument& d, bool with_topology) {
-  w.open('{')
-      .field("schema", kReportSchema)
-      .field("version", d.version)
-      .field("command", d.command)
-      .key("options")
-      .open('{');
-  for (const Option* o : d.options.table().deciding()) write_option(w, d, *o);
-  w.close('}').key("topology").open('{').field("name", d.topology).field("sha256", sha256(d.topology_text));
-  if (!d.topology_energy.empty()) w.field("energy_sha256", d.topology_energy);
-  if (with_topology) w.field("text", d.topology_text);
-  w.close('}').close('}');
+void describe(Fields& f, const RunDocument& d, bool with_topology) {
+  f("schema", kReportSchema)("version", d.version)("command", d.command)("options", [&] {
+    for (const Option* o : d.options.table().deciding()) describe_option(f, d, *o);
+  });
+  f("topology", [&] {
+    f("name", d.topology)("sha256", sha256(d.topology_text)).given("energy_sha256", d.topology_energy);
+    if (with_topology) f("text", d.topology_text);
+  });
 }
 
 std::string json_of(const RunDocument& d, bool with_topology) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::compact, JsonWriter::Reals::decimal);
-  write(w, d, with_topology);
-  return text;
+  return to_json([&](Fields& f) { describe(f, d, with_topology); });
 }
 
-void begin_report(JsonWriter& w, const RunDocument& d) {
-  w.open('{');
-  if (!d.version.empty()) w.key("run").raw(json_of(d, d.options.flag("report-topology"))).new_line(0);
+void begin_report(Fields& f, const RunDocument& d) {
+  if (!d.version.empty()) f("run", RawJson{json_of(d, d.options.flag("report-topology"))}).line(0);
 }
 
 RunSpec options_of(std::string_view json, std::string* topology_text) {

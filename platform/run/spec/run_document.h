@@ -12,11 +12,12 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench {
-class JsonWriter;
+class Fields;
 }
 
 namespace kernbench::spec {
@@ -43,13 +44,14 @@ struct RunDocument {
 std::string energy_table_of(const std::string& topology_text, const std::string& topology_file);
 
 /// With the topology's text, or without.
-void write(JsonWriter&, const RunDocument&, bool with_topology);
+void describe(Fields&, const RunDocument&, bool with_topology);
 std::string json_of(const RunDocument&, bool with_topology);
-/// '{' and the key "run" on a line of its own, for a writer of a report; no key where nobody has said which run it is.
-void begin_report(JsonWriter&, const RunDocument&);
+/// The field "run" of a report, on a line of its own; none where nobody has said which run it is.
+void begin_report(Fields&, const RunDocument&);
 
 /// A number or truth value as such, anything else as text.
-void write_parameter(JsonWriter&, const std::string& text);
+using ParameterValue = std::variant<bool, int64_t, uint64_t, double, std::string>;
+ParameterValue parameter_of(const std::string& text);
 
 /// The options that such an object, as JSON, tells of; `topology_text` is set where it has one. JsonFault where it is
 /// none, or of a kernbench with other options.

@@ -13,7 +13,7 @@
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 
 /// What is known of a run from its file. ns.
 struct RunFile {
@@ -81,8 +81,12 @@ struct RunDiff {
 RunDiff diff_runs(const RunFile& a, const RunFile& b);
 
 void write_diff_text(std::ostream&, const RunDiff&);
-/// An object.
-void write_diff(JsonWriter&, const RunDiff&);
+void describe(Fields&, const RunDiff&);
+void describe(Fields&, const RunDiff::Setting&);
+/// A table below an empty line, of what text() makes of the values.
+void write_settings(std::ostream&, const char* title, const std::vector<RunDiff::Setting>&,
+                    std::string (*text)(const std::string&));
+std::string cut_or_dash(const std::string&);
 void write_diff_json(std::ostream&, const RunDiff&);
 
 }  // namespace kernbench

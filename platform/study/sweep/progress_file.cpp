@@ -9,8 +9,8 @@
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
+#include "kernbench/phase2/text/json_source.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -29,23 +29,17 @@ std::string host_name() {
 
 }  // namespace
 
+static void describe(Fields& f, SweepProgress& p) {
+  f("host", p.host)("shard", p.shard)("shards", p.shards)("plan", p.plan)("points", p.points)("done", p.done);
+  f("failed", p.failed)("simulated", p.simulated)("elapsed_s", p.elapsed_s)("ended", p.ended);
+}
+
 SweepProgress read_progress(const std::string& store) {
   const std::string file = file_of(store);
   std::ifstream in = open_input(file);
   SweepProgress p;
   try {
-    const auto json = parse_json<nlohmann::json>(read_all(in, file));
-    p.host = json_field<std::string>(json, "host");
-    for (const auto& [name, to] : {std::pair("shard", &p.shard),
-                                   {"shards", &p.shards},
-                                   {"plan", &p.plan},
-                                   {"points", &p.points},
-                                   {"done", &p.done},
-                                   {"failed", &p.failed},
-                                   {"simulated", &p.simulated}})
-      *to = json_field<uint64_t>(json, name);
-    p.elapsed_s = json_field<double>(json, "elapsed_s");
-    p.ended = json_field<bool>(json, "ended");
+    p = read_record<SweepProgress>(read_all(in, file));
     if (p.done > p.points) throw JsonFault("done: found more than points");
   } catch (const JsonFault& e) {
     throw InputError(file + ": " + e.what());
@@ -65,16 +59,14 @@ void ProgressFile::update(bool ended, const std::function<SweepProgress()>& now)
   if (!ended && Clock::now() < next_) return;
   const auto elapsed = Clock::now() - start_;
   next_ = Clock::now() + std::clamp<Clock::duration>(elapsed / 10, kFirst, kMost);
-  const SweepProgress p = now();
-  std::string text;
-  JsonWriter w(text);
-  w.open('{').field("host", host_name()).field("shard", p.shard).field("shards", p.shards).field("plan", p.plan);
-  w.field("points", p.points).field("done", p.done).field("failed", p.failed).field("simulated", p.simulated);
-  w.field("elapsed_s", std::chrono::duration<double>(elapsed).count()).field("ended", ended).close('}');
+  SweepProgress p = now();
+  p.host = host_name();
+  p.elapsed_s = std::chrono::duration<double>(elapsed).count();
+  p.ended = ended;
   // By another name first: whoever reads it finds the last one or this one. Several sweeps may share a store.
   const std::string part = file_ + "." + std::to_string(getpid());
   std::ofstream out(part);
-  out << text << '\n';
+  write_json(out, p, JsonWriter::Layout::compact, JsonWriter::Reals::shortest);
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(part, file_, error);

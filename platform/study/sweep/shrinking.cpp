@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
+#include "kernbench/phase2/text/json_source.h"
 
 namespace kernbench::sweep {
 namespace {
@@ -19,17 +19,16 @@ const char* param_at(const Words& words, size_t i, size_t* used) {
 
 }  // namespace
 
+static void describe(Fields& f, Shrinking& s) {
+  f("pes", s.pes)("param", s.param)("otherwise", s.otherwise);
+}
+
 std::string Shrinking::to_json() const {
-  std::string text;
-  JsonWriter w(text);
-  w.open('{').field("pes", pes).field("param", param).field("otherwise", otherwise).close('}');
-  return text;
+  return kernbench::to_json(*this);
 }
 
 Shrinking Shrinking::from_json(const std::string& text) {
-  const auto v = parse_json<nlohmann::json>(text);
-  const auto ids = [](const nlohmann::json& list) { return json_items(list, json_value<std::string, nlohmann::json>); };
-  return {json_field(v, "pes", ids), json_field<std::string>(v, "param"), json_field<int64_t>(v, "otherwise")};
+  return read_record<Shrinking>(text);
 }
 
 Words without_params(const Words& point) {

@@ -8,10 +8,9 @@
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/print.h"
-#include "kernbench/phase2/text/table.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/study/sweep/store.h"
 
@@ -60,10 +59,6 @@ Values rest(const StoredRun& run, const Values& alike) {
     if (alike.count(key) == 0) v[key] = value;
   }
   return v;
-}
-
-std::string ns_text(const std::optional<double>& ns) {
-  return ns ? fmt::format("{:.3f}", *ns) : "-";
 }
 
 }  // namespace
@@ -119,44 +114,29 @@ StoreDiff diff_stores(const std::string& a, const std::string& b) {
   return d;
 }
 
+static void describe(Fields& f, const StoreDiff::Point& p) {
+  const std::string shown = p.name.empty() ? "the only one" : cut(p.name);
+  f("point", f.is(Fields::Form::text) ? shown : p.name, {"point"})("a_ns", p.a_ns, {"a, ns"});
+  f("b_ns", p.b_ns, {"b, ns"})("slower", p.slower(), {"%", 2, 100, true});
+}
+
+void describe(Fields& f, const StoreDiff& d) {
+  f("a", d.a)("b", d.b)("a_points", d.a_points)("b_points", d.b_points)("slower", d.slower());
+  f("configuration", d.configuration)("both", d.both)("a_alone", d.a_alone)("b_alone", d.b_alone)("changed", d.changed);
+}
+
 void write_store_diff_text(std::ostream& out, const StoreDiff& d) {
   print_to(out, "a  {}  {} points\nb  {}  {} points\n", d.a, d.a_points, d.b, d.b_points);
-  if (!d.configuration.empty()) {
-    TextTable t(3, 2);
-    t.add({"configuration", "a", "b"});
-    for (const RunDiff::Setting& s : d.configuration)
-      t.add({s.key, s.a.empty() ? "-" : cut(s.a), s.b.empty() ? "-" : cut(s.b)});
-    out << "\n" << t.text();
-  }
+  write_settings(out, "configuration", d.configuration, cut_or_dash);
   print_to(out, "\n  {} points in both, {} of them with another time; {} in a alone, {} in b alone\n", d.both,
            d.changed.size(), d.a_alone, d.b_alone);
-  if (d.changed.empty()) return;
-  TextTable t(1, 2);
-  t.add({"point", "a, ns", "b, ns", "%"});
-  for (const StoreDiff::Point& p : d.changed)
-    t.add({p.name.empty() ? "the only one" : cut(p.name), ns_text(p.a_ns), ns_text(p.b_ns),
-           fmt::format("{:+.2f}", 100 * p.slower())});
-  out << "\n" << t.text();
+  TextFields t(1, 2);
+  t.rows(d.changed);
+  t.write_below(out);
 }
 
 void write_store_diff_json(std::ostream& out, const StoreDiff& d) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  w.open('{').field("a", d.a).field("b", d.b).field("a_points", d.a_points).field("b_points", d.b_points);
-  w.field("slower", d.slower()).key("configuration").open('[');
-  for (const RunDiff::Setting& s : d.configuration)
-    w.open('{').field("key", s.key).field("a", s.a).field("b", s.b).close('}');
-  w.close(']').field("both", d.both).field("a_alone", d.a_alone).field("b_alone", d.b_alone);
-  w.key("changed").open('[');
-  for (const StoreDiff::Point& p : d.changed)
-    w.open('{')
-        .field("point", p.name)
-        .field("a_ns", p.a_ns)
-        .field("b_ns", p.b_ns)
-        .field("slower", p.slower())
-        .close('}');
-  w.close(']').close('}');
-  out << text << '\n';
+  write_json(out, d);
 }
 
 }  // namespace kernbench::sweep

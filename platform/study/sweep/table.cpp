@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "kernbench/phase2/text/table.h"
+#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/text.h"
 
 namespace kernbench::sweep {
@@ -17,12 +17,9 @@ std::string text_of(const Cell& value) {
   return number;
 }
 
-std::string csv_field(const Cell& value) {
-  const std::string text = text_of(value);
-  if (!std::holds_alternative<std::string>(value) || text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
+std::unique_ptr<RowFields> rows_in(Form form, std::ostream& out) {
+  if (form == Form::csv) return std::make_unique<CsvFields>(out, CsvFields::Reals::json);
+  return form == Form::text ? std::make_unique<TextFields>(0) : nullptr;
 }
 
 }  // namespace
@@ -46,52 +43,38 @@ Cell Row::at(const std::string& column) const {
   return it == cells_.end() ? Cell() : it->second;
 }
 
+/// A row beside its table's columns.
+struct TableRow {
+  const Row& row;
+  const std::vector<std::string>& columns;
+};
+static void describe(Fields& f, const TableRow& t) {
+  if (f.is(Fields::Form::json)) {
+    for (const auto& [column, value] : t.row.cells()) f(column, value);
+    return;
+  }
+  for (const std::string& column : t.columns) {
+    const Cell cell = t.row.at(column);
+    if (f.is(Fields::Form::csv)) {
+      f(column, cell);
+    } else {
+      const std::string text = for_people(cell);
+      f(column, text.empty() ? "-" : text, {column});
+    }
+  }
+}
+
 Table::Table(std::ostream& out, Form form, std::vector<std::string> columns)
-    : out_(out), form_(form), columns_(std::move(columns)) {
-  if (form_ == Form::json) writer_.open('[');
-  if (form_ == Form::csv) line([](const std::string& column) { return csv_field(column); });
-  if (form_ == Form::text) lines_.push_back(columns_);
+    : columns_(std::move(columns)), rows_(out, rows_in(form, out), "[") {
+  rows_.head(TableRow{{}, columns_});
 }
 
 void Table::add(const Row& row) {
-  if (form_ == Form::json) {
-    writer_.new_line(1).open('{');
-    for (const auto& [column, value] : row.cells()) writer_.field(column, value);
-    writer_.close('}');
-  } else if (form_ == Form::csv) {
-    line([&](const std::string& column) { return csv_field(row.at(column)); });
-  } else {
-    lines_.emplace_back();
-    for (const std::string& column : columns_) {
-      const std::string cell = for_people(row.at(column));
-      lines_.back().push_back(cell.empty() ? "-" : cell);
-    }
-  }
-  flush();
+  rows_.row(TableRow{row, columns_});
 }
 
 void Table::end() {
-  if (form_ == Form::json) {
-    writer_.new_line(0).close(']');
-    text_ += '\n';
-  }
-  if (form_ == Form::text) {
-    TextTable table(0);
-    for (auto& l : lines_) table.add(std::move(l));
-    text_ += table.text();
-  }
-  flush();
-}
-
-template <class Field>
-void Table::line(const Field& field) {
-  for (const std::string& column : columns_) text_ += (&column == &columns_[0] ? "" : ",") + field(column);
-  text_ += '\n';
-}
-
-void Table::flush() {
-  out_ << text_ << std::flush;
-  text_.clear();
+  rows_.end("]\n");
 }
 
 }  // namespace kernbench::sweep

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/study/sweep/metrics.h"
 
 namespace kernbench::sweep {
@@ -38,16 +38,8 @@ class Table {
   void end();
 
  private:
-  template <class Field>
-  void line(const Field&);
-  void flush();
-
-  std::ostream& out_;
-  Form form_;
   std::vector<std::string> columns_;
-  std::vector<std::vector<std::string>> lines_;  // of text
-  std::string text_;
-  JsonWriter writer_{text_, JsonWriter::Layout::compact, JsonWriter::Reals::decimal};
+  RowWriter rows_;
 };
 
 }  // namespace kernbench::sweep

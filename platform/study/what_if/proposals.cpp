@@ -1,5 +1,6 @@
 #include "kernbench/platform/study/what_if/proposals.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -9,9 +10,11 @@
 #include <utility>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/run/child/child_pool.h"
-#include "kernbench/platform/study/what_if/remedies.h"
 #include "kernbench/platform/run/child/stop_signals.h"
+#include "kernbench/platform/study/what_if/remedies.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
 namespace {
@@ -28,6 +31,7 @@ struct Prediction {
   bool about = false;
   std::string reason;    ///< one for all that mend the same
   bool unbound = false;  ///< an order that changes may save more: worth a try whatever is predicted
+  bool guess = false;    ///< from no more than what the attribute declares
 };
 
 class Predictions {
@@ -45,7 +49,7 @@ class Predictions {
       case Of::part:
         return of_part(c.name);
       case Of::attribute:
-        return c.factor == 0.5 && c.name != "interleave_bytes" ? std::nullopt : of_attribute(c);
+        return c.worse ? std::nullopt : of_attribute(c);
       case Of::launch:
         return Prediction{run_.sim_ns - (timed_ ? blamed(Resource::launch) : of_no_op()), true, "launch"};
       case Of::address:  // no look-ups: twice of what half of them saves, or less
@@ -88,19 +92,33 @@ class Predictions {
   }
 
   std::optional<Prediction> of_attribute(const SingleChange& c) const {
-    const Limit limit = insight::limit_of(c.kind, c.name);
-    if (limit == Limit::buffers) return of_buffers(c);
-    if (limit != Limit::none) return without(limit);
+    const AttrSpec& a = *c.attribute;
+    if (a.limit == Limit::buffers) return of_buffers(c);
+    if (a.limit != Limit::none) return without(a.limit);
     if (!c.unlike.empty()) return of_unlike(c);
-    // Fewer misses cost less, as if each took half as long.
-    if (c.kind == "pe_mmu" && c.factor == 2 && (c.name == "page_bytes" || c.name == "tlb_entries"))
-      return Prediction{run_.sim_ns - saved_ns(Resource::mmu), true, c.name};
-    if (c.name == "stream_operands") return of_streaming(c.kind);
-    if (c.kind == "pe_cpu" && c.name == "freq_ghz")
-      return Prediction{run_.sim_ns - (blamed(Resource::kernel) + blamed(Resource::pe_cpu)) / 2, true, c.name};
-    if (c.kind == "pe_ipcq" && c.name == "tier")
-      return Prediction{run_.sim_ns - blamed(Resource::queues), true, "tier"};
-    return std::nullopt;
+    return of_declaration(c);
+  }
+
+  /// What the causes blame on the attribute's resource, or on its blocks: half of it where the value is twice as good,
+  /// none of it with another choice. Of what --scale changes too, and of what names no resource, it is a guess.
+  std::optional<Prediction> of_declaration(const SingleChange& c) const {
+    const AttrSpec& a = *c.attribute;
+    const bool rated = a.direction == Direction::rate || a.direction == Direction::latency;
+    const bool scaled = a.overhead || (a.resource && rated && insight::resource_of(name_of(*a.resource)));
+    if (!a.resource && (a.direction == Direction::choice || (a.direction == Direction::flag && !a.faster)))
+      return std::nullopt;
+    double saved = 0;
+    if (a.resource && c.factor != 0 && (scaled || a.direction != Direction::rate)) {
+      saved = saved_ns(*a.resource);
+    } else {
+      for (const Insight::Share& s : run_.by_component) {
+        if (c.blocks->count(s.name) > 0 && (c.factor != 0 || !a.resource || s.resource == *a.resource)) saved += s.ns;
+      }
+      if (c.factor != 0) saved /= 2;
+    }
+    const bool guess = scaled || !a.resource;
+    const std::string reason = fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
+    return Prediction{run_.sim_ns - saved, true, reason, false, guess};
   }
 
   /// Of what the run would save without waits for room the part that the path waits for these nodes' buffers; what is
@@ -109,12 +127,12 @@ class Predictions {
     std::optional<Prediction> p = without(Limit::buffers);
     const double all = blamed(Resource::buffers);
     if (!p || all <= 0) return std::nullopt;
-    const bool memory = c.kind == "hbm_ctrl" || c.kind == "sram";
+    const bool memory = !component_catalog().kinds().find(c.impl->kind)->facts.memory.empty();
     double its = 0;
     for (const Insight::Share& s : run_.by_component) {
       if (s.resource == Resource::buffers && (s.name.empty() ? memory : is_before_one_of(c, s.name))) its += s.ns;
     }
-    if (c.name == "allocation" && its < all / 2) return std::nullopt;  // who goes first is of one kind of place
+    if (c.factor == 0 && its < all / 2) return std::nullopt;  // who goes first is of one kind of place
     p->ns = run_.sim_ns - (run_.sim_ns - p->ns) * its / all;
     p->reason += " " + c.name;
     p->unbound = p->unbound && its > kWorthATry * run_.sim_ns;
@@ -139,19 +157,20 @@ class Predictions {
   double blamed_on_unlike(const SingleChange& c) const {
     double ns = 0;
     for (const Insight::Share& s : run_.by_component) {
-      if (std::any_of(c.unlike.begin(), c.unlike.end(), [&](const auto& node) { return is_of(s, c.kind, node); }))
+      if (std::any_of(c.unlike.begin(), c.unlike.end(), [&](const auto& node) { return is_of(s, c, node); }))
         ns += s.ns;
     }
     return ns;
   }
 
   /// Whether a share of the blame is a node's: its own, that of an edge at it, or of a TCM its PE's time for it.
-  static bool is_of(const Insight::Share& s, const std::string& kind, const std::string& node) {
+  static bool is_of(const Insight::Share& s, const SingleChange& c, const std::string& node) {
     const auto parent = [](const std::string& id) { return id.substr(0, id.rfind('.')); };
     if (s.name == node || s.name.rfind(node + "->", 0) == 0) return true;
     const size_t to = s.name.find("->");
     if (to != std::string::npos) return s.name.compare(to + 2, std::string::npos, node) == 0;
-    return kind == "pe_tcm" && s.resource == Resource::tcm && parent(s.name) == parent(node);
+    const bool of_tcm = c.attribute && c.attribute->resource == Resource::tcm;
+    return of_tcm && s.resource == Resource::tcm && parent(s.name) == parent(node);
   }
 
   double blamed(Resource r) const { return run_.by_resource[static_cast<size_t>(r)]; }
@@ -170,17 +189,6 @@ class Predictions {
   Prediction of_pes(double share) const {
     const double rest = of_no_op(), ops = run_.sim_ns - rest - (share < 1 ? of_place_ : 0);
     return {(timed_ ? rest * share : rest) + ops / share, true, share > 1 ? "more PEs" : "fewer PEs"};
-  }
-
-  /// Such an engine waits for no operands: of the TCM's time what is its.
-  std::optional<Prediction> of_streaming(const std::string& kind) const {
-    double ns = 0;
-    for (const Insight::Share& s : run_.by_component) {
-      const bool its = s.resource == Resource::tcm && s.name.size() > kind.size() &&
-                       s.name.compare(s.name.size() - kind.size(), kind.size(), kind) == 0;
-      if (its) ns += s.ns;
-    }
-    return Prediction{run_.sim_ns - ns, true, "streaming of " + kind};
   }
 
   /// It gives its PEs fewer commands, or more, and keeps more of its sums in engines, or less: at best none of these
@@ -238,15 +246,20 @@ using Proposal = std::pair<Prediction, const SingleChange*>;
 std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const Insight& run,
                                 const Predictions& predictions, size_t most) {
   constexpr size_t kOfOneReason = 3;
-  std::vector<Proposal> all;
+  const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
+  std::vector<Proposal> all, guesses, small;  // small: predicted exactly, but hardly worth it
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
-    if (p && p->ns < run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) all.emplace_back(*p, &c);
+    if (!p || p->ns >= run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) continue;
+    const bool worth = hoped_ns({*p, &c}) < run.sim_ns * (1 - kWorthATry);
+    (p->guess ? guesses : worth ? all : small).emplace_back(*p, &c);
   }
-  const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
-  order_remedies(all, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
+  for (auto* these : {&all, &guesses, &small}) {
+    std::stable_sort(these->begin(), these->end(),
+                     [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
+    order_remedies(*these, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
+  }
+  for (const auto* others : {&guesses, &small}) all.insert(all.end(), others->begin(), others->end());
   std::map<std::string, size_t> taken;
   std::vector<Proposal> found;
   for (const Proposal& p : all) {

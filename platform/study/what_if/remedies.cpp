@@ -5,8 +5,8 @@
 #include <ostream>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/run/child/child_pool.h"
 
@@ -76,31 +76,25 @@ void write_remedies_text(std::ostream& out, const Remedies& r) {
 }
 
 void write_remedies_csv(std::ostream& out, const Remedies& r) {
-  out << "saved,ns,free,change\n";
-  for (const Remedies::Row& row : r.rows) {
-    std::string quoted = row.change;
+  CsvFields csv(out);
+  const auto row = [&](const Remedies::Row& x) {
+    std::string quoted = x.change;
     for (size_t at = 0; (at = quoted.find('"', at)) != std::string::npos; at += 2) quoted.insert(at, 1, '"');
-    print_to(out, "{:.6f},{:.6f},{},\"{}\"\n", r.saved(row), row.ns, row.free() ? 1 : 0, quoted);
-  }
+    csv("saved", r.saved(x))("ns", x.ns)("free", x.free() ? 1 : 0)("change", RawJson{'"' + quoted + '"'});
+  };
+  csv.head([&] { row({}); });
+  csv.rows(r.rows, row);
 }
 
 void write_remedies_json(std::ostream& out, const Remedies& r) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  w.open('{').field("sim_ns", r.sim_ns).field("verdict", r.verdict).field("tried", r.tried);
-  w.field("slower", r.slower).field("same", r.same).key("remedies").open('[');
-  for (const Remedies::Row& row : r.rows) {
-    w.open('{')
-        .field("change", row.change)
-        .field("free", row.free())
-        .field("cost", static_cast<int>(row.cost))
-        .field("ns", row.ns);
-    w.field("saved", r.saved(row)).close('}');
-  }
-  w.close(']').key("impossible").open('[');
-  for (const auto& [change, fault] : r.impossible) w.open('{').field("change", change).field("fault", fault).close('}');
-  w.close(']').close('}');
-  out << text << '\n';
+  write_json(out, [&](Fields& f) {
+    f("sim_ns", r.sim_ns)("verdict", r.verdict)("tried", r.tried)("slower", r.slower)("same", r.same);
+    f.each("remedies", r.rows, [&](const Remedies::Row& row) {
+      f("change", row.change)("free", row.free())("cost", static_cast<int>(row.cost))("ns", row.ns);
+      f("saved", r.saved(row));
+    });
+    f.each("impossible", r.impossible, [&](const auto& i) { f("change", i.first)("fault", i.second); });
+  });
 }
 
 }  // namespace kernbench

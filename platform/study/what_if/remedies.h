@@ -19,8 +19,8 @@ struct Remedies {
 
   struct Row {
     std::string change;  ///< "--set 'sip*.cube*.pe*.pe_tcm.reserved_mb=2'"
-    insight::ChangeCost cost = insight::ChangeCost::nothing;
-    bool free() const { return cost == insight::ChangeCost::nothing; }
+    CostClass cost = CostClass::free;
+    bool free() const { return cost == CostClass::free; }
     double ns = 0;
   };
   double sim_ns = 0;

@@ -8,14 +8,12 @@
 
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
-#include "kernbench/platform/insight/limit.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
 namespace kernbench {
 namespace {
 
-using insight::ChangeCost;
 using Words = std::vector<std::string>;
 using Options = std::vector<std::pair<std::string, std::string>>;
 
@@ -39,15 +37,6 @@ Words names_of(const std::string& text, char between) {
   return names;
 }
 
-/// As --set and --param take it.
-std::string text_of_value(const AttrValue& v) {
-  if (const auto* d = std::get_if<double>(&v)) return fmt::format("{}", *d);
-  if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);
-  if (const auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
-  if (const auto* s = std::get_if<std::string>(&v)) return *s;
-  return text_of(std::get<NumberMap>(v));
-}
-
 bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   try {
     check_value(spec, v);
@@ -55,13 +44,6 @@ bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   } catch (const std::invalid_argument&) {
     return false;
   }
-}
-
-/// 0 for what is none.
-double number_of(const AttrValue& v) {
-  if (const auto* d = std::get_if<double>(&v)) return *d;
-  if (const auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
-  return 0;
 }
 
 /// The value twice and half as large, and the factor; nothing of 0, of no number, and where that is not legal.
@@ -76,18 +58,6 @@ std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, c
     if (is_legal(spec, value)) others.emplace_back(value, factor);
   }
   return others;
-}
-
-/// Of another value; docs/insight.md has the table.
-ChangeCost cost_of(const std::string& kind, const AttrSpec& a) {
-  // Beside what is_room() knows; outstanding of a pcie_ep and a port.
-  static const std::set<std::string> room = {"outstanding", "tlb_entries", "read_queue", "write_queue"};
-  const bool named = a.type == AttrType::string || a.type == AttrType::boolean;
-  // An engine that waits for no operands is another one.
-  if (named) return a.name == "stream_operands" ? ChangeCost::hardware : ChangeCost::nothing;
-  if (a.name == "interleave_bytes" || (kind == "pe_mmu" && a.name == "page_bytes")) return ChangeCost::nothing;
-  const bool more_room = is_room(insight::limit_of(kind, a.name)) || room.count(a.name) > 0;
-  return more_room ? ChangeCost::room : ChangeCost::hardware;
 }
 
 class Changes {
@@ -105,11 +75,14 @@ class Changes {
     for (const auto& [impl, nodes] : by_impl) {
       const ImplSpec* spec = catalog_.find(impl);
       if (!spec) continue;
+      auto blocks = std::make_shared<std::set<std::string>>();
+      for (const topology::Node* n : nodes) blocks->insert(n->id);
+      blocks_ = std::move(blocks);
       std::map<const AttrSpec*, ByPattern> values;
       for (const topology::Node* n : nodes) {
         const std::string pattern = pattern_of(n->id);
         for (const auto& [a, v] : effective_attributes(*spec, n->attrs)) {
-          auto& found = values[a][pattern][text_of_value(v)];
+          auto& found = values[a][pattern][text_of(v)];
           found.first.push_back(n->id);
           found.second = v;
         }
@@ -117,8 +90,8 @@ class Changes {
       for (const AttrSpec& a : spec->attributes) {
         const auto it = values.find(&a);
         if (it == values.end()) continue;
-        unlike(spec->kind, a, it->second, owners[a.name] == 1);
-        attribute(spec->kind, a, it->second, owners[a.name] == 1);
+        unlike(*spec, a, it->second, owners[a.name] == 1);
+        attribute(*spec, a, it->second, owners[a.name] == 1);
       }
     }
   }
@@ -137,23 +110,23 @@ class Changes {
     for (const auto& [kind, all] : values) {
       for (const auto& [pattern, of] : all) {
         if (of.size() == 1) continue;
-        make_alike(Of::edge, ChangeCost::hardware, "edge:" + kind, kind, of,
-                   {{"set", "edge:" + pattern + ".bw_gbs=" + most_of(of)}});
+        add({{"set", "edge:" + pattern + ".bw_gbs=" + most_of(of)}}, CostClass::hardware, Of::edge, "edge:" + kind);
+        make_alike(of);
       }
     }
     for (const auto& [kind, all] : bandwidths) {
       if (all.size() != 1) continue;  // --scale names them
       for (const double factor : {2.0, 0.5})
-        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, ChangeCost::hardware, Of::edge,
+        add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, CostClass::hardware, Of::edge,
             kind, factor);
     }
     for (const insight::ScaledPart& p : insight::scaled_parts())
-      add({{"scale", fmt::format("{}=2", p.name)}}, ChangeCost::hardware, Of::part, std::string(p.name), 2);
+      add({{"scale", fmt::format("{}=2", p.name)}}, CostClass::hardware, Of::part, std::string(p.name), 2);
   }
 
   void launch(const spec::RunSpec& run) {
-    if (run.text("launch") != "direct") add({{"launch", "direct"}}, ChangeCost::nothing, Of::launch, "launch");
-    if (run.text("address") == "virtual") add({{"address", "physical"}}, ChangeCost::nothing, Of::address, "address");
+    if (run.text("launch") != "direct") add({{"launch", "direct"}}, CostClass::free, Of::launch, "launch");
+    if (run.text("address") == "virtual") add({{"address", "physical"}}, CostClass::free, Of::address, "address");
   }
 
   /// Of one that makes matrix products (KernelSpec::products) those that make them of the same tensors: gemm_2d, and
@@ -169,8 +142,7 @@ class Changes {
     };
     for (const KernelSpec* other : KernelRegistry::instance().all()) {
       if (other == &kernel || (!other->products && other->name != kQuickest)) continue;
-      if (needed(kernel) == needed(*other))
-        add({{"kernel", other->name}}, ChangeCost::nothing, Of::kernel, other->name);
+      if (needed(kernel) == needed(*other)) add({{"kernel", other->name}}, CostClass::free, Of::kernel, other->name);
     }
   }
 
@@ -184,7 +156,7 @@ class Changes {
     const size_t all = ids.size();
     if (now != "all" && now != "leaders") ids = names_of(now, ',');
     const auto use = [&](const std::string& pes, double factor) {
-      add({{"pes", pes}}, ChangeCost::nothing, Of::pes, "pes", factor);
+      add({{"pes", pes}}, CostClass::free, Of::pes, "pes", factor);
     };
     const std::set<std::string> cubes = [&] {
       std::set<std::string> found;
@@ -226,7 +198,7 @@ class Changes {
         } catch (const BadParam&) {
           continue;
         }
-        add({{"param", s.name + "=" + other}}, ChangeCost::nothing, Of::parameter, s.name, factor);
+        add({{"param", s.name + "=" + other}}, CostClass::free, Of::parameter, s.name, factor);
       }
     }
   }
@@ -246,10 +218,8 @@ class Changes {
         ->first;
   }
 
-  /// Nodes, or edges, of one pattern that are not as most of these are: all as they.
-  void make_alike(Of of_what, ChangeCost cost, const std::string& name, const std::string& kind, const Values& values,
-                  Options options) {
-    add(std::move(options), cost, of_what, name, 0, kind);
+  /// Of the last change, which makes all nodes, or edges, of one pattern what most of them are: those that are not.
+  void make_alike(const Values& values) {
     SingleChange& change = changes_.back();
     double least = 0, greatest = 0;
     for (const auto& [text, found] : values) {
@@ -261,60 +231,70 @@ class Changes {
     change.ratio = greatest > 0 ? least / greatest : 0;
   }
 
-  void unlike(const std::string& kind, const AttrSpec& a, const ByPattern& all, bool only_owner) {
+  void unlike(const ImplSpec& impl, const AttrSpec& a, const ByPattern& all, bool only_owner) {
     if (a.type == AttrType::number_map) return;
     for (const auto& [pattern, values] : all) {
       if (values.size() == 1) continue;
       const std::string target = only_owner && all.size() == 1 ? "*" : pattern;
-      make_alike(Of::attribute, cost_of(kind, a), a.name, kind, values,
-                 {{"set", target + "." + a.name + "=" + most_of(values)}});
+      add_attribute(impl, a, {{"set", target + "." + a.name + "=" + most_of(values)}});
+      make_alike(values);
     }
   }
 
   /// Where nodes of one pattern have the same value; others may have another.
-  void attribute(const std::string& kind, const AttrSpec& a, const ByPattern& all, bool only_owner) {
+  void attribute(const ImplSpec& impl, const AttrSpec& a, const ByPattern& all, bool only_owner) {
     std::set<std::string> texts;
     for (const auto& [pattern, values] : all) {
       if (values.size() > 1) return;
       texts.insert(values.begin()->first);
     }
     const AttrValue& value = all.begin()->second.begin()->second.second;
+    const std::string& now = *texts.begin();
     const auto set_all = [&](const std::string& text, double factor = 0) {
       Options options;
       if (only_owner) options.emplace_back("set", "*." + a.name + "=" + text);
       for (const auto& [pattern, values] : all) {
         if (!only_owner) options.emplace_back("set", pattern + "." + a.name + "=" + text);
       }
-      add(std::move(options), cost_of(kind, a), Of::attribute, a.name, factor, kind);
+      add_attribute(impl, a, std::move(options), factor);
+      if (a.faster) changes_.back().worse = *a.faster == (now == "true");
     };
-    if (texts.size() > 1) return each_by(kind, a, all);
-    const std::string& text = *texts.begin();
-    if (a.type == AttrType::boolean) set_all(text == "true" ? "false" : "true");
+    if (texts.size() > 1) return each_by(impl, a, all);
+    if (a.type == AttrType::boolean) set_all(now == "true" ? "false" : "true");
     for (const std::string& other : a.legal_texts()) {
-      if (a.type == AttrType::string && other != text) set_all(other);
+      if (a.type == AttrType::string && other != now) set_all(other);
     }
-    for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of_value(other), factor);
+    for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of(other), factor);
   }
 
   /// Twice and half what each pattern has; of 0 it stays.
-  void each_by(const std::string& kind, const AttrSpec& a, const ByPattern& all) {
+  void each_by(const ImplSpec& impl, const AttrSpec& a, const ByPattern& all) {
     for (const double factor : {2.0, 0.5}) {
       Options options;
       for (const auto& [pattern, values] : all) {
         for (const auto& [other, of] : twice_and_half(a, values.begin()->second.second)) {
-          if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of_value(other));
+          if (of == factor) options.emplace_back("set", pattern + "." + a.name + "=" + text_of(other));
         }
       }
-      if (!options.empty()) add(std::move(options), cost_of(kind, a), Of::attribute, a.name, factor, kind);
+      if (!options.empty()) add_attribute(impl, a, std::move(options), factor);
     }
   }
 
-  void add(Options options, ChangeCost cost, Of of_what, std::string name, double factor = 0, std::string kind = {}) {
-    changes_.push_back({std::move(options), of_what, std::move(name), std::move(kind), factor, {}, 0, cost});
+  void add(Options options, CostClass cost, Of of_what, std::string name, double factor = 0) {
+    changes_.push_back(
+        {std::move(options), of_what, std::move(name), nullptr, nullptr, nullptr, factor, false, {}, 0, cost});
+  }
+
+  void add_attribute(const ImplSpec& impl, const AttrSpec& a, Options options, double factor = 0) {
+    const Direction d = a.direction;
+    const bool worse = d == Direction::latency ? factor > 1 : d != Direction::choice && factor == 0.5;
+    changes_.push_back(
+        {std::move(options), Of::attribute, a.name, &impl, &a, blocks_, factor, worse, {}, 0, a.cost_class()});
   }
 
   const topology::Graph& graph_;
   const ImplCatalog& catalog_;
+  std::shared_ptr<const std::set<std::string>> blocks_;  ///< of the impl whose attributes are changed
   std::vector<SingleChange> changes_;
 };
 

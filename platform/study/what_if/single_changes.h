@@ -4,6 +4,8 @@
 // the same tensors, of the PEs that run it. What `kernbench whatif --remedies` tries.
 #pragma once
 
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,14 +22,17 @@ struct SingleChange {
   std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
   enum class Of { attribute, edge, part, launch, parameter, address, kernel, pes };
   Of of_what = Of::attribute;
-  std::string name;   ///< of the attribute, the edge's kind, the part, the parameter
-  std::string kind;   ///< of the blocks whose attribute it is
-  double factor = 0;  ///< 2 or 0.5; 0: another choice, or as most nodes of the kind have it
+  std::string name;                                     ///< of the attribute, the edge's kind, the part, the parameter
+  const ImplSpec* impl = nullptr;                       ///< of an attribute
+  const AttrSpec* attribute = nullptr;                  ///< what its class declares
+  std::shared_ptr<const std::set<std::string>> blocks;  ///< all of the impl
+  double factor = 0;   ///< 2 or 0.5; 0: another choice, or as most nodes of the kind have it
+  bool worse = false;  ///< of an attribute: the wrong way, by what its class declares
   /// Where it makes all nodes of a kind what most are: those that are not, and the least of the numbers over the
   /// greatest, 0 for texts.
   std::vector<std::string> unlike;
   double ratio = 0;
-  insight::ChangeCost cost = insight::ChangeCost::hardware;
+  CostClass cost = CostClass::hardware;
   /// "--param tile_m=64", for a shell.
   std::string words() const;
   /// The run with it: a parameter in the place of its own of that name, --set and --scale behind those that it has;

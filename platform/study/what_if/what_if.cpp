@@ -10,8 +10,8 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
-#include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/run/child/child_pool.h"
+#include "kernbench/platform/run/spec/run_spec.h"
 
 namespace kernbench {
 namespace {

@@ -5,17 +5,12 @@
 #include <cmath>
 #include <ostream>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/phase2/text/print.h"
-#include "kernbench/phase2/text/table.h"
 #include "kernbench/platform/study/what_if/what_if.h"
 
 namespace kernbench {
 namespace {
-
-std::string time_of(const std::optional<double>& ns) {
-  return ns ? fmt::format("{:.3f}", *ns) : "-";
-}
 
 /// By how much the run's time changes.
 std::string change(const std::optional<double>& ns, double sim_ns) {
@@ -27,26 +22,42 @@ std::string error(const std::optional<double>& predicted, const std::optional<do
   return predicted && ns && *ns > 0 ? fmt::format("{:+.2f}", 100 * (*predicted / *ns - 1)) : "-";
 }
 
+void describe_row(Fields& f, const WhatIf::Row& r, double sim_ns) {
+  using Form = Fields::Form;
+  if (f.is(Form::text)) {
+    const auto way = [&](const char* title, const auto& ns, const auto& predicted, bool other_order) {
+      f("", ns, {title})("", change(ns, sim_ns), {"%"});
+      f("", change(predicted, sim_ns) + (other_order ? "~" : ""), {"predicted %"})("", error(predicted, ns),
+                                                                                   {"error %"});
+    };
+    f("", r.title, {""});
+    way("x2, ns", r.faster_ns, r.predicted_faster_ns, r.faster_other_order);
+    return way("x1/2, ns", r.slower_ns, r.predicted_slower_ns, r.slower_other_order);
+  }
+  f("part", r.part);
+  f.is(Form::csv) ? f("sim_ns", sim_ns) : f("title", r.title);
+  f("faster_ns", r.faster_ns)("slower_ns", r.slower_ns)("predicted_faster_ns", r.predicted_faster_ns);
+  f("predicted_slower_ns", r.predicted_slower_ns);
+  if (f.is(Form::json)) f("faster_other_order", r.faster_other_order)("slower_other_order", r.slower_other_order);
+  if (f.is(Form::json)) f.given("fault", r.fault);
+}
+
 }  // namespace
 
 void write_what_if_text(std::ostream& out, const WhatIf& w) {
   print_to(out, "the run      {:.3f} ns\n", w.sim_ns);
   for (const std::string& s : w.verdict) out << "             " << s << "\n";
-  TextTable t(1);
-  t.add({"", "x2, ns", "%", "predicted %", "error %", "x1/2, ns", "%", "predicted %", "error %"});
+  TextFields t(1);
+  t.head([&] { describe_row(t, {}, w.sim_ns); });
   std::string without;  // what changes nothing
   for (const WhatIf::Row& r : w.rows) {
     if (r.changes_nothing(w.sim_ns)) {
       without += (without.empty() ? "" : ", ") + r.title;
-      continue;
+    } else {
+      t.row([&] { describe_row(t, r, w.sim_ns); });
     }
-    t.add({r.title, time_of(r.faster_ns), change(r.faster_ns, w.sim_ns),
-           change(r.predicted_faster_ns, w.sim_ns) + (r.faster_other_order ? "~" : ""),
-           error(r.predicted_faster_ns, r.faster_ns), time_of(r.slower_ns), change(r.slower_ns, w.sim_ns),
-           change(r.predicted_slower_ns, w.sim_ns) + (r.slower_other_order ? "~" : ""),
-           error(r.predicted_slower_ns, r.slower_ns)});
   }
-  out << "\n" << t.text();
+  t.write_below(out);
   const auto other_order = [](const WhatIf::Row& r) { return r.faster_other_order || r.slower_other_order; };
   if (std::any_of(w.rows.begin(), w.rows.end(), other_order))
     out << "~ some server would be reached in another order: the prediction keeps the run's\n";
@@ -57,28 +68,16 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
 }
 
 void write_what_if_csv(std::ostream& out, const WhatIf& w) {
-  const auto field = [](const std::optional<double>& ns) { return ns ? fmt::format("{:.6f}", *ns) : std::string(); };
-  out << "part,sim_ns,faster_ns,slower_ns,predicted_faster_ns,predicted_slower_ns\n";
-  for (const WhatIf::Row& r : w.rows) {
-    print_to(out, "{},{:.6f},{},{},{},{}\n", r.part, w.sim_ns, field(r.faster_ns), field(r.slower_ns),
-             field(r.predicted_faster_ns), field(r.predicted_slower_ns));
-  }
+  CsvFields csv(out);
+  csv.head([&] { describe_row(csv, {}, w.sim_ns); });
+  csv.rows(w.rows, [&](const WhatIf::Row& r) { describe_row(csv, r, w.sim_ns); });
 }
 
-void write_what_if_json(std::ostream& out, const WhatIf& what) {
-  std::string text;
-  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
-  w.open('{').field("sim_ns", what.sim_ns).field("verdict", what.verdict).key("parts").open('[');
-  for (const WhatIf::Row& r : what.rows) {
-    w.open('{').field("part", r.part).field("title", r.title).field("faster_ns", r.faster_ns);
-    w.field("slower_ns", r.slower_ns).field("predicted_faster_ns", r.predicted_faster_ns);
-    w.field("predicted_slower_ns", r.predicted_slower_ns);
-    w.field("faster_other_order", r.faster_other_order).field("slower_other_order", r.slower_other_order);
-    if (!r.fault.empty()) w.field("fault", r.fault);
-    w.close('}');
-  }
-  w.close(']').close('}');
-  out << text << '\n';
+void write_what_if_json(std::ostream& out, const WhatIf& w) {
+  write_json(out, [&](Fields& f) {
+    f("sim_ns", w.sim_ns)("verdict", w.verdict);
+    f.each("parts", w.rows, [&](const WhatIf::Row& r) { describe_row(f, r, w.sim_ns); });
+  });
 }
 
 void write_what_if_svg(std::ostream& out, const WhatIf& w) {

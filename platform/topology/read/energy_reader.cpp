@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/math_op.h"
@@ -89,24 +91,26 @@ void read_group(energy::EnergyTable& table, YamlMap& section, const std::string&
   map.finish();
 }
 
-/// What is built: by its bits, multiply-accumulates, lanes, ports and wires, or block by block.
+/// What is built: by its bits, multiply-accumulates, lanes, ports and wires, by attributes that declare it, or block by
+/// block.
 void read_areas(energy::EnergyTable& table, YamlMap& section, const std::vector<std::string>& dtypes,
-                const std::vector<std::string>& kinds) {
+                const ImplCatalog& catalog) {
   YamlMap map(section.take("area"), section.field("area"), section.faults());
   if (!map.valid()) return;
   std::vector<std::pair<std::string, Unit>> macs;
   for (const std::string& t : dtypes) macs.emplace_back(t, Unit::um2);
   read_group(table, map, "mac", macs, "area.mac");
-  for (const char* each : {"sram", "cache"}) read_into(table, map, each, std::string("area.") + each, Unit::um2_bit);
-  for (const char* each : {"lane", "sram_port", "crosspoint", "buffer"})
-    read_into(table, map, each, std::string("area.") + each, Unit::um2);
-  for (const char* phy : {"ucie_phy", "pcie_phy"})
-    read_into(table, map, phy, std::string("area.") + phy, Unit::mm2_gbs);
-  read_into(table, map, "hbm_phy", "area.hbm_phy", Unit::mm2);
-  read_into(table, map, "rest", "area.rest", Unit::none);
-  for (const std::string& kind : kinds) {
-    if (kind != "sram" && kind != "pe_tcm") read_into(table, map, kind, "area." + kind, Unit::mm2);  // by their bits
+  std::map<std::string, Unit> units = {{"sram", Unit::um2_bit},     {"cache", Unit::um2_bit},    {"lane", Unit::um2},
+                                       {"sram_port", Unit::um2},    {"crosspoint", Unit::um2},   {"buffer", Unit::um2},
+                                       {"ucie_phy", Unit::mm2_gbs}, {"pcie_phy", Unit::mm2_gbs}, {"hbm_phy", Unit::mm2},
+                                       {"rest", Unit::none}};
+  for (const ImplSpec* spec : catalog.all()) {
+    for (const AttrSpec& a : spec->attributes) {
+      if (a.area && a.area->constant != "mac") units.emplace(a.area->constant, Unit::um2);
+    }
   }
+  for (const std::string& kind : catalog.kinds().names()) units.emplace(kind, Unit::mm2);
+  for (const auto& [key, unit] : units) read_into(table, map, key, "area." + key, unit);
   map.finish();
 }
 
@@ -182,7 +186,10 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
   read_group(*table, section, "math", ops);
   read_srams(*table, section);
   read_into(*table, section, "wire", "wire", Unit::pj_bit_mm);
-  for (const char* per_bit : {"router", "ucie", "pcie"}) read_into(*table, section, per_bit, per_bit, Unit::pj_bit);
+  std::set<std::string> per_bit = {"router", "ucie", "pcie"};
+  for (const auto& [name, kind] : catalog.kinds().all()) per_bit.insert({kind.facts.passing, kind.facts.phy});
+  per_bit.erase("");
+  for (const std::string& each : per_bit) read_into(*table, section, each, each, Unit::pj_bit);
   read_group(*table, section, "hbm",
              {{"access", Unit::pj_bit},
               {"open_row", Unit::pj_bit},
@@ -190,7 +197,7 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
               {"stack_gbs", Unit::gbs},
               {"stack_gb", Unit::gb}});
   read_group(*table, section, "static", powers);
-  read_areas(*table, section, dtypes, catalog.kinds().names());
+  read_areas(*table, section, dtypes, catalog);
   read_group(*table, section, "shoreline",
              {{"ucie_phy", Unit::mm_gbs}, {"pcie_phy", Unit::mm_gbs}, {"hbm_phy", Unit::mm}});
   read_group(*table, section, "cost",

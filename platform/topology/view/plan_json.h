@@ -1,18 +1,27 @@
 // Floorplans for pages: what is where, without colours.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "kernbench/platform/topology/graph/graph.h"
+#include "kernbench/platform/topology/view/diagram.h"
 
 namespace kernbench {
 
-class JsonWriter;
+class Fields;
 
 namespace topology {
 
-/// A list: the tray, its SIPs and their cubes, or a flat system as a whole. Of each its id ("" for all), title,
-/// subtitle, boxes [id, kind, title, x, y, w, h, whether it is a container], x and y of its centre, and wires [box,
-/// box, x, y of each bend …]. mm.
-void write_plans(JsonWriter&, const Graph&);
+struct Plan {
+  std::string id;  ///< "" for all
+  Diagram diagram;
+};
+/// The tray, its SIPs and their cubes, or a flat system as a whole.
+std::vector<Plan> plans_of(const Graph&);
+/// Id, title, subtitle, boxes [id, kind, title, x, y, w, h, whether it is a container], x and y of its centre, and
+/// wires [box, box, x, y of each bend …]. mm.
+void describe(Fields&, const Plan&);
 
 }  // namespace topology
 }  // namespace kernbench

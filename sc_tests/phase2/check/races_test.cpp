@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "replay_helpers.h"
 
 namespace kernbench {
@@ -192,7 +192,8 @@ TEST_F(Races, from_the_same_lines_are_one_with_a_count) {
       << text;
   std::string json;
   JsonWriter writer(json);
-  write_races(writer, find_races(history_), {"sip0.cube0.pe0"});
+  JsonFields f(writer);
+  f.record([&] { describe_races(f, find_races(history_), {"sip0.cube0.pe0"}); });
   EXPECT_NE(json.find(R"("kind":"read_of_unfinished_write","space":"hbm","addr":0,"nbytes":16,"count":5)"),
             std::string::npos)
       << json;

@@ -6,7 +6,7 @@
 #include "kernbench/phase2/energy/account.h"
 #include "kernbench/phase2/energy/energy_table.h"
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 
 namespace kernbench::energy {
 namespace {
@@ -95,7 +95,7 @@ TEST(Account, ComesBackFromALog) {
   const auto report = [](const Account& x) {
     std::string json;
     JsonWriter w(json);
-    write_energy_json(w, x);
+    JsonFields(w).record(x);
     std::ostringstream text;
     write_energy_text(text, x);
     return json + text.str() + activity_csv(x);

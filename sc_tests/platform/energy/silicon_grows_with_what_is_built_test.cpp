@@ -33,7 +33,7 @@ energy::EnergyTable table() {
 
 energy::Silicon of(const std::string& yaml, const energy::EnergyTable& t = table()) {
   energy::Built built;
-  built.tcm_bytes = [](uint32_t) { return 1000; };
+  built.tcm_bytes = [](uint32_t node) { return node == 2 ? 1000 : 0; };  // of kEngines
   built.memory_gbs = [](uint32_t) { return 150; };
   return energy::silicon_of(topology::compile_text(yaml, "t.yaml", component_catalog()), component_catalog(), t, built);
 }
@@ -112,6 +112,9 @@ TEST(Silicon, ABlockWithAnAreaOfItsOwnHasThat) {
   t.constants["area.pe_gemm"] = {"area.pe_gemm", Unit::mm2, 1, 2, 3, energy::Quality::assumed, "a test"};
   EXPECT_EQ(count(of(kEngines, t), "area.pe_gemm"), 1u);
   EXPECT_EQ(count(of(kEngines, t), "area.mac.f32"), 0u);
+  t.constants["area.pe_tcm"] = {"area.pe_tcm", Unit::mm2, 1, 2, 3, energy::Quality::assumed, "a test"};
+  EXPECT_EQ(count(of(kEngines, t), "area.pe_tcm"), 1u);
+  EXPECT_EQ(count(of(kEngines, t), "area.sram"), 0u);
 }
 
 TEST(Silicon, OfATableWithoutAreasIsNone) {

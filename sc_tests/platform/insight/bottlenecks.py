@@ -23,7 +23,7 @@ FREE_PARAMS = {"tile_m", "tile_n", "tile_k", "algorithm", "root", "part_bytes", 
 PRODUCTS = ("gemm", "gemm_dot", "gemm_2d")  # of the same tensors
 # What a change takes (docs/insight.md): nothing; room for more of what waits; other hardware.
 NOTHING, ROOM, HARDWARE = range(3)
-COST_OF = {**dict.fromkeys(("interleave_bytes", "page_bytes"), NOTHING), "stream_operands": HARDWARE,
+COST_OF = {**dict.fromkeys(("interleave_bytes", "page_bytes"), NOTHING), **dict.fromkeys(("stream_operands", "preset", "dataflow"), HARDWARE),
            **dict.fromkeys(("reserved_mb", "queue_depth", "outstanding", "slots", "slot_bytes", "tlb_entries", "buffer_flits",
                             "vcs", "read_queue", "write_queue"), ROOM)}
 
@@ -182,7 +182,7 @@ def of_pes(words, graph):
 
 
 def kernels():
-    return {k["name"]: k for k in told("list", "kernels")}
+    return {k["name"]: k for k in told("list", "kernels", "--plugin", seeded_runs.EXAMPLES)}
 
 
 def talking():

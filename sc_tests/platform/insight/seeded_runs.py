@@ -1,6 +1,7 @@
 """Runs that something known holds back: twenty classes, each on three kinds of machine: a small shipped one, another
 shipped one, a random one. Three more are of finite buffers, on small and random machines: the sets `finite…`. Magnitudes are
 drawn; a case that nothing holds back is drawn anew (bottlenecks.py)."""
+import os
 import random
 
 SETS = {"fixed": 34, "new": 3058173887}  # the seeds; new: the commit of the detectors
@@ -49,8 +50,13 @@ class Machine:
         return any(name in w for w in self.words)
 
 
+# The kernels of examples/kernels, of which some classes have runs.
+EXAMPLES = os.environ.get("KERNBENCH_EXAMPLE_KERNELS", "build/release/sc_tests/libexample_kernels.so")
+
+
 def run(kernel, **params):
-    return ["--kernel", kernel] + [w for name, value in params.items() for w in ("--param", f"{name}={value}")]
+    plugin = ["--plugin", EXAMPLES] if kernel in ("histogram", "paged_gather") else []
+    return ["--kernel", kernel] + [w for name, value in params.items() for w in ("--param", f"{name}={value}")] + plugin
 
 
 def product(rng, **params):

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/phase2/text/json_writer.h"
+#include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/study/diff/run_diff.h"
 
@@ -48,11 +48,8 @@ class Documents : public testing::Test {
     return RunDocument::of(s, "1", file("t.yaml"), s.table().find("energy") ? s.text("energy") : "");
   }
   static RunFile report(const RunDocument& d, bool with_topology = false) {
-    std::string text;
-    JsonWriter w(text);
-    write(w.open('{').key("run"), d, with_topology);
-    w.field("sim_ns", 1.0).close('}');
-    return read_run_json(text, "r.json");
+    const auto fields = [&](Fields& f) { f("run", [&] { describe(f, d, with_topology); })("sim_ns", 1.0); };
+    return read_run_json(to_json(fields), "r.json");
   }
   static std::vector<std::string> differences(const RunFile& a, const RunFile& b) {
     std::vector<std::string> keys;

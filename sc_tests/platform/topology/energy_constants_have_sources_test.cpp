@@ -167,7 +167,7 @@ TEST(EnergySection, RefusesWrongAreasPricesAndBounds) {
            {" {area: {mac: {f61: {}}}}", "t.yaml:3: energy.area.mac.f61: unknown key, did you mean"},
            {" {area: {lane: {value: 1, unit: mm2, source: s, quality: assumed, range: [1, 1]}}}",
             "t.yaml:3: energy.area.lane.unit: found 'mm2'; legal: um2\n"},
-           {" {area: {pe_tcm: {value: 1}}}", "t.yaml:3: energy.area.pe_tcm: unknown key"},
+           {" {area: {pe_tmc: {value: 1}}}", "t.yaml:3: energy.area.pe_tmc: unknown key, did you mean 'pe_tcm'?"},
            {" {cost: {wafers: {value: 1}}}", "t.yaml:3: energy.cost.wafers: unknown key, did you mean 'wafer'?"},
            {" {static: {dye: {value: 1}}}", "t.yaml:3: energy.static.dye: unknown key, did you mean 'die'?"},
            {" {bounds: {tdp_w: 0}}", "t.yaml:3: energy.bounds.tdp_w: found '0'; legal: a number > 0"},

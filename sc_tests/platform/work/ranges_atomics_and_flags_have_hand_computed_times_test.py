@@ -119,7 +119,7 @@ class WorkedCases(unittest.TestCase):
         system = topology(1, cpu={"overhead_ns": 2.0})
         done = run("pipeline", system, work({"call": "wait_until", "addr": 64, "value": 7, "cmp": "ge"}))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("sip0.cube0.pe0: call c0 waits until the flag at 0x40 is ge 7, it is 0", done.stderr)
+        self.assertIn("sip0.cube0.pe0 call c0 waits until the flag at 0x40 is ge 7, it is 0", done.stderr)
 
     def test_a_flag_stands_from_its_effect_on(self):
         system = topology(1, cpu={"overhead_ns": 2.0})

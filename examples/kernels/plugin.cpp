@@ -1,0 +1,4 @@
+// Makes the kernels of this folder a plug-in.
+#include "kernbench/kernel_api/plugin.h"
+
+KERNBENCH_PLUGIN("example_kernels")

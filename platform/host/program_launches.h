@@ -1,0 +1,65 @@
+// The launches of a program: a kernel, its parameters and tensors become an operation, whose parts start and end on
+// the timeline.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernbench/platform/host/context.h"
+#include "kernbench/platform/host/located.h"
+#include "kernbench/platform/host/stream_clocks.h"
+#include "kernbench/platform/launch/launch.h"
+
+namespace kernbench::host {
+
+class ProgramLaunches {
+ public:
+  ProgramLaunches(Platform&, const ProgramSpec&, const ProgramPes&, const ContextOptions&, Streams&, StreamClocks&,
+                  FirstFault&);
+  ~ProgramLaunches();
+
+  struct Prepared {
+    Operation operation;
+    std::shared_ptr<const KernelSpec> kernel;  ///< with those of its optional tensors that are given
+  };
+  /// InputError, BadParam: what does not fit the kernel.
+  Prepared prepare(const On&, const std::string& kernel, const KernelParams&, const TensorPointers&,
+                   const std::string& pes, const SourceLine& where);
+  bool any_runs() const { return !running_.empty(); }
+  const std::vector<Context::PeTimes>& pe_times() const { return pe_times_; }
+  /// Of launches on all PEs.
+  const LaunchWay& way() { return group(pes_.pes).way; }
+
+ private:
+  using Plan = std::shared_ptr<LaunchPlan>;
+  /// What is the same in all launches on the same PEs.
+  struct Group {
+    LaunchWay way;
+    std::vector<tl::Program> programs;
+  };
+  const Group& group(const std::vector<size_t>& pes);
+  void choose_pes(LaunchPlan&, const On&, const std::string& pes) const;
+  void give_tensors(LaunchPlan&, const TensorPointers&) const;
+  void begin(const Plan&, Operation&);
+  void part_ended(const Plan&, Operation&, size_t part, const LaunchResult&);
+
+  Platform& platform_;
+  const ProgramSpec& spec_;
+  const ProgramPes& pes_;
+  const ContextOptions& options_;
+  Streams& streams_;
+  StreamClocks& clocks_;
+  FirstFault& fault_;
+  Launcher launcher_;
+  std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
+  /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
+  std::set<Plan> running_;
+  uint32_t launches_ = 0;
+  std::vector<Context::PeTimes> pe_times_;
+};
+
+}  // namespace kernbench::host

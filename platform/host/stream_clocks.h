@@ -1,0 +1,44 @@
+// Vector clocks of a program's streams, for the search for races.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include "kernbench/phase2/check/races.h"
+#include "kernbench/platform/host/streams.h"
+
+namespace kernbench::host {
+
+class StreamClocks {
+ public:
+  using Clock = CommandHistory::Clock;
+  Clock& of(const Stream& s) { return streams_[s]; }
+  /// What the program's code is behind.
+  const Clock& program() const { return program_; }
+
+  static void merge(const Clock& from, Clock& into) {
+    for (const auto& [pe, events] : from) {
+      uint64_t& known = into[pe];
+      known = std::max(known, events);
+    }
+  }
+  /// The operation stands in all its streams.
+  void join(const Operation& op) {
+    if (op.streams.size() == 1) return;
+    Clock all;
+    for (const Stream& s : op.streams) merge(streams_[s], all);
+    for (const Stream& s : op.streams) streams_[s] = all;
+  }
+  /// The program has waited: for an event, a stream, all streams.
+  void program_waited(const Clock& event) { merge(event, program_); }
+  void program_waited(const Stream& s) { merge(streams_[s], program_); }
+  void program_waited() {
+    for (const auto& [stream, clock] : streams_) merge(clock, program_);
+  }
+
+ private:
+  std::map<Stream, Clock> streams_;
+  Clock program_;
+};
+
+}  // namespace kernbench::host
