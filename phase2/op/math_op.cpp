@@ -50,6 +50,20 @@ MathOp elementwise(MathOp op, Fn fn, decltype(MathOp::f64) f64, decltype(MathOp:
 
 // ---- What the rows' meanings are written with.
 
+// Of two zeros the second is given. NaN where one is; `_number`: a NaN counts as missing.
+double greater(double a, double b) {
+  return a > b || std::isnan(a) ? a : b;
+}
+double less(double a, double b) {
+  return a < b || std::isnan(a) ? a : b;
+}
+double greater_number(double a, double b) {
+  return a > b || std::isnan(b) ? a : b;
+}
+double less_number(double a, double b) {
+  return a < b || std::isnan(b) ? a : b;
+}
+
 /// The low bits that an integer of `bits` bits keeps, as a signed one.
 int64_t cut(uint64_t v, int bits) {
   return bits == 64 ? static_cast<int64_t>(v) : static_cast<int32_t>(static_cast<uint32_t>(v));

@@ -369,7 +369,7 @@ class Ops(unittest.TestCase):
     def test_transcendental_functions(self):
         big = (self.random.random(2000) * 10.0 ** self.random.uniform(-30, 38, 2000)).astype(np.float32)
         a = np.concatenate([self.values("f32", (3000,)), big, -big])
-        for op, right in (("exp2", np.exp2), ("log2", np.log2), ("sin", np.sin), ("cos", np.cos)):
+        for op, right in (("exp2", np.exp2), ("log2", np.log2), ("log1p", np.log1p), ("sin", np.sin), ("cos", np.cos)):
             got = self.run_op(op, [("f32", a)], "f32", a.shape)
             want = right(a.astype(np.float64))
             self.assertTrue(np.array_equal(np.isnan(got), np.isnan(want)), op)
@@ -380,7 +380,11 @@ class Ops(unittest.TestCase):
             error = np.abs(np.where(np.isinf(near), 0, got - want))
             self.assertLessEqual((error / unit).max(), 1.0, f"{op} {a[finite][np.argmax(error / unit)]}")
             self.assertTrue(np.array_equal(np.isinf(got), np.isinf(near)), op)
-        self.assertTrue(np.signbit(self.run_op("sin", [("f32", np.array([-0.0], np.float32))], "f32", (1,)))[0])
+        for op in ("sin", "log1p"):
+            self.assertTrue(np.signbit(self.run_op(op, [("f32", np.array([-0.0], np.float32))], "f32", (1,)))[0], op)
+        ends = np.array([-1, -2, np.inf, -np.inf, 1e-30, -0.99999994], np.float32)
+        want = np.array([-np.inf, np.nan, np.inf, np.nan, 1e-30, np.log(2.0**-24)], np.float32)
+        np.testing.assert_array_equal(self.run_op("log1p", [("f32", ends)], "f32", ends.shape), want)
 
     def test_reductions_and_scans(self):
         for dtype in ("i8", "u16", "i32", "u32", "i64", "f32"):

@@ -87,7 +87,7 @@ class ByHand(Cli):
                 self.assertEqual(named, ["math.softmax (256)"])
                 continue
             self.check(classes, energy, {"math": Decimal(256 * each)})
-            self.assertEqual([c["constant"] for c in energy["by_constant"]], ["math.softmax"])
+            self.assertEqual([c["name"] for c in energy["by_constant"]], ["math.softmax"])
             self.assertEqual(named, [])
 
     def test_a_product_in_tiles(self):
