@@ -54,14 +54,17 @@ int collectives(const spec::RunSpec& spec) {
   hooks.watch = {};
   hooks.row = [&](const CollectiveRow& row, size_t of) {
     progress.clear();
-    if (grows && !table)
-      table.emplace(collective_writer(std::cout, spec.text("format"), spec::RunDocument()));
+    if (grows && !table) table.emplace(collective_writer(std::cout, spec.text("format"), spec::RunDocument()));
     if (grows) table->row(row);
     progress.show(fmt::format("{} of {} done", ++rows, of));
   };
   const RunRecord r = run_here(spec, hooks);
   progress.clear();
-  if (!grows) r.write(std::cout);
+  if (grows) {
+    table->end("");
+  } else {
+    r.write(std::cout);
+  }
   return r.status;
 }
 
