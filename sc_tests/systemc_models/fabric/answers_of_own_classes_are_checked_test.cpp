@@ -138,7 +138,7 @@ TEST_P(OwnClasses, are_told_what_they_have_said) {
   expect("h (acme.hbm): serve(): finish_ns gave ", Wrong::end_before_begin);
   expect("h (acme.hbm): serve(): finish_ns gave nan ns, expected", Wrong::no_end);
   expect("h (acme.hbm): serve() threw: no such bank", Wrong::serve_throws);
-  expect("h (acme.hbm): serve(): finish_ns gave -1000 ns, expected", Wrong::before_request);
+  expect("h (acme.hbm): serve(): header_leaves_ns gave -1000 ns, expected", Wrong::before_request);
   // Which router it was the memory cannot know.
   expect("other (builtin.hbm_ctrl): a router's way() has led a transaction to ", Wrong::another_memory);
   EXPECT_NE(said(GetParam(), Wrong::in_circles), "");
