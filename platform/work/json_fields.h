@@ -16,15 +16,15 @@
 
 namespace kernbench {
 
-class JsonFields {
+class JsonFieldReader {
  protected:
   using json = nlohmann::json;
   static constexpr int64_t kMaxSize = int64_t{1} << 31;
   static constexpr int64_t kMostBytes = int64_t{1} << 50;
   static constexpr double kLatestNs = 1e12;
 
-  explicit JsonFields(std::string file) : file_(std::move(file)) {}
-  ~JsonFields() = default;
+  explicit JsonFieldReader(std::string file) : file_(std::move(file)) {}
+  ~JsonFieldReader() = default;
 
   void fault(const std::string& path, const std::string& message) {
     if (faults_.size() < 50) faults_.push_back(file_ + ": " + (path.empty() ? "top level" : path) + ": " + message);

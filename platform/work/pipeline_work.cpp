@@ -16,9 +16,9 @@ using nlohmann::json;
 
 constexpr int64_t kMaxTiles = 200'000'000;
 
-class PipelineReader : private JsonFields {
+class PipelineReader : private JsonFieldReader {
  public:
-  PipelineReader(std::string file, Machine& machine) : JsonFields(std::move(file)), machine_(machine) {}
+  PipelineReader(std::string file, Machine& machine) : JsonFieldReader(std::move(file)), machine_(machine) {}
 
   PipelineWork read(const json& root) {
     PipelineWork work;

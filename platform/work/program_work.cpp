@@ -17,9 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-class ProgramReader : private JsonFields {
+class ProgramReader : private JsonFieldReader {
  public:
-  ProgramReader(std::string file, Machine& machine) : JsonFields(std::move(file)), machine_(machine) {
+  ProgramReader(std::string file, Machine& machine) : JsonFieldReader(std::move(file)), machine_(machine) {
     for (size_t p = 0; p < machine.graph().pes.size(); ++p) pes_[machine.graph().pes[p].id] = p;
   }
 
