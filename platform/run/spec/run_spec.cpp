@@ -552,7 +552,8 @@ std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view
 
 std::string value_fault(const Option& o, const std::string& value) {
   if (o.type == Type::flag) {
-    const bool legal = value.empty() || value == "true" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
+    const bool legal =
+        value.empty() || value == "true" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
     return legal ? "" : value + " not in {" + (o.legal.empty() ? "" : joined(o.legal, ",") + ",") + "true}";
   }
   if (!o.legal.empty() && std::find(o.legal.begin(), o.legal.end(), value) == o.legal.end())
@@ -637,7 +638,8 @@ RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::stri
     if (o->type == Type::flag) {
       const std::string value = equals == std::string::npos ? "true" : words[i].substr(equals + 1);
       if (const std::string fault = value_fault(*o, value); !fault.empty())
-        throw InputError(fmt::format("{}: --{}: {}", who.empty() ? "kernbench" : who, name, fault));
+        throw InputError((who.empty() ? "kernbench" : who + ": found " + in_quotes(words[i])) + ": --" + name + ": " +
+                         fault);
       run.set(name, value);
     } else if (equals != std::string::npos) {
       run.add(name, words[i].substr(equals + 1));
