@@ -18,6 +18,16 @@ def text_of(file):
         return f.read()
 
 
+def for_users(file):
+    """Its text; of docs/extending.md without the skeletons of what no plug-in can have: they are files of kernbench."""
+    text = text_of(file)
+    if not file.endswith("docs/extending.md"):
+        return text
+    for heading in re.findall(r"^\| \[([\w ]+)\]\(#.*\| no \|$", text, re.M):
+        text = re.sub(rf"^## {heading}\n.*?(?=^## |\Z)", "", text, flags=re.M | re.S | re.I)
+    return text
+
+
 def headers_below(folder):
     return {os.path.relpath(os.path.join(where, f), folder) for where, _, files in os.walk(folder) for f in files}
 
@@ -40,7 +50,7 @@ class PublicHeaders(unittest.TestCase):
         files = [*glob.glob(f"{SOURCE}/examples/*/*.[ch]*"), *glob.glob(f"{SOURCE}/docs/**/*.md", recursive=True),
                  f"{SOURCE}/README.md"]
         included = {(header, os.path.relpath(file, SOURCE)) for file in files
-                    for header in re.findall(r'#include [<"]kernbench/([^">]+)', text_of(file))}
+                    for header in re.findall(r'#include [<"]kernbench/([^">]+)', for_users(file))}
         self.assertGreater(len(included), 40)
         self.assertEqual([i for i in sorted(included) if i[0] not in self.public], [])
 
