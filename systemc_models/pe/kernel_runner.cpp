@@ -249,7 +249,7 @@ KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, con
   Submitted& submitted = *s;
   submitted_.push_back({std::move(s)});
   if (place_) place_->calls(desc->where);
-  if (pe_.observer) pe_.observer->kernel_submits(pe_, submitted, local_ns_);
+  if (PeObserver* o = watcher()) o->kernel_submits(pe_, submitted, local_ns_);
   if (timeline().ends_before(local_ns_)) stay();
   return submitted;
 }
@@ -275,7 +275,7 @@ void KernelRunner::work(double ns) {
 /// Scalar work is told in one piece, however many elements are read one by one.
 void KernelRunner::end_work() {
   if (work_from_ns_ < 0) return;
-  if (pe_.observer) pe_.observer->kernel_works(pe_, work_from_ns_, local_ns_);
+  if (PeObserver* o = watcher()) o->kernel_works(pe_, work_from_ns_, local_ns_);
   work_from_ns_ = -1;
 }
 
@@ -314,9 +314,9 @@ void KernelRunner::issue_materialization(Submitted& s) {
     apply_effect(s.desc, image);
     s.op_id = block_.begin_service(static_cast<const PeCommand&>(s));
     block_.end_service(static_cast<const PeCommand&>(s), s.op_id, s.issue_ns, s.issue_ns);
-    if (pe_.observer) {
-      pe_.observer->command_submitted(pe_, s, s.issue_ns);
-      pe_.observer->command_complete(pe_, s, s.issue_ns);
+    if (PeObserver* o = watcher()) {
+      o->command_submitted(pe_, s, s.issue_ns);
+      o->command_complete(pe_, s, s.issue_ns);
     }
   } catch (const PendingValueError& e) {
     *materialize_fault_ = e.what();
@@ -339,7 +339,7 @@ void KernelRunner::issue(Submitted& s) {
   }
   if (s.of_ranges) s.of_ranges->submitted(s.issue_ns, history_, s);
   take_effect(s);
-  if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
+  if (PeObserver* o = watcher()) o->command_submitted(pe_, s, s.issue_ns);
   cpu_.submit(s.item);
 }
 
@@ -492,7 +492,7 @@ void KernelRunner::step() {
 /// The kernel goes on with what it waited for.
 void KernelRunner::resume(const PeCommand& command, double at_ns) {
   waiting_ = waiting_for_slot_ = false;
-  if (pe_.observer && at_ns > local_ns_) pe_.observer->kernel_wait(pe_, command, local_ns_, at_ns);
+  if (PeObserver* o = watcher(); o && at_ns > local_ns_) o->kernel_wait(pe_, command, local_ns_, at_ns);
   local_ns_ = std::max(local_ns_, at_ns);
   wake();
 }
@@ -545,7 +545,7 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
 void KernelRunner::issue_queue_op(Submitted& s) {
   if (s.desc && s.type == CommandType::send)
     s.call.value = std::make_shared<const RangeValue>(system_.image(), s.desc->operands.front().ref);
-  if (pe_.observer) pe_.observer->command_submitted(pe_, s, s.issue_ns);
+  if (PeObserver* o = watcher()) o->command_submitted(pe_, s, s.issue_ns);
   cpu_.submit_to_queues(s.item);
 }
 
@@ -581,7 +581,7 @@ bool KernelRunner::awaits(Ticket t) {
 void KernelRunner::wait_for_slot(Ticket t) {
   if (!open(t)) return;
   if (awaits_slot(t)) sc_core::wait(thread_->resume);
-  if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
+  if (PeObserver* o = watcher()) o->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
 }
 
 /// The message of a copy_to_dst is here: its store begins with what the scheduler costs.
@@ -594,7 +594,7 @@ void KernelRunner::store_received(Submitted& s) {
     s.op->store->submit_ns = store.issue_ns;
   }
   take_effect(store);
-  if (pe_.observer) pe_.observer->command_submitted(pe_, store, store.issue_ns);
+  if (PeObserver* o = watcher()) o->command_submitted(pe_, store, store.issue_ns);
   cpu_.submit(store.item);
 }
 
@@ -619,7 +619,7 @@ std::optional<uint64_t> KernelRunner::awaited_seq() const {
 }
 
 void KernelRunner::tell(KernelActivity activity) const {
-  if (pe_.observer) pe_.observer->kernel_changed(pe_, activity, local_ns_);
+  if (PeObserver* o = watcher()) o->kernel_changed(pe_, activity, local_ns_);
 }
 
 const KernelRunner::Kept* KernelRunner::kept(Ticket t) const {
@@ -674,7 +674,7 @@ void KernelRunner::follow(Ticket t) {
 
 void KernelRunner::wait(Ticket t) {
   if (awaits(t)) sc_core::wait(thread_->resume);
-  if (pe_.observer) pe_.observer->kernel_goes_on(pe_, seq_of(t), false, local_ns_);
+  if (PeObserver* o = watcher()) o->kernel_goes_on(pe_, seq_of(t), false, local_ns_);
   fail_if_faulty(t);
   if (!history_) return;
   history_->waited(pe_.index, seq_of(t));

@@ -163,6 +163,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void end_work();
   std::string behind_last_call() const;
   void stay();
+  /// Observers see kernels. Whatever drives calls reports them by itself.
+  PeObserver* watcher() const { return step_ ? nullptr : pe_.observer; }
   void tell(KernelActivity) const;
   /// The first ticket is 1, the first seq 0.
   static uint64_t seq_of(Ticket t) { return t - 1; }
