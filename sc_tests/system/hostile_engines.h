@@ -12,16 +12,16 @@
 namespace kernbench::testing {
 
 /// AT on both sides. A thread a request, so that they pass each other.
-class Engine : public HostileBlock, private tlm::tlm_mm_interface {
+class HostileEngine : public HostileBlock, private tlm::tlm_mm_interface {
  public:
-  tlm_utils::simple_target_socket<Engine, 512> in{"in"};
-  tlm_utils::simple_initiator_socket<Engine, 256> out{"out"};
-  Engine(sc_core::sc_module_name name, uint32_t seed) : HostileBlock(name, seed) {
-    in.register_nb_transport_fw(this, &Engine::forward);
-    in.register_transport_dbg(this, &Engine::debug);
-    out.register_nb_transport_bw(this, &Engine::backward);
+  tlm_utils::simple_target_socket<HostileEngine, 512> in{"in"};
+  tlm_utils::simple_initiator_socket<HostileEngine, 256> out{"out"};
+  HostileEngine(sc_core::sc_module_name name, uint32_t seed) : HostileBlock(name, seed) {
+    in.register_nb_transport_fw(this, &HostileEngine::forward);
+    in.register_transport_dbg(this, &HostileEngine::debug);
+    out.register_nb_transport_bw(this, &HostileEngine::backward);
   }
-  ~Engine() override {
+  ~HostileEngine() override {
     for (Payload* p : pool_) delete p;
   }
   void bind(ForeignNode& place, const std::string& from, const std::string& to) override {
@@ -206,8 +206,8 @@ class Engine : public HostileBlock, private tlm::tlm_mm_interface {
 };
 
 /// Beats of an odd length, one behind the other.
-class Beats : public Engine {
-  using Engine::Engine;
+class Beats : public HostileEngine {
+  using HostileEngine::HostileEngine;
   void access(Payload& p) override {
     const uint64_t most = 1 + draw(200);
     for (uint64_t at = 0; at < p.get_data_length(); at += most)
@@ -227,8 +227,8 @@ class Beats : public Engine {
 };
 
 /// Each access by two of its own: the even bytes, then the odd ones, by byte enables.
-class Interleaves : public Engine {
-  using Engine::Engine;
+class Interleaves : public HostileEngine {
+  using HostileEngine::HostileEngine;
   void access(Payload& p) override {
     convert(p, 0, p.get_data_length(), 0, {0xff, 0});
     convert(p, 0, p.get_data_length(), 0, {0, 0xff});
@@ -236,8 +236,8 @@ class Interleaves : public Engine {
 };
 
 /// The halves of the scratch ranges swapped, in parts that end at multiples of 64 bytes.
-class Bridge64 : public Engine {
-  using Engine::Engine;
+class Bridge64 : public HostileEngine {
+  using HostileEngine::HostileEngine;
   void access(Payload& p) override {
     for (uint64_t at = 0; at < p.get_data_length();) {
       const uint64_t address = p.get_address() + at;
@@ -267,8 +267,8 @@ class Bridge64 : public Engine {
 };
 
 /// Reads of the scratch ranges are answered from what was written there or read before.
-class Cache : public Engine {
-  using Engine::Engine;
+class Cache : public HostileEngine {
+  using HostileEngine::HostileEngine;
   void access(Payload& p) override {
     const bool own = std::any_of(scratch.begin(), scratch.end(),
                                  [&](const Scratch& s) { return p.get_address() - s.address < s.nbytes; });
@@ -297,8 +297,8 @@ class Cache : public Engine {
 
 /// A write buffer for the scratch ranges: a store is answered at once, and goes on together with those behind it that
 /// continue it, when anything else comes.
-class Combines : public Engine {
-  using Engine::Engine;
+class Combines : public HostileEngine {
+  using HostileEngine::HostileEngine;
   void access(Payload& p) override {
     while (busy_) wait(free_);
     busy_ = true;
@@ -351,8 +351,8 @@ class Combines : public Engine {
 };
 
 /// Every ninth access is none of yours.
-class Firewall : public Engine {
-  using Engine::Engine;
+class Firewall : public HostileEngine {
+  using HostileEngine::HostileEngine;
   bool fails() const override { return true; }
   void access(Payload& p) override {
     if (++count_ % 9 != 0) return convert(p, 0, p.get_data_length());
@@ -366,8 +366,8 @@ class Firewall : public Engine {
 };
 
 /// BEGIN_RESP as the return value of BEGIN_REQ, with a delay.
-class RespondsAtOnce : public Engine {
-  using Engine::Engine;
+class RespondsAtOnce : public HostileEngine {
+  using HostileEngine::HostileEngine;
   std::optional<tlm::tlm_sync_enum> at_once(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
     if (p.get_byte_enable_ptr()) return {};
     const bool all = out->transport_dbg(p) == p.get_data_length();
@@ -379,8 +379,8 @@ class RespondsAtOnce : public Engine {
 };
 
 /// Passes the payload itself on, late in both directions, and out of order.
-class Reorders : public Engine {
-  using Engine::Engine;
+class Reorders : public HostileEngine {
+  using HostileEngine::HostileEngine;
   bool loses_extensions() const override { return false; }
   void access(Payload& p) override {
     pause(80);
@@ -405,7 +405,7 @@ inline const std::vector<HostileKind>& all_hostile_kinds() {
   static const std::vector<HostileKind> kinds = [] {
     std::vector<HostileKind> all = hostile_kinds();
     const std::vector<HostileKind> more = {
-        {"own_payloads", make_hostile<Engine>},
+        {"own_payloads", make_hostile<HostileEngine>},
         {"beats", make_hostile<Beats>},
         {"interleaves", make_hostile<Interleaves>},
         {"bridge64", make_hostile<Bridge64>},
