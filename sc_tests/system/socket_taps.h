@@ -12,17 +12,17 @@ namespace kernbench::testing {
 
 /// Of one port, what it calls.
 template <class Types, class Interface>
-class Tap;
+class SocketTap;
 
 template <class Types>
-class Tap<Types, tlm::tlm_fw_transport_if<Types>> : public tlm::tlm_fw_transport_if<Types>,
+class SocketTap<Types, tlm::tlm_fw_transport_if<Types>> : public tlm::tlm_fw_transport_if<Types>,
                                                     public Between<tlm::tlm_fw_transport_if<Types>> {
   using Payload = typename Types::tlm_payload_type;
   using Phase = typename Types::tlm_phase_type;
 
  public:
   using Seen = std::function<bool(Payload&, const Phase&)>;  ///< false: the call is lost
-  Tap(tlm::tlm_fw_transport_if<Types>& behind, Seen seen) : behind_(behind), seen_(std::move(seen)) {}
+  SocketTap(tlm::tlm_fw_transport_if<Types>& behind, Seen seen) : behind_(behind), seen_(std::move(seen)) {}
   tlm::tlm_fw_transport_if<Types>* behind() const override { return &behind_; }
   tlm::tlm_sync_enum nb_transport_fw(Payload& p, Phase& phase, sc_core::sc_time& delay) override {
     return seen_(p, phase) ? behind_.nb_transport_fw(p, phase, delay) : tlm::TLM_ACCEPTED;
@@ -37,14 +37,14 @@ class Tap<Types, tlm::tlm_fw_transport_if<Types>> : public tlm::tlm_fw_transport
 };
 
 template <class Types>
-class Tap<Types, tlm::tlm_bw_transport_if<Types>> : public tlm::tlm_bw_transport_if<Types>,
+class SocketTap<Types, tlm::tlm_bw_transport_if<Types>> : public tlm::tlm_bw_transport_if<Types>,
                                                     public Between<tlm::tlm_bw_transport_if<Types>> {
   using Payload = typename Types::tlm_payload_type;
   using Phase = typename Types::tlm_phase_type;
 
  public:
   using Seen = std::function<bool(Payload&, const Phase&)>;  ///< false: the call is lost
-  Tap(tlm::tlm_bw_transport_if<Types>& behind, Seen seen) : behind_(behind), seen_(std::move(seen)) {}
+  SocketTap(tlm::tlm_bw_transport_if<Types>& behind, Seen seen) : behind_(behind), seen_(std::move(seen)) {}
   tlm::tlm_bw_transport_if<Types>* behind() const override { return &behind_; }
   tlm::tlm_sync_enum nb_transport_bw(Payload& p, Phase& phase, sc_core::sc_time& delay) override {
     return seen_(p, phase) ? behind_.nb_transport_bw(p, phase, delay) : tlm::TLM_ACCEPTED;
@@ -90,12 +90,12 @@ class SocketTaps : public sc_core::sc_module {
 
  private:
   template <class Interface>
-  using Taps = std::vector<std::unique_ptr<Tap<Types, Interface>>>;
+  using Taps = std::vector<std::unique_ptr<SocketTap<Types, Interface>>>;
 
   template <class Interface>
   void put(Port& port, Interface* peer, Taps<Interface>& taps, void (Port::*bind)(Interface*)) {
     if (!peer) return;
-    taps.push_back(std::make_unique<Tap<Types, Interface>>(
+    taps.push_back(std::make_unique<SocketTap<Types, Interface>>(
         *peer, [this, &port](Payload& p, const Phase& phase) { return seen_(port, p, phase); }));
     (port.*bind)(taps.back().get());
   }
