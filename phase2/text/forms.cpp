@@ -190,9 +190,7 @@ void TextFields::write_below(std::ostream& out) const {
 }
 
 RowWriter::RowWriter(std::ostream& out, std::unique_ptr<RowFields> rows, std::string_view head)
-    : out_(out), rows_(std::move(rows)) {
-  if (!rows_) out_ << head;
-}
+    : out_(out), rows_(std::move(rows)), head_(rows_ ? "" : head) {}
 
 void RowWriter::add_json(const std::string& row) {
   out_ << (first_ ? "\n " : ",\n ") << row;
@@ -200,6 +198,7 @@ void RowWriter::add_json(const std::string& row) {
 }
 
 void RowWriter::end(std::string_view tail) {
+  begin();
   out_ << (rows_ ? rows_->text() : "\n" + std::string(tail)) << std::flush;
 }
 

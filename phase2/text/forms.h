@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/phase2/text/fields.h"
@@ -185,6 +186,7 @@ class RowWriter {
       rows_->row(r);
       rows_->flush();
     } else {
+      begin();
       add_json(to_json(r));
     }
     out_.flush();
@@ -197,10 +199,13 @@ class RowWriter {
   void end(std::string_view tail);
 
  private:
+  /// Writes what stands above the rows, as late as possible: input may still turn out to be bad.
+  void begin() { out_ << std::exchange(head_, {}); }
   void add_json(const std::string& row);
 
   std::ostream& out_;
   std::unique_ptr<RowFields> rows_;  // null: JSON
+  std::string head_;
   bool first_ = true;
 };
 

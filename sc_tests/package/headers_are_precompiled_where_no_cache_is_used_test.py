@@ -17,9 +17,8 @@ class Configured(unittest.TestCase):
                                   env={k: v for k, v in os.environ.items() if k != "CMAKE_CXX_COMPILER_LAUNCHER"},
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            made = os.path.join(folder, "CMakeFiles")
-            return {name.removesuffix(".dir") for name in os.listdir(made)
-                    if os.path.exists(os.path.join(made, name, "cmake_pch.hxx"))}
+            return {os.path.basename(where).removesuffix(".dir") for where, _, files in os.walk(folder)
+                    if "cmake_pch.hxx" in files}
 
     def test_without_a_cache(self):
         self.assertEqual(self.precompiled(), {"kernbench_kernel_api", "kernbench_models", "kernbench_platform"})

@@ -29,7 +29,7 @@ def shared(found, isa):
 class InstructionSets(unittest.TestCase):
     def objects(self):
         for isa in SETS:
-            (path,) = glob.glob(f"{BUILD}/CMakeFiles/kernbench_phase2.dir/phase2/eval/arithmetic_{isa}.cpp.*o*")
+            (path,) = glob.glob(f"{BUILD}/phase2/CMakeFiles/kernbench_phase2.dir/eval/arithmetic_{isa}.cpp.*o*")
             yield isa, symbols(path)
 
     def test_define_nothing_that_the_linker_could_merge(self):

@@ -622,7 +622,7 @@ RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::stri
   for (size_t i = 1; i < words.size(); ++i) {
     const bool dashed = words[i].compare(0, 2, "--") == 0;
     const size_t equals = dashed ? words[i].find('=') : std::string::npos;
-    if (!dashed && several) {
+    if (!dashed && several && (!several->has_names() || words[i].find('=') != std::string::npos)) {
       run.add(several->name, words[i]);
       continue;
     }

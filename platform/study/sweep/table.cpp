@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/text.h"
@@ -65,15 +66,20 @@ static void describe(Fields& f, const TableRow& t) {
 }
 
 Table::Table(std::ostream& out, Form form, std::vector<std::string> columns)
-    : columns_(std::move(columns)), rows_(out, rows_in(form, out), "[") {
-  rows_.head(TableRow{{}, columns_});
+    : columns_(std::move(columns)), rows_(out, rows_in(form, out), "[") {}
+
+/// Not before the first row: until then a store may turn out to be damaged.
+void Table::head() {
+  if (!std::exchange(has_head_, true)) rows_.head(TableRow{{}, columns_});
 }
 
 void Table::add(const Row& row) {
+  head();
   rows_.row(TableRow{row, columns_});
 }
 
 void Table::end() {
+  head();
   rows_.end("]\n");
 }
 

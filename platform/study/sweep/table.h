@@ -38,8 +38,10 @@ class Table {
   void end();
 
  private:
+  void head();
   std::vector<std::string> columns_;
   RowWriter rows_;
+  bool has_head_ = false;
 };
 
 }  // namespace kernbench::sweep
