@@ -122,8 +122,8 @@ std::vector<Race> find_races(const CommandHistory&, size_t most = 1000);
 
 /// One paragraph a race, for people. `pes` are the PEs' names; addresses are those of the PE for TCM.
 std::string races_text(const std::vector<Race>&, const std::vector<std::string>& pes);
-/// "races": [{"kind", "space", "tcm_of"?, "addr", "nbytes", "count", "first": {…}, "second": {"op", "access", "pe", "source",
-/// "submit_ns", "done_ns"}}]
+/// "races": [{"kind", "space", "tcm_of"?, "addr", "nbytes", "count", "first": {…}, "second": {"op", "access", "pe",
+/// "source", "submit_ns", "done_ns"}}]
 void describe_races(Fields&, const std::vector<Race>&, const std::vector<std::string>& pes);
 
 }  // namespace kernbench

@@ -9,10 +9,10 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
-#include "kernbench/platform/study/sweep/store.h"
-#include "kernbench/platform/study/sweep/store_diff.h"
 #include "kernbench/platform/study/diff/diff_page.h"
 #include "kernbench/platform/study/diff/run_diff.h"
+#include "kernbench/platform/study/sweep/store.h"
+#include "kernbench/platform/study/sweep/store_diff.h"
 #include "kernbench/platform/topology/build/compiler.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 

@@ -319,8 +319,8 @@ void list_as_json(const std::string& what) {
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
-  CLI::App* cmd =
-      app.add_subcommand("list", "List what there is: kernels, programs, components, topologies, link modes, ops, options");
+  CLI::App* cmd = app.add_subcommand(
+      "list", "List what there is: kernels, programs, components, topologies, link modes, ops, options");
   cmd->add_option("what", *what,
                   "kernels, programs, components, topologies, links, ops, or options of the commands that simulate")
       ->required()

@@ -10,12 +10,12 @@
 #include <systemc>
 
 #include "kernbench/kernel_api/params.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
-#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/elaborate/simulation.h"

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
-#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/insight/scaling.h"

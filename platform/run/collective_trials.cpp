@@ -13,10 +13,10 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/elaborate/machine.h"
-#include "kernbench/platform/run/spec/run_document.h"
-#include "kernbench/platform/run/spec/sha256.h"
 #include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/platform/run/run.h"
+#include "kernbench/platform/run/spec/run_document.h"
+#include "kernbench/platform/run/spec/sha256.h"
 
 namespace kernbench {
 namespace {

@@ -2,8 +2,8 @@
 // tells what came of what nobody gave.
 #pragma once
 
-#include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/run/run.h"
+#include "kernbench/platform/run/spec/run_document.h"
 
 namespace kernbench {
 

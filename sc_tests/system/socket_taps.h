@@ -16,7 +16,7 @@ class SocketTap;
 
 template <class Types>
 class SocketTap<Types, tlm::tlm_fw_transport_if<Types>> : public tlm::tlm_fw_transport_if<Types>,
-                                                    public Between<tlm::tlm_fw_transport_if<Types>> {
+                                                          public Between<tlm::tlm_fw_transport_if<Types>> {
   using Payload = typename Types::tlm_payload_type;
   using Phase = typename Types::tlm_phase_type;
 
@@ -38,7 +38,7 @@ class SocketTap<Types, tlm::tlm_fw_transport_if<Types>> : public tlm::tlm_fw_tra
 
 template <class Types>
 class SocketTap<Types, tlm::tlm_bw_transport_if<Types>> : public tlm::tlm_bw_transport_if<Types>,
-                                                    public Between<tlm::tlm_bw_transport_if<Types>> {
+                                                          public Between<tlm::tlm_bw_transport_if<Types>> {
   using Payload = typename Types::tlm_payload_type;
   using Phase = typename Types::tlm_phase_type;
 

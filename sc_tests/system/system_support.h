@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernbench/platform/platform.h"
-#include "kernbench/platform/work/traffic.h"
 #include "kernbench/platform/topology/build/compiler.h"
+#include "kernbench/platform/work/traffic.h"
 
 namespace kernbench::testing {
 

@@ -1,4 +1,5 @@
-// Options as plans and requests name them: those of the command that a point may be given (platform/run/spec/run_spec.h).
+// Options as plans and requests name them: those of the command that a point may be given
+// (platform/run/spec/run_spec.h).
 #pragma once
 
 #include <string>

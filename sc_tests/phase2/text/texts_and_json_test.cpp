@@ -38,8 +38,7 @@ std::string sample(Layout layout) {
 
 TEST(JsonWriter, LaysOutWhatItIsGiven) {
   EXPECT_EQ(sample(Layout::compact), R"({"a":1,"b":[2.5,"x",{}],"c":[],"d":null,"e":true,"f":{}})");
-  EXPECT_EQ(sample(Layout::spaced),
-            R"({"a": 1, "b": [2.5, "x", {}], "c": [], "d": null, "e": true, "f": {}})");
+  EXPECT_EQ(sample(Layout::spaced), R"({"a": 1, "b": [2.5, "x", {}], "c": [], "d": null, "e": true, "f": {}})");
   EXPECT_EQ(sample(Layout::indented),
             "{\n \"a\": 1,\n \"b\": [\n  2.5,\n  \"x\",\n  {}\n ],\n \"c\": [],\n \"d\": null,\n \"e\": true,\n"
             " \"f\": {}\n}");

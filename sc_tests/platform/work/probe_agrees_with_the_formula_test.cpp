@@ -7,9 +7,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "kernbench/platform/work/probe.h"
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/platform/work/probe.h"
 #include "system_support.h"
 #include "written_out_latency.h"
 

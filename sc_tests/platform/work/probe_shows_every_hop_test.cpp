@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
-#include "kernbench/platform/work/probe.h"
 #include "kernbench/platform/topology/route/path_router.h"
+#include "kernbench/platform/work/probe.h"
 #include "system_support.h"
 
 namespace kernbench::testing::probe_shows_every_hop {

@@ -14,8 +14,8 @@
 #include "kernbench/platform/launch/host_mmu.h"
 #include "kernbench/platform/launch/launch.h"
 #include "kernbench/platform/launch/launch_host.h"
-#include "kernbench/platform/work/pipeline.h"
 #include "kernbench/platform/run/run.h"
+#include "kernbench/platform/work/pipeline.h"
 #include "kernbench/systemc_models/pe/processing_element.h"
 #include "tapped_system.h"
 
