@@ -264,9 +264,15 @@ class StatefulMemory : public MemoryTarget {
  protected:
   /// The law: when the request is served, given the state that those before have left.
   virtual Service serve(State&, const Request&) const = 0;
+  /// Traffic has been served so: for records of its own in the op log.
+  virtual void served(const FabricTransaction&, const Service&) {}
 
  private:
-  Service take(FabricTransaction& x) final { return serve(state_, Request(x)); }
+  Service take(FabricTransaction& x) final {
+    const Service s = serve(state_, Request(x));
+    served(x, s);
+    return s;
+  }
   Service zero_load(const Request& q) const final {
     zero_ = idle_;
     return serve(zero_, q);

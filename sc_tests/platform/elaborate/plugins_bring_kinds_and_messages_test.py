@@ -60,14 +60,12 @@ struct Refreshed {  // of these each is
 struct TalkingHbm : HbmCtrl {
   using HbmCtrl::HbmCtrl;
   static ImplSpec spec() { return spec_of<Parameters>("custom.talking_hbm", "hbm_ctrl", ""); }
-  int served = 0;
-  Service serve(FabricTransaction& x) override {
-    const Service s = HbmCtrl::serve(x);
-    const PageOpened page{served % 2 == 0, x.address, 0.5};
+  int count = 0;
+  void served(const FabricTransaction& x, const Service& s) override {
+    const PageOpened page{count % 2 == 0, x.address, 0.5};
     end_service(page, begin_service(page), x.time_ns, s.finish_ns);
-    const Refreshed refresh{-++served};
+    const Refreshed refresh{-++count};
     end_service(refresh, begin_service(refresh), s.finish_ns, s.finish_ns);
-    return s;
   }
 };
 KERNBENCH_REGISTER_COMPONENT(TalkingHbm)
