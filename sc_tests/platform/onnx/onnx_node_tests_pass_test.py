@@ -15,8 +15,6 @@ class NodeTests(unittest.TestCase):
     def test_suite(self):
         done = subprocess.run([SUITE, "--kernbench", KERNBENCH, "--topology", topology("small.yaml"), "--jobs", "2"],
                               capture_output=True, text=True, check=False)
-        if done.returncode == 77:
-            leave_out("libonnx-testdata is not installed")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         counts = re.search(r"(\d+) passed, (\d+) refused, 0 wrong, 0 crashed, of (\d+)\n$", done.stdout)
         self.assertTrue(counts, done.stdout)
@@ -26,4 +24,7 @@ class NodeTests(unittest.TestCase):
 
 if __name__ == "__main__":
     skip_under_sanitizers("a process for each of 932 tests")
+    # Here and not in the test, where unittest takes the exit of leave_out() for an error.
+    if subprocess.run([SUITE, "--only", "test_abs", "--kernbench", KERNBENCH], capture_output=True, check=False).returncode == 77:
+        leave_out("libonnx-testdata is not installed")
     main()
