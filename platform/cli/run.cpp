@@ -72,6 +72,7 @@ int collectives(const spec::RunSpec& spec) {
 
 RunHooks hooks_with(Progress& progress) {
   RunHooks hooks;
+  hooks.document = false;  // reports have their own
   hooks.tell = [&progress](const std::string& line) {
     progress.clear();
     tell(line);

@@ -35,6 +35,8 @@ struct RunHooks {
   std::function<void(const ReplayProgress&)> on_replay_progress;
   std::function<void(const CollectiveRow&, size_t of)> row;  ///< of `collectives`, as soon as it is there
   std::shared_ptr<OpLogSink> log;                            ///< gets the log's records if the spec asks for no op log
+  /// RunRecord::document, for which traffic and pipeline read their input once more.
+  bool document = true;
   std::string topology_text;  ///< the topology, if it is known already; else the file is read
 };
 

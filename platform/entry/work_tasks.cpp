@@ -35,7 +35,7 @@ class PlayTask : public Task {
       record.write = play(platform);
       if (waveform) waveform->close();
       if (recorder) recorder->close();
-      record.document = spec::json_of(document_of(spec_, platform), false);
+      if (hooks_.document) record.document = spec::json_of(document_of(spec_, platform), false);
       return record;
     } catch (const std::bad_alloc&) {
       if (recorder) recorder->forget();

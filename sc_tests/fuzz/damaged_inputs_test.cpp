@@ -11,6 +11,8 @@
 #include <iterator>
 #include <regex>
 
+#include "kernbench/phase2/op/math_op.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/sc_tests/fuzz/fuzzed_readers.h"
 
 namespace kernbench::fuzz {
@@ -72,13 +74,16 @@ TEST_P(DamagedInputs, AreReadOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs, ::testing::ValuesIn(names()), [](const auto& of) { return of.param; });
 
-/// Of the table in platform/triton/op_table.cpp.
+/// Of the table in platform/triton/op_table.cpp, and of the rows of math ops.
 std::vector<std::string> triton_ops() {
   std::ifstream in(KERNBENCH_CORPUS "/../../../platform/triton/op_table.cpp");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   const std::regex row(R"re(\{"([a-z]+\.[a-z_0-9]+)", T::)re");
   std::vector<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) names.push_back((*at)[1]);
+  for (const MathOp& op : math_ops()) {
+    for (std::string& name : words_between_blanks(op.triton)) names.push_back(std::move(name));
+  }
   return names;
 }
 

@@ -259,7 +259,7 @@ class StatefulMemory : public MemoryTarget {
   template <class Parameters>
   StatefulMemory(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters,
                  State idle = State())
-      : MemoryTarget(name, config, parameters), idle_(std::move(idle)), state_(idle_), zero_(idle_) {}
+      : MemoryTarget(name, config, parameters), idle_(std::move(idle)), state_(idle_) {}
 
  protected:
   /// The law: when the request is served, given the state that those before have left.
@@ -274,12 +274,11 @@ class StatefulMemory : public MemoryTarget {
     return s;
   }
   Service zero_load(const Request& q) const final {
-    zero_ = idle_;
-    return serve(zero_, q);
+    State idle = idle_;
+    return serve(idle, q);
   }
   const State idle_;
   State state_;
-  mutable State zero_;  ///< of the last query
 };
 
 }  // namespace kernbench
