@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <ostream>
 
 #include "kernbench/kernel_api/program_registry.h"
@@ -205,7 +206,6 @@ class RunTask : public Task {
     try {
       if (r.own_program || !r.program.empty()) {
         auto done = std::make_shared<ProgramReport>(run_program(platform, std::move(r)));
-        if (own_) own_->finish(*done);
         return finish(done, done->run, platform, observers, std::move(document));
       }
       auto done = std::make_shared<RunReport>(run_kernel(platform, std::move(r)));
@@ -238,6 +238,9 @@ class RunTask : public Task {
     run.tells_topology = spec_.flag("report-topology");
     RunRecord record;
     explain(run, *whole, platform, observers, spec_, &record.verdict);
+    if constexpr (std::is_same_v<Whole, ProgramReport>) {
+      if (own_) own_->finish(*whole);  // its report has the run's verdict
+    }
     if (observers.trace) observers.trace->host(*whole);
     close_files(run, observers);
     for (const std::string& line : run.prints) tell_(line);
