@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <ostream>
+#include <type_traits>
 
 #include "kernbench/kernel_api/program_registry.h"
 #include "kernbench/phase2/eval/isa_option.h"
