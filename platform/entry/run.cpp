@@ -187,7 +187,7 @@ RunRecord record_of(const ChildPool::Ended& e, double timeout_s) {
   TextInput lines(e.err);
   for (std::string line; std::getline(lines, line);) r.told.push_back(line);
   if (r.write || !r.faults.empty()) return r;
-  // It was ended. A kernel's fault is told by a signal handler, on stderr.
+  // It was ended. A signal handler reports a kernel's fault on stderr.
   const std::string program = kProgram;
   if (r.status == 0) r.status = 1;
   if (r.status == ChildPool::kTookTooLong) {

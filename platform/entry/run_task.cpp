@@ -178,7 +178,7 @@ class RunTask : public Task {
     check_output_files(spec);
   }
 
-  /// A wrong name is told before anything is built.
+  /// A wrong name is reported before anything is built.
   void check() const override {
     if (own_) return;  // it is made for the platform
     if (options_.program.empty()) {

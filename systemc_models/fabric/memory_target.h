@@ -112,7 +112,7 @@ struct Request {
   const uint64_t address, nbytes;
   const Rows& rows;
   const double arrival_ns = 0;
-  const FabricTransaction* const transaction = nullptr;  ///< null: zero load, which no observer is told of
+  const FabricTransaction* const transaction = nullptr;  ///< null: zero load, which observers do not see
 };
 
 /// What a memory counts by itself, from the start of the simulation on.
