@@ -49,27 +49,24 @@ DramBitFields::DramBitFields(const std::string& fields, const DramGeometry& g) {
   left[kPc] = log2_of(g.pseudo_channels);
   left[kByte] = log2_of(g.burst_bytes);
 
+  const std::array<unsigned, kFields> whole = left;
   constexpr unsigned kOpen = ~0u;
-  struct Word {
-    Part part;
-    bool spread;
-  };
-  std::vector<Word> words;
+  std::vector<Part> parts;
   std::array<bool, kFields> open = {}, named = {};
   TextInput in(fields);
   for (std::string word; in >> word;) {
     const std::string quoted = "'" + word + "'";
     std::string_view name(word);
-    Word w{{kRow, kOpen, 0, 0, {}}, false};
+    Part part{kRow, kOpen};
     if (const size_t colon = name.find(':'); colon != name.npos) {
       const std::string_view bits = name.substr(colon + 1);
-      const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), w.part.bits);
-      if (error != std::errc() || end != bits.data() + bits.size() || w.part.bits > 63)
+      const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), part.bits);
+      if (error != std::errc() || end != bits.data() + bits.size() || part.bits > 63)
         fail(quoted, "a number of bits behind ':'");
       name = name.substr(0, colon);
     }
     if (!name.empty() && name.back() == '^') {
-      w.spread = true;
+      part.spread = true;
       name.remove_suffix(1);
     }
     const auto known = std::find(kNames.begin(), kNames.end(), name);
@@ -78,75 +75,67 @@ DramBitFields::DramBitFields(const std::string& fields, const DramGeometry& g) {
       for (const std::string& other : DramMapping::registry().names()) others += ", or " + other;
       fail(quoted, "fields row, stack_id, group, bank, column, channel, pc, byte" + others);
     }
-    w.part.field = static_cast<Field>(known - kNames.begin());
-    const bool edge = w.part.field == kRow || w.part.field == kByte;
-    if (edge && (named[w.part.field] || w.part.bits != kOpen || w.spread))
+    part.field = static_cast<Field>(known - kNames.begin());
+    const bool edge = part.field == kRow || part.field == kByte;
+    if (edge && (named[part.field] || part.bits != kOpen || part.spread))
       fail(quoted, "one plain '" + std::string(name) + "'");
-    if (w.part.bits == kOpen && open[w.part.field]) fail(quoted, "one part of a field without ':BITS'");
-    named[w.part.field] = true;
-    if (w.part.bits == kOpen) {
-      open[w.part.field] = true;
-    } else if (w.part.bits > left[w.part.field]) {
-      fail(quoted, "at most the " + std::to_string(left[w.part.field]) + " bits that are left of the field");
+    if (part.bits == kOpen && open[part.field]) fail(quoted, "one part of a field without ':BITS'");
+    named[part.field] = true;
+    if (part.bits == kOpen) {
+      open[part.field] = true;
+    } else if (part.bits > left[part.field]) {
+      fail(quoted, "at most the " + std::to_string(left[part.field]) + " bits that are left of the field");
     } else {
-      left[w.part.field] -= w.part.bits;
+      left[part.field] -= part.bits;
     }
-    words.push_back(std::move(w));
+    parts.push_back(part);
   }
-  if (words.empty() || words.front().part.field != kRow || words.back().part.field != kByte)
+  if (parts.empty() || parts.front().field != kRow || parts.back().field != kByte)
     fail("'" + fields + "'", "'row' first and 'byte' last");
   for (size_t f = kStackId; f < kByte; ++f) {
     if (left[f] > 0 && !open[f])
       fail("'" + fields + "'", std::to_string(left[f]) + " more bits of '" + std::string(kNames[f]) + "'");
   }
 
-  for (Word& w : words) {
-    if (w.part.bits == kOpen && w.part.field != kRow) w.part.bits = left[w.part.field];
+  for (Part& p : parts) {
+    if (p.bits == kOpen && p.field != kRow) p.bits = left[p.field];
   }
-  unsigned shift = 0, digit = 0;  // of the spread parts side by side
-  std::array<unsigned, kFields> low = {};
-  for (auto w = words.rbegin(); w != words.rend(); ++w) {
-    Part& p = w->part;
-    if (p.field == kRow) break;
-    if (w->spread && (w == words.rbegin() || !(w - 1)->spread)) {
+  unsigned at = 0;
+  for (unsigned f = kStackId; f < kByte; ++f) {
+    slots_[f] = {at, 0};
+    at += whole[f];
+  }
+  unsigned shift = 0, digit = 0;  // digit: bits of the spread parts side by side
+  for (auto p = parts.rbegin(); p->field != kRow; ++p) {
+    if (p->spread && (p == parts.rbegin() || !(p - 1)->spread)) {
       digit = 0;
-      for (auto side = w; side->spread; ++side) digit += side->part.bits;
+      for (auto side = p; side->spread; ++side) digit += side->bits;
     }
-    p.shift = shift;
-    p.low = low[p.field];
-    shift += p.bits;
-    low[p.field] += p.bits;
-    if (p.field == kByte || p.bits == 0) continue;
-    for (unsigned b = 0; w->spread && b < p.bits; ++b) {
-      uint64_t mask = 0;
-      for (unsigned at = p.shift + b; at < 64; at += digit) mask |= uint64_t{1} << at;
-      p.parity.push_back(mask);
+    for (unsigned b = 0; b < p->bits && p->field != kByte; ++b) {
+      Slot& slot = slots_[p->field];
+      slot.mask = 2 * slot.mask + 1;
+      const uint64_t flips = uint64_t{1} << (slot.shift + static_cast<unsigned>(__builtin_popcountll(slot.mask)) - 1);
+      for (unsigned of = shift + b; of < 64; of += p->spread ? digit : 64) of_bit_[of] ^= flips;
+      spread_ = spread_ || p->spread;
     }
-    spread_ = spread_ || w->spread;
-    parts_.push_back(std::move(p));
+    shift += p->bits;
   }
+  for (unsigned b = 0; b < 64; ++b) used_ |= uint64_t{of_bit_[b] != 0} << b;
   row_shift_ = shift;
 }
 
 DramPlace DramBitFields::place_of(uint64_t offset) const {
-  std::array<uint32_t, kFields> value = {};
-  for (const Part& p : parts_) {
-    uint64_t v = 0;
-    if (p.parity.empty()) {
-      v = (offset >> p.shift) & ((uint64_t{1} << p.bits) - 1);
-    } else {
-      for (unsigned b = 0; b < p.bits; ++b) v |= static_cast<uint64_t>(__builtin_parityll(offset & p.parity[b])) << b;
-    }
-    value[p.field] |= static_cast<uint32_t>(v << p.low);
-  }
+  uint64_t v = 0;
+  for (uint64_t bits = offset & used_; bits != 0; bits &= bits - 1)
+    v ^= of_bit_[static_cast<unsigned>(__builtin_ctzll(bits))];
   DramPlace place;
-  place.channel = static_cast<uint16_t>(value[kChannel]);
-  place.pc = static_cast<uint16_t>(value[kPc]);
-  place.stack_id = static_cast<uint16_t>(value[kStackId]);
-  place.group = static_cast<uint16_t>(value[kGroup]);
-  place.bank = static_cast<uint16_t>(value[kBank]);
+  place.channel = static_cast<uint16_t>(field(v, kChannel));
+  place.pc = static_cast<uint16_t>(field(v, kPc));
+  place.stack_id = static_cast<uint16_t>(field(v, kStackId));
+  place.group = static_cast<uint16_t>(field(v, kGroup));
+  place.bank = static_cast<uint16_t>(field(v, kBank));
   place.row = static_cast<uint32_t>(offset >> row_shift_);
-  place.column = value[kColumn];
+  place.column = field(v, kColumn);
   return place;
 }
 

@@ -11,6 +11,7 @@
 // one to one. Plain C++: no SystemC here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -50,11 +51,21 @@ class DramBitFields : public DramMapping {
   enum Field : uint8_t { kRow, kStackId, kGroup, kBank, kColumn, kChannel, kPc, kByte, kFields };
   struct Part {
     Field field;
-    unsigned bits = 0, shift = 0;  ///< in the address
-    unsigned low = 0;              ///< in the field
-    std::vector<uint64_t> parity;  ///< spread: by bit, whose of the address are xor-ed
+    unsigned bits = 0;
+    bool spread = false;
   };
-  std::vector<Part> parts_;  ///< but for row and byte
+  struct Slot {  // of a field in what of_bit_ has
+    unsigned shift = 0;
+    uint64_t mask = 0;
+  };
+  uint32_t field(uint64_t place, Field f) const {
+    return static_cast<uint32_t>((place >> slots_[f].shift) & slots_[f].mask);
+  }
+
+  /// What each bit of an address flips in its place: all fields but row and byte, side by side in their slots.
+  std::array<uint64_t, 64> of_bit_ = {};
+  std::array<Slot, kFields> slots_ = {};
+  uint64_t used_ = 0;  ///< bits that flip any
   unsigned row_shift_ = 0;
   bool spread_ = false;
 };

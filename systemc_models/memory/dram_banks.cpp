@@ -17,6 +17,7 @@ DramBanks::DramBanks(const DramTiming& timing, const DramGeometry& geometry)
       groups_(banks_.size() / geometry.banks),
       stacks_(banks_.size() / banks_of_stack_),
       pcs_(geometry.pseudo_channels) {
+  for (std::vector<Cycle>& column : column_) column.resize(banks_.size());
   for (Stack& s : stacks_) s.last_acts.fill(-Cycle{timing.tFAW});
   for (uint32_t b = 0; b < banks_.size(); ++b) {
     banks_[b].group = b / geometry.banks;
@@ -52,23 +53,29 @@ void DramBanks::act(uint32_t bank, Cycle cycle, uint32_t row) {
   b.open_row = row;
   ++s.open;
   b.act = cycle + timing_.tRC;
-  b.column[0] = cycle + timing_.tRCDRD;
-  b.column[1] = cycle + timing_.tRCDWR;
+  column_[0][bank] = std::max(groups_[b.group].column[0], cycle + timing_.tRCDRD);
+  column_[1][bank] = std::max(groups_[b.group].column[1], cycle + timing_.tRCDWR);
   b.pre = cycle + timing_.tRAS;
   not_before(groups_[b.group].act, cycle + timing_.tRRDL);
   not_before(s.act, cycle + timing_.tRRDS);
   count_act(s, cycle);
 }
 
+void DramBanks::column_of_group(uint32_t group, bool write, Cycle cycle) {
+  not_before(groups_[group].column[write], cycle);
+  for (uint32_t b = group * geometry_.banks; b < (group + 1) * geometry_.banks; ++b)
+    not_before(column_[write][b], cycle);
+}
+
 void DramBanks::column(uint32_t bank, bool write, bool close_row, Cycle cycle) {
   Bank& b = banks_[bank];
-  groups_[b.group].column[write] = cycle + timing_.tCCDL;
+  column_of_group(b.group, write, cycle + timing_.tCCDL);
   const uint32_t first = b.pc * geometry_.stack_ids;
   for (uint32_t s = first; s < first + geometry_.stack_ids; ++s)
     not_before(stacks_[s].column[write], cycle + (s == b.stack ? timing_.tCCDS : timing_.tCCDR));
   if (write) {
     const Cycle data_end = cycle + timing_.tCWL + timing_.tBURST;
-    not_before(groups_[b.group].column[0], data_end + timing_.tWTRL);
+    column_of_group(b.group, false, data_end + timing_.tWTRL);
     pcs_[b.pc].column[0] = data_end + timing_.tWTRS;
     not_before(b.pre, data_end + timing_.tWR);
   } else {

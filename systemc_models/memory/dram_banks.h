@@ -34,9 +34,12 @@ class DramBanks {
     return std::max({b.act, groups_[b.group].act, stacks_[b.stack].act});
   }
   Cycle earliest_column(uint32_t bank, bool write) const {
-    const Bank& b = banks_[bank];
-    return std::max(std::max(b.column[write], groups_[b.group].column[write]),
-                    std::max(stacks_[b.stack].column[write], pcs_[b.pc].column[write]));
+    return std::max(column_[write][bank], column_of_stack(banks_[bank].stack, write));
+  }
+  /// Its two parts: what the bank and its group have, and what all banks of a stack ID share.
+  const Cycle* columns_of_banks(bool write) const { return column_[write].data(); }
+  Cycle column_of_stack(uint32_t stack, bool write) const {
+    return std::max(stacks_[stack].column[write], pcs_[stack / geometry_.stack_ids].column[write]);
   }
   Cycle earliest_pre(uint32_t bank) const { return banks_[bank].pre; }
   /// Of all banks of a stack ID at once; REF: when all are closed.
@@ -57,12 +60,11 @@ class DramBanks {
   struct Bank {
     int64_t open_row = kClosed;
     Cycle act = 0, pre = 0;
-    std::array<Cycle, 2> column = {};  ///< read, write
     uint32_t group = 0, stack = 0, pc = 0;
   };
   struct Group {
     Cycle act = 0;
-    std::array<Cycle, 2> column = {};
+    std::array<Cycle, 2> column = {};  ///< read, write
   };
   struct Stack {  // a stack ID of a pseudo-channel
     Cycle act = 0;
@@ -75,6 +77,7 @@ class DramBanks {
   };
   void close(Bank&, Cycle pre);
   void count_act(Stack&, Cycle);
+  void column_of_group(uint32_t group, bool write, Cycle);
 
   const DramTiming timing_;
   const DramGeometry geometry_;
@@ -83,6 +86,7 @@ class DramBanks {
   std::vector<Group> groups_;
   std::vector<Stack> stacks_;
   std::vector<PseudoChannel> pcs_;
+  std::array<std::vector<Cycle>, 2> column_;  ///< by bank, its group's with it: read whenever a column command is next
 };
 
 }  // namespace kernbench

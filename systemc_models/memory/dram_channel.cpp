@@ -34,6 +34,8 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
     active_[write].resize((banks_.count() + 63) / 64);
   }
   for_column_.resize(active_[0].size());
+  column_age_.resize(banks_.count());
+  column_floor_.resize(stacks_.size());
   forward_free_.resize(config.geometry.pseudo_channels);
   if (refresh_interval_ == kNoCycle) return;
   // One stack ID after the other, so that they are not all away at once.
@@ -54,7 +56,12 @@ void DramChannel::run(Cycle now) {
 }
 
 void DramChannel::step(Cycle now) {
-  if (admit(now) || now >= refresh_due_) plan(now);
+  if (now >= refresh_due_) {
+    admit(now);
+    plan(now);
+  } else if (admit(now)) {
+    plan_arrived(now);
+  }
   const bool row = row_.start == now, column = column_.start == now;
   if (column) issue_column(column_);
   if (row) issue(row_);
@@ -70,10 +77,11 @@ void DramChannel::step(Cycle now) {
 
 /// True: the queues have changed.
 bool DramChannel::admit(Cycle now) {
+  arrived_.clear();
   bool any = false;
   for (const bool write : {true, false}) {  // so that a read finds what was written before it
     const size_t room = write ? config_.queues.writes : config_.queues.reads;
-    std::deque<Waiting>& waiting = waiting_[write];
+    Ring<Waiting>& waiting = waiting_[write];
     while (!waiting.empty() && waiting.front().ready <= now && queued_[write] < room) {
       const Waiting w = waiting.front();
       waiting.pop_front();
@@ -104,6 +112,7 @@ void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
   list.chosen = nullptr;
   active_[write][r.bank / 64] |= uint64_t{1} << r.bank % 64;
   ++queued_[write];
+  arrived_.push_back(&r);
   if (!write) return;
   client_.burst_begins(w.owner, now);
   client_.burst_done(w.owner, w.number, now);
@@ -144,6 +153,11 @@ bool DramChannel::blocked(Cycle from, uint32_t bank) const {
 
 /// What goes onto each bus next if nothing else comes.
 void DramChannel::plan(Cycle from) {
+  choose_direction();
+  plan_in_direction(from);
+}
+
+void DramChannel::plan_in_direction(Cycle from) {
   row_ = column_ = {};
   refresh_due_ = kNoCycle;
   refreshing_ = false;
@@ -155,8 +169,10 @@ void DramChannel::plan(Cycle from) {
       refresh_due_ = std::min(refresh_due_, stacks_[s].refresh_due);
     }
   }
-  choose_direction();
-  plan_banks(from, true, true);
+  for_banks([](size_t) { return ~uint64_t{0}; },
+            [&](uint32_t bank) {
+              if (!refreshing_ || !blocked(from, bank)) plan_bank(from, bank);
+            });
 }
 
 /// The same after commands. Those on one bus change nothing for the other's but at their own bank; the other's next
@@ -164,22 +180,70 @@ void DramChannel::plan(Cycle from) {
 void DramChannel::plan_after(Cycle from, bool row, bool column) {
   const bool drained = draining_;
   choose_direction();
-  if ((row && column) || draining_ != drained || refreshing_ || from >= refresh_due_) return plan(from);
-  (row ? row_ : column_) = {};
-  plan_banks(from, row, column);
+  if (draining_ != drained || refreshing_ || from >= refresh_due_) return plan(from);
+  const uint32_t bank = column_.bank;
+  if (row) row_ = {};
+  if (column) column_ = {};
+  if (column && lists_[draining_][bank].oldest) plan_bank(from, bank);
+  if (row) plan_rows(from);
+  if (column) plan_columns(from);
 }
 
-/// Of the banks whose next command is for the row bus, for the column bus, when they were planned last.
-void DramChannel::plan_banks(Cycle from, bool rows, bool columns) {
-  const std::vector<uint64_t>& active = active_[draining_];
-  for (uint32_t word = 0; word < active.size(); ++word) {
-    const uint64_t of_columns = for_column_[word];
-    const uint64_t these = (rows ? ~of_columns : 0) | (columns ? of_columns : 0);
-    for (uint64_t bits = active[word] & these; bits != 0; bits &= bits - 1) {
-      const uint32_t bank = word * 64 + static_cast<uint32_t>(__builtin_ctzll(bits));
-      if (!refreshing_ || !blocked(from, bank)) plan_bank(from, bank);
-    }
+/// The same where requests have come. Only their own banks may have another next command: what was found for the
+/// others when they were planned last holds.
+void DramChannel::plan_arrived(Cycle from) {
+  const bool drained = draining_;
+  choose_direction();
+  if (draining_ != drained || refreshing_) return plan_in_direction(from);
+  bool row = false, column = false;  // whose next command was of one of these banks
+  for (const DramRequest* r : arrived_) {
+    row = row || (row_.request && row_.bank == r->bank);
+    column = column || (column_.request && column_.bank == r->bank);
   }
+  if (row) row_ = {};
+  if (column) column_ = {};
+  for (const DramRequest* r : arrived_) {
+    if (r->write == draining_ && !lists_[draining_][r->bank].chosen) plan_bank(from, r->bank);
+  }
+  if (row) plan_rows(from);
+  if (column) plan_columns(from);
+}
+
+/// Those that have requests in the direction that is served, and of these the ones that `these` has, by word.
+template <class These, class Do>
+void DramChannel::for_banks(const These& these, const Do& work) const {
+  const std::vector<uint64_t>& active = active_[draining_];
+  for (size_t word = 0; word < active.size(); ++word) {
+    for (uint64_t bits = active[word] & these(word); bits != 0; bits &= bits - 1)
+      work(static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(__builtin_ctzll(bits)));
+  }
+}
+
+/// Of the banks whose next command is for the row bus, when they were planned last.
+void DramChannel::plan_rows(Cycle from) {
+  for_banks([&](size_t word) { return ~for_column_[word]; }, [&](uint32_t bank) { plan_bank(from, bank); });
+}
+
+/// Of those whose next is for the column bus. All share what is the earliest for their stack ID and the bus, so that
+/// each is a comparison of two numbers.
+void DramChannel::plan_columns(Cycle from) {
+  from = std::max(from, column_free_);
+  for (uint32_t s = 0; s < stacks_.size(); ++s) column_floor_[s] = std::max(from, banks_.column_of_stack(s, draining_));
+  const auto of_stack = static_cast<uint32_t>(__builtin_ctz(banks_.banks_of_stack()));
+  const Cycle* const of_bank = banks_.columns_of_banks(draining_);
+  Cycle start = column_.start;
+  uint64_t age = column_.age;
+  uint32_t best = column_.bank;
+  for_banks([&](size_t word) { return for_column_[word]; },
+            [&](uint32_t bank) {
+              const Cycle at = std::max(column_floor_[bank >> of_stack], of_bank[bank]);
+              if (at > start || (at == start && column_age_[bank] > age)) return;
+              start = at;
+              age = column_age_[bank];
+              best = bank;
+            });
+  if (start < kNoCycle)
+    column_ = {start, age, draining_ ? DramOp::WR : DramOp::RD, best, 0, lists_[draining_][best].chosen};
 }
 
 void DramChannel::plan_refresh(Cycle from, uint32_t stack) {
@@ -212,6 +276,7 @@ void DramChannel::plan_bank(Cycle from, uint32_t bank) {
   const uint64_t bit = uint64_t{1} << bank % 64;
   if (open == r.place.row) {
     for_column |= bit;
+    column_age_[bank] = r.age;
     const Cycle start = std::max({from, column_free_, banks_.earliest_column(bank, draining_)});
     return column_.consider(start, r, draining_ ? DramOp::WR : DramOp::RD);
   }

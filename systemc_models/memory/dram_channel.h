@@ -4,10 +4,10 @@
 // not model: power-down, ECC, refresh commands that are postponed or pulled in. Plain C++: no SystemC here.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
+#include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/memory/dram_policies.h"
 
 namespace kernbench {
@@ -114,8 +114,13 @@ class DramChannel {
   void choose_direction();
   DramRequest* choose(const List&, Cycle from, int64_t open_row) const;
   void plan(Cycle from);
+  void plan_in_direction(Cycle from);
   void plan_after(Cycle from, bool row, bool column);
-  void plan_banks(Cycle from, bool rows, bool columns);
+  void plan_rows(Cycle from);
+  void plan_columns(Cycle from);
+  template <class These, class Do>
+  void for_banks(const These&, const Do&) const;
+  void plan_arrived(Cycle from);
   void plan_refresh(Cycle from, uint32_t stack);
   void plan_bank(Cycle from, uint32_t bank);
   bool blocked(Cycle from, uint32_t bank) const;
@@ -133,13 +138,16 @@ class DramChannel {
   Client& client_;
   DramCommandObserver* observer_ = nullptr;
   DramBanks banks_;
-  std::deque<Waiting> waiting_[2];  ///< reads, writes
+  Ring<Waiting> waiting_[2];  ///< reads, writes
   size_t queued_[2] = {};
+  std::vector<const DramRequest*> arrived_;  ///< into the queues, at this cycle
   std::vector<DramRequest> requests_;
   std::vector<DramRequest*> idle_requests_;
   std::vector<List> lists_[2];        ///< by bank
   std::vector<uint64_t> active_[2];   ///< a bit for each bank that has requests
   std::vector<uint64_t> for_column_;  ///< of those planned: whose next command is for the column bus
+  std::vector<Cycle> column_floor_;   ///< by stack ID, while the column bus is planned
+  std::vector<uint64_t> column_age_;  ///< of such a bank: its request's
   std::vector<Stack> stacks_;
   const Cycle refresh_interval_;
   Cycle refresh_due_ = kNoCycle;     ///< the next one that does not block banks yet
