@@ -23,6 +23,8 @@ def loaded():
     return module
 
 
+@unittest.skipUnless(os.path.exists(os.path.join(os.path.dirname(cli_support.KERNBENCH), "kernbench-web")),
+                     "kernbench-web, whose options are in the reference, is not built")
 class Reference(cli_support.Cli):
     @classmethod
     def setUpClass(cls):
