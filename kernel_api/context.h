@@ -195,7 +195,8 @@ class Context {
   // ---- Matrix: pe_gemm ------------------------------------------------------------------------------------------
   /// A[m, k] · B[k, n], accumulated in f32, or in i32 where both are integers; the result has that type unless `out`
   /// says another. Transposed views cost no copy. A and B have one element type, or one of them is an 8-bit or packed
-  /// type (weights); of packed types (i4, e2m1) the dimension along which rows are dense counts pairs. Not of u32 and i64.
+  /// type (weights); of packed types (i4, e2m1) the dimension along which rows are dense counts pairs. Not of u32 and
+  /// i64.
   Tensor dot(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
   Tensor dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
   /// acc + A · B; acc is [m, n] of the type that is accumulated in.
