@@ -95,7 +95,7 @@ class Context {
   /// Pointer to its first byte, for loads, stores and composites; all PEs of the cube share it, and who uses which part
   /// is the kernel's to say. KernelFault where the cube has none.
   Ptr sram(DType dtype = DType::f32, KERNBENCH_TL_HERE) const;
-  /// Its size; 0 where the cube has none.
+  /// Its size without the rings of queues at its end; 0 where the cube has none.
   uint64_t sram_bytes() const;
 
   // ---- Memory: pe_dma -------------------------------------------------------------------------------------------
@@ -189,14 +189,16 @@ class Context {
   /// A red xchg that releases.
   Event signal(Ptr flag, int64_t value, KERNBENCH_TL_HERE);
   /// Polls by loads, pe_cpu's poll_ns after one has not found it, until the flag compares so with the value; the kernel
-  /// is then behind all that released before on it. KernelFault where nobody can change it any more.
+  /// is then behind all that released before on it. KernelFault if no pending operation can change the flag.
   void wait_until(Ptr flag, Cmp cmp, int64_t value, KERNBENCH_TL_HERE);
 
   // ---- Matrix: pe_gemm ------------------------------------------------------------------------------------------
   /// A[m, k] · B[k, n], accumulated in f32, or in i32 where both are integers; the result has that type unless `out`
   /// says another. Transposed views cost no copy. A and B have one element type, or one of them is an 8-bit or packed
-  /// type (weights); of packed types (i4, e2m1) the dimension along which rows are dense counts pairs.
+  /// type (weights); of packed types (i4, e2m1) the dimension along which rows are dense counts pairs. Not of u32 and
+  /// i64.
   Tensor dot(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
+  Tensor dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
   /// acc + A · B; acc is [m, n] of the type that is accumulated in.
   Tensor dot(const Tensor& a, const Tensor& b, const Tensor& acc, std::optional<DType> out = std::nullopt,
              KERNBENCH_TL_HERE);
@@ -211,7 +213,6 @@ class Context {
   /// `scale`: a number, or a tensor of x's rank of which each element stands for equally many along the last axis:
   /// floats, or u8 for e8m0. One MATH command.
   Tensor dequantize(const Tensor& x, const Arg& scale, DType to, KERNBENCH_TL_HERE);
-  Tensor dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
 
   // ---- Composites: pe_scheduler ---------------------------------------------------------------------------------
   /// Submits and returns at once. The handle is the result in TCM, or stands for the block in memory (to wait for).
@@ -220,7 +221,7 @@ class Context {
   // ---- Messages: pe_ipcq (collectives contract §10, §11) ----------------------------------------------------------
   // Ports are those of KernelSpec::queues. Faults, each with the kernel's line, the PE and the port: no such port; a
   // message of another byte count, shape or dtype than is expected; a value that is not contiguous or not in TCM; a
-  // recv_any of a port with a receive outstanding; at the PE's end a message that nobody has received.
+  // recv_any of a port with a receive outstanding; at the PE's end a message that was not received.
 
   /// The names of this PE's ports, in declared order.
   std::vector<std::string> ports() const;
@@ -251,6 +252,7 @@ class Context {
   Event copy_to_dst_async(const std::string& port, const Block& to, KERNBENCH_TL_HERE);
 
   // ---- Waiting --------------------------------------------------------------------------------------------------
+  /// Blocks until their commands are done; costs nothing. Of several: until all are.
   void wait(const Tensor& t);
   void wait(const Event& e);
   template <class First, class Second, class... Rest>
@@ -273,7 +275,7 @@ class Context {
   Loaded materialize(const Tensor& t, KERNBENCH_TL_HERE);
   /// This context with every call asynchronous: `auto e = tl.async().exp(x); …; tl.wait(e);`
   Context async() const;
-  /// Called by who runs the kernel, after its return: waits for what is in flight and checks loads nobody waited for.
+  /// Called by who runs the kernel, after its return: waits for what is in flight and checks loads without a wait.
   void finish();
 
   // ---- Scalar work: pe_cpu --------------------------------------------------------------------------------------
@@ -350,6 +352,7 @@ class Context {
   std::array<Tensor, N> reduce(const Tensor (&x)[N], int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
     return combined_tuple("reduce", x, axis, combine, keepdims, {file, line});
   }
+  /// Of floats, along one axis: one command.
   Tensor softmax(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
 
   /// Scans along an axis, `reverse` from its end: element i is what elements up to i make. Types as those of sum.
@@ -394,7 +397,7 @@ class Context {
   }
 
   // Philox 4x32 as Triton 3 draws it, bit for bit: one number an offset (integers of any type; of i64 all 64 bits
-  // count).
+  // count). The seed lies within ±2^53.
   /// u32; randint4x: the generator's four words, a command each.
   Tensor randint(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
   std::array<Tensor, 4> randint4x(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
@@ -420,6 +423,7 @@ class Context {
   /// A fault that says so unless all elements of the condition are other than 0; of a pending one in Phase 2.
   void device_assert(const Tensor& condition, const std::string& text = "does not hold", KERNBENCH_TL_HERE);
 
+  /// All elements are the value, or 0.
   Tensor full(const Dims& shape, double value, DType dtype, KERNBENCH_TL_HERE);
   Tensor zeros(const Dims& shape, DType dtype, KERNBENCH_TL_HERE) {
     return full(shape, 0, dtype, file, line);

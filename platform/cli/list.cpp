@@ -13,6 +13,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/entry/topology_places.h"
+#include "kernbench/platform/models/families.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench::cli {
@@ -144,10 +145,109 @@ const char* type_of(const ParamSpec& p) {
   return "";
 }
 
+/// A tensor's dimensions and type by the names of parameters, from what its spec gives as each of them changes.
+struct Form {
+  std::vector<std::string> shape;
+  std::string dtype;
+};
+
+/// Its shape in a launch of so many PEs of one cube.
+Dims shape_in(const TensorSpec& t, Params p, int64_t pes) {
+  auto launch = std::make_shared<LaunchShape>();
+  launch->pes_of_cube = pes;
+  for (int64_t i = 0; i < pes; ++i) launch->pes.push_back({i, 0, 0, i, 0, 0, fmt::format("sip0.cube0.pe{}", i)});
+  p.set_launch(std::move(launch));
+  return t.shape(p);
+}
+
+/// A product of sizes if the dimension doubles with each of its factors and halves with its divisor; else f(sizes).
+std::string dimension(const std::vector<std::pair<std::string, int64_t>>& sizes, const std::vector<Dims>& doubled,
+                      const Dims& base, int i) {
+  std::vector<std::string> names, factors;
+  std::string divisor;
+  double value = static_cast<double>(base[i]);  // without the sizes
+  size_t known = 0;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const auto& [name, size] = sizes[k];
+    const bool same_rank = doubled[k].rank() == base.rank();
+    if (same_rank && doubled[k][i] == base[i]) continue;
+    names.push_back(name);
+    const bool factor = same_rank && doubled[k][i] == 2 * base[i];
+    if (!factor && !(same_rank && 2 * doubled[k][i] == base[i])) continue;
+    ++known;
+    value = factor ? value / static_cast<double>(size) : value * static_cast<double>(size);
+    if (factor) factors.push_back(name);
+    if (!factor) divisor += "/" + name;
+  }
+  if (known < names.size()) return fmt::format("f({})", joined(names));
+  if (base[i] == 0) return "0";
+  const auto times = std::llround(value), parts = std::llround(1 / value);
+  if (times > 1 || factors.empty()) factors.insert(factors.begin(), std::to_string(times));
+  return joined(factors, "*") + (times < 1 || parts > 1 ? fmt::format("/{}", parts) : "") + divisor;
+}
+
+Form form_of(const TensorSpec& t, const std::vector<ParamSpec>& specs) try {
+  constexpr int64_t kPes = 4;
+  Form form;
+  const Params params = parse_params("", specs, {});
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  std::vector<std::string> types;
+  std::vector<Dims> doubled;
+  bool own = false;  // the type is what the last of `types` says
+  const DType type = t.dtype(params);
+  const Dims base = shape_in(t, params, kPes);
+  for (const ParamSpec& p : specs) {
+    Params other = params;
+    if (p.type == ParamType::integer && params.integer(p.name) > 0) {
+      sizes.emplace_back(p.name, params.integer(p.name));
+      other.set(p.name, 2 * sizes.back().second);
+      try {
+        doubled.push_back(shape_in(t, other, kPes));
+      } catch (const std::exception&) {  // not legal beside the others' defaults
+        sizes.pop_back();
+      }
+    }
+    if (p.type != ParamType::dtype && p.type != ParamType::choice) continue;
+    bool changes = false, same = true;
+    for (const std::string& choice : p.choices) {
+      const std::optional<DType> named = parse_dtype(choice);
+      other.set(p.name, p.type == ParamType::dtype ? ParamValue(*named) : ParamValue(choice));
+      changes = changes || t.dtype(other) != type;
+      same = same && named && t.dtype(other) == *named;
+    }
+    if (!changes) continue;
+    types.push_back(p.name);
+    own = same;
+  }
+  sizes.emplace_back("PEs", kPes);
+  doubled.push_back(shape_in(t, params, 2 * kPes));
+  for (int i = 0; i < base.rank(); ++i) form.shape.push_back(dimension(sizes, doubled, base, i));
+  form.dtype = types.empty() ? std::string(name_of(type)) : joined(types);
+  if (types.size() > 1 || (types.size() == 1 && !own)) form.dtype = fmt::format("f({})", form.dtype);
+  return form;
+} catch (const std::exception&) {  // the defaults do not fit such a launch
+  return {{"?"}, "?"};
+}
+
 /// Which launches lack a tensor.
 std::string presence(const TensorSpec& t) {
   if (!t.unless.empty()) return "; not where there is " + t.unless;
   return t.optional ? "; optional" : "";
+}
+
+std::string placed(const TensorSpec& t) {
+  if (t.shards) return "as the launch says";
+  if (t.policy) return fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe));
+  return std::string(name_of(t.placement));
+}
+std::string placed(const ProgramTensor& t) {
+  return t.layout.to_string();
+}
+
+/// "x  [rows, cols] dtype".
+std::string text_of(const TensorSpec& t, const std::vector<ParamSpec>& params) {
+  const Form form = form_of(t, params);
+  return fmt::format("{}  [{}] {}", t.name, joined(form.shape), form.dtype);
 }
 
 /// Of kernels or of programs: what a form for them needs.
@@ -159,7 +259,9 @@ void list_runnable_as_json(const Specs& specs) {
   for (const auto* spec : specs) {
     w.open('{').field("name", spec->name).field("help", spec->help).key("tensors").open('[');
     for (const auto& t : spec->tensors) {
-      w.open('{').field("name", t.name).field("role", role_of(t));
+      const Form form = form_of(t, spec->params);
+      w.open('{').field("name", t.name).field("role", role_of(t)).field("shape", form.shape).field("dtype", form.dtype);
+      w.field("placed", placed(t));
       if (t.optional) w.field("optional", true);
       if (!t.unless.empty()) w.field("unless", t.unless);
       w.close('}');
@@ -190,11 +292,7 @@ void list_kernels(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, k->name, &Plugin::kernels);
     print_to(std::cout, "{}{}: {}\n", k->name, from.empty() ? "" : "  (" + from.substr(2) + ")", k->help);
     for (const TensorSpec& t : k->tensors) {
-      const std::string placed = t.shards ? "as the launch says"
-                                 : t.policy
-                                     ? fmt::format("cube {}, pe {}", name_of(t.policy->cube), name_of(t.policy->pe))
-                                     : std::string(name_of(t.placement));
-      print_to(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), t.name, placed, presence(t));
+      print_to(std::cout, "    {:3}  {}  (placed: {}{})\n", role_of(t), text_of(t, k->params), placed(t), presence(t));
     }
     if (k->queues) print_to(std::cout, "    wiring  {}\n", k->wiring.empty() ? "its own" : k->wiring);
     list_params(k->params);
@@ -206,7 +304,7 @@ void list_programs(const std::vector<Plugin>& plugins) {
     const std::string from = origin(plugins, p->name, &Plugin::programs);
     print_to(std::cout, "{}{}: {}\n", p->name, from.empty() ? "" : "  (" + from.substr(2) + ")", p->help);
     for (const ProgramTensor& t : p->tensors) {
-      print_to(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), t.name, t.layout.to_string(), presence(t));
+      print_to(std::cout, "    {:3}  {}  ({}{})\n", role_of(t), text_of(t, p->params), placed(t), presence(t));
     }
     list_params(p->params);
   }
@@ -218,6 +316,36 @@ std::vector<std::string> topologies() {
   for (const auto& [name, path] : known_topologies()) paths.push_back(path);
   if (paths.empty()) throw InputError("no folder topologies here or beside the program");
   return paths;
+}
+
+void list_families() {
+  print_to(std::cout, "all: required {}; optional {}\n", joined(models::common_required()),
+           joined(models::common_optional()));
+  for (const models::Family& f : models::families()) {
+    print_to(std::cout, "{}: {}\n", f.name, f.help);
+    if (!f.required.empty()) print_to(std::cout, "    required  {}\n", joined(f.required));
+    if (!f.optional.empty()) print_to(std::cout, "    optional  {}\n", joined(f.optional));
+  }
+}
+
+void list_families_as_json() {
+  std::string text;
+  JsonWriter w(text, JsonWriter::Layout::indented, JsonWriter::Reals::decimal);
+  w.open('{').field("required", models::common_required()).field("optional", models::common_optional());
+  w.key("families").open('[');
+  for (const models::Family& f : models::families()) {
+    w.open('{').field("name", f.name).field("help", f.help).field("required", f.required).field("optional", f.optional);
+    w.key("fields").open('{').field("eps", f.words.eps).field("rope_theta", f.words.rope_theta);
+    if (!f.words.rotary.empty()) w.field("rotary", f.words.rotary);
+    w.close('}').key("defaults").open('{').field("rope_theta", f.defaults.rope_theta).field("eps", f.defaults.eps);
+    w.field("positions", f.defaults.positions).field("activation", f.defaults.activation);
+    if (f.defaults.kv_heads) w.field("kv_heads", f.defaults.kv_heads);
+    if (f.defaults.head_dim) w.field("head_dim", f.defaults.head_dim);
+    if (!f.words.rotary.empty()) w.field("rotary", f.defaults.rotary);
+    w.close('}').close('}');
+  }
+  w.close(']').close('}');
+  std::cout << text << "\n";
 }
 
 void list_links() {
@@ -307,6 +435,7 @@ void list_as_json(const std::string& what) {
   if (what == "links") list_links_as_json();
   if (what == "ops") list_ops_as_json();
   if (what == "options") list_options_as_json();
+  if (what == "families") list_families_as_json();
   if (what == "topologies") {
     std::string text;
     JsonWriter(text, JsonWriter::Layout::indented).value(topologies());
@@ -320,11 +449,15 @@ Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
   CLI::App* cmd = app.add_subcommand(
-      "list", "List what there is: kernels, programs, components, topologies, link modes, ops, options");
-  cmd->add_option("what", *what,
-                  "kernels, programs, components, topologies, links, ops, or options of the commands that simulate")
+      "list",
+      "List what there is: kernels, programs, components, topologies, link modes, ops, options, model families");
+  cmd->add_option(
+         "what", *what,
+         "kernels, programs, components, topologies, links, ops, families of models, or options of the commands "
+         "that simulate")
       ->required()
-      ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "ops", "options"}));
+      ->check(
+          CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "ops", "options", "families"}));
   plugin_options->add_to(*cmd);
   add_format(*cmd, *format, {"text", "json"});
   return {cmd, [what, format, plugin_options] {
@@ -342,6 +475,7 @@ Command add_list(CLI::App& app) {
             if (*what == "links") list_links();
             if (*what == "ops") list_ops();
             if (*what == "options") list_options();
+            if (*what == "families") list_families();
             return 0;
           }};
 }

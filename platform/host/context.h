@@ -109,6 +109,7 @@ class Context {
   // ---- Tensors
   /// Whether the run has this tensor, which the program's spec calls optional.
   bool has(const std::string& name) const;
+  /// Of the program's spec. Role in_out is both: it holds its value at the start and is read back at the end.
   Tensor input(const std::string& name, KERNBENCH_TL_HERE) const;
   Tensor output(const std::string& name, KERNBENCH_TL_HERE) const;
   /// A new one; its bytes are unwritten.

@@ -1,4 +1,4 @@
-"""A reader of FTR files of its own, from the format's description (docs/recording.md): it takes what that allows, and
+"""A reader of FTR files of its own, from the format's description (platform/observe/README.md): it takes what that allows, and
 nothing else. CBOR itself is read by cbor2."""
 import collections
 import io

@@ -11,7 +11,7 @@ namespace kernbench {
 /// A class of what takes time. docs/insight.md says of each what counts as it.
 enum class Resource : uint8_t {
   launch,     ///< overheads of pcie_ep, io_cpu and m_cpu, which launches and the host's transfers pass
-  host,       ///< what the host itself takes: delays of programs, what nobody explains before a launch
+  host,       ///< what the host itself takes: delays of programs, and unexplained time before a launch
   pe_cpu,     ///< the cost of a command in the kernel
   kernel,     ///< scalar work of a kernel
   scheduler,  ///< overhead of pe_scheduler

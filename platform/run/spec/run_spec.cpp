@@ -339,7 +339,8 @@ Table model_table(const Table& run) {
               .often(Often::each),
           number("tp", "SIPs that share out every layer", 1024).initially("1"),
           number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),
-          number("ep", "groups of --tp SIPs, to which the experts of every layer are dealt out", 1024).initially("1"),
+          number("ep", "expert-parallel groups: each is --tp SIPs with its own experts of every layer", 1024)
+              .initially("1"),
           Entry("routing", "",
                 "which experts rows go to: given (drawn evenly by --seed, or --tensor layers.L.choice=FILE.npy), or "
                 "top_k, "

@@ -1,4 +1,4 @@
-// docs/phase2.md, "Values", row by row: every op on every type, at every code of the short types and the edges of f32
+// docs/reference/ops.md, "Edges", row by row: every op on every type, at every code of the short types and the edges of f32
 // and i32, on every instruction-set path, against plain arithmetic by the definitions of the types (plain_values.h).
 #include <gtest/gtest.h>
 

@@ -155,7 +155,7 @@ class Programs(Cli):
         out = self.succeeds("list", "programs")
         for program, _ in SMALL:
             self.assertIn(f"{program}: ", out)
-        self.assertIn("w1  (rank shard(1), cube replicate, pe replicate)", out)
+        self.assertIn("w1  [dim, hidden] dtype  (rank shard(1), cube replicate, pe replicate)", out)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ class OptionalTensors(cli_support.FolderCli):
                      lines=1)
 
     def test_list_names_it(self):
-        self.assertRegex(self.succeeds("list", "kernels"), r"bias  \(placed: replicate; optional\)")
+        self.assertRegex(self.succeeds("list", "kernels"), r"bias  \[n\] dtype  \(placed: replicate; optional\)")
 
 
 if __name__ == "__main__":
