@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <ostream>
 
 #include "kernbench/phase2/text/text.h"
@@ -24,14 +25,16 @@ const T& value_of(T* v) {
   return *v;
 }
 
-void append_csv(std::string& row, std::string_view text) {
-  if (std::none_of(text.begin(), text.end(), [](char c) { return c == ',' || c == '"' || c == '\n'; })) {
-    row += text;
-    return;
-  }
-  row += '"';
-  for (const char c : text) row.append(c == '"' ? 2 : 1, c);
-  row += '"';
+/// The text as a cell: in quotes where it must be.
+std::string in_csv(std::string_view text) {
+  std::string cell = "\"";
+  for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
+  return cell + '"';
+}
+
+bool needs_quotes(std::string_view text) {
+  const auto has = [&](char c) { return std::memchr(text.data(), c, text.size()) != nullptr; };
+  return !text.empty() && (has(',') || has('"') || has('\n'));
 }
 
 /// Without a sign never "-0.000".
@@ -101,8 +104,19 @@ void JsonFields::item(size_t) {
 
 bool CsvFields::begin(std::string_view name, const Shown&, Kind kind) {
   if (depth_ != 1 || kind >= Kind::whole) return false;
-  if (!headed_) append_csv(head_ += head_.empty() ? "" : ",", name);
+  if (!headed_) (head_ += head_.empty() ? "" : ",") += needs_quotes(name) ? in_csv(name) : name;
   return true;
+}
+
+char* CsvFields::room(size_t bytes) {
+  if (row_.size() - end_ < bytes) row_.resize(2 * (row_.size() + bytes));
+  return row_.data() + end_;
+}
+
+void CsvFields::append(std::string_view text) {
+  char* const to = room(text.size());
+  std::copy(text.begin(), text.end(), to);
+  end_ += text.size();
 }
 
 void CsvFields::scalar(const Scalar& s) {
@@ -112,34 +126,36 @@ void CsvFields::scalar(const Scalar& s) {
         const auto& v = value_of(at);
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, double>) {
-          if (reals_ == Reals::fixed) return append_fixed(row_, v);
-          row_ += reals_ == Reals::shortest ? fmt::format("{}", v) : to_json(v);
+          if (reals_ != Reals::fixed) return append(reals_ == Reals::shortest ? fmt::format("{}", v) : to_json(v));
+          char* const to = room(kLongestFixed);
+          end_ += static_cast<size_t>(write_fixed(to, v) - to);
         } else if constexpr (std::is_same_v<V, bool>) {
-          row_ += v ? "true" : "false";
+          append(v ? "true" : "false");
         } else if constexpr (std::is_integral_v<V>) {
           const fmt::format_int digits(v);
-          row_.append(digits.data(), digits.size());
+          append({digits.data(), digits.size()});
         } else if constexpr (std::is_same_v<V, RawJson>) {
-          row_ += v.text;
+          append(v.text);
         } else if constexpr (std::is_convertible_v<V, std::string_view>) {
-          append_csv(row_, v);
+          needs_quotes(v) ? append(in_csv(v)) : append(v);
         }
       },
       s);
-  row_ += ',';
+  *room(1) = ',';
+  ++end_;
 }
 
 void CsvFields::end_row() {
-  row_.back() = '\n';
-  if (only_head_) row_.clear();
+  row_[end_ - 1] = '\n';
+  if (only_head_) end_ = 0;
   if (!headed_) out_ << head_ << '\n';
   headed_ = true;
-  if (row_.size() > kFlush) flush();
+  if (end_ > kFlush) flush();
 }
 
 void CsvFields::flush() {
-  out_ << row_;
-  row_.clear();
+  out_.write(row_.data(), static_cast<std::streamsize>(end_));
+  end_ = 0;
 }
 
 bool TextFields::begin(std::string_view, const Shown& shown, Kind kind) {

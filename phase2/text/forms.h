@@ -132,10 +132,15 @@ class CsvFields : public RowFields {
   void end_row() override;
 
  private:
+  /// Where the next bytes of the rows go.
+  char* room(size_t bytes);
+  void append(std::string_view text);
+
   std::ostream& out_;
   Reals reals_;
   bool headed_ = false;
-  std::string head_, row_;
+  std::string head_, row_;  // row_: room of which `end_` bytes are written
+  size_t end_ = 0;
 };
 
 /// A table for people: of the fields that have a heading. Columns as TextTable aligns them.

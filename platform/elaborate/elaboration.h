@@ -75,7 +75,6 @@ class Elaboration {
   LinkParameters parameters(uint32_t edge) const;
   LinkTo link_to(int edge) const;
   void note_link(int edge, Link&);
-  void open_ports_to_foreign_nodes();
   void open_port_to(uint32_t foreign, uint32_t neighbour, int there, int back);
   void set_bases();
   Component& block_that(bool (*is)(Component&), const std::string& id, const char* what) const;

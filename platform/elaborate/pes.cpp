@@ -1,9 +1,13 @@
 #include "kernbench/platform/elaborate/pes.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <queue>
 #include <stdexcept>
+#include <utility>
 
 #include "kernbench/platform/elaborate/foreign_node.h"
 #include "kernbench/platform/topology/graph/naming.h"
@@ -108,44 +112,109 @@ void Pes::attach_history(CommandHistory* history) const {
 
 size_t Pes::local_memory(size_t pe) const {
   if (local_memories_.empty()) find_local_memories();
-  if (local_memories_[pe] == graph_.memories.size())
+  if (local_memories_[pe] == kNoMemory)
     throw std::runtime_error(graph_.pes[pe].id + ": no memory of space hbm can be reached");
   return local_memories_[pe];
 }
 
+/// The nearest memories of the PEs that ask, by PE. One search a scope, from its memories against the edges, so that
+/// its cost is the part of the graph that it passes, not that times the PEs.
+void Pes::find_nearest(const std::vector<size_t>& memories, const std::vector<size_t>& pes, Nearest& found) const {
+  if (!graph_.networks.empty()) {  // whose rules decide how far it is
+    for (const size_t pe : pes) found[pe] = nearest_by_rule(pe, memories);
+    return;
+  }
+  if (in_edges_.empty()) {
+    in_edges_.resize(graph_.nodes.size());
+    for (uint32_t e = 0; e < graph_.edges.size(); ++e) in_edges_[graph_.edges[e].to].push_back(e);
+  }
+  struct Label {
+    int64_t nm;
+    bool passes;       ///< paths lead on from there, away from the memories
+    size_t seen_from;  ///< the last memory to which a shortest path from there is known
+  };
+  std::unordered_map<uint32_t, Label> labels;
+  std::unordered_map<uint32_t, size_t> asking;  // PEs, by their DMA
+  using Open = std::pair<int64_t, uint32_t>;
+  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
+  const auto reach = [&](uint32_t node, int64_t nm, bool passes) {
+    const auto [l, fresh] = labels.emplace(node, Label{nm, passes, kNoMemory});
+    if (!fresh && l->second.nm <= nm) return;
+    l->second.nm = nm;
+    open.emplace(nm, node);
+  };
+  for (const size_t pe : pes) asking.emplace(graph_.pes[pe].blocks.at("pe_dma"), pe);
+  for (const size_t m : memories) reach(graph_.memories[m].node, 0, true);
+  int64_t last = 0;  // of the PEs so far
+  for (size_t left = asking.size(); !open.empty() && (left > 0 || open.top().first <= last);) {
+    const auto [nm, node] = open.top();
+    open.pop();
+    const Label& here = labels.at(node);
+    if (here.nm != nm) continue;
+    if (asking.count(node) > 0) --left, last = nm;
+    if (!here.passes) continue;
+    for (const uint32_t e : in_edges_[node]) {
+      const topology::Edge& edge = graph_.edges[e];
+      reach(edge.from, nm + edge.nm(), graph_.nodes[edge.from].transit);
+    }
+  }
+  std::vector<uint32_t> way;
+  for (const size_t m : memories) {
+    for (way = {graph_.memories[m].node}; !way.empty();) {
+      const uint32_t node = way.back();
+      way.pop_back();
+      if (const auto pe = asking.find(node); pe != asking.end()) found[pe->second].push_back(m);
+      if (node != graph_.memories[m].node && !graph_.nodes[node].transit) continue;
+      const int64_t nm = labels.at(node).nm;
+      for (const uint32_t e : in_edges_[node]) {
+        const auto from = labels.find(graph_.edges[e].from);
+        if (from == labels.end() || from->second.nm != nm + graph_.edges[e].nm()) continue;
+        if (std::exchange(from->second.seen_from, m) != m) way.push_back(from->first);
+      }
+    }
+  }
+}
+
 void Pes::find_local_memories() const {
   std::vector<size_t> all;
-  std::map<std::string, std::vector<size_t>> inside;  // by the scopes that a memory's id lies in
+  std::map<std::string, std::vector<size_t>> inside, asking;  // memories by the scopes that their ids lie in; PEs
   for (size_t m = 0; m < graph_.memories.size(); ++m) {
     if (graph_.memories[m].space != name_of(Space::hbm)) continue;
     all.push_back(m);
     for_each_scope(graph_.nodes[graph_.memories[m].node].id, [&](const std::string& s) { inside[s].push_back(m); });
   }
-  std::vector<size_t> taken(graph_.memories.size(), 0);
-  for (size_t pe = 0; pe < graph_.pes.size(); ++pe) {
-    const std::string cube = scope_of(graph_.pes[pe].id);
-    size_t local = nearest_of(pe, cube.empty() ? all : inside[cube], taken);
-    if (local == graph_.memories.size()) local = nearest_of(pe, all, taken);
-    local_memories_.push_back(local);
-    if (local < graph_.memories.size()) ++taken[local];
+  for (size_t pe = 0; pe < graph_.pes.size(); ++pe) asking[scope_of(graph_.pes[pe].id)].push_back(pe);
+  Nearest nearest(graph_.pes.size());
+  std::vector<size_t> others;
+  for (const auto& [scope, pes] : asking) {
+    if (const auto own = inside.find(scope); own != inside.end()) find_nearest(own->second, pes, nearest);
+    std::copy_if(pes.begin(), pes.end(), std::back_inserter(others), [&](size_t pe) { return nearest[pe].empty(); });
   }
+  if (!others.empty()) find_nearest(all, others, nearest);
+  std::vector<size_t> taken(graph_.memories.size(), 0);
+  const auto fewer = [&](size_t a, size_t b) { return taken[a] < taken[b]; };
+  for (const std::vector<size_t>& near : nearest) {
+    const auto least = std::min_element(near.begin(), near.end(), fewer);
+    local_memories_.push_back(least == near.end() ? kNoMemory : *least);
+    if (least != near.end()) ++taken[*least];
+  }
+  in_edges_ = {};
 }
 
-/// graph().memories.size() where none can be reached.
-size_t Pes::nearest_of(size_t pe, const std::vector<size_t>& memories, const std::vector<size_t>& taken) const {
+std::vector<size_t> Pes::nearest_by_rule(size_t pe, const std::vector<size_t>& memories) const {
   topology::PathRouter& paths = routes_.paths();
   const uint32_t dma = graph_.pes[pe].blocks.at("pe_dma");
-  size_t best = graph_.memories.size();
-  int64_t best_nm = 0;
+  std::vector<size_t> nearest;
+  int64_t least = 0;
   for (const size_t m : memories) {
     const uint32_t node = graph_.memories[m].node;
     if (!paths.has_path(dma, node)) continue;
     const int64_t nm = paths.distance_nm(dma, node);
-    if (best < graph_.memories.size() && (nm > best_nm || (nm == best_nm && taken[m] >= taken[best]))) continue;
-    best = m;
-    best_nm = nm;
+    if (nm < least) nearest.clear();
+    if (nearest.empty()) least = nm;
+    if (nm == least) nearest.push_back(m);
   }
-  return best;
+  return nearest;
 }
 
 }  // namespace kernbench

@@ -50,7 +50,10 @@ class Pes {
   void lead_past_foreign_nodes(const topology::PeEdge&);
   ForeignNode& foreign_at(uint32_t node) const;
   void find_local_memories() const;
-  size_t nearest_of(size_t pe, const std::vector<size_t>& memories, const std::vector<size_t>& taken) const;
+  using Nearest = std::vector<std::vector<size_t>>;  ///< memories, by PE
+  void find_nearest(const std::vector<size_t>& memories, const std::vector<size_t>& pes, Nearest& found) const;
+  std::vector<size_t> nearest_by_rule(size_t pe, const std::vector<size_t>& memories) const;
+  static constexpr size_t kNoMemory = ~size_t{0};
 
   const topology::Graph& graph_;
   const Elaboration& blocks_;
@@ -59,7 +62,8 @@ class Pes {
   std::map<std::string, uint32_t> cubes_;                           ///< by id, numbered as they come
   std::unordered_map<std::string, const topology::Memory*> srams_;  ///< the first inside a scope, by its id
   std::vector<std::unique_ptr<Pe>> pes_;
-  mutable std::vector<size_t> local_memories_;  ///< by PE, once one has been asked for
+  mutable std::vector<size_t> local_memories_;           ///< by PE, once one has been asked for
+  mutable std::vector<std::vector<uint32_t>> in_edges_;  ///< by node, while they are found
 };
 
 }  // namespace kernbench

@@ -62,12 +62,7 @@ class TrafficDriver {
   size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
 
   Line& line_of(const TrafficRequest& r, RequestPort& port) {
-    Rows rows;
-    rows.atomic = r.atomic;
-    MemoryRequest asked;
-    asked.write = r.write;
-    asked.rows = &rows;
-    return lines_[RequestPort::kMostLines * size_t{r.initiator} + port.line_of(asked)];
+    return lines_[RequestPort::kMostLines * size_t{r.initiator} + port.line_of(r.write)];
   }
 
   void schedule() {

@@ -56,8 +56,7 @@ def _play(graph, rows):
         if graph.kind[node] == "pcie_ep":
             key, servers = (node, False), attrs.get("outstanding")
         else:
-            # Each op waits for its own kind, atomics too, for as many servers as the write channel has.
-            key, servers = (node, row["op"]), attrs.get("wr_engines" if write else "rd_engines", 1)
+            key, servers = (node, write), attrs.get("wr_engines" if write else "rd_engines", 1)
         if key not in channels:
             channels[key] = Channel(fabric, servers)
         issue = float(row["issue_ns"])

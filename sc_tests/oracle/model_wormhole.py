@@ -10,8 +10,8 @@ from model_fabric import to_tick
 from model_graph import INF
 from model_messages import COMM, PostedFabric
 
-# Places in an instant: credits come before all; a link in turns is given behind all.
-CREDIT_COMES, LINK_GIVEN = -3, 3
+# Places in an instant: credits come before all, then links by age become free; a link in turns is given behind all.
+CREDIT_COMES, LINK_FREE, LINK_GIVEN = -4, -3, 3
 
 
 class Worm:
@@ -61,11 +61,11 @@ class WormholeFabric(PostedFabric):
         self.ports = [self._ports(n) for n in range(len(g.nodes))]
 
     def _ports(self, node):
-        """The place of each neighbour among a node's ports: in the order in which its links are made."""
+        """The place of each neighbour among a node's ports: in the order of its edges."""
         g, key = self.graph, {}
         for e in g.out[node] + g.into[node]:
             other = g.dst[e] if g.src[e] == node else g.src[e]
-            key[other] = min(key.get(other, (INF, INF)), (g.src[e], e))
+            key[other] = min(key.get(other, e), e)
         return {other: i for i, other in enumerate(sorted(key, key=key.get))}
 
     def _at(self, time, phase, e, action):
@@ -126,15 +126,16 @@ class WormholeFabric(PostedFabric):
         node = self.graph.src[e]
         return not self.limit[node] or self.graph.attrs[node].get("allocation", "round_robin") == "oldest_first"
 
-    def _ask(self, e, now):
+    def _ask(self, e, now, by_credit=False):
+        """A credit asks when all credits of the instant have come."""
         o = self.outputs[e]
         if o.asked or not o.offers:
             return
         o.asked = True
         free = self.edge_free[e]
-        if self._by_age(e) and to_tick(free) <= to_tick(now):
+        if self._by_age(e) and to_tick(free) <= to_tick(now) and not by_credit:
             return self._give(e, now)
-        self._at(max(now, free), CREDIT_COMES if self._by_age(e) else LINK_GIVEN, e, lambda t: self._give(e, t))
+        self._at(max(now, free), LINK_FREE if self._by_age(e) else LINK_GIVEN, e, lambda t: self._give(e, t))
 
     def _channel(self, e, cls):
         """The one with most room that nobody holds; of equals the next in turn. None: none."""
@@ -209,7 +210,7 @@ class WormholeFabric(PostedFabric):
 
         def comes(t):
             self.outputs[e].room[cls][q.number] += 1
-            self._ask(e, t)
+            self._ask(e, t, by_credit=True)
         self._at(now + g.wire[e], CREDIT_COMES, e, comes)
 
     # Nodes.

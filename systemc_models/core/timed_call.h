@@ -12,13 +12,14 @@ namespace kernbench {
 /// Order among entries of one instant: phase first, then major, then minor, then order of entry.
 struct Order {
   enum Phase : uint64_t {
-    kCredits = 0,      ///< slots of inter-PE queues become free for their senders
-    kVisible = 1,      ///< segments become visible to their receivers
-    kEngines = 2,      ///< completions, hand-ons, submissions inside PEs and other initiators
-    kQueues = 3,       ///< the servers of inter-PE queues take what is new at the instant
-    kDepartures = 4,   ///< responses leave a memory
-    kArrivals = 5,     ///< messages become ready at a link or arrive at a memory
-    kArbitration = 6,  ///< a router of one's own, or a DRAM controller, chooses among what is ready
+    kCredits = 0,      ///< slots of inter-PE queues become free for their senders; credits of finite buffers arrive
+    kLinks = 1,        ///< links into finite buffers become free and are given by age
+    kVisible = 2,      ///< segments become visible to their receivers
+    kEngines = 3,      ///< completions, hand-ons, submissions inside PEs and other initiators
+    kQueues = 4,       ///< the servers of inter-PE queues take what is new at the instant
+    kDepartures = 5,   ///< responses leave a memory
+    kArrivals = 6,     ///< messages become ready at a link or arrive at a memory
+    kArbitration = 7,  ///< a router of one's own, or a DRAM controller, chooses among what is ready
   };
   /// A major behind all others of a phase.
   static constexpr uint64_t kLast = (uint64_t{1} << 61) - 1;

@@ -42,11 +42,9 @@ class RequestPort {
   virtual ~RequestPort() = default;
   /// Called at the request's issue time. The request lives until its done() is called.
   virtual void request(MemoryRequest&) = 0;
-  /// The line in which reads or writes wait, 0 or 1: those of one line are granted in the order of their issue.
+  /// The line in which reads or writes (atomics too) wait: those of one line are granted in the order of their issue.
   virtual uint32_t line_of(bool write) const = 0;
-  /// The same of any request: atomics may have lines of their own.
-  virtual uint32_t line_of(const MemoryRequest& r) { return line_of(r.write); }
-  static constexpr uint32_t kMostLines = 5;
+  static constexpr uint32_t kMostLines = 2;
 };
 
 /// An atomic is none of the base protocol.

@@ -26,6 +26,7 @@ FabricNode::~FabricNode() {
 FabricPort& FabricNode::add_port(const LinkTo& to) {
   void* place = fabric_.arena().allocate(sizeof(FabricPort));
   ports_.push_back(to.link ? new (place) FabricPort(*this, *to.link) : new (place) FabricPort(*this, to.parameters));
+  ports_.back()->rank = static_cast<uint32_t>(ports_.size() - 1);
   return *ports_.back();
 }
 

@@ -55,6 +55,7 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
 
  public:
   InputPort* input = nullptr;  ///< finite buffers: what has come in and waits (wormhole_links.h)
+  uint32_t rank = 0;           ///< among its node's ports
 
   FabricNode& node() const { return *node_; }
   /// The neighbour's port, and the link from there; null where the neighbour is not of this project.

@@ -1,7 +1,6 @@
 // Flits that wait at a node to go on, one behind the other: finite buffers (wormhole_links.h).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "kernbench/systemc_models/fabric/channel_layers.h"
@@ -16,12 +15,6 @@ struct OutputChannel;
 inline uint32_t class_of(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
   return f.response || (x.message && x.channel == FabricInitiator::kCredit) ? kResponses : kRequests;
-}
-
-/// Of a port, among those of its node.
-inline uint32_t rank_of(const FabricPort& port) {
-  const std::vector<FabricPort*>& ports = port.node().ports();
-  return static_cast<uint32_t>(std::find(ports.begin(), ports.end(), &port) - ports.begin());
 }
 
 /// The first is offered to its link when it is ready.

@@ -13,7 +13,7 @@ InputBuffers buffers_behind(const FabricPort& in) {
 
 Order sender_order(const FabricPort& in) {
   const FabricPort& sender = in.neighbour() ? *in.neighbour() : in;
-  return Order(Order::kCredits, sender.node().owner().index(), rank_of(sender));
+  return Order(Order::kCredits, sender.node().owner().index(), sender.rank);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ InputPort::InputPort(FabricPort& in)
       buffers(buffers_behind(in)),
       wire_ns(in.neighbour() ? in.incoming()->wire_ns : 0),
       order(sender_order(in)),
-      rank_(rank_of(in)) {
+      rank_(in.rank) {
   in.input = this;
   for (FabricPort* p : in.node().ports()) {
     if (in.neighbour() && p->incoming() == in.incoming()) p->input = this;

@@ -39,7 +39,7 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
       router_(own_router(p.node())),
       at_arrival_(!router_ && allocator_.at_arrival()),
       node_(p.node().owner().index()),
-      rank_(rank_of(p)) {
+      rank_(p.rank) {
   source.rank = kSourceRank;
   const ChannelLayers& layers = p.node().fabric().channel_layers();
   for (const uint32_t c : {kRequests, kResponses}) {

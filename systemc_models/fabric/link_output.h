@@ -61,7 +61,7 @@ class LinkOutput {
   void take(FlitQueue&);
   /// Whether it is decided at each arrival, or when all that become ready at the instant have (SwitchAllocator).
   bool at_arrival() const { return at_arrival_; }
-  Order order() const { return at_arrival_ ? credit_order() : Order(Order::kArbitration, node_, rank_); }
+  Order order() const { return {at_arrival_ ? Order::kLinks : Order::kArbitration, node_, rank_}; }
   Order credit_order() const { return {Order::kCredits, node_, rank_}; }
 
   ResponseQueue& acquire_response();

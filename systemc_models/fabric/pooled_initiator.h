@@ -1,7 +1,6 @@
 // A FIFO channel of memory requests with a number of servers, each held from grant to completion (timing contract §2).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -44,15 +43,10 @@ class RequestPool {
 class PooledInitiator : public FabricInitiator, public RequestPort {
  public:
   void request(MemoryRequest& r) override {
-    pools_[line_of(r)].push(r);
-    grant(line_of(r));
+    pools_[line_of(r.write)].push(r);
+    grant(line_of(r.write));
   }
   uint32_t line_of(bool write) const override { return write && pools_.size() > 1; }
-  /// Beside one pool, each kind of atomic has a channel of its own, like that of writes.
-  uint32_t line_of(const MemoryRequest& r) override {
-    const uint32_t line = line_of(r.write);
-    return line > 0 && r.rows ? line + static_cast<uint32_t>(r.rows->atomic) : line;
-  }
   const MemoryRequest* request_of(const FabricTransaction& x) const override {
     return static_cast<const MemoryRequest*>(x.context);
   }
@@ -63,13 +57,11 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       : FabricInitiator(node, timeout_ns), issue_ns_(issue_ns), pools_{RequestPool(servers)} {}
   /// A channel for each.
   PooledInitiator(FabricNode& node, uint32_t read_servers, uint32_t write_servers)
-      : FabricInitiator(node), pools_(kMostLines, RequestPool(write_servers)) {
-    pools_.front() = RequestPool(read_servers);
-  }
+      : FabricInitiator(node), pools_{RequestPool(read_servers), RequestPool(write_servers)} {}
 
   void transaction_done(FabricTransaction& x) override {
     auto& r = *static_cast<MemoryRequest*>(x.context);
-    const uint32_t line = line_of(r);
+    const uint32_t line = line_of(r.write);
     pools_[line].give_back();
     r.done(r, x);
     grant(line);
@@ -89,7 +81,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       a.mover = r->mover;
       a.data = r->data;
       a.issue_ns = r->issue_ns;
-      a.channel = static_cast<uint8_t>(std::min(channel, 1u));
+      a.channel = static_cast<uint8_t>(channel);
       a.context = r;
       start(a);
     }

@@ -197,12 +197,12 @@ void WormholeLinks::offer(FlitQueue& q) {
   ask(o);
 }
 
-/// Somebody may be able to take the link.
-void WormholeLinks::ask(LinkOutput& o) {
+/// Somebody may be able to take the link: because of a credit when all credits of the instant have come.
+void WormholeLinks::ask(LinkOutput& o, bool by_credit) {
   if (o.asked || o.offers().empty()) return;
   o.asked = true;
   const double now = timeline().now_ns();
-  if (o.at_arrival() && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
+  if (o.at_arrival() && !by_credit && Timeline::to_fs(o.link.free_ns) <= Timeline::to_fs(now)) return allocate(o);
   timeline().at(std::max(now, o.link.free_ns), o.order(), call<&WormholeLinks::allocate>(*this, o));
 }
 
@@ -280,7 +280,7 @@ void WormholeLinks::credit_comes(FabricPort& port, const Credit& c) {
 
 void WormholeLinks::credit_turn(LinkOutput& o, OutputChannel& v) {
   ++v.room;
-  o.mode.ask(o);
+  o.mode.ask(o, true);
 }
 
 void WormholeLinks::memory_turn(Flit& f) {

@@ -56,7 +56,7 @@ class WormholeLinks : public FlitLinks {
   void leave_input(InputChannel&);
   // Links.
   void offer(FlitQueue&);
-  void ask(LinkOutput&);
+  void ask(LinkOutput&, bool by_credit = false);
   void allocate(LinkOutput&);
   void send(LinkOutput&, FlitQueue&);
   void give_credit(const InputChannel&, FabricTransaction&, FabricPort& in, bool response);

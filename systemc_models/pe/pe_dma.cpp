@@ -39,7 +39,6 @@ PeDma::PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const 
       FabricInitiator(static_cast<FabricNode&>(*this), parameters.timeout_ns),
       comm_(timeline(), *this),
       items_(context().arena()),
-      wr_engines_(parameters.wr_engines),
       outstanding_(parameters.outstanding),
       join_pieces_(parameters.join_pieces),
       range_bytes_(parameters.range_bytes) {
@@ -68,13 +67,6 @@ PeItem& PeDma::driver_item(MemoryRequest& r) {
   d.stage_count = 1;
   d.stages[0] = r.write ? Stage::dma_write : Stage::dma_read;
   return d;
-}
-
-uint32_t PeDma::line_of(const MemoryRequest& r) {
-  if (!r.rows || r.rows->atomic == AtomicKind::none) return line_of(r.write);
-  uint8_t& unit = atomic_units_[static_cast<size_t>(r.rows->atomic)];
-  if (unit == 0) unit = add_unit(Stage::dma_write, wr_engines_);
-  return unit;
 }
 
 void PeDma::begin(uint8_t unit, uint16_t server) {

@@ -80,10 +80,8 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void message_bytes(const FabricTransaction&, uint8_t* bytes) const override;
 
   /// A driver's request is a simple command that enters the channel's queue.
-  void request(MemoryRequest& r) override { enqueue(static_cast<uint8_t>(line_of(r)), r); }
+  void request(MemoryRequest& r) override { enqueue(static_cast<uint8_t>(line_of(r.write)), r); }
   uint32_t line_of(bool write) const override { return write ? kWrite : kRead; }
-  /// Each kind of atomic of a driver has a queue and servers of its own, like the write channel's.
-  uint32_t line_of(const MemoryRequest&) override;
 
  private:
   static constexpr uint8_t kRead = 0, kWrite = 1;  // channels: numbers of the engine's units
@@ -133,8 +131,6 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   void segment_arrives(FabricTransaction&, FabricPort& in);
   std::vector<Arrivals> arrivals_;
   PeItemPool items_;  ///< of drivers' requests
-  const uint32_t wr_engines_;
-  uint8_t atomic_units_[4] = {};  ///< by kind; 0: there was none yet
   const uint32_t outstanding_;
   const bool join_pieces_;
   const uint64_t range_bytes_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
@@ -11,6 +12,15 @@ namespace kernbench::topology {
 namespace {
 
 constexpr size_t kMostComponents = 64;
+
+// The order of a PE's nodes, whatever the order of the keys; blocks of other kinds follow by their names.
+constexpr const char* kOrder[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store", "pe_gemm",
+                                  "pe_math", "pe_tcm",       "pe_mmu", "pe_ipcq"};
+
+bool comes_before(const PeComponent& a, const PeComponent& b) {
+  const auto rank = [](const PeComponent& c) { return std::find(std::begin(kOrder), std::end(kOrder), c.block.kind); };
+  return rank(a) != rank(b) ? rank(a) < rank(b) : a.name < b.name;
+}
 
 void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
   const YamlNode node = map.require("components", "a mapping of block names to {kind, impl, attrs}");
@@ -39,6 +49,7 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
     entry.finish();
     pe.components.push_back({name, block});
   }
+  std::sort(pe.components.begin(), pe.components.end(), comes_before);
   const auto dmas = std::count_if(pe.components.begin(), pe.components.end(),
                                   [](const PeComponent& c) { return c.block.kind == "pe_dma"; });
   if (components.valid() && dmas != 1)

@@ -4,6 +4,7 @@ docs/flow_control.md? Is a ring refused with the links of its circle, does it ha
 for whom, and are bad values told?"""
 import csv
 import os
+import random
 import tempfile
 import time
 
@@ -113,6 +114,33 @@ class FiniteBuffers(cli_support.Cli):
         both = [(0, "a", "write", 0, 4 * FLIT), (5, "b", "write", 4096, FLIT)]
         self.assertEqual(self.done(merge("round_robin"), both), [2 + 5 * 8 + 8 + 1, 2 + 2 * 8 + 8 + 1])
         self.assertEqual(self.done(merge("oldest_first"), both), [2 + 4 * 8 + 8 + 1, 2 + 5 * 8 + 8 + 1])
+
+    def test_credits_come_before_a_link_that_becomes_free(self):
+        """a's first flit leaves m at 1.501, its credit is back at 4.501. b's flit leaves at 3.501, so that the link
+        becomes free at 4.501: a's second goes then, c's, which is ready since 3.501 and has a channel, at 5.501. From m
+        to a port: 1 + 0.5 + 1, but for the overhead of all flits but the first."""
+        yaml = system({"a": ("port", ""), "b": ("port", ""), "c": ("port", ""),
+                       "r": ("router", "overhead_ns: 1, buffer_flits: 1, vcs: 3"),
+                       "m": ("hbm_ctrl, impl: builtin.hbm_pc", "pseudo_channels: 2, interleave_bytes: 64, pc_bw_gbs: 64000")},
+                      [("a", "r", 0, 64), ("b", "r", 0, 64), ("c", "r", 0, 64), ("r", "m", 0.5, 64)], ["m"])
+        self.assertEqual(self.done(yaml.replace("space: sram", "space: hbm"),
+                                   [(0, "a", "read", 0, 2 * FLIT), (2, "b", "read", 256, FLIT), (2, "c", "read", 1024, FLIT)]),
+                         [7.001, 7.001, 9.001])
+
+    def test_the_order_of_nodes_changes_nothing(self):
+        """Ports have the order of their links."""
+        nodes = {"a": ("port", ""), "b": ("port", ""), "c": ("port", ""),
+                 "r": ("router", "overhead_ns: 1, buffer_flits: 2, vcs: 2"),
+                 "q": ("router", "overhead_ns: 1, buffer_flits: 2"), "m": ("sram", ""), "n": ("sram", "")}
+        links = [("a", "r", 0.3, 64), ("b", "r", 0.4, 64), ("c", "r", 0.5, 64), ("r", "q", 0.5, 30), ("q", "m", 0.7, 17),
+                 ("q", "n", 0.6, 19)]
+        rng = random.Random(1)
+        requests = [(round(i * 1.37, 3), rng.choice("abc"), rng.choice(("read", "write")),
+                     rng.randrange(2) * 65536 + rng.randrange(500) * FLIT, rng.choice((64, 300, 512))) for i in range(40)]
+        times = self.done(system(nodes, links, ["m", "n"]), requests)
+        for seed in range(8):
+            names = random.Random(seed).sample(sorted(nodes), len(nodes))
+            self.assertEqual(self.done(system({n: nodes[n] for n in names}, links, ["m", "n"]), requests), times, names)
 
     def test_a_ring_is_refused_with_its_circle(self):
         circle = "r0 -> r1 -> r2 -> r3 -> r0 (requests)"
