@@ -13,7 +13,9 @@ std::string json_reason(const nlohmann::json::exception& e) {
   return cut(what, 160);
 }
 
-void check_json_depth(std::string_view text) {
+void check_json_text(std::string_view text) {
+  if (text.substr(0, 3) == "\xEF\xBB\xBF")
+    throw JsonFault("begins with a byte order mark, expected JSON in UTF-8 without one");
   size_t depth = 0;
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +46,7 @@ std::string shown(const Json& v) {
 
 template <class Json>
 Json parse_json(std::string_view text, const typename Json::parser_callback_t& each) {
-  check_json_depth(text);
+  check_json_text(text);
   try {
     return Json::parse(text, each);
   } catch (const nlohmann::json::exception& e) {

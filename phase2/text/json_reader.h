@@ -38,14 +38,15 @@ std::string shown(const Json&);
 /// What nlohmann/json says, without its own names for it.
 std::string json_reason(const nlohmann::json::exception&);
 
-/// JsonFault where lists and objects of the text nest deeper than kDeepestJson.
-void check_json_depth(std::string_view text);
+/// JsonFault where lists and objects of the text nest deeper than kDeepestJson, or it begins with a byte order mark.
+void check_json_text(std::string_view text);
 
 /// The value of a text. JsonFault.
 template <class Json>
 Json parse_json(std::string_view text, const typename Json::parser_callback_t& each = nullptr);
 
-/// The same of a document that a person has written: a key that stands twice in one object is a JsonFault.
+/// The same of a document that a person has written: a byte order mark, or a key that stands twice in
+/// one object, is a JsonFault.
 template <class Json>
 Json parse_json_document(std::string_view text);
 

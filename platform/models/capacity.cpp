@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "kernbench/phase2/text/fields.h"
 #include "kernbench/platform/models/decoder_layer.h"
@@ -29,8 +30,9 @@ class Count {
  public:
   explicit Count(const Room& room) : room_(room) {}
 
-  /// `times` such tensors.
-  void add(const std::string& what, const host::Layout& layout, DType dtype, const Dims& shape, uint64_t times) {
+  /// `times` such tensors; `again`: they are there in another layout too.
+  void add(const std::string& what, const host::Layout& layout, DType dtype, const Dims& shape, uint64_t times,
+           bool again = false) {
     const ShardPlan plan = host::plan_shards(layout, dtype, shape, room_.places, room_.grids);
     Of& of = this->of(what);
     uint64_t bytes = 0;
@@ -40,6 +42,7 @@ class Count {
     }
     const uint64_t once = times * static_cast<uint64_t>(shape.elements()) * size_of(dtype);
     of.bytes += bytes;
+    of.again += again ? bytes : 0;
     of.copies += bytes > once ? bytes - once : 0;
   }
 
@@ -70,7 +73,7 @@ class Count {
     }
     for (const std::string& what : order_) {
       const Of& of = of_.at(what);
-      c.rows.push_back({what, of.bytes, of.copies, of.by_slice[most]});
+      c.rows.push_back({what, of.bytes, of.copies, of.by_slice[most], of.again});
     }
     c.slice = room_.slice_ids[most];
     c.slice_needs = sum[most];
@@ -82,7 +85,7 @@ class Count {
 
  private:
   struct Of {
-    uint64_t bytes = 0, copies = 0;
+    uint64_t bytes = 0, copies = 0, again = 0;
     std::vector<uint64_t> by_slice;
   };
   Of& of(const std::string& what) {
@@ -117,10 +120,11 @@ Capacity capacity_of(const ModelProgram& program, const Room& room) {
   const Params none;
   std::map<int64_t, uint64_t> times;  // by layer; what is of none is there once
   for (const SimulatedLayer& l : program.layers()) times[l.number] = static_cast<uint64_t>(l.times);
+  std::set<std::string> weights;
   for (const ModelTensor& t : program.tensors()) {
     const auto of = times.find(t.layer);
     count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none),
-              of == times.end() ? 1 : of->second);
+              of == times.end() ? 1 : of->second, t.use == Use::weights && !weights.insert(t.own).second);
   }
   for (const Phase& p : program.plan().phases) {  // one after the other, with temporaries of its own
     Count of_phase(room);
@@ -140,8 +144,11 @@ std::string mib(uint64_t bytes) {
 
 std::string capacity_text(const Capacity& c) {
   std::string text = fmt::format("  {:22}{:>16}{:>16}{:>16}\n", "capacity, MiB", "in all", "of it copies", "a slice");
-  for (const Capacity::Row& r : c.rows)
+  for (const Capacity::Row& r : c.rows) {
     text += fmt::format("  {:22}{:>16}{:>16}{:>16}\n", r.what, mib(r.bytes), mib(r.copies), mib(r.slice_bytes));
+    if (r.again > 0)
+      text += fmt::format("  {:22}{:>16}   once more, as phases lay them out differently\n", "", mib(r.again));
+  }
   text += fmt::format("  {:22}{:>48}   of {} in {}\n", "HBM", mib(c.slice_needs), mib(c.slice_has), c.slice);
   text += fmt::format("  {:22}{:>48}   of {} in each PE\n", "TCM, rings of queues", mib(c.rings), mib(c.tcm_has));
   if (!c.fits()) text += "  does not fit\n";
@@ -152,7 +159,8 @@ void describe(Fields& f, const Capacity& c) {
   f("fits", c.fits())("hbm", [&] {
     f("slice", c.slice)("needs_bytes", c.slice_needs)("has_bytes", c.slice_has);
     f.each("rows", c.rows, [&](const Capacity::Row& r) {
-      f("what", r.what)("bytes", r.bytes)("copied_bytes", r.copies)("slice_bytes", r.slice_bytes);
+      f("what", r.what)("bytes", r.bytes)("copied_bytes", r.copies)("slice_bytes", r.slice_bytes)("again_bytes",
+                                                                                                  r.again);
     });
   });
   f("tcm", [&] { f("rings_bytes", c.rings)("has_bytes", c.tcm_has); });

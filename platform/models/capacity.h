@@ -31,6 +31,7 @@ struct Capacity {
     uint64_t bytes = 0;        ///< in all, with copies
     uint64_t copies = 0;       ///< of it, parts that more than one PE has
     uint64_t slice_bytes = 0;  ///< in the slice that has most in all
+    uint64_t again = 0;        ///< of it, weights that are there in another layout too
   };
   std::vector<Row> rows;
   std::string slice;  ///< the slice that has most

@@ -37,7 +37,7 @@ Field field_of(YamlNode v) {
   f.text = std::string(v.text());
   double number = 0;
   if (!v.is_scalar()) {
-    f.kind = Kind::other;
+    f.kind = v.is_list() ? Kind::list : Kind::object;
     for (size_t i = 0; v.is_list() && i < v.size(); ++i) f.items.emplace_back(v[i].text());
   } else if (!v.is_quoted() && (f.text == "true" || f.text == "false")) {
     f.kind = Kind::flag;
@@ -65,7 +65,7 @@ void collect(YamlNode map, const std::string& prefix, const std::string& file, s
 
 ModelFile parse(const std::string& text, const std::string& name) {
   topology::FaultList faults(name);
-  const topology::YamlDocument document = topology::parse_yaml(text, faults);
+  const topology::YamlDocument document = topology::parse_document(text, faults);
   faults.throw_if_any();
   if (!document.root.is_map())
     throw InputError(name + ": expected a model: fields of a config.json, in JSON or YAML, model_type among them");
@@ -138,9 +138,11 @@ class RopeFields {
   /// `positions`: the most that the model was made for; `fallback`: of a file that says nothing.
   RopeScaling scaling(int64_t positions, int64_t turned, double theta, const RopeScaling& fallback) const {
     RopeScaling s;
+    for (const char* name : {"rope_scaling", "rope_parameters"}) {
+      if (f_.has(name) && f_.fields().at(name).kind != Kind::object) f_.refuse(name, "an object");
+    }
     const std::string given = before_.substr(0, before_.size() - 1);
     if (!f_.has(given)) return f_.is_null(given) ? s : fallback;
-    if (f_.fields().at(given).kind != Kind::other) f_.refuse(given, "an object");
     const char* key = has("rope_type") ? "rope_type" : "type";
     if (!has(key) && !has("factor")) return s;  // rope_theta alone, or nothing
     const std::string type = f_.text(before_ + key);
@@ -284,7 +286,10 @@ void ModelFile::missing(std::string_view field) const {
 
 void ModelFile::refuse(std::string_view field, const std::string& expected) const {
   const Field* f = find(field);
-  const std::string found = !f ? "nothing" : f->kind == Kind::other ? "a list or an object" : in_quotes(f->text);
+  const std::string found = !f                        ? "nothing"
+                            : f->kind == Kind::list   ? "a list"
+                            : f->kind == Kind::object ? "an object"
+                                                      : in_quotes(f->text);
   throw InputError(fmt::format("{}:{}: {}: found {}, expected {}", name_, f ? f->line : 0, field, found, expected));
 }
 
@@ -326,7 +331,7 @@ bool ModelFile::flag(std::string_view field, bool fallback) const {
 std::vector<std::string> ModelFile::list(std::string_view field) const {
   const Field* f = find(field);
   if (!f) return {};
-  if (f->kind != Kind::other) refuse(field, "a list");
+  if (f->kind != Kind::list) refuse(field, "a list");
   return f->items;
 }
 
@@ -348,6 +353,13 @@ ModelSpec read_model_text(const std::string& text, const std::string& name) {
   require(f, family);
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '{') refuse_unread(f, family);
+  if (f.has("quantization_config"))
+    logging::warn(logging::Room::models, [&] {
+      const std::string method = f.text("quantization_config.quant_method", "");
+      return fmt::format(
+          "{}:{}: quantization_config{}: is not read; weights are of the model's dtype unless --weights says another",
+          name, f.fields().at("quantization_config").line, method.empty() ? "" : " (" + method + ")");
+    });
   return model_of(f, family);
 }
 

@@ -15,9 +15,9 @@ namespace kernbench::models {
 /// Fields by name, those of an object inside with a point between: rope_scaling.factor. One that is null is none.
 class ModelFile {
  public:
-  enum class Kind : uint8_t { text, number, flag, other };
+  enum class Kind : uint8_t { text, number, flag, list, object };
   struct Field {
-    Kind kind = Kind::other;
+    Kind kind = Kind::object;
     std::string text;                     ///< of a flag: true or false
     int line = 0;                         ///< 0: not known
     std::vector<std::string> items = {};  ///< of a list, their texts
@@ -52,9 +52,9 @@ class ModelFile {
   std::set<std::string> nulls_;
 };
 
-/// JSON is read as the YAML that it is. TopologyError: broken YAML. InputError: a file of something else, an unknown
-/// model_type (told with those there are), fields that are missing (all in one line), of another kind or size, or that
-/// contradict each other; in YAML also a field that nobody reads.
+/// JSON in a file of another name than *.json is read as the YAML that it is. TopologyError: broken YAML or JSON.
+/// InputError: a file of something else, an unknown model_type (told with those there are), fields that are missing
+/// (all in one line), of another kind or size, or that contradict each other; in YAML also a field that nobody reads.
 ModelSpec read_model(const std::string& file);
 /// The same of a text; `name` is what faults begin with.
 ModelSpec read_model_text(const std::string& text, const std::string& name);

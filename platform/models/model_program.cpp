@@ -350,7 +350,9 @@ LayerSizes ModelProgram::sizes(const Phase& p, int64_t layer) const {
 }
 
 std::string ModelProgram::name_of(size_t phase, const std::string& name) const {
-  return plan_.phases.size() > 1 ? "phase" + std::to_string(phase) + "." + name : name;
+  const std::string own = plan_.phases.size() > 1 ? "phase" + std::to_string(phase) + "." + name : name;
+  const auto shared = shared_.find(own);
+  return shared == shared_.end() ? own : shared->second;
 }
 
 void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape, const Layout& layout) {
@@ -360,6 +362,19 @@ void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape
   t.tensor.already_there = t.use == Use::weights || t.use == Use::cache || t.use == Use::table;
   t.tensor.may_be_zeros = t.use == Use::weights || t.use == Use::cache;
   t.tensor.name = name_of(t.phase, name);
+  t.own = name;
+  const Params none;
+  if (t.use == Use::weights && plan_.phases.size() > 1) {
+    const auto [first, last] = weights_.equal_range(name);
+    for (auto w = first; w != last; ++w) {
+      const ProgramTensor& other = tensors_[w->second].tensor;
+      if (!(other.layout == layout) || other.dtype(none) != t.tensor.dtype(none) || other.shape(none) != shape)
+        continue;
+      shared_[t.tensor.name] = other.name;
+      return;
+    }
+    weights_.emplace(name, tensors_.size());
+  }
   if (t.tensor.name != name && !t.tensor.fill)
     t.tensor.fill = [own = named(t.tensor, name)](const Params& p, uint64_t seed) { return make_input(own, p, seed); };
   tensors_.push_back(std::move(t));

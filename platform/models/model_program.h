@@ -19,8 +19,9 @@ enum class Use : uint8_t { weights, cache, table, io };
 struct ModelTensor {
   ProgramTensor tensor;
   Use use = Use::io;
-  int64_t layer = -1;  ///< of a layer; -1: of none
-  size_t phase = 0;    ///< for which it is laid out
+  int64_t layer = -1;    ///< of a layer; -1: of none
+  size_t phase = 0;      ///< for which it is laid out, and the first that has it
+  std::string own = "";  ///< name without the phase
 };
 
 /// Where in the program an operation stands: those from `first` on, in the order of enqueueing.
@@ -52,7 +53,7 @@ LayerSizes sizes_of(const ModelSpec&, const Plan&, const Phase&);
 class ModelProgram {
  public:
   /// `pes`: of each rank. The phases run one after the other; with several each has tensors of its own, named
-  /// phase0.…, the weights' values alike.
+  /// phase0.…, the weights' values alike. Weights that lie alike in two phases are those of the first.
   ModelProgram(const ModelSpec&, const Plan&, int64_t pes);
   ModelProgram(const ModelProgram&) = delete;  // its spec's functions know it
 
@@ -119,7 +120,8 @@ class ModelProgram {
   const std::vector<SimulatedLayer> layers_;
   std::vector<ModelTensor> tensors_;
   ProgramSpec spec_;
-  std::map<std::string, std::string> files_;
+  std::map<std::string, std::string> files_, shared_;  // shared_: of a later phase's name the first's
+  std::multimap<std::string, size_t> weights_;         // of several phases: places in tensors_, by `own`
   std::vector<Mark> marks_;
   std::vector<Route> routes_;
 };

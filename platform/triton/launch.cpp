@@ -11,6 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/launch/deployment.h"
+#include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/triton/reader.h"
 #include "kernbench/platform/triton/scanner.h"
 
@@ -225,7 +226,7 @@ void Launch::take_tensor(const Argument& a, const Type& t, const std::string& te
   const std::string how = colon == std::string::npos ? "" : text.substr(0, colon);
   DType dtype = wanted;
   Dims shape;
-  const bool made = how == "uniform" || how == "zeros" || how == "arange";
+  const bool made = spec::is_made_tensor(text);
   if (made) {
     if (!read_shape(text.substr(colon + 1), &dtype, &shape) || dtype != wanted) {
       faults->push_back(fmt::format("--tensor {}={}: expected {}:{}[N,...]", a.name, text, how, name_of(wanted)));

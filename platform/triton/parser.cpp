@@ -119,6 +119,7 @@ void Parser::function() {
     }
     arguments.emplace_back(name, type());
     f_->arguments.emplace_back();
+    f_->arguments.back().name = name;  // where no location says another
     if (s_.peek() == '{') {
       const auto attributes = dictionary();
       const auto at = attributes.find("tt.divisibility");

@@ -110,7 +110,9 @@ void Parser::settle_locations() {
   for (const auto& [function, places] : argument_places_) {
     Function& f = module_->functions[function];
     for (size_t i = 0; i < f.arguments.size(); ++i) {
-      if (i < places.size()) f.arguments[i].name = module_->locations[places[i]].name;
+      std::string& name = f.arguments[i].name;
+      const std::string& told = i < places.size() ? module_->locations[places[i]].name : "";
+      if (!told.empty() || (!name.empty() && name[0] >= '0' && name[0] <= '9')) name = told;
       const bool taken = std::any_of(f.arguments.begin(), f.arguments.begin() + static_cast<std::ptrdiff_t>(i),
                                      [&](const Argument& a) { return a.name == f.arguments[i].name; });
       if (f.arguments[i].name.empty() || taken) f.arguments[i].name = "arg" + std::to_string(i);

@@ -45,7 +45,11 @@ class Run {
   [[noreturn]] void fault(const Operation& op, const std::string& what) const;
 
   // ---- pe_cpu -------------------------------------------------------------------------------------------------------
-  void scalar_work() { work_ += cycles_.scalar; }
+  /// Told once in a while also where nothing else calls: a loop of it ends at a limit of time.
+  void scalar_work() {
+    work_ += cycles_.scalar;
+    if (work_ >= 65536) flush();  // cycles
+  }
   void index_work() { work_ += cycles_.index; }
   void flush() {
     if (work_ == 0) return;
@@ -201,7 +205,7 @@ class Run {
   const Index3 id_, grid_;
   Frame* frame_ = nullptr;
   const Dims* lanes_ = nullptr;
-  tl::Tensor* product_ = nullptr;  ///< what the last dot makes, of a turn that is asked for it
+  tl::Tensor* product_ = nullptr;               ///< what the last dot makes, of a turn that is asked for it
   double work_ = 0;
 };
 

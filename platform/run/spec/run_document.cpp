@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
@@ -96,7 +97,23 @@ std::string key_of(const Option& o) {
   return std::string(o.name);
 }
 
+bool is_made_tensor(const std::string& value) {
+  const std::string how = value.substr(0, value.find(':'));
+  return how.size() < value.size() && (how == "uniform" || how == "zeros" || how == "arange");
+}
+
 std::string checksum_of_file(const std::string& name) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(name, unknown)) {
+    std::map<std::string, std::string> files;  // in the order of their names
+    for (const auto& entry : std::filesystem::directory_iterator(name)) {
+      if (entry.is_regular_file(unknown))
+        files[entry.path().filename().string()] = checksum_of_file(entry.path().string());
+    }
+    std::string all;
+    for (const auto& [file, checksum] : files) all += fmt::format("{}:{}{}", file.size(), file, checksum);
+    return sha256(all);
+  }
   std::ifstream in = open_input(name);
   return sha256(read_all(in, name));
 }
@@ -104,7 +121,7 @@ std::string checksum_of_file(const std::string& name) {
 std::string energy_table_of(const std::string& topology_text, const std::string& topology_file) {
   if (topology_text.find("energy") == std::string::npos) return "";  // reading YAML takes a good part of a short run
   topology::FaultList faults(topology_file);                         // those of a run
-  const topology::YamlDocument document = topology::parse_yaml(topology_text, faults);
+  const topology::YamlDocument document = topology::parse_document(topology_text, faults);
   for (const topology::YamlItem& item : document.root) {
     if (item.key.text() == "energy" && item.value.is_scalar())
       return (std::filesystem::path(topology_file).parent_path() / item.value.text()).string();
@@ -130,6 +147,7 @@ RunDocument RunDocument::of(const RunSpec& given, std::string version, const std
     if (o->file != Option::File::input && o->file != Option::File::energy) continue;
     for (const std::string& v : given.list(o->name)) {
       const std::string file = o->has_names() ? name_and_value("", v, "").second : v;
+      if (!given.text_or_none("ttir").empty() && is_made_tensor(file)) continue;
       try {
         d.files[file] = checksum_of_file(o->file == Option::File::energy ? energy_file : file);
       } catch (const InputError&) {  // the run says so, behind what is wrong with the name that it is for

@@ -60,7 +60,10 @@ RunSpec options_of(std::string_view json, std::string* topology_text);
 /// The key of an option in `options`: "params" of --param.
 std::string key_of(const Option&);
 
-/// SHA-256 of what stands in a file. InputError.
+/// Whether a value of --tensor beside --ttir names no file: uniform|zeros|arange:DTYPE[N,...].
+bool is_made_tensor(const std::string& value);
+
+/// SHA-256 of what stands in a file, or of names and contents of a folder's files. InputError.
 std::string checksum_of_file(const std::string& name);
 
 }  // namespace kernbench::spec

@@ -23,7 +23,7 @@ constexpr const char* kMethods[] = {"grid", "latin_hypercube", "sobol", "one_at_
 class PlanReader {
  public:
   PlanReader(const std::string& text, const std::string& file)
-      : faults_(file), document_(topology::parse_yaml(text, faults_)) {}
+      : faults_(file), document_(topology::parse_document(text, faults_)) {}
 
   Plan read() {
     faults_.throw_if_any();

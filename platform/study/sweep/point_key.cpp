@@ -60,7 +60,8 @@ std::string PointKeys::key(const Words& words) {
       const std::string value = v.substr(name_end);
       if (o->file == Option::File::topology) v = hash_of_topology(find_file_(std::string(o->name), value));
       if (o->file == Option::File::energy) v = hash_of_file(find_file_(std::string(o->name), value));
-      if (o->file == Option::File::input) v = v.substr(0, name_end) + hash_of_file(value);
+      const bool made = !run.text_or_none("ttir").empty() && spec::is_made_tensor(value);
+      if (o->file == Option::File::input && !made) v = v.substr(0, name_end) + hash_of_file(value);
     }
     // Of one name the order stays.
     if (o->often == Option::Often::named) {

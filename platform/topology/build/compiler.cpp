@@ -123,7 +123,7 @@ Graph insert_all(Graph graph, const std::vector<Inserted>& inserted, FaultList& 
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog& catalog,
                    const Overrides& overrides, const MeshCache* cache) {
   FaultList faults(file_name);
-  YamlDocument document = parse_yaml(yaml, faults);
+  YamlDocument document = parse_document(yaml, faults);
   faults.throw_if_any();
   set_in_file(overrides.settings, document, faults);
   faults.throw_if_any();

@@ -218,7 +218,7 @@ std::shared_ptr<const energy::EnergyTable> read_section(YamlMap& section, const 
 
 std::shared_ptr<const energy::EnergyTable> read_energy_file(const std::string& path, const ImplCatalog& catalog) {
   FaultList faults(path);
-  const YamlDocument document = parse_yaml(read_yaml_file(path, faults), faults);
+  const YamlDocument document = parse_document(read_yaml_file(path, faults), faults);
   faults.throw_if_any();
   YamlMap section(document.root, "", faults);
   auto table = read_section(section, std::filesystem::path(path).filename().string(), catalog);

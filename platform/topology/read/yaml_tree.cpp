@@ -7,8 +7,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <vector>
 
+#include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench::topology {
@@ -121,7 +124,7 @@ YamlDocument parse(const std::string& text, FaultList& faults) {
   DocumentBuilder builder(document), behind(second);
   const bool any = parser.HandleNextDocument(builder);
   if (!any || !builder.has_content) {
-    faults.add(1, "", "found an empty file; legal: a topology (nodes and links, or a hierarchy with cube)");
+    faults.add(1, "", "found an empty file; legal: YAML with values");
     return {};
   }
   if (parser.HandleNextDocument(behind)) {
@@ -131,7 +134,95 @@ YamlDocument parse(const std::string& text, FaultList& faults) {
   return document;
 }
 
+/// A text's bytes, whose lines are counted as they are read.
+struct CountedText {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+  const char* at;
+  int* line;  ///< of the last byte, from 1
+
+  reference operator*() const { return *at; }
+  CountedText& operator++() {
+    *line += at[-1] == '\n' ? 1 : 0;
+    ++at;
+    return *this;
+  }
+  bool operator==(const CountedText& other) const { return at == other.at; }
+  bool operator!=(const CountedText& other) const { return at != other.at; }
+};
+
+/// Hands JSON's values on as the events of the YAML that it is.
+class JsonEvents : public nlohmann::json::json_sax_t {
+ public:
+  JsonEvents(const int& line, DocumentBuilder& builder, FaultList& faults)
+      : line_(line), builder_(builder), faults_(faults) {}
+
+  bool null() override { return builder_.OnNull(mark(), 0), true; }
+  bool boolean(bool v) override { return scalar(v ? "true" : "false", "?"); }
+  bool number_integer(number_integer_t v) override { return scalar(std::to_string(v), "?"); }
+  bool number_unsigned(number_unsigned_t v) override { return scalar(std::to_string(v), "?"); }
+  bool number_float(number_float_t, const string_t& text) override { return scalar(text, "?"); }
+  bool string(string_t& text) override { return scalar(text, "!"); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(size_t) override {
+    keys_.emplace_back();
+    return builder_.OnMapStart(mark(), "?", 0, YAML::EmitterStyle::Flow), true;
+  }
+  bool key(string_t& text) override {
+    if (keys_.back().insert(text).second) return scalar(text, "!");
+    faults_.add(line_, "", "key " + in_quotes(text) + " stands twice in an object");
+    return false;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    return builder_.OnMapEnd(), true;
+  }
+  bool start_array(size_t) override { return builder_.OnSequenceStart(mark(), "?", 0, YAML::EmitterStyle::Flow), true; }
+  bool end_array() override { return builder_.OnSequenceEnd(), true; }
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception& e) override {
+    faults_.add(line_, "", "not JSON: " + json_reason(e));
+    return false;
+  }
+
+ private:
+  YAML::Mark mark() const {
+    YAML::Mark m;
+    m.line = line_ - 1;
+    return m;
+  }
+  bool scalar(const std::string& text, const char* tag) { return builder_.OnScalar(mark(), tag, 0, text), true; }
+
+  const int& line_;
+  DocumentBuilder& builder_;
+  FaultList& faults_;
+  std::vector<std::set<std::string>> keys_;  // of the objects around
+};
+
+bool ends_in_json(const std::string& name) {
+  return name.size() > 5 && name.compare(name.size() - 5, 5, ".json") == 0;
+}
+
 }  // namespace
+
+YamlDocument parse_document(const std::string& text, FaultList& faults) {
+  if (!ends_in_json(faults.file())) return parse_yaml(text, faults);
+  YamlDocument document;
+  DocumentBuilder builder(document);
+  int line = 1;
+  const std::string padded = " " + text;  // each byte has one before it
+  JsonEvents events(line, builder, faults);
+  try {
+    check_json_text(text);
+    const char* begin = padded.data() + 1;
+    nlohmann::json::sax_parse(CountedText{begin, &line}, CountedText{begin + text.size(), &line}, &events);
+  } catch (const JsonFault& e) {
+    faults.add(0, "", e.what());
+  }
+  return faults.empty() ? std::move(document) : YamlDocument{};
+}
 
 YamlDocument parse_yaml(const std::string& text, FaultList& faults) {
   if (text.size() > kLongestText) {
@@ -149,7 +240,7 @@ YamlDocument parse_yaml(const std::string& text, FaultList& faults) {
   try {
     return parse(text, faults);
   } catch (const YAML::DeepRecursion& e) {
-    faults.add(e.mark.line + 1, "", "found values nested hundreds of levels deep; legal: a topology");
+    faults.add(e.mark.line + 1, "", "found values nested hundreds of levels deep; legal: fewer");
   } catch (const YAML::Exception& e) {
     faults.add(e.mark.is_null() ? 0 : e.mark.line + 1, "", "found broken YAML: " + e.msg + "; legal: YAML 1.2");
   }

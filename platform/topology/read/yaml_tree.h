@@ -80,4 +80,7 @@ constexpr size_t kLongestText = size_t{1} << 28;  ///< bytes
 /// YAML is a fault, and the root undefined.
 YamlDocument parse_yaml(const std::string& text, FaultList&);
 
+/// The same of JSON in a file whose name ends in .json. A key that stands twice in an object is a fault too.
+YamlDocument parse_document(const std::string& text, FaultList&);
+
 }  // namespace kernbench::topology

@@ -232,6 +232,15 @@ class Serve(cli_support.FolderCli):
         with contextlib.closing(sqlite3.connect(store)) as db:
             self.assertEqual(db.execute("select count(*), max(starts) from points").fetchone(), (3, 1))
 
+    def test_tensors_that_are_made_are_no_files(self):
+        kernel, store = os.path.join(self.folder, "k.ttir"), os.path.join(self.folder, "made.sqlite")
+        with open(kernel, "w", encoding="utf-8") as f:
+            f.write("module {\ntt.func public @k(%x: !tt.ptr<f32>) {\ntt.return\n}\n}\n")
+        base = ("run", "--ttir", kernel, "--topology", topology("small.yaml"), "--grid", "1", "--tensor", "x=zeros:f32[4]")
+        for stored in (False, True):
+            answers = self.answers([{"id": 1, "options": {}}], "--store", store, base=base)
+            self.assertEqual([(a["status"], a.get("stored", False)) for a in answers], [(0, stored)])
+
     def test_a_file_that_changes_is_another_point(self):
         name = os.path.join(self.folder, "t.yaml")
         with open(topology("small.yaml")) as f:

@@ -11,7 +11,10 @@ import subprocess
 import tempfile
 import time
 
+import numpy as np
+
 import cli_support
+import onnx_file as onnx
 from cli_support import KERNBENCH, topology
 from small_plan import PLAN, POINTS
 
@@ -52,6 +55,42 @@ class Stores(cli_support.Cli):
         self.assertEqual(self.sweep("all", "--stored", simulated=0), whole)
         self.assertEqual(self.points("all", "key, command, status, metrics"),
                          self.points("a", "key, command, status, metrics"))
+
+    def test_tensors_that_are_made_are_no_files(self):
+        """--tensor x=zeros:f32[4] beside --ttir: in the key is the word."""
+        kernel = self.file("k.ttir")
+        with open(kernel, "w", encoding="utf-8") as f:
+            f.write("module {\ntt.func public @k(%x: !tt.ptr<f32>) {\ntt.return\n}\n}\n")
+        def rows(of, *more):
+            found, out, err = self.run_cli("sweep", "--over", "seed=1,2", "--store", self.file("made"), *more, "--", "run", "--ttir", kernel,
+                                           "--topology", topology("small.yaml"), "--grid", 1, "--tensor", f"x={of}")
+            self.assertEqual(found, 0, err)
+            return out, err
+        self.assertIn(": 2 simulated", rows("zeros:f32[4]")[1])
+        self.assertIn(": 0 simulated", rows("zeros:f32[4]")[1])
+        self.assertIn(": 2 simulated", rows("zeros:f32[8]")[1])
+        self.assertIn("zeros:f32[4]", rows("zeros:f32[4]", "--emit", "parallel")[0])
+
+    def test_folders_are_what_is_in_them(self):
+        """--test-data of an ONNX graph: a file that changes makes another point."""
+        os.mkdir(self.file("data"))
+        x = onnx.tensor(np.float32([1, -2]))
+        def write(y):
+            for name, of in (("input_0", x), ("output_0", onnx.tensor(np.float32(y)))):
+                with open(os.path.join(self.file("data"), name + ".pb"), "wb") as f:
+                    f.write(of)
+        with open(self.file("m.onnx"), "wb") as f:
+            f.write(onnx.model([onnx.node("Neg", ["x"], ["y"])], [("x", "float32", [2])], [("y", "float32", [2])]))
+        def err(status=0):
+            found, _, told = self.run_cli("sweep", "--over", "seed=1,2", "--store", self.file("s"), "--", "model", self.file("m.onnx"),
+                                          "--topology", topology("small.yaml"), "--test-data", self.file("data"))
+            self.assertEqual(found, status, told)
+            return told
+        write([-1, 2])
+        self.assertIn(": 2 simulated", err())
+        self.assertIn(": 0 simulated", err())
+        write([-1, 3])
+        self.assertIn(": 2 simulated", err(status=1))
 
     def test_several_processes_share_the_points_of_one_store(self):
         sweeps = [subprocess.Popen([KERNBENCH, "sweep", "--plan", self.plan, "--store", self.file("s"), "--jobs", "2"],

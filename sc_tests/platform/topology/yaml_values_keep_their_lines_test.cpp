@@ -45,7 +45,7 @@ TEST(YamlTree, AnAliasIsTheValueAtItsAnchor) {
 }
 
 TEST(YamlTree, TellsWhatIsNoTopologyAtAll) {
-  const std::string empty = "found an empty file; legal: a topology (nodes and links, or a hierarchy with cube)";
+  const std::string empty = "found an empty file; legal: YAML with values";
   const std::pair<std::string, std::string> texts[] = {
       {"", "1: " + empty},
       {"# only a note\n", "1: " + empty},
@@ -54,7 +54,7 @@ TEST(YamlTree, TellsWhatIsNoTopologyAtAll) {
       {"a: 1\nb: [1, 2\n", "3: found broken YAML: end of sequence flow not found; legal: YAML 1.2"},
       {std::string("a: 1\nb: \0\n", 10), "2: found byte 0 at offset 8: this is no text; legal: YAML in UTF-8"},
       {"a: 1\nb: \xc3(\n", "2: found byte 195 at offset 8: this is no text; legal: YAML in UTF-8"},
-      {std::string(100'000, '['), "1: found values nested hundreds of levels deep; legal: a topology"}};
+      {std::string(100'000, '['), "1: found values nested hundreds of levels deep; legal: fewer"}};
   for (const auto& [text, fault] : texts) EXPECT_EQ(read(text), "t.yaml:" + fault);
 }
 

@@ -582,6 +582,23 @@ class Faults(unittest.TestCase):
         for line, name in zip(lines, ("--tensor arg0", "--tensor arg2", "--param arg3")):
             self.assertIn(name, line)
 
+    def test_arguments_without_a_location_have_their_names_of_the_ir(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir", delete=False) as f:
+            f.write("module {\ntt.func public @k(%x_ptr: !tt.ptr<f32>, %n: i32, %2: i32) {\ntt.return\n}\n}\n")
+        self.addCleanup(os.remove, f.name)
+        x = np.zeros(4, np.float32)
+        done = Kernel(f.name, "1", {"x_ptr": x, "n": 1, "arg2": 1}, {}).run()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = self.refused(Kernel(f.name, "1", {"arg0": x, "n": 1, "arg2": 1}, {}), "--tensor x_ptr=: missing", "the kernel has x_ptr")
+        self.assertEqual(len(lines), 2)
+
+    def test_a_limit_ends_a_loop_of_numbers(self):
+        text = self.text("%c0 = arith.constant 0 : i32", "%r = scf.while (%i = %c0) : (i32) -> i32 {", "%t = arith.cmpi sge, %i, %c0 : i32",
+                         "scf.condition(%t) %i : i32", "} do {", "^bb0(%j: i32):", "scf.yield %j : i32", "}")
+        done = Kernel(text, "1", {"arg0": np.zeros(4, np.float32)}, {}, "--max-time", "1000").run()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("--max-time: not done", done.stderr)
+
     def test_wrong_words_are_refused(self):
         for grid in ("0", "1,2,3,4", "x", "", "99999999999"):
             kernel = vector_add(4)
