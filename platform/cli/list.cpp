@@ -288,7 +288,7 @@ void list_options_as_json() {
       w.field("legal", o.legal).field("needs", o.needs).field("least", o.least).field("most", o.most);
       w.field("type", kTypes[static_cast<int>(o.type)]).field("often", kOften[static_cast<int>(o.often)]);
       w.field("file", kFiles[static_cast<int>(o.file)]).field("role", kRoles[static_cast<int>(o.role)]);
-      w.field("required", o.required).close('}');
+      w.field("required", o.required).field("alias", o.alias).close('}');
     }
     w.close(']');
   }
@@ -319,10 +319,10 @@ void list_as_json(const std::string& what) {
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>(), format = std::make_shared<std::string>();
   auto plugin_options = std::make_shared<PluginOptions>();
-  CLI::App* cmd = app.add_subcommand(
-      "list", "List what there is: kernels, programs, components, topologies, link modes, ops, options");
+  CLI::App* cmd =
+      app.add_subcommand("list", "List kernels, programs, components, topologies, link modes, ops or options");
   cmd->add_option("what", *what,
-                  "kernels, programs, components, topologies, links, ops, or options of the commands that simulate")
+                  "kernels, programs, components, topologies, links, ops, or options (of the simulating commands)")
       ->required()
       ->check(CLI::IsMember({"kernels", "programs", "components", "topologies", "links", "ops", "options"}));
   plugin_options->add_to(*cmd);
