@@ -26,7 +26,7 @@ View Args::whole(const std::string& tensor) const {
   const LaunchArgs::Tensor& t = tensor_of(tensor);
   if (!t.in_order) {
     throw KernelFault("the shards of tensor '" + tensor +
-                      "', one after the other, are not the tensor in row-major order: use virtual_ptr()");
+                      "' in sequence are not the tensor in row-major order: use virtual_ptr()");
   }
   virtual_ptr(tensor);  // a fault where there is none
   return t.range;

@@ -1,5 +1,5 @@
-// Composite commands: a GEMM or an elementwise op that the PE's scheduler cuts into tiles and pipelines through the
-// engines, with ops fused behind it (timing contract §6).
+// Composite commands: a GEMM or an elementwise op. The PE's scheduler splits it into tiles and pipelines the tiles
+// through the engines; further ops can be fused after it (timing rules §6).
 //
 //   auto c = tl.composite(tl::gemm(tl.ref(a, {m, k}), tl.ref(b, {k, n}))
 //                             .tiles(32, 32, 64)
@@ -19,8 +19,8 @@
 
 namespace kernbench::tl {
 
-/// What a composite reads: a block in memory (read tile by tile, never wholly in TCM), a Tensor (pinned in TCM, no
-/// DMA), or an immediate (elementwise heads only).
+/// An input of a composite: a block in memory (read tile by tile; the complete block is never in TCM), a Tensor (pinned
+/// in TCM, without DMA), or an immediate (only for elementwise heads).
 class CompositeArg {
  public:
   CompositeArg(const Block& block) : block_(block), kind_(Kind::block) {}  // NOLINT: implicit
@@ -45,18 +45,18 @@ class CompositeArg {
 /// Describes a composite until tl.composite submits it. Made by gemm() and elementwise().
 class Composite {
  public:
-  /// Tile sizes, cut to the shape; tk counts for a GEMM only. Default: 32, 32, 64.
+  /// Tile sizes, clipped to the shape; only a GEMM uses tk. Default: 32, 32, 64.
   Composite& tiles(int64_t tm, int64_t tn, int64_t tk = 64);
   /// A is given as [k, m], B as [n, k].
   Composite& transpose_a(bool on = true);
   Composite& transpose_b(bool on = true);
-  /// Where the result goes: a block in memory. Without it, a new Tensor in TCM.
+  /// Destination of the result: a block in memory. Default: a new Tensor in TCM.
   Composite& out(const Block& block);
-  /// Result type of a TCM result; default: a GEMM's accumulator type, an elementwise op's own.
+  /// Type of a result in TCM. Default: a GEMM's accumulator type, or the type of an elementwise op.
   Composite& out_dtype(DType t);
-  /// Fuses an elementwise op behind the head: its first operand is the running tile, `more` the others (Tensors in TCM
-  /// that broadcast over [m, n], or immediates). per_k_tile works on the accumulator after each k step,
-  /// per_output_tile on every finished tile, once on the last output tile only.
+  /// Fuses an elementwise op after the head. Its first operand is the running tile; `more` are the others (Tensors in
+  /// TCM that broadcast over [m, n], or immediates). per_k_tile applies it to the accumulator after each k step,
+  /// per_output_tile to each finished tile, once only to the last output tile.
   Composite& then(const std::string& op, std::initializer_list<Arg> more = {}, Scope scope = Scope::per_output_tile);
 
  private:

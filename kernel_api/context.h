@@ -1,11 +1,12 @@
-// The context of a running kernel: every call here is a command of the PE (kernels name it `tl`).
+// The context of a running kernel. Each call is a command of the PE; kernels name the context `tl`.
 //
-// Each call costs pe_cpu's overhead in the kernel, then runs on one engine: loads and stores on pe_dma, dot on pe_gemm,
-// everything else on pe_math. A call returns when its command is done, an _async call (and every call through async())
-// right after submission; wait() blocks and costs nothing. Order between commands of one PE needs no waits for data:
-// each takes effect at its submission, loads at their completion, and a load in flight is waited for before another
-// command uses its handle. Calls that cannot work are KernelFaults with the kernel's line, shapes and types of all
-// operands.
+// A call first costs pe_cpu's overhead. Then one engine executes it: pe_dma for loads and stores, pe_gemm for dot,
+// pe_math for everything else. A call returns when its command is done. An _async call, or any call through async(),
+// returns after submission. wait() blocks and has no cost of its own.
+//
+// Data needs no waits between commands of one PE: a command takes effect at its submission, a load at its completion,
+// and a command that uses a handle waits for its load. A call that cannot work throws a KernelFault with the kernel's
+// line and the shapes and types of all operands.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ namespace detail {
 struct MathOptions;
 }
 
-/// A PE's place in a launch (collectives contract §11.3).
+/// A PE's position in a launch (collectives rules §11.3).
 struct Program {
   int64_t pe = 0;    ///< among the launched PEs of its cube
   int64_t pes = 1;   ///< launched PEs of its cube
@@ -38,12 +39,12 @@ struct Program {
   int64_t cubes = 1;
   int64_t rank = 0;  ///< its SIP, among those of the launch
   int64_t ranks = 1;
-  int64_t index = 0;  ///< among all launched PEs: the index that work is split by
+  int64_t index = 0;  ///< among all launched PEs: the index for splitting work
   int64_t size = 1;
-  std::shared_ptr<const LaunchShape> launch;  ///< null: not known
+  std::shared_ptr<const LaunchShape> launch;  ///< null: unknown
 };
 
-/// A command that leaves nothing in TCM (a store), to wait for.
+/// Handle of a command without a result in TCM, such as a store; for wait().
 class Event {
  public:
   Event() = default;
@@ -55,18 +56,18 @@ class Event {
   bool valid_ = false;
 };
 
-/// How an atomic stands among the other accesses of its program and of others (access contract §17.1, §17.5).
+/// Memory order of an atomic (access rules §17.1, §17.5).
 enum class Sem : uint8_t { relaxed, acquire, release, acq_rel };
 std::string_view name_of(Sem);
 
-/// What tl.wait_until compares by.
+/// Comparisons of tl.wait_until.
 enum class Cmp : uint8_t { eq, ne, lt, ge };
 std::string_view name_of(Cmp);
 
 /// Axis for reductions over all elements.
 inline constexpr std::optional<int> all_axes = std::nullopt;
 
-/// Of elements by index, and of a block.
+/// Overloads for elements by index, and for a block.
 #define KERNBENCH_TL_ATOMIC(result, name)                                                                   \
   result name(Ptr, const Tensor& index, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel); \
   result name(const Block&, const Arg& value, const Tensor& mask = {}, Sem sem = Sem::acq_rel)
@@ -77,35 +78,35 @@ class Context {
   explicit Context(PeBackend& backend, const Program& program = {});
 
   // ---- Who am I -------------------------------------------------------------------------------------------------
-  /// Axis 0: this PE among the launched PEs of its cube; axis 1: its cube among those of its SIP; axis 2: its rank.
+  /// Axis 0: this PE among the launched PEs of its cube. Axis 1: its cube among the cubes of its SIP. Axis 2: its rank.
   int64_t program_id(int axis, KERNBENCH_TL_HERE) const;
   int64_t num_programs(int axis, KERNBENCH_TL_HERE) const;
   /// This PE's SIP among the SIPs of the launch, and their number.
   int64_t rank() const { return program_.rank; }
   int64_t world_size() const { return program_.ranks; }
-  /// This PE among all PEs of the launch, and their number: what work is split by.
+  /// This PE among all PEs of the launch, and their number. Kernels split work by these.
   int64_t index() const { return program_.index; }
   int64_t size() const { return program_.size; }
-  /// All PEs of the launch and the grids that they stand in. KernelFault where it is not known (a kernel run by hand).
+  /// All PEs of the launch and their grids. KernelFault if the shape is unknown, as for a kernel run by hand.
   const LaunchShape& launch() const;
   /// "sip0.cube0.pe0".
   const std::string& pe_id() const;
 
   // ---- The cube's shared SRAM -----------------------------------------------------------------------------------
-  /// Pointer to its first byte, for loads, stores and composites; all PEs of the cube share it, and who uses which part
-  /// is the kernel's to say. KernelFault where the cube has none.
+  /// Pointer to its first byte, for loads, stores and composites. All PEs of the cube share the SRAM; the kernel
+  /// decides which PE uses which part. KernelFault if the cube has none.
   Ptr sram(DType dtype = DType::f32, KERNBENCH_TL_HERE) const;
-  /// Its size without the rings of queues at its end; 0 where the cube has none.
+  /// Its size in bytes without the rings of queues at its end; 0 if the cube has none.
   uint64_t sram_bytes() const;
 
   // ---- Memory: pe_dma -------------------------------------------------------------------------------------------
-  /// A block in memory for a composite: nothing is moved by this call.
+  /// A block in memory, as an operand of a composite. The call moves no data.
   static Block ref(Ptr ptr, const Dims& shape, int64_t ld = 0, KERNBENCH_TL_HERE) {
     return {ptr, shape, ld, file, line};
   }
 
-  /// Memory to TCM; a strided block is one command. Misaligned, out-of-range and never-written reads are KernelFaults
-  /// (never-written ones when the data arrives).
+  /// Copies memory to TCM. A strided block is one command. KernelFault for a misaligned or out-of-range read, and for a
+  /// read of memory that was never written (when the data arrives).
   Loaded load(const Block& from, KERNBENCH_TL_HERE);
   Loaded load(Ptr from, const Dims& shape, KERNBENCH_TL_HERE) {
     return load(from.block(shape, 0, file, line), file, line);
@@ -114,12 +115,13 @@ class Context {
   Loaded load_async(Ptr from, const Dims& shape, KERNBENCH_TL_HERE) {
     return load_async(from.block(shape, 0, file, line), file, line);
   }
-  /// Elements whose mask (any type, the block's shape) is 0 are not read and are `other`. The block must lie in memory
-  /// as a whole. A pending mask makes the result pending.
+  /// Masked load: elements whose mask is 0 are not read and get the value `other`. The mask has any type and the
+  /// block's shape. The complete block must lie in one memory. If the mask is pending, so is the result.
   Loaded load(const Block& from, const Tensor& mask, double other = 0, KERNBENCH_TL_HERE);
   Loaded load_async(const Block& from, const Tensor& mask, double other = 0, KERNBENCH_TL_HERE);
 
-  /// TCM to memory; shapes and types must be equal (tl.cast before). Elements whose mask is 0 stay as they are.
+  /// Copies TCM to memory; shapes and types must be equal (use tl.cast before). Elements whose mask is 0 keep their
+  /// values.
   Event store(const Block& to, const Tensor& value, KERNBENCH_TL_HERE);
   Event store(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) {
     return store(to.block(value.shape(), 0, file, line), value, file, line);
@@ -131,12 +133,13 @@ class Context {
   Event store(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
   Event store_async(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
 
-  // ---- Gather and scatter: pe_dma (access contract §16) ---------------------------------------------------------
-  // `width` elements from ptr + index[i] · stride on (stride 0: width), for each i whose mask (none: each) is not 0.
-  // Index (i32, i64) and mask must be real when the call is made. One command, a transaction for each memory.
-  // Misaligned and out-of-range elements are KernelFaults.
+  // ---- Gather and scatter: pe_dma (access rules §16) ---------------------------------------------------------
+  // For each i whose mask is not 0 (default: each i): `width` elements from ptr + index[i] · stride on; stride 0 means
+  // width. Index (i32, i64) and mask must not be pending at the call. A call is one command, with one transaction for
+  // each memory. KernelFault for misaligned and out-of-range elements.
 
-  /// Of index's shape, with `width` behind it if that is more than 1. What the mask leaves out is `other`.
+  /// The result has the shape of index, with a last dimension `width` if that is more than 1. Masked-out elements are
+  /// `other`.
   Loaded gather(Ptr from, const Tensor& index, const Tensor& mask = {}, double other = 0, int64_t width = 1,
                 int64_t stride = 0, KERNBENCH_TL_HERE) {
     return gather_impl(from, index, mask, other, width, stride, async_, {file, line});
@@ -145,7 +148,7 @@ class Context {
                       int64_t stride = 0, KERNBENCH_TL_HERE) {
     return gather_impl(from, index, mask, other, width, stride, true, {file, line});
   }
-  /// `value` has that shape. Where an index stands twice the later element stays.
+  /// `value` has the same shape as the result of gather(). If an index repeats, the later element wins.
   Event scatter(Ptr to, const Tensor& index, const Tensor& value, const Tensor& mask = {}, int64_t width = 1,
                 int64_t stride = 0, KERNBENCH_TL_HERE) {
     return scatter_impl(to, index, value, mask, width, stride, async_, {file, line});
@@ -155,14 +158,14 @@ class Context {
     return scatter_impl(to, index, value, mask, width, stride, true, {file, line});
   }
 
-  // ---- Atomics: pe_dma's write channel (access contract §17) ----------------------------------------------------
-  // On elements ptr + index[i], or those of a block. Of u32 and i32 all, of f32 add, max, min and xchg, of f16 and bf16
-  // add. `value` is a tensor of that shape or an immediate; index and mask as of a gather. Elements that stand twice
-  // are done twice, in index order. A release (the default, acq_rel, is one) is submitted when all that the kernel has
-  // written before is complete, while the kernel goes on.
+  // ---- Atomics: pe_dma's write channel (access rules §17) ----------------------------------------------------
+  // Atomics on elements ptr + index[i], or on the elements of a block. Types: u32 and i32, all; f32, add, max, min and
+  // xchg; f16 and bf16, add. `value` is a tensor of that shape, or an immediate. Index and mask are as in gather(). A
+  // repeated element is updated repeatedly, in index order. A release (acq_rel, the default, includes one) waits until
+  // all earlier writes of the kernel are complete; the kernel continues meanwhile.
 
-  /// atomic_…: the old values, 0 where the mask leaves elements out; `value` must be real. red_…: nothing comes back,
-  /// and `value` may be pending; then so is what it is added to.
+  /// atomic_…: returns the old values, 0 for masked-out elements; `value` must not be pending. red_…: returns nothing;
+  /// a pending `value` makes the updated elements pending.
   KERNBENCH_TL_ATOMIC(Loaded, atomic_add);
   KERNBENCH_TL_ATOMIC(Loaded, atomic_max);
   KERNBENCH_TL_ATOMIC(Loaded, atomic_min);
@@ -176,78 +179,78 @@ class Context {
   KERNBENCH_TL_ATOMIC(Event, red_and);
   KERNBENCH_TL_ATOMIC(Event, red_or);
   KERNBENCH_TL_ATOMIC(Event, red_xor);
-  /// Any of them by name.
+  /// Any atomic by name.
   Loaded atomic(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
   Loaded atomic(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
-  /// `value` where memory holds what is expected; u32 and i32. Both must be real.
+  /// Compare and swap: stores `value` if memory holds `expected`; u32 and i32. Both must not be pending.
   Loaded atomic_cas(Ptr, const Tensor& index, const Arg& expected, const Arg& value, Sem sem = Sem::acq_rel);
   Loaded atomic_cas(const Block&, const Arg& expected, const Arg& value, Sem sem = Sem::acq_rel);
   Event red(const char* op, Ptr, const Tensor& index, const Arg& value, const Tensor& mask, Sem);
   Event red(const char* op, const Block&, const Arg& value, const Tensor& mask, Sem);
 
   // Flags: elements of u32 or i32 in memory.
-  /// A red xchg that releases.
+  /// A red xchg with release order.
   Event signal(Ptr flag, int64_t value, KERNBENCH_TL_HERE);
-  /// Polls by loads, pe_cpu's poll_ns after one has not found it, until the flag compares so with the value; the kernel
-  /// is then behind all that released before on it. KernelFault if no pending operation can change the flag.
+  /// Polls by loads, with pe_cpu's poll_ns between them, until the comparison holds. Then the kernel is ordered after
+  /// all earlier releases to the flag. KernelFault if no pending operation can change the flag.
   void wait_until(Ptr flag, Cmp cmp, int64_t value, KERNBENCH_TL_HERE);
 
   // ---- Matrix: pe_gemm ------------------------------------------------------------------------------------------
-  /// A[m, k] · B[k, n], accumulated in f32, or in i32 where both are integers; the result has that type unless `out`
-  /// says another. Transposed views cost no copy. A and B have one element type, or one of them is an 8-bit or packed
-  /// type (weights); of packed types (i4, e2m1) the dimension along which rows are dense counts pairs. Not of u32 and
+  /// A[m, k] · B[k, n], accumulated in f32, or in i32 if both are integers. The result has that type unless `out` sets
+  /// another. Transposed views cost no copy. A and B have the same element type, or one of them has an 8-bit or packed
+  /// type (weights). For packed types (i4, e2m1), the dimension of dense rows counts pairs. Not for u32 and
   /// i64.
   Tensor dot(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
   Tensor dot_async(const Tensor& a, const Tensor& b, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
-  /// acc + A · B; acc is [m, n] of the type that is accumulated in.
+  /// acc + A · B; acc is [m, n], with the accumulator's type.
   Tensor dot(const Tensor& a, const Tensor& b, const Tensor& acc, std::optional<DType> out = std::nullopt,
              KERNBENCH_TL_HERE);
-  /// A · B [+ acc] of operands in OCP's MX formats: lhs [m, k] and rhs [k, n] of e2m1 (pairs along k), f8e4m3 or f8e5m2
-  /// with scales of u8 (e8m0) [m, k / 32] and [n, k / 32], as Triton has them; or of f16 or bf16 without. MATH commands
-  /// make scaled operands f16 where the other is, else bf16; then one GEMM. `none()` stands for no scale, no
-  /// accumulator.
+  /// A · B [+ acc] of operands in the OCP MX formats. lhs [m, k] and rhs [k, n] are e2m1 (pairs along k), f8e4m3 or
+  /// f8e5m2, with scales of u8 (e8m0) [m, k / 32] and [n, k / 32], as in Triton; or f16 or bf16 without scales. MATH
+  /// commands convert scaled operands to f16 if the other operand is f16, else to bf16; one GEMM follows. `none()`
+  /// means no scale, or no accumulator.
   Tensor dot_scaled(const Tensor& lhs, const Tensor& lhs_scale, const Tensor& rhs, const Tensor& rhs_scale,
                     const Tensor& acc = {}, std::optional<DType> out = std::nullopt, KERNBENCH_TL_HERE);
   static Tensor none() { return {}; }
-  /// x · scale as floats of type `to`: of i4 and e2m1 twice as many values along the last axis, of other types as many.
-  /// `scale`: a number, or a tensor of x's rank of which each element stands for equally many along the last axis:
-  /// floats, or u8 for e8m0. One MATH command.
+  /// x · scale as floats of type `to`. i4 and e2m1 give twice as many values along the last axis. `scale` is a number,
+  /// or a tensor of x's rank in which each element scales an equal group along the last axis; its type is a float, or
+  /// u8 for e8m0. One MATH command.
   Tensor dequantize(const Tensor& x, const Arg& scale, DType to, KERNBENCH_TL_HERE);
 
   // ---- Composites: pe_scheduler ---------------------------------------------------------------------------------
-  /// Submits and returns at once. The handle is the result in TCM, or stands for the block in memory (to wait for).
+  /// Submits the composite and returns. The handle is the result in TCM, or represents the block in memory (for
+  /// wait()).
   Tensor composite(const Composite& c, KERNBENCH_TL_HERE);
 
-  // ---- Messages: pe_ipcq (collectives contract §10, §11) ----------------------------------------------------------
-  // Ports are those of KernelSpec::queues. Faults, each with the kernel's line, the PE and the port: no such port; a
-  // message of another byte count, shape or dtype than is expected; a value that is not contiguous or not in TCM; a
-  // recv_any of a port with a receive outstanding; at the PE's end a message that was not received.
+  // ---- Messages: pe_ipcq (collectives rules §10, §11) ----------------------------------------------------------
+  // Ports are those of KernelSpec::queues. KernelFaults, each with the kernel's line, the PE and the port: an unknown
+  // port; a message with another byte count, shape or dtype than expected; a value that is not contiguous or not in
+  // TCM; a recv_any of a port with an outstanding receive; a message that is not received when the PE ends.
 
   /// The names of this PE's ports, in declared order.
   std::vector<std::string> ports() const;
-  /// What the tensor holds now goes to the PE at the other end of the port, pending or not. send() returns when the
-  /// message's last segment has a slot at the receiver; send_async() at once, and its event is done when the message
-  /// has left this PE. Messages of a port arrive in order.
+  /// Sends the current contents of the tensor to the PE at the other end of the port, pending or not. send() returns
+  /// when the last segment of the message has a slot at the receiver. send_async() returns immediately; its event is
+  /// done when the message has left this PE. Messages of a port arrive in order.
   void send(const std::string& port, const Tensor& value, KERNBENCH_TL_HERE);
   Event send_async(const std::string& port, const Tensor& value, KERNBENCH_TL_HERE);
   /// An empty message.
   void send(const std::string& port, KERNBENCH_TL_HERE);
   Event send_async(const std::string& port, KERNBENCH_TL_HERE);
-  /// The port's next message, of which shape and dtype must be these. Its elements can be read as a load's; where a
-  /// byte was pending at the sender the whole handle is.
+  /// The next message of the port, which must have this shape and dtype. Its elements can be read as those of a load.
+  /// If any byte was pending at the sender, the handle is pending.
   Loaded recv(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
   Loaded recv_async(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
   /// The port's next message, which must be empty.
   void recv(const std::string& port, KERNBENCH_TL_HERE);
-  /// The next message of the first port that has one, in turn behind the port that the last recv_any took; and which it
-  /// was.
+  /// The next message of any of these ports, round robin from the port after that of the last recv_any; and its port.
   struct FromAny {
     Loaded value;
     std::string port;
   };
   FromAny recv_any(const std::vector<std::string>& ports, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
-  /// Receives a message of the block's shape and dtype and stores it there: one call. The event is done when the store
-  /// is. Needs room in TCM for the message meanwhile.
+  /// Receives a message of the block's shape and dtype and stores it there, in one call. The event is done with the
+  /// store. Meanwhile the message needs space in TCM.
   Event copy_to_dst(const std::string& port, const Block& to, KERNBENCH_TL_HERE);
   Event copy_to_dst_async(const std::string& port, const Block& to, KERNBENCH_TL_HERE);
 
@@ -260,37 +263,38 @@ class Context {
     wait(first);
     wait(second, rest...);
   }
-  /// Waits for all of them; the record of the next command that is not a message names their ops in its dependency_ids:
-  /// Phase 2 has them done before it, also where no address says so (data contract §3; ADR-0020 D5). Ops that a message
-  /// made are not named.
+  /// Waits for all of them. The record of the next command that is not a message lists their ops in dependency_ids:
+  /// Phase 2 computes them earlier, even if no address implies that order (data rules §3; ADR-0020 D5). Ops of messages
+  /// are not listed.
   template <class... Awaited>
   void follow(const Awaited&... first) {
     wait(first...);
     (follow_one(first), ...);
   }
-  /// Waits for the tensor, then works out its elements in Phase 1, by running the ops that it depends on and no others,
-  /// so that the kernel may branch on them. A pe_cpu's materialize_* attributes bound how much that may be; beyond them
-  /// it is a KernelFault. Costs pe_cpu's overhead; nothing for data that is there. The kernel's KernelSpec must say
-  /// `materializes = true`. The whole handle is then real, and so are copies, views and stores of it.
+  /// Waits for the tensor, then computes its elements in Phase 1, so that the kernel can branch on them. It runs only
+  /// the ops that the tensor depends on. The attributes materialize_* of pe_cpu limit that work; beyond the limits it
+  /// is a KernelFault. Costs pe_cpu's overhead, and nothing for data that is not pending. KernelSpec must set
+  /// `materializes = true`. Afterwards the handle, its copies, views and stores are not pending.
   Loaded materialize(const Tensor& t, KERNBENCH_TL_HERE);
   /// This context with every call asynchronous: `auto e = tl.async().exp(x); …; tl.wait(e);`
   Context async() const;
-  /// Called by who runs the kernel, after its return: waits for what is in flight and checks loads without a wait.
+  /// The caller of the kernel calls this after the kernel returns: it waits for commands in flight and checks loads
+  /// that the kernel never waited for.
   void finish();
 
   // ---- Scalar work: pe_cpu --------------------------------------------------------------------------------------
-  /// The kernel's own C++ takes no time by itself: this says that it takes so many cycles of pe_cpu, cycles / freq_ghz
-  /// ns, from 0 to 1e12. (What reading elements of a Loaded takes is said by pe_cpu's read_cycles.)
+  /// The kernel's own C++ takes no simulated time. This call adds cycles of pe_cpu: cycles / freq_ghz ns, from 0 to
+  /// 1e12. (pe_cpu's read_cycles is the cost of reading elements of a Loaded.)
   void elapse(double cycles, KERNBENCH_TL_HERE);
-  /// For who runs compiled kernels: what their arithmetic takes (pe_cpu's scalar_cycles and index_cycles), and the
+  /// For interpreters of compiled kernels: the costs of arithmetic (pe_cpu's scalar_cycles and index_cycles), and the
   /// kernel's clock.
   ScalarCycles scalar_cycles() const;
   double now_ns() const;
 
   // ---- Math: pe_math --------------------------------------------------------------------------------------------
   // Operands: tensors of one element type and immediates, broadcast as numpy does.
-  // A call for each row of elementwise_ops.inc, which says what it gives: `kernbench list ops`. Comparisons give masks:
-  // u8, 0 or 1. where(mask, a, b): a where the mask, of any type, is not 0.
+  // One call for each row of elementwise_ops.inc; `kernbench list ops` describes them. Comparisons return masks of u8,
+  // 0 or 1. where(mask, a, b) is a where the mask (any type) is not 0.
 #define KERNBENCH_TL_OP1(name) \
   Tensor name(const Arg& x) {  \
     return op(#name, {x});     \
@@ -312,16 +316,16 @@ class Context {
   /// Any elementwise op by name.
   Tensor op(const char* name, std::initializer_list<Arg> operands);
 
-  /// Elements converted to another type (rounded to nearest even; to integers: toward zero, saturating).
+  /// Converts elements to another type (rounding to nearest even; to integers: toward zero, saturating).
   Tensor cast(const Tensor& x, DType to, KERNBENCH_TL_HERE);
   /// A dense copy of a view.
   Tensor copy(const Tensor& x, KERNBENCH_TL_HERE);
-  /// As Tensor::reshape, with a copy where the view needs one.
+  /// As Tensor::reshape, but copies if the view requires it.
   Tensor reshape(const Tensor& x, const Dims& shape, KERNBENCH_TL_HERE);
 
-  /// Reductions along an axis (negative: from the end), which is dropped, or kept as 1. all_axes: over all elements.
-  /// sum and prod of integers under 32 bits give i32; argmax and argmin give i32, the first of equals; xor_sum is of
-  /// integers.
+  /// Reductions along an axis (negative: from the end). The axis is dropped, or kept as 1. all_axes: over all elements.
+  /// sum and prod of integers under 32 bits give i32. argmax and argmin give i32, the first of equal elements. xor_sum
+  /// needs integers.
   Tensor sum(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor max(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor min(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
@@ -329,7 +333,7 @@ class Context {
   Tensor argmin(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor prod(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
   Tensor xor_sum(const Tensor& x, std::optional<int> axis = all_axes, bool keepdims = false, KERNBENCH_TL_HERE);
-  /// Two commands.
+  /// Value and index; two commands.
   struct WithIndices {
     Tensor values, indices;
   };
@@ -339,15 +343,16 @@ class Context {
   WithIndices min_with_indices(const Tensor& x, int axis, bool keepdims = false, KERNBENCH_TL_HERE) {
     return {min(x, axis, keepdims, file, line), argmin(x, axis, keepdims, file, line)};
   }
-  /// By a combiner of one's own, which should be associative: from the first element to the last, rounded to the
-  /// element type once at the end. `combine` is called once, with two tl::Expr, and returns what they become.
+  /// Reduction with a user-defined combiner, which should be associative. The order is from the first element to the
+  /// last, with one rounding to the element type at the end. `combine` is called once with two tl::Expr and returns
+  /// their combination.
   template <class F>
   Tensor reduce(const Tensor& x, int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
     return combined("reduce", x, axis, combine(Expr::a(), Expr::b()), keepdims, {file, line});
   }
-  /// The same of a tuple of 2 to 4 tensors of one shape, of any types: `combine` is called with N values that came
-  /// before and the N next ones, and returns std::array<tl::Expr, N>; all it compares, chooses or adds must be floats,
-  /// or all integers. A command for each member of the result.
+  /// The same for a tuple of 2 to 4 tensors of one shape and any types. `combine` gets the N previous values and the N
+  /// next values, and returns std::array<tl::Expr, N>. An operation in it may not mix floats with integers. One command
+  /// for each member of the result.
   template <size_t N, class F>
   std::array<Tensor, N> reduce(const Tensor (&x)[N], int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
     return combined_tuple("reduce", x, axis, combine, keepdims, {file, line});
@@ -355,7 +360,7 @@ class Context {
   /// Of floats, along one axis: one command.
   Tensor softmax(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
 
-  /// Scans along an axis, `reverse` from its end: element i is what elements up to i make. Types as those of sum.
+  /// Scans along an axis, or from its end if `reverse`: element i combines the elements up to i. Types as for sum.
   Tensor cumsum(const Tensor& x, int axis = 0, bool reverse = false, KERNBENCH_TL_HERE);
   Tensor cumprod(const Tensor& x, int axis = 0, bool reverse = false, KERNBENCH_TL_HERE);
   template <class F>
@@ -368,25 +373,24 @@ class Context {
     return combined_tuple("associative_scan", x, axis, combine, reverse, {file, line});
   }
 
-  /// Sorted along an axis; equal elements keep their order, NaN counts as the greatest. argsort gives the indices
-  /// (i32).
+  /// Sorts along an axis. The sort is stable; NaN counts as the largest. argsort returns the indices (i32).
   Tensor sort(const Tensor& x, int axis = -1, bool descending = false, KERNBENCH_TL_HERE);
   Tensor argsort(const Tensor& x, int axis = -1, bool descending = false, KERNBENCH_TL_HERE);
-  /// The k largest along an axis, the greatest first.
+  /// The k largest elements along an axis, largest first.
   Tensor topk(const Tensor& x, int64_t k, int axis = -1, KERNBENCH_TL_HERE);
 
-  /// Tensors of one type and, but along the axis, one shape, one behind the other.
+  /// Concatenation of tensors of one type, with equal shapes except along the axis.
   Tensor cat(const std::vector<Tensor>& parts, int axis = 0, KERNBENCH_TL_HERE);
-  /// a and b as elements 0 and 1 of a new last axis; split() takes such an axis apart again, without a command.
+  /// a and b as elements 0 and 1 of a new last axis. split() is the inverse and needs no command.
   Tensor join(const Tensor& a, const Tensor& b, KERNBENCH_TL_HERE);
   std::pair<Tensor, Tensor> split(const Tensor& x, KERNBENCH_TL_HERE);
   /// a[0], b[0], a[1], b[1], … along the last axis.
   Tensor interleave(const Tensor& a, const Tensor& b, KERNBENCH_TL_HERE);
   Tensor flip(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
-  /// x[…, index[…, i, …], …] along an axis; beside it index (integers) and x have one shape. An index outside is a
-  /// fault.
+  /// x[…, index[…, i, …], …] along an axis. x and index (integers) have the same shape except along the axis.
+  /// KernelFault for an index out of range.
   Tensor gather(const Tensor& x, const Tensor& index, int axis, KERNBENCH_TL_HERE);
-  /// How many elements of x (integers) are 0, 1, … bins - 1: i32 [bins]. Other values count nowhere.
+  /// Number of elements of x (integers) that equal 0, 1, … bins - 1: i32 [bins]. Other values are ignored.
   Tensor histogram(const Tensor& x, int64_t bins, KERNBENCH_TL_HERE);
   /// Views, as Tensor's.
   static Tensor permute(const Tensor& x, const std::vector<int>& order, KERNBENCH_TL_HERE) {
@@ -396,16 +400,16 @@ class Context {
     return x.broadcast_to(shape, file, line);
   }
 
-  // Philox 4x32 as Triton 3 draws it, bit for bit: one number an offset (integers of any type; of i64 all 64 bits
-  // count). The seed lies within ±2^53.
-  /// u32; randint4x: the generator's four words, a command each.
+  // Philox 4x32, bit-identical to Triton 3: one number for each offset (integers of any type; all 64 bits of an i64).
+  // The seed lies within ±2^53.
+  /// u32; randint4x: the generator's four words, with one command for each.
   Tensor randint(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
   std::array<Tensor, 4> randint4x(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
   /// f32: uniform in [0, 1); normal, by Box and Muller.
   Tensor rand(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
   Tensor randn(int64_t seed, const Tensor& offsets, int rounds = 10, KERNBENCH_TL_HERE);
 
-  /// A tensor of the kernel's own values (rounded, or wrapped, to the type; row-major), which are real at once: they
+  /// A tensor of values from the kernel (rounded, or wrapped, to the type; row-major). The values are not pending: they
   /// can be read, sent and stored. Costs pe_cpu's overhead.
   template <class T>
   Loaded tensor(const std::vector<T>& values, const Dims& shape, DType dtype, KERNBENCH_TL_HERE) {
@@ -417,10 +421,10 @@ class Context {
     }
   }
 
-  /// A line on standard error: the kernel's line, the PE, the text, and the first 64 elements. What is pending is a
-  /// MATH command, and is said by Phase 2, in the order of effects.
+  /// Prints a line on standard error: the kernel's line, the PE, the text, and the first 64 elements. For a pending
+  /// tensor it is a MATH command, and Phase 2 prints the line, in the order of effects.
   void device_print(const std::string& text, const Tensor& x, KERNBENCH_TL_HERE);
-  /// A fault that says so unless all elements of the condition are other than 0; of a pending one in Phase 2.
+  /// Throws a KernelFault unless all elements of the condition are nonzero. Phase 2 checks a pending condition.
   void device_assert(const Tensor& condition, const std::string& text = "does not hold", KERNBENCH_TL_HERE);
 
   /// All elements are the value, or 0.
@@ -446,7 +450,7 @@ class Context {
   Event scatter_impl(Ptr, const Tensor& index, const Tensor& value, const Tensor& mask, int64_t width, int64_t stride,
                      bool async, SourceLine where);
   struct Elements;
-  /// The command and, where old values come back, their handle.
+  /// The command, and the handle of the old values if the atomic returns them.
   std::pair<Ticket, Tensor> atomic_impl(const std::string& op, bool returns_old, const Elements&,
                                         const std::vector<Arg>& operands, const Tensor& mask, Sem, SourceLine where);
   static Elements elements_of(const Block&);

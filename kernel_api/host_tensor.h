@@ -1,4 +1,4 @@
-// A whole tensor on the host: what goes into a run, comes out of it, and what references compute on.
+// A complete tensor on the host: an input or output of a run, and an operand of references.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct HostTensor {
   HostTensor() = default;
   /// All zero.
   HostTensor(DType t, const Dims& s);
-  /// Values rounded to `t` (nearest even; to integers: toward zero, saturating).
+  /// Values converted to `t` (nearest even; to integers: toward zero, saturating).
   static HostTensor from(DType t, const Dims& s, const std::vector<float>& values);
   static HostTensor from(DType t, const Dims& s, const std::vector<int32_t>& values);  ///< to integers: wraps
 
@@ -29,7 +29,7 @@ struct HostTensor {
 
 using TensorMap = std::map<std::string, HostTensor>;
 
-/// What each float becomes when it is stored as `t` and read back: for references that round where the kernel does.
+/// Rounds each float as a store as `t` and a load would, for references that round where the kernel does.
 void round_to(DType t, float* values, size_t n);
 
 }  // namespace kernbench

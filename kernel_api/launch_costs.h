@@ -1,6 +1,5 @@
-// What calls take on the machine of a launch when nothing else goes on: for kernels that choose among ways to do a
-// thing before they run (collectives contract §12.6), and for advice on what would be quicker. It follows from the
-// topology alone.
+// Latencies of calls on an idle machine, derived from the topology alone. Kernels use them to choose an algorithm
+// before they run (collectives rules §12.6); reports use them for advice.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +13,17 @@
 
 namespace kernbench {
 
-/// What a connection may say of its rings; what is not given is as the receiver's pe_ipcq says.
+/// Overrides of ring parameters for a connection; defaults are those of the receiver's pe_ipcq.
 struct RingChoice {
   std::optional<uint32_t> slots;
   std::optional<uint64_t> slot_bytes;
   std::optional<std::string> tier;
 };
 
-/// A collective alone, by each of several algorithms.
+/// A collective to simulate separately, with each of several algorithms.
 struct CollectiveTrial {
   std::string kernel;                                       ///< such as all_reduce
-  std::vector<std::pair<std::string, std::string>> params;  ///< but for its algorithm
+  std::vector<std::pair<std::string, std::string>> params;  ///< all except its algorithm
   std::vector<std::string> algorithms;
 };
 
@@ -33,50 +32,51 @@ struct MatrixProduct {
   int64_t m = 0, n = 0, k = 0;
 };
 
-/// PEs are counted as in tl.index(). All times are ns.
+/// Costs of a launch. PE numbers are those of tl.index(). All times are ns.
 class LaunchCosts {
  public:
   virtual ~LaunchCosts() = default;
-  /// What a tl call costs in pe_cpu; what a send or a receive costs in pe_ipcq beside.
+  /// Overhead of a tl call in pe_cpu; additional overhead of a send or receive in pe_ipcq.
   virtual double call_ns(int64_t pe) const = 0;
   virtual double queue_ns(int64_t pe) const = 0;
-  /// A message from the grant of vc_comm until it has been read out of its slot, with ideal links; and that reading.
+  /// Latency of a message from the grant of vc_comm until the receiver has read it from its slot, with ideal links; and
+  /// the part of that reading.
   struct Message {
     double total_ns = 0, read_ns = 0;
   };
-  /// Ways between PEs, and the rings that they lead to.
+  /// Paths between PEs, with the rings at their ends.
   class Ways {
    public:
     virtual ~Ways() = default;
-    /// The most that a message takes on any of them, in one piece (of its slot: of a whole one of several).
+    /// The slowest path for a message in one piece (in its slot: for a full slot of several).
     virtual Message dearest(uint64_t nbytes) const = 0;
   };
-  /// (from, to) of each. InputError where there is no way.
+  /// One path for each (from, to). InputError if a path does not exist.
   virtual std::unique_ptr<Ways> ways(std::vector<std::pair<int64_t, int64_t>>, const RingChoice&) const = 0;
-  /// From a synchronous MATH command's call to its return; two operands and a result of this type.
+  /// Time from the call of a synchronous MATH command to its return, with two operands and a result of this type.
   virtual double math_ns(int64_t pe, const std::string& op, int64_t elements, DType) const = 0;
-  /// What pe_gemm takes for a product that is in TCM.
+  /// Time of pe_gemm for a product in TCM.
   virtual double gemm_ns(int64_t pe, const MatrixProduct&, DType) const = 0;
-  /// What the HBM of the launch's PEs gives together, GB/s.
+  /// Total HBM bandwidth of the launch's PEs, GB/s.
   virtual double hbm_gbs() const = 0;
-  /// Of the PE's TCM, what kernels and rings may allocate.
+  /// TCM bytes of the PE that kernels and rings may allocate.
   virtual uint64_t tcm_bytes(int64_t pe) const = 0;
-  /// What each algorithm takes on the launch's PEs, simulated: from the common start to the last PE's end; infinite
-  /// where it fails. BadParam where nobody can simulate it.
+  /// Simulated time of each algorithm on the launch's PEs, from the common start to the end of the last PE; infinite if
+  /// it fails. BadParam if this object cannot simulate.
   virtual std::vector<double> simulated_ns(const CollectiveTrial&) const = 0;
 };
 
-/// What a launch's preparation has decided, for reports.
+/// Decisions of a launch's preparation, for reports.
 struct LaunchNotes {
-  std::string algorithm;                                 ///< chosen or given; empty: the kernel has none
-  std::vector<std::pair<std::string, double>> costs_ns;  ///< of every algorithm that could be; empty: nothing to choose
-  bool simulated = false;                                ///< these are simulated; else by the cost table
-  std::string root;                                      ///< of the algorithm; empty: it has none
+  std::string algorithm;  ///< chosen or given; empty: the kernel has no choice of algorithm
+  std::vector<std::pair<std::string, double>> costs_ns;  ///< of each candidate algorithm; empty: no choice
+  bool simulated = false;                                ///< costs_ns are simulated; else from the cost table
+  std::string root;                                      ///< root of the algorithm; empty: none
   int64_t members = 0;                                   ///< of a group
-  /// Of a kernel that says which matrix products it makes (KernelSpec::products): what the GEMM rate and the HBM of its
-  /// PEs allow, and what another way would take. 0: not known.
+  /// For a kernel that declares its matrix products (KernelSpec::products): the roofline time from the GEMM rate and
+  /// HBM of its PEs, and the time of an alternative kernel. 0: unknown.
   double allowed_ns = 0, instead_ns = 0;
-  std::string instead;  ///< that other way, in words
+  std::string instead;  ///< description of the alternative
 };
 
 }  // namespace kernbench

@@ -1,4 +1,4 @@
-// A kernel's parameters: what it takes, and the checked values of one run.
+// A kernel's parameters: their declarations, and the checked values of one run.
 #pragma once
 
 #include <cstdint>
@@ -27,25 +27,25 @@ struct ParamSpec {
   ParamValue default_value;
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::vector<std::string> choices;  ///< choice and dtype: the legal names; text: what is legal, in words
-  /// A size of which every PE of a launch has an equal part that it works on alone: with fewer PEs and as much less of
-  /// it a run takes about as long, and less to simulate (`kernbench tune`).
+  std::vector<std::string> choices;  ///< choice and dtype: the legal names; text: a description of the legal values
+  /// A size that is split evenly over the PEs, each of which works independently. A smaller machine with a
+  /// proportionally smaller size then takes about the same simulated time (`kernbench tune` relies on this).
   bool split_over_pes = false;
 
   /// A size or count: at least 1, at most 2^40.
   static ParamSpec size(std::string name, int64_t default_value, std::string help);
-  /// The same, split_over_pes; of one parameter of a kernel.
+  /// The same with split_over_pes; at most one parameter of a kernel.
   static ParamSpec size_over_pes(std::string name, int64_t default_value, std::string help);
   static ParamSpec number(std::string name, double default_value, double min, double max, std::string help);
   static ParamSpec flag(std::string name, bool default_value, std::string help);
   static ParamSpec choice(std::string name, std::vector<std::string> legal, std::string help);  ///< default: the first
-  /// Any word; `legal` says in words which: who uses it checks it.
+  /// Any word. `legal` describes the legal values; the user of the parameter checks them.
   static ParamSpec text(std::string name, std::string default_value, std::string legal, std::string help);
   static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");  ///< named dtype
 
   /// "integer, 1 or more", "f32|f16|bf16".
   std::string legal() const;
-  /// The default as --param takes it.
+  /// The default in the form of --param.
   std::string default_text() const;
 };
 
@@ -55,7 +55,7 @@ class BadParam : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// Checked values by name. Asking for a name or type that the kernel did not declare is a std::logic_error.
+/// Checked values by name. std::logic_error for a name or type that the kernel did not declare.
 class Params {
  public:
   int64_t integer(const std::string& name) const { return get<int64_t>(name); }
@@ -65,7 +65,7 @@ class Params {
   DType dtype(const std::string& name = "dtype") const { return get<DType>(name); }
   void set(const std::string& name, ParamValue v) { values_[name] = std::move(v); }
   const std::map<std::string, ParamValue>& values() const { return values_; }
-  /// The launch that they are for; null while that is not known: shapes and references then see one PE.
+  /// The launch of these parameters; null while unknown: shapes and references then assume one PE.
   const LaunchShape* launch() const { return launch_.get(); }
   void set_launch(std::shared_ptr<const LaunchShape> launch) { launch_ = std::move(launch); }
 
@@ -82,11 +82,11 @@ class Params {
   std::shared_ptr<const LaunchShape> launch_;
 };
 
-/// A value as --param takes it ("64", "1e-5", "true", "f16").
+/// A value in the form of --param ("64", "1e-5", "true", "f16").
 std::string to_text(const ParamValue& v);
 
-/// Defaults overridden by `given` (name, text) pairs. BadParam for unknown names, given twice, unreadable or
-/// out-of-range values, which names `what`: "kernel gemm".
+/// Defaults, overridden by the (name, text) pairs in `given`. BadParam for unknown or repeated names and for unreadable
+/// or out-of-range values; its message begins with `what`, such as "kernel gemm".
 Params parse_params(const std::string& what, const std::vector<ParamSpec>& specs,
                     const std::vector<std::pair<std::string, std::string>>& given);
 

@@ -67,7 +67,7 @@ class PeBackend {
   /// simulation: overhead, effect and submission then happen by the next wait(), in the order of the calls, and done()
   /// is false until then.
   virtual Ticket submit(const std::shared_ptr<OpDesc>& desc) = 0;
-  /// The names of the PE's ports, in declared order (collectives contract §10.1).
+  /// The names of the PE's ports, in declared order (collectives rules §10.1).
   virtual const std::vector<std::string>& ports() const {
     static const std::vector<std::string> none;
     return none;
@@ -131,7 +131,7 @@ inline void PeBackend::print(const std::string& line) {
 }
 
 inline void PeBackend::next_poll(const FlagWait& wait) {
-  throw KernelFault(wait.where, pe_id() + " " + wait.what + ", it is " + wait.found() + "; nobody else runs");
+  throw KernelFault(wait.where, pe_id() + " " + wait.what + ", it is " + wait.found() + "; no other kernel runs");
 }
 
 inline Ticket PeBackend::submit_queue_op(const std::shared_ptr<OpDesc>&, const std::shared_ptr<QueueOp>&) {

@@ -1,15 +1,16 @@
-// A plug-in: a shared object with kernels or components that `kernbench --plugin LIB.so` (platform/elaborate/plugins.h)
-// loads. They register themselves as in an executable; one of its source files says, outside of any namespace:
+// A plug-in: a shared object with kernels or components, loaded by `kernbench --plugin LIB.so`
+// (platform/elaborate/plugins.h). They register as in an executable. One of its source files has, outside of any
+// namespace:
 //
 //   KERNBENCH_PLUGIN("my_blocks")
 //
-// which leaves a mark in the file: for which kernbench and with which C++ it was built. It is read before anything of
-// the plug-in runs, so that one that does not fit is refused instead of crashing.
+// This stores in the file for which kernbench and C++ it was built. The loader checks that before it runs any code of
+// the plug-in, so an incompatible plug-in is refused and cannot crash.
 #pragma once
 
 #include <cstddef>  // for the library's string ABI
 
-/// Major and minor version of kernbench: what is built against another one does not fit.
+/// Major and minor version of kernbench. A plug-in built for another version is incompatible.
 #define KERNBENCH_PLUGIN_VERSION "0.1"
 
 #ifdef _GLIBCXX_USE_CXX11_ABI
@@ -20,7 +21,7 @@
 #define KERNBENCH_PLUGIN_TEXT_OF(x) #x
 #define KERNBENCH_PLUGIN_TEXT(x) KERNBENCH_PLUGIN_TEXT_OF(x)
 
-/// What must be equal in a plug-in and in the program that loads it.
+/// Must be equal in the plug-in and in the loading program.
 #define KERNBENCH_PLUGIN_BUILT_FOR      \
   "kernbench " KERNBENCH_PLUGIN_VERSION \
   ", C++ " KERNBENCH_PLUGIN_TEXT(__cplusplus) ", string ABI " KERNBENCH_PLUGIN_TEXT(KERNBENCH_PLUGIN_STRING_ABI)

@@ -1,4 +1,4 @@
-// Typed pointers into a memory of the system, and blocks: what tl.load and tl.store take.
+// Typed pointers into a memory of the system, and blocks: the operands of tl.load and tl.store.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace kernbench::tl {
 
 class Block;
 
-/// The bytes that accesses through a pointer must lie in: those of the shard, tensor or SRAM that it came from.
+/// Bounds of accesses through a pointer: the bytes of the shard, tensor or SRAM that it was derived from.
 struct Bounds {
   uint64_t begin = 0, nbytes = std::numeric_limits<uint64_t>::max();
-  const char* of = nullptr;  ///< what lies there, for messages; kept by the launch's arguments
+  const char* of = nullptr;  ///< name of the object, for messages; owned by the launch's arguments
   bool hold(uint64_t addr, uint64_t n) const { return addr >= begin && n <= nbytes && addr - begin <= nbytes - n; }
   /// "x [0x1000, 0x2000)".
   std::string to_string() const;
 };
 
-/// A typed address. Arithmetic counts elements, as in C and in Triton: `p + n` is n elements further, and has p's
-/// bounds. One that is made of a bare address has none.
+/// A typed address. Arithmetic counts elements, as in C and Triton: `p + n` is n elements further, with p's bounds. A
+/// pointer made from a bare address has no bounds.
 struct Ptr {
   Space space = Space::hbm;
   uint64_t addr = 0;  ///< bytes
@@ -49,26 +49,25 @@ struct Ptr {
     p.dtype = t;
     return p;
   }
-  /// The first of so many bytes, which accesses through it must not leave.
+  /// This pointer, with bounds of so many bytes from here on.
   Ptr bounded(uint64_t nbytes, const char* of) const {
     Ptr p = *this;
     p.bounds = {addr, nbytes, of};
     return p;
   }
-  /// The same address without bounds: for what is meant to reach beyond them, into any memory of the system.
+  /// The same address without bounds, for accesses to any memory of the system.
   Ptr unbounded() const { return {space, addr, dtype}; }
 
-  /// The tensor of `shape` that begins here. `ld` is the distance in elements from one row (all but the last dimension,
-  /// flattened) to the next; 0 means dense. A block is moved by one command and one transaction, however it is strided.
+  /// The tensor of `shape` that begins here. `ld` is the distance in elements between rows (all dimensions but the
+  /// last, flattened); 0 means dense. One command and one transaction move a block, whatever its strides.
   Block block(const Dims& shape, int64_t ld = 0, KERNBENCH_TL_HERE) const;
 
   /// "hbm 0x1000 f32".
   std::string to_string() const;
 };
 
-/// A rectangular piece of a tensor in memory, of any rank; its rows (all dimensions but the last, flattened) may be
-/// further apart than they are long. Errors in its construction are KernelFaults: dimensions under 1, a row stride
-/// under the row's length.
+/// A rectangular piece of a tensor in memory, of any rank. The distance between its rows (all dimensions but the last,
+/// flattened) may exceed their length. KernelFault for a dimension under 1 or a row stride under the row's length.
 class Block {
  public:
   Block() = default;
@@ -79,8 +78,8 @@ class Block {
   int64_t ld() const { return ld_; }
   DType dtype() const { return ptr_.dtype; }
 
-  /// The rows × cols piece at (row, col) of a rank-2 block, or `count` elements at `first` of a rank-1 block; it must
-  /// lie inside.
+  /// The rows × cols piece at (row, col) of a rank-2 block, or `count` elements from `first` of a rank-1 block. It must
+  /// be inside.
   Block tile(int64_t row, int64_t col, int64_t rows, int64_t cols, KERNBENCH_TL_HERE) const;
   Block slice(int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
   /// Rows [first, first + count) of a rank-2 block.

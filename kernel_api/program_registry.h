@@ -1,9 +1,9 @@
-// Programs by name: host code beside the simulation (collectives contract §13.2). A program registers in its own .cpp,
-// in the library, an executable or a plug-in, as a kernel does:
+// Programs by name: host code that runs beside the simulation (collectives rules §13.2). Like a kernel, a program
+// registers in its own .cpp, in the library, an executable or a plug-in:
 //
 //   const kernbench::RegisterProgram registered{my_program_spec()};
 //
-// What a program calls is platform/host/context.h.
+// platform/host/context.h has the calls of a program.
 #pragma once
 
 #include <functional>
@@ -19,13 +19,13 @@ namespace host {
 class Context;
 }
 
-/// A tensor of a program; of its TensorSpec's fields placement and policy are those of kernels and not used.
+/// A tensor of a program. The fields placement and policy of TensorSpec are for kernels and are not used.
 struct ProgramTensor : TensorSpec {
   host::Layout layout;
-  /// An input that takes no upload even where these are timed: weights that a program finds in place.
+  /// An input that is never uploaded, not even with timed transfers: weights that are already in place.
   bool already_there = false;
-  /// Where nobody computes with an input's values (no verification, no log), it may hold zeros in their place: no bytes
-  /// of its own are made.
+  /// If no one computes with an input's values (no verification, no log), zeros may replace them; no bytes are
+  /// allocated.
   bool may_be_zeros = false;
 };
 
@@ -36,10 +36,10 @@ struct ProgramSpec {
   std::vector<ProgramTensor> tensors;
   std::function<void(host::Context&)> function;
   Reference reference;
-  /// A kernel that it launches calls tl.materialize (KernelSpec::materializes).
+  /// One of its kernels calls tl.materialize (KernelSpec::materializes).
   bool materializes = false;
-  /// A launch of it says algorithm=best without a parameter of the program's that does: what is simulated for it is so
-  /// beside the run (platform/run/collective_trials.h).
+  /// A launch uses algorithm=best although no parameter of the program requests it; its trials are simulated beside the
+  /// run (platform/run/collective_trials.h).
   bool chooses_best = false;
 
   const ProgramTensor* tensor(const std::string& tensor_name) const;
@@ -48,12 +48,12 @@ struct ProgramSpec {
 
 class ProgramRegistry {
  public:
-  /// The one of this process.
+  /// The registry of this process.
   static ProgramRegistry& instance();
 
-  /// A name that is taken keeps its first owner; see conflicts().
+  /// If a name is taken, the first owner keeps it; see conflicts().
   void add(ProgramSpec spec);
-  /// An unknown name is a BadParam that lists the known ones. References stay good.
+  /// BadParam for an unknown name; it lists the known ones. References stay valid.
   const ProgramSpec& at(const std::string& name) const;
   std::vector<const ProgramSpec*> all() const;  ///< sorted by name
   /// Names that were registered more than once.
@@ -68,7 +68,7 @@ struct RegisterProgram {
   explicit RegisterProgram(ProgramSpec spec) { ProgramRegistry::instance().add(std::move(spec)); }
 };
 
-/// Checked parameters: as kernel_params(). BadParam.
+/// Checked parameters, as kernel_params(). BadParam.
 Params program_params(const ProgramSpec&, const std::vector<std::pair<std::string, std::string>>& given);
 
 }  // namespace kernbench

@@ -1,4 +1,4 @@
-// A connection between ports of two PEs, as a kernel declares it (collectives contract §10.1 to §10.4).
+// A connection between ports of two PEs, as declared by a kernel (collectives rules §10.1 to §10.4).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace kernbench {
 
-/// Joins port `port` of PE `a` with port `peer_port` of PE `b`, by two queues, one in each direction. PEs are counted
-/// as in tl.index(). What is not given is as the receiver's pe_ipcq says; what is given holds for both queues.
+/// Connects port `port` of PE `a` with port `peer_port` of PE `b` by two queues, one in each direction. PE numbers are
+/// those of tl.index(). Absent values are those of the receiver's pe_ipcq; given values apply to both queues.
 struct QueueConnection {
   int64_t a = 0;
   std::string port;

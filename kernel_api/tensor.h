@@ -1,9 +1,9 @@
 // Values in a PE's TCM, as a kernel holds them.
 //
-// A Tensor is a handle: shape, dtype and strides over a TCM buffer that is shared by copies and views and given back
-// when the last of them dies. What it holds never changes. Compute results are pending through all of Phase 1 (data
-// contract §1): a Tensor can be passed on, viewed, stored and waited for, but its elements cannot be read, which the
-// compiler says. A Loaded is what tl.load returns; its elements are data (unless the memory it read was pending).
+// A Tensor is a handle: shape, dtype and strides over a TCM buffer. Copies and views share the buffer; the last one
+// frees it. Its contents never change. Results of computations are pending during Phase 1 (data rules §1). Such a
+// Tensor can be passed on, viewed, stored and waited for; code that reads its elements does not compile. A Loaded is
+// the result of tl.load; its elements can be read, unless the loaded memory was pending.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Loaded;
 
 class Tensor {
  public:
-  /// No value; using it is a KernelFault.
+  /// An empty handle; using it is a KernelFault.
   Tensor() = default;
 
   bool valid() const { return handle_ != nullptr; }
@@ -38,10 +38,10 @@ class Tensor {
   DType dtype() const { return dtype_; }
   const Dims& strides() const { return strides_; }  ///< elements
   bool contiguous() const;
-  /// Number of the handle within its PE: "h7" in messages.
+  /// Number of the handle within its PE; messages show it as "h7".
   uint64_t id() const;
 
-  // Views: no copy, no command, no time. Shapes that do not fit are KernelFaults.
+  // Views need no copy, no command and no time. KernelFault for shapes that do not fit.
 
   /// The last two dimensions swapped.
   Tensor transpose(KERNBENCH_TL_HERE) const;
@@ -49,21 +49,21 @@ class Tensor {
   Tensor permute(const std::vector<int>& order, KERNBENCH_TL_HERE) const;
   /// Elements [first, first + count) along an axis.
   Tensor slice(int axis, int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
-  /// The same elements in another shape (one dimension may be -1). A view that is not dense cannot be reshaped:
-  /// tl.copy it first.
+  /// The same elements in another shape (one dimension may be -1). A view that is not dense cannot be reshaped; use
+  /// tl.copy first.
   Tensor reshape(const Dims& shape, KERNBENCH_TL_HERE) const;
   Tensor view(const Dims& shape, KERNBENCH_TL_HERE) const { return reshape(shape, file, line); }
-  /// Whether reshape() can do it without a copy.
+  /// Whether reshape() works without a copy.
   bool can_reshape(const Dims& shape, KERNBENCH_TL_HERE) const;
-  /// A dimension of 1 inserted before `axis`.
+  /// Inserts a dimension of 1 before `axis`.
   Tensor expand_dims(int axis, KERNBENCH_TL_HERE) const;
-  /// Repeats dimensions of 1 (stride 0), numpy's rule.
+  /// Repeats dimensions of 1 (stride 0), as numpy does.
   Tensor broadcast_to(const Dims& shape, KERNBENCH_TL_HERE) const;
 
-  /// This handle as data: a KernelFault that names handle and producing op if it is pending.
+  /// This handle as data. KernelFault, with the handle and its producing op, if it is pending.
   Loaded loaded() const;
 
-  // The elements of a compute result do not exist until Phase 2: use a tl.load's result, or store and read back.
+  // The elements of a computed result do not exist before Phase 2: use the result of a tl.load, or store and load it.
   template <class... Index>
   double operator()(Index...) const = delete;
   template <class T>
@@ -72,7 +72,7 @@ class Tensor {
   std::vector<T> to_vector() const = delete;
   explicit operator bool() const = delete;
 
-  /// Where the elements are.
+  /// Location of the elements.
   TensorRef ref() const;
   /// "h7 (shape [4, 8] f32)".
   std::string to_string() const;
@@ -83,36 +83,36 @@ class Tensor {
   friend class Arg;
   explicit Tensor(std::shared_ptr<detail::Handle> handle);
   Tensor viewed(const Dims& shape, const Dims& strides, int64_t offset) const;
-  const detail::Handle& handle() const;  ///< KernelFault if there is none
+  const detail::Handle& handle() const;  ///< KernelFault if it is empty
 
   std::shared_ptr<detail::Handle> handle_;
   Dims shape_;
   Dims strides_;
-  int64_t offset_ = 0;  ///< elements from the buffer's first
+  int64_t offset_ = 0;  ///< elements, from the start of the buffer
   DType dtype_ = DType::f32;
 };
 
-/// The result of a tl.load: elements can be read. Reading waits for the load if it is in flight; a load of pending
-/// memory is a KernelFault when read.
+/// The result of a tl.load; its elements can be read. A read waits for a load in flight. KernelFault for reading a load
+/// of pending memory.
 class Loaded : public Tensor {
  public:
   Loaded() = default;
 
-  /// An index, and the kernel's line. Made implicitly.
+  /// An index with the kernel's line. Made implicitly.
   struct Index {
     template <class T, std::enable_if_t<std::is_integral_v<T> || std::is_enum_v<T>, int> = 0>
     Index(T i, KERNBENCH_TL_HERE) : at(static_cast<int64_t>(i)), where{file, line} {}  // NOLINT: implicit
     int64_t at;
     SourceLine where;
   };
-  /// The element at an index; as many indices as dimensions. All values but those of an i64 beyond 2^53 fit a double
-  /// exactly; item() and to_vector() of an integer type give those, too.
+  /// The element at an index, with one number for each dimension. A double holds all values exactly, except those of an
+  /// i64 beyond 2^53; item() and to_vector() of an integer type return those too.
   template <class... More>
   double operator()(Index first, More... more) const {
     return element({first.at, static_cast<int64_t>(more)...}, first.where);
   }
   double operator()() const { return element({}, {}); }
-  /// The only element of a tensor of one.
+  /// The element of a tensor with one element.
   template <class T>
   T item(KERNBENCH_TL_HERE) const {
     if constexpr (std::is_integral_v<T>) {
@@ -133,8 +133,8 @@ class Loaded : public Tensor {
     const std::vector<double> values = read_all();
     return std::vector<T>(values.begin(), values.end());
   }
-  /// Truth of the only element of a tensor of one.
-  explicit operator bool() const { return only_element({}) != 0; }  // no room for its line
+  /// Truth of the element of a tensor with one element.
+  explicit operator bool() const { return only_element({}) != 0; }  // takes no argument for its line
 
   Loaded transpose(KERNBENCH_TL_HERE) const { return Loaded(Tensor::transpose(file, line)); }
   Loaded permute(const std::vector<int>& order, KERNBENCH_TL_HERE) const {
@@ -158,7 +158,7 @@ class Loaded : public Tensor {
   double only_element(const SourceLine& where) const;
   std::vector<double> read_all() const;
   Bytes read_bytes() const;
-  /// All elements of an i64; where `where` has a line there must be one.
+  /// All elements of an i64; if `where` has a line, there must be exactly one.
   std::vector<int64_t> whole(const SourceLine& where) const;
 };
 
@@ -185,15 +185,16 @@ class Arg {
   SourceLine where_;
 };
 
-// Elementwise operators: MATH commands, synchronous, with numpy's broadcasting; comparisons give masks of u8.
+// Elementwise operators are synchronous MATH commands with numpy's broadcasting. Comparisons return masks of u8.
 Tensor operator+(const Arg& a, const Arg& b);
 Tensor operator-(const Arg& a, const Arg& b);
 Tensor operator*(const Arg& a, const Arg& b);
 Tensor operator/(const Arg& a, const Arg& b);
 Tensor operator-(const Arg& a);
-/// C's remainder: it has a's sign.
+/// C's remainder: it has the sign of a.
 Tensor operator%(const Arg& a, const Arg& b);
-// Of integers. >> copies the sign of signed types; a shift by the width or more, or by less than 0, shifts all out.
+// For integers. >> copies the sign of signed types. A shift by a negative count, or by the width or more, shifts out
+// all bits.
 Tensor operator&(const Arg& a, const Arg& b);
 Tensor operator|(const Arg& a, const Arg& b);
 Tensor operator^(const Arg& a, const Arg& b);

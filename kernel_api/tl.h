@@ -1,4 +1,4 @@
-// Everything a kernel includes: `void my_kernel(tl::Context& tl, const tl::Args& args)`. See docs/kernels.md.
+// All that a kernel includes: `void my_kernel(tl::Context& tl, const tl::Args& args)`. See docs/kernels.md.
 #pragma once
 
 #include "kernbench/kernel_api/args.h"

@@ -87,7 +87,8 @@ HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
 
 JobVerification Job::verify() {
   if (!verified_) throw InputError("kernel " + spec_.name + ": verify() needs a job with JobOptions::verify");
-  if (running_ || !completed_once_) throw JobNotReady("kernel " + spec_.name + ": verify() before it has completed");
+  if (running_ || !completed_once_)
+    throw JobNotReady("kernel " + spec_.name + ": verify() before the job has completed");
   if (!result_.response.ok()) throw RunError(result_.response.text);
   JobVerification all;
   const auto expected = spec_.reference(params_, inputs_);

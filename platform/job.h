@@ -1,11 +1,11 @@
-// A kernel on PEs of a platform, for user code: its tensors placed in the PEs' memories, launched as often as wanted,
-// before or while the simulation runs. `kernbench run` in one sitting is platform/run/run.h.
+// A kernel on PEs of a platform, for user code. Its tensors are placed in the PEs' memories; it can be launched
+// repeatedly, before or during the simulation. platform/run/run.h does all steps of `kernbench run`.
 //
 //   kernbench::Job job(platform, {"vector_add", {{"n", "4096"}}});
-//   job.place("a", values_a);  job.place("b", values_b);      // or a foreign initiator writes to job.ranges("a")
+// or a foreign initiator writes to job.ranges("a")
 //   job.start([](const kernbench::LaunchResult& r) { … });    // the launch leaves the host now
 //   wait(job.completed());                                    // in an SC_THREAD
-// or, in sc_main, beside whatever else goes on:
+// or, in sc_main, with other activity in the simulation:
 //   job.run();                                                // simulates until it has completed
 //   bool right = job.verify().passed;                         // with JobOptions::verify
 #pragma once
@@ -26,7 +26,7 @@
 
 namespace kernbench {
 
-/// Not now: it still runs, or has not completed.
+/// Illegal in this state: the job is still running, or has not completed.
 class JobNotReady : public RunError {
  public:
   using RunError::RunError;
@@ -35,13 +35,13 @@ class JobNotReady : public RunError {
 struct JobOptions {
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> params;  ///< name, text
-  std::string pes = "all";                                  ///< as PeChoice (launch/pe_selection.h)
+  std::string pes = "all";                                  ///< as in PeChoice (launch/pe_selection.h)
   std::string device = "all";
   LaunchMode launch = LaunchMode::automatic;
   std::string ranks = "all";
-  /// Keeps what verify() needs: the inputs as they stand at each start, and what pending results are made of.
+  /// Keeps the data for verify(): the inputs at each start, and the inputs of pending results.
   bool verify = false;
-  std::vector<std::string> optional = {};  ///< those of the kernel's optional tensors that the job has
+  std::vector<std::string> optional = {};  ///< optional tensors of the kernel that the job has
 };
 
 struct JobVerification {
@@ -51,51 +51,50 @@ struct JobVerification {
 
 class Job : public Launchable {
  public:
-  /// Allocates the tensors. InputError, BadParam: as `kernbench run` says them.
+  /// Allocates the tensors. InputError, BadParam: with the messages of `kernbench run`.
   Job(Platform&, JobOptions);
-  /// Gives the memory back. Not inside its own callback; while it runs only if the simulation does not go on.
+  /// Frees the memory. Not allowed in its own callback; while the job runs, only if the simulation does not continue.
   ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
   const KernelSpec& kernel() const { return spec_; }
   const Params& params() const { return params_; }
-  /// Where a tensor's bytes lie: physical addresses, every shard that has some, by PE of the job.
+  /// Ranges of a tensor's bytes: physical addresses of all nonempty shards, by PE of the job.
   std::vector<Deployment::Range> ranges(const std::string& tensor) const { return deployment_.ranges(tensor); }
 
-  /// Puts a tensor's bytes in place, now and without time. std::invalid_argument where its type or shape is another.
+  /// Writes a tensor's bytes, now and without time. std::invalid_argument for another type or shape.
   void place(const std::string& tensor, const HostTensor&);
-  /// A random input as `kernbench run --seed` makes it, placed; and returned.
+  /// Places a random input as `kernbench run --seed` makes it, and returns it.
   HostTensor place_random(const std::string& tensor, uint64_t seed);
-  /// A tensor as memory holds it now. RunError where bytes are pending (and the topology does not say
-  /// `materialize: outputs`).
+  /// The current contents of a tensor. RunError if bytes are pending (unless the topology sets `materialize: outputs`).
   HostTensor read_back(const std::string& tensor);
 
-  /// The launch leaves the host now (before the simulation: at 0). `done` is called at the instant when the host has
-  /// the response, and may start it again. JobNotReady if it still runs.
+  /// The launch leaves the host now (before the simulation: at 0). `done` is called when the host has the response, and
+  /// may start the job again. JobNotReady if it is still running.
   void start(Done done) override;
   void start() { start({}); }
-  /// Starts it and simulates until it has completed: sc_start() from sc_main, paused at completion, whatever else goes
-  /// on; it can be called again. The result, a fault of the kernel in its `response`. RunError where the simulation
-  /// stands still, pauses or stops before.
+  /// Starts the job and simulates until it has completed: sc_start() from sc_main, paused at completion, also if other
+  /// activity continues. Can be called again. Returns the result; a fault of the kernel is in its `response`. RunError
+  /// if the simulation deadlocks, pauses or stops before.
   const LaunchResult& run();
   bool running() const override { return running_; }
-  /// Who of the platform's PEs waits for whom, now: a line each; none where nobody does.
+  /// Waiting PEs of the platform and their reasons, now, one line each; empty if there are none.
   std::vector<std::string> waiting() const;
   /// Notified with `done`, in the next delta cycle.
   const sc_core::sc_event& completed() const { return completed_; }
-  /// Of the last launch that has completed.
+  /// Result of the last completed launch.
   const LaunchResult& result() const { return result_; }
-  /// Compares the outputs as memory holds them, pending ones computed, with the kernel's reference over the inputs of
-  /// the last start. InputError where the kernel has no reference or JobOptions::verify was not set; RunError where it
-  /// has not completed, or in a fault.
+  /// Compares the outputs in memory, with pending ones computed, to the kernel's reference over the inputs of the last
+  /// start. InputError if the kernel has no reference or JobOptions::verify was not set; RunError if the job has not
+  /// completed, or failed.
   JobVerification verify();
 
  private:
   HostTensor collect(const std::string& tensor, PendingValues*);
 
   Platform& platform_;
-  const KernelSpec spec_;  ///< without the optional tensors that the job does not have
+  const KernelSpec spec_;  ///< without optional tensors that the job does not have
   const bool verified_;
   std::vector<size_t> pes_;
   std::vector<tl::Program> programs_;
@@ -106,7 +105,7 @@ class Job : public Launchable {
   Launcher launcher_;
   bool running_ = false;
   bool completed_once_ = false;
-  TensorMap inputs_;  ///< of the last start, where they are kept
+  TensorMap inputs_;  ///< of the last start, if they are kept
   LaunchResult result_;
   sc_core::sc_event completed_;
 };

@@ -14,9 +14,8 @@ void warn_of_coarse_resolution() {
   if (tick <= sc_core::sc_time(1, sc_core::SC_NS)) return;
   SC_REPORT_WARNING("/kernbench/resolution",
                     ("the time resolution is " + tick.to_string() +
-                     "; the model's times are of ns and less: delays at sockets and sc_time_stamp() lose what is "
-                     "shorter than a tick, and modules of yours see it at the wrong time. "
-                     "sc_set_time_resolution(1, SC_PS) before the first sc_time")
+                     "; the model needs 1 ps or less: delays at sockets and sc_time_stamp() are rounded to a tick, so "
+                     "other modules see wrong times. Call sc_set_time_resolution(1, SC_PS) before the first sc_time")
                         .c_str());
 }
 

@@ -1,8 +1,7 @@
-// A compiled topology as SystemC modules: what a user's sc_main makes.
+// A compiled topology as SystemC modules, for a user's sc_main.
 //
-// Platform is an sc_module under any parent: its children are the nodes of the topology, with the hierarchy of their
-// ids. It puts the machine (platform/elaborate) and the host's side (platform/launch) together; platform/job.h runs
-// kernels on it.
+// Platform is an sc_module under any parent. Its children are the nodes of the topology, with the hierarchy of their
+// ids. It contains the machine (platform/elaborate) and the host (platform/launch); platform/job.h runs kernels on it.
 #pragma once
 
 #include <memory>
@@ -21,21 +20,21 @@
 
 namespace kernbench {
 
-/// topology::compile_file with the blocks that are registered, and with values over the file's:
-/// compile_file("system.yaml", {{"sip0.*.pe_gemm.freq_ghz", 1.2}, {"edge:mesh.bw_gbs", 512}}). The last one counts.
-/// topology::TopologyError with every fault, a target that matches nothing among them.
+/// topology::compile_file with the registered blocks, and with settings that override the file:
+/// compile_file("system.yaml", {{"sip0.*.pe_gemm.freq_ghz", 1.2}, {"edge:mesh.bw_gbs", 512}}). The last setting wins.
+/// topology::TopologyError with all faults, including targets without a match.
 topology::Graph compile_file(const std::string& topology_file, const std::vector<topology::Setting>& settings = {});
 
 class Platform : public sc_core::sc_module {
  public:
-  /// Compiles the topology file and elaborates it. topology::TopologyError with every fault of the file.
+  /// Compiles the topology file and elaborates it. topology::TopologyError with all faults of the file.
   Platform(sc_core::sc_module_name name, const std::string& topology_file);
   /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made.
   Platform(sc_core::sc_module_name name, topology::Graph graph);
   ~Platform() override;
 
   Machine& machine() { return machine_; }
-  /// For all who need no more of it: a machine's header brings no SystemC.
+  /// For users that need only the machine, whose header includes no SystemC.
   operator Machine&() { return machine_; }
   operator const Machine&() const { return machine_; }
   HostDirectory& hosts() { return hosts_; }
@@ -49,36 +48,35 @@ class Platform : public sc_core::sc_module {
   Component& component(uint32_t node) { return machine_.blocks().component(node); }
   RequestPort* request_port(uint32_t node) { return machine_.blocks().request_port(node); }
 
-  /// The port of that id ("sip0.cube0.port0"), for its socket. InputError that names the ports there are, if it is
-  /// none.
+  /// The port with that id ("sip0.cube0.port0"), for its socket. InputError that lists the ports if there is none.
   Port& port(const std::string& id) { return machine_.blocks().block_named<Port>(id, "port"); }
-  /// A memory that a foreign model stands in for, for its socket. InputError as above.
+  /// A memory with a foreign model, for its socket. InputError as above.
   TlmMemory& tlm_memory(const std::string& id) {
     return machine_.blocks().block_named<TlmMemory>(id, "memory of impl builtin.hbm_tlm or builtin.sram_tlm");
   }
-  /// An engine that a foreign model stands in for, for its sockets. InputError as above.
+  /// An engine with a foreign model, for its sockets. InputError as above.
   TlmEngine& tlm_engine(const std::string& id) {
     return machine_.blocks().block_named<TlmEngine>(id, "engine of impl builtin.pe_gemm_tlm or builtin.pe_math_tlm");
   }
-  /// A node of kind foreign, whose block's sockets are to be bound. InputError as above.
+  /// A node of kind foreign, whose block's sockets must be bound. InputError as above.
   ForeignNode& foreign(const std::string& id) {
     return machine_.blocks().block_named<ForeignNode>(id, "node of kind foreign");
   }
-  /// The host's side of a SIP's first pcie_ep. InputError if there is none.
+  /// The host interface of a SIP's first pcie_ep. InputError if there is none.
   HostInterface& host(int sip = 0) { return hosts_.interface(sip); }
 
-  /// Puts real bytes into one memory now, without time, also where a foreign model keeps them.
+  /// Writes real bytes into one memory now, without time, also into a foreign model.
   void place(uint64_t address, const void* bytes, uint64_t nbytes) { system().place(address, bytes, nbytes); }
-  /// Every attribute of every block becomes a sc_attribute of it (elaborate/exposed_attributes.h), for tools that look
-  /// there; once is enough. Blocks have taken their parameters: a value that is changed there is an SC_ERROR
-  /// "/kernbench/attribute" at the start of the simulation and where a job starts, a warning at the simulation's end.
+  /// Makes each attribute of each block a sc_attribute of the block (elaborate/exposed_attributes.h), for external
+  /// tools; calling once is enough. Blocks read their parameters at construction, so a changed value is an SC_ERROR
+  /// "/kernbench/attribute" at the start of the simulation and of a job, and a warning at the end.
   void expose_attributes();
-  /// Does that check now.
+  /// Checks the attributes now.
   void check_attributes() const;
 
-  /// Attaches an op log to every block (null: none). Not while anything runs.
+  /// Attaches an op log to all blocks (null: none). Not during a simulation.
   void attach_log(OpLogSink* sink) { machine_.attach_log(sink); }
-  /// As long as the platform lives: what a simulation that goes on may still call.
+  /// Keeps an object for the platform's lifetime, for use by a continuing simulation.
   void keep(std::shared_ptr<void> left) { left_.push_back(std::move(left)); }
 
  private:

@@ -16,9 +16,9 @@ void argmax(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "argmax";
-  s.help = "where the greatest element of every row is, the first of equals";
-  s.params = {ParamSpec::size("rows", 256, "of x, split over the PEs"), ParamSpec::size("cols", 1024, "of x"),
-              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.help = "index of the maximum of each row, the first of equal ones";
+  s.params = {ParamSpec::size("rows", 256, "rows of x, split over the PEs"),
+              ParamSpec::size("cols", 1024, "columns of x"), ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows),
                output("y", {"rows"}, Placement::rows, [](const Params&) { return DType::i32; })};
   s.function = argmax;

@@ -59,7 +59,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "cumsum";
-  s.help = "y = running sums along every row (i32 for integers)";
+  s.help = "y = running sums along each row (i32 for integers)";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
               ParamSpec::size("cols", 512, "columns"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i32})};

@@ -38,10 +38,10 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "dropout";
-  s.help = "y = x / (1 - p) where a random number is above p, else 0";
+  s.help = "y = x / (1 - p) where a random number exceeds p, else 0";
   s.params = {ParamSpec::size_over_pes("n", 1 << 20, "elements, split over the PEs"),
-              ParamSpec::number("p", 0.5, 0, 0.999, "share of elements that become 0"),
-              ParamSpec::size("seed", 1, "of the random numbers"),
+              ParamSpec::number("p", 0.5, 0, 0.999, "share of elements that are dropped"),
+              ParamSpec::size("seed", 1, "seed of the random numbers"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"n"}, Placement::rows), output("y", {"n"}, Placement::rows)};
   s.function = dropout;

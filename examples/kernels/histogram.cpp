@@ -39,10 +39,11 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "histogram";
-  s.help = "counts[v] += how many elements of x are v, by atomics on one array";
-  s.params = {ParamSpec::size("n", 1 << 14, "elements, split over the PEs"), ParamSpec::size("bins", 64, "of counts"),
+  s.help = "counts[v] += number of elements of x equal to v, by atomics on one array";
+  s.params = {ParamSpec::size("n", 1 << 14, "elements, split over the PEs"),
+              ParamSpec::size("bins", 64, "size of counts"),
               ParamSpec::choice("method", {"atomics", "local"},
-                                "an atomic for each element, or one add of the histogram of each block")};
+                                "update: an atomic for each element, or one add of the histogram of each block")};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {{"x", TensorSpec::Role::in, dims({"n"}), i32, Placement::rows, Init::index(value_of("bins"))},
                zeroed("counts", dims({"bins"}), DType::i32)};

@@ -34,8 +34,8 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "paged_gather";
-  s.help = "y[s] = the pages of a shared pool that table[s] names, one behind the other, zeros where it is -1";
-  s.params = {ParamSpec::size("pages", 256, "of the pool, split over the PEs"),
+  s.help = "y[s] = concatenation of the pages of a shared pool that table[s] lists; zeros where it is -1";
+  s.params = {ParamSpec::size("pages", 256, "pages of the pool, split over the PEs"),
               ParamSpec::size("page", 16, "tokens of a page"),
               ParamSpec::size("dim", 64, "elements of a token"),
               ParamSpec::size("seqs", 16, "sequences, split over the PEs"),

@@ -40,7 +40,7 @@ KernelSpec spec() {
   s.name = "sort";
   s.help = "y = every row of x, sorted";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
-              ParamSpec::size("cols", 512, "columns"), ParamSpec::flag("descending", false, "the greatest first"),
+              ParamSpec::size("cols", 512, "columns"), ParamSpec::flag("descending", false, "largest first"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::u16, DType::i32})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::rows)};
   s.function = sort;

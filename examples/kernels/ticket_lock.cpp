@@ -32,8 +32,8 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "ticket_lock";
-  s.help = "sum += every row of x, one PE at a time, under a lock of an atomic and a flag";
-  s.params = {ParamSpec::size("rows", 32, "of x, split over the PEs"), ParamSpec::size("cols", 64, "columns")};
+  s.help = "sum += each row of x, one PE at a time, under a ticket lock of an atomic and a flag";
+  s.params = {ParamSpec::size("rows", 32, "rows of x, split over the PEs"), ParamSpec::size("cols", 64, "columns")};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {{"x", TensorSpec::Role::in, dims({"rows", "cols"}), i32, Placement::rows, Init::uniform()},
                zeroed("sum", dims({"cols"}), DType::i32),

@@ -130,12 +130,12 @@ TensorSpec filled(TensorSpec t, const F& f) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "top_p";
-  s.help = "a token of every row of logits, drawn with the number u from the likeliest that come to p, or from k";
+  s.help = "nucleus sampling: one token for each row of logits, drawn with the random number u from the top p or top k";
   s.params = {ParamSpec::size_over_pes("rows", 256, "rows, split over the PEs"),
               ParamSpec::size("cols", 1024, "columns: the vocabulary"),
-              ParamSpec::number("p", 0.9, 0, 1, "probability that those come to from which is drawn; 0: the greatest"),
-              ParamSpec::size("k", 0, "the most that it is drawn from, before p; 0: all"),
-              ParamSpec::number("temperature", 1, 0, 1e6, "by which logits are divided; 0: the greatest is taken"),
+              ParamSpec::number("p", 0.9, 0, 1, "cumulative probability of the nucleus; 0: the most likely token"),
+              ParamSpec::size("k", 0, "top k, applied before p; 0: all"),
+              ParamSpec::number("temperature", 1, 0, 1e6, "divisor of the logits; 0: the most likely token"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}, "element type of x")};
   s.params[3].min = 0;
   const auto f32 = [](const Params&) { return DType::f32; };

@@ -53,9 +53,9 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "topk";
-  s.help = "the k largest elements of every row and their indices";
+  s.help = "the k largest elements of each row and their indices";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
-              ParamSpec::size("cols", 256, "columns"), ParamSpec::size("k", 8, "elements kept of a row"),
+              ParamSpec::size("cols", 256, "columns"), ParamSpec::size("k", 8, "elements kept for each row"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i32})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("values", {"rows", "k"}, Placement::rows),
                output("indices", {"rows", "k"}, Placement::rows, [](const Params&) { return DType::i32; })};

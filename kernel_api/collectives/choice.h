@@ -1,4 +1,4 @@
-// Which algorithm a collective takes: the one that costs least by the table of collectives contract §12.6, alone on an
+// Which algorithm a collective takes: the one that costs least by the table of collectives rules §12.6, alone on an
 // idle machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
 #pragma once
 

@@ -1,6 +1,5 @@
-// A collective of a launch: which groups do what, by which algorithm, over which wirings. A kernel declares its
-// connections (KernelSpec::queues) and runs it (schedules.h); both follow from the same few words (collectives contract
-// §12).
+// A collective of a launch: its groups, algorithm and wirings. A kernel declares its connections (KernelSpec::queues)
+// and runs it (schedules.h). Both are derived from one Collective (collectives rules §12).
 #pragma once
 
 #include <cstdint>
@@ -25,10 +24,10 @@ struct Collective {
   Op op = Op::all_reduce;
   std::string over = "rank";       ///< axes (groups.h)
   std::string algorithm = "ring";  ///< one of algorithms_of(op)
-  /// broadcast, reduce: a member's number. all_reduce by grid, hierarchical: the number of a cell (of a cube). Both:
-  /// also `centre` or `corner` where there is a grid.
+  /// broadcast, reduce: a member number. all_reduce by grid or hierarchical: the number of a cell (of a cube). In a
+  /// grid, `centre` and `corner` are legal for both.
   std::string root = "centre";
-  std::string prefix = {};  ///< of all its ports, where a kernel has several collectives
+  std::string prefix = {};  ///< of all its ports, for kernels with several collectives
   std::optional<uint32_t> slots = {};
   std::optional<uint64_t> slot_bytes = {};
   std::optional<std::string> tier = {};
@@ -47,14 +46,14 @@ struct Phase {
 };
 Wires wires_of(const Phase&);
 
-/// What a group's members do with one another. Of a hierarchical all_reduce: the cubes' inner phases, those over the
-/// cubes of each rank, and the one over ranks; of any other algorithm a single phase.
+/// The phases of a group's members. A hierarchical all_reduce has phases inside each cube, over the cubes of each rank,
+/// and over ranks. Other algorithms have a single phase.
 struct Group {
   Collective collective;
   SharedList pes;                          ///< by member
   std::vector<Phase> inner, cubes, ranks;  ///< hierarchical
   std::vector<Phase> single;               ///< others
-  int64_t me = -1;                         ///< member number of the PE that it was made for
+  int64_t me = -1;                         ///< member number of the PE that owns this object
   int64_t size() const { return static_cast<int64_t>(pes.size()); }
   bool hierarchical() const { return single.empty(); }
   /// broadcast, reduce: the root member.
@@ -62,18 +61,18 @@ struct Group {
   std::vector<const Phase*> phases() const;
 };
 
-/// All groups of a launch. BadParam, one line: axes, algorithm or root that are not legal for it, and why.
+/// All groups of a launch. BadParam with one line for illegal axes, algorithm or root, and the reason.
 std::vector<Group> make_groups(const LaunchShape&, const Collective&);
-/// The same, made once for the launch (slots, slot_bytes and tier of the collective may be those of another).
+/// The same, cached for the launch (slots, slot_bytes and tier may be those of another collective).
 const std::vector<Group>& all_groups(const LaunchShape&, const Collective&);
-/// What a launch's memo calls that which depends on op, axes, algorithm, root and prefix.
+/// Key of a launch's memo for values that depend on op, axes, algorithm, root and prefix.
 std::string text_of(const Collective&);
-/// The group of one PE (its place in LaunchShape::pes), with those of its phases that the PE takes part in, or all.
+/// The group of one PE (its place in LaunchShape::pes), with the phases that the PE takes part in, or with all phases.
 enum class Of : uint8_t { pe, all };
 Group make_group(const LaunchShape&, const Collective&, int64_t pe, Of phases = Of::pe);
 
-/// Why the algorithm cannot be used for a group such as this; empty: it can. (That rotate needs room in TCM is
-/// choice.h's to say.)
+/// Reason why the algorithm cannot be used for such a group; empty: it can. (choice.h checks the TCM capacity that
+/// rotate needs.)
 std::string unavailable(const LaunchShape&, const Collective&, const Members&);
 /// The root member of a broadcast or reduce. BadParam.
 int64_t root_member(const LaunchShape&, const Collective&, const Members&);

@@ -1,5 +1,5 @@
 // Schedules along a tree of some kind (chain, binomial tree, grid), and what is made of them. Only for the files of
-// this folder; collectives contract §12.5.
+// this folder; collectives rules §12.5.
 #pragma once
 
 #include <vector>

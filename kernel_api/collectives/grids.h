@@ -1,4 +1,4 @@
-// How the members of a group stand in a grid, and in a ring (collectives contract §12.2). Plain functions.
+// How the members of a group stand in a grid, and in a ring (collectives rules §12.2). Plain functions.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The groups of a launch: PEs that work together in a collective (collectives contract §12.1). Plain functions.
+// The groups of a launch: PEs that take part in one collective (collectives rules §12.1). Plain functions.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ namespace kernbench::ccl {
 enum class Axis : uint8_t { pe, cube, rank };
 const char* name_of(Axis);
 
-/// Along which axes the members of a group differ.
+/// Axes along which the members of a group differ.
 struct Axes {
   bool pe = false, cube = false, rank = false;
   int count() const { return int{pe} + int{cube} + int{rank}; }
   bool has(Axis) const;
-  /// The only one, where count() is 1.
+  /// The axis, if count() is 1.
   Axis only() const { return pe ? Axis::pe : cube ? Axis::cube : Axis::rank; }
 };
 
 /// "rank", "cube+pe", in any order. BadParam for an unknown, repeated or missing name.
 Axes parse_axes(const std::string& over);
 
-/// What makes a place of an axis the same in several cubes or SIPs: that it is in the machine, or that as many of the
-/// launch's come before it. Both are the same where the launch has the same places in all of them.
+/// When a place of an axis is the same in several cubes or SIPs: the same position in the machine, or the same rank
+/// among the launch's. Both agree if the launch has the same places everywhere.
 enum class SamePlace : uint8_t { in_machine, in_launch };
 
-/// PEs of a launch (places in LaunchShape::pes) by member: in order of rank, cube and PE.
+/// PEs of a launch (places in LaunchShape::pes) by member number, in order of rank, cube and PE.
 using Members = std::vector<int64_t>;
-/// Numbers that copies share: every PE of a launch has its group.
+/// A list of numbers that copies share, because each PE of a launch has its group.
 class SharedList {
  public:
   SharedList(std::vector<int64_t> list = {})  // NOLINT: a list stands wherever a shared one does
@@ -47,11 +47,11 @@ class SharedList {
   std::shared_ptr<const std::vector<int64_t>> list_;
 };
 
-/// All groups, by their first members. BadParam where they differ in size.
+/// All groups, ordered by their first members. BadParam if their sizes differ.
 std::vector<Members> groups_of(const LaunchShape&, Axes over, SamePlace = SamePlace::in_machine);
-/// The one that has the PE. BadParam likewise.
+/// The group of the PE. BadParam likewise.
 const Members& group_with(const LaunchShape&, Axes over, int64_t pe, SamePlace = SamePlace::in_machine);
-/// The member number of a PE that is one.
+/// The member number of a member PE.
 int64_t member_of(const Members&, int64_t pe);
 
 }  // namespace kernbench::ccl

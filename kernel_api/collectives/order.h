@@ -1,5 +1,5 @@
 // In which order a reduction's schedule combines the members' vectors: for references, which round where the kernel
-// does (collectives contract §12.5). Plain functions.
+// does (collectives rules §12.5). Plain functions.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Collectives as functions that any kernel may call whose KernelSpec::queues declares their connections
-// (collectives contract §12.5, §12.7):
+// Collectives as functions. A kernel may call them if its KernelSpec::queues declares their connections (collectives
+// rules §12.5, §12.7):
 //
 //   const ccl::Collective sum{ccl::Op::all_reduce, "rank", "ring"};
 //   spec.queues = [](const Params&, const LaunchShape& l) { return ccl::connections(l, sum); };
@@ -7,8 +7,8 @@
 //   const ccl::Group group = ccl::make_group(tl.launch(), sum, tl.index());
 //   const tl::Tensor y = ccl::all_reduce(tl, group, x);          // in the kernel; x, y in TCM
 //
-// Every member of a group must call, with tensors of one shape and dtype. Results have the same bits on all members.
-// KernelFaults: those of tl's calls.
+// Each member of a group must call, with tensors of one shape and dtype. Results are bit-identical on all members.
+// KernelFaults are those of the calls of tl.
 #pragma once
 
 #include <functional>
@@ -21,30 +21,30 @@
 
 namespace kernbench::ccl {
 
-/// Told of each piece of a result when it is final and where the schedule would store it: elements from `first` on, as
-/// a tensor of rank 1. Pieces are not empty, and tile the result.
+/// Callback for each piece of a result when it is final and the schedule would store it: elements from `first` on, as a
+/// tensor of rank 1. Pieces are not empty and tile the result.
 using Final = std::function<void(int64_t first, const tl::Tensor&)>;
 
-/// The op of a reduction: sum, max, min or prod are add, maximum, minimum and mul. BadParam for another name.
+/// The op of a reduction: sum, max, min and prod are add, maximum, minimum and mul. BadParam for another name.
 std::string math_op_of(const std::string& redop);
 
-/// Σ over the members, or another reduction, on all of them: of rank 1.
+/// The sum, or another reduction, over the members, on all members; of rank 1.
 tl::Tensor all_reduce(tl::Context&, const Group&, const tl::Tensor&, const std::string& redop = "sum",
                       const Final& = {});
-/// The block of this member of the reduction, of ⌈n/N⌉ elements (the last ones fewer). No value where it has none.
+/// This member's block of the reduction: ⌈n/N⌉ elements (the last ones fewer). An empty tensor if it has none.
 tl::Tensor reduce_scatter(tl::Context&, const Group&, const tl::Tensor&, const std::string& redop = "sum",
                           const Final& = {});
-/// The members' tensors of n elements one after the other. `own` makes this member's: its call of tl lands in the
-/// result.
+/// The concatenation of the members' tensors of n elements each. `own` produces this member's tensor; its tl call
+/// writes into the result.
 tl::Tensor all_gather(tl::Context&, const Group&, int64_t n, DType, const std::function<tl::Tensor()>& own,
                       const Final& = {});
-/// The root member's tensor, on all members; others give none. `n` elements.
+/// The root member's tensor, on all members; other members pass none. `n` elements.
 tl::Tensor broadcast(tl::Context&, const Group&, const tl::Tensor&, int64_t n, DType, const Final& = {});
-/// The reduction, on the root member; no value elsewhere.
+/// The reduction, on the root member; an empty tensor elsewhere.
 tl::Tensor reduce(tl::Context&, const Group&, const tl::Tensor&, const std::string& redop = "sum", const Final& = {});
-/// Block j of member i comes to member j as its block i; blocks of n/N elements.
+/// Block j of member i arrives at member j as its block i. Blocks have n/N elements.
 std::vector<tl::Tensor> all_to_all(tl::Context&, const Group&, const tl::Tensor&, const Final& = {});
-/// What the member before this one in the ring has.
+/// The tensor of the previous member in the ring.
 tl::Tensor sendrecv(tl::Context&, const Group&, const tl::Tensor&, const Final& = {});
 
 // ---- Barrier --------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ tl::Tensor sendrecv(tl::Context&, const Group&, const tl::Tensor&, const Final& 
 
 /// For KernelSpec::queues, alone or beside other connections.
 std::vector<QueueConnection> barrier_connections(const LaunchShape&, const std::string& scope);
-/// As KernelSpec::queues of a kernel that has no other connections.
+/// As KernelSpec::queues of a kernel without other connections.
 inline auto uses_barrier(const std::string& scope) {
   return [scope](const Params&, const LaunchShape& launch) { return barrier_connections(launch, scope); };
 }

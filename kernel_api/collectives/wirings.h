@@ -1,5 +1,5 @@
-// Wirings: which members of a group are joined, by which ports (collectives contract §12.3). Plain functions; each
-// lists its wires in order of the member that they begin at.
+// Wirings: connections between the members of a group, with their ports (collectives rules §12.3). Plain functions;
+// each lists its wires in order of the first member.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kernbench::ccl {
 
-/// A connection of two members.
+/// A connection between two members.
 struct Wire {
   int64_t from = 0;
   std::string port;
@@ -25,17 +25,17 @@ using Wires = std::vector<Wire>;
 /// W–E between neighbours of a row; grid: also N–S between neighbours of a column. No wrap.
 Wires line_wiring(const Grid&);
 Wires grid_wiring(const Grid&);
-/// A grid whose rows and columns are closed; one of length 1 is not, one of length 2 by two connections.
+/// A grid with closed rows and columns. A row or column of length 1 is not closed; one of length 2 has two connections.
 Wires torus_wiring(const Grid&);
-/// `next` of each position to `prev` of the one after it. `order`: member by position.
+/// `next` of each position to `prev` of the next position. `order`: member by position.
 Wires ring_wiring(const std::vector<int64_t>& order);
-/// The ring from a member on, left open before it.
+/// The ring from a member on, open before it.
 Wires chain_wiring(const std::vector<int64_t>& order, int64_t root);
 /// `x0`, `x1`, … between i and i xor 2^b; n is a power of two.
 Wires halving_wiring(int64_t n);
 /// `t0`, `t1`, … between j and j + 2^b for j divisible by 2^(b+1), counted from the root: a binomial tree.
 Wires tree_wiring(int64_t n, int64_t root);
-/// `to3` of member 5 to `to5` of member 3: everyone with everyone.
+/// `to3` of member 5 to `to5` of member 3: all-to-all.
 Wires all_wiring(int64_t n);
 /// `up` of i to `left` or `right` of (i − 1) div 2.
 Wires heap_wiring(int64_t n);
@@ -45,7 +45,7 @@ inline bool is_power_of_two(int64_t n) {
   return n > 0 && (n & (n - 1)) == 0;
 }
 int log2_up(int64_t n);
-/// Where `value` stands in a list that has it.
+/// Index of `value` in a list that contains it.
 int64_t position_of(const std::vector<int64_t>& order, int64_t value);
 
 }  // namespace kernbench::ccl

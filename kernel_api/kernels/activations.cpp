@@ -44,11 +44,11 @@ float gate(const Params& p, float x, float y) {
 
 std::vector<ParamSpec> gate_params(const std::string& help) {
   return {ParamSpec::choice("activation", gates(), help),
-          ParamSpec::number("limit", 7, 0, 1e6, "of swiglu_oai: the most of either factor")};
+          ParamSpec::number("limit", 7, 0, 1e6, "limit of both factors of swiglu_oai")};
 }
 
 ParamSpec softcap_param(const std::string& of) {
-  return ParamSpec::number("softcap", 0, 0, 1e6, "of " + of + ": x becomes softcap tanh(x / softcap); 0: x");
+  return ParamSpec::number("softcap", 0, 0, 1e6, "soft cap of " + of + ": x becomes softcap tanh(x / softcap); 0: none");
 }
 
 tl::Tensor soft_capped(tl::Context& tl, const tl::Tensor& x, double cap) {

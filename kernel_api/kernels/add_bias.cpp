@@ -35,8 +35,9 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "add_bias";
   s.help = "x = activation(x + b), b one value a column; in place";
-  s.params = {ParamSpec::size("rows", 256, "of x, split over the PEs"), ParamSpec::size("cols", 256, "of x and b"),
-              ParamSpec::choice("activation", activations(), "of the sum"),
+  s.params = {ParamSpec::size("rows", 256, "rows of x, split over the PEs"),
+              ParamSpec::size("cols", 256, "columns of x and b"),
+              ParamSpec::choice("activation", activations(), "activation of the sum"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {output("x", {"rows", "cols"}, Placement::rows), input("b", {"cols"}, Placement::replicate)};
   s.tensors[0].role = TensorSpec::Role::in_out;

@@ -74,9 +74,9 @@ std::vector<QueueConnection> connections(const Params&, const LaunchShape& launc
 KernelSpec spec() {
   KernelSpec s;
   s.name = "argmax_of_columns";
-  s.help = "where the greatest element of every row is, the first of equals; columns of x over ranks and cubes";
-  s.params = {ParamSpec::size("rows", 16, "of x, split over the PEs of a cube"),
-              ParamSpec::size("cols", 1024, "of x, split over ranks and cubes"),
+  s.help = "index of the maximum of each row, the first of equal ones; columns of x are split over ranks and cubes";
+  s.params = {ParamSpec::size("rows", 16, "rows of x, split over the PEs of a cube"),
+              ParamSpec::size("cols", 1024, "columns of x, split over ranks and cubes"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {placed(input("x", {"rows", "cols"}, Placement::rows),
@@ -91,7 +91,7 @@ KernelSpec spec() {
       y.push_back(static_cast<int32_t>(order::argmax(x.data() + r * cols, cols)));
     return std::map<std::string, Expected>{{"y", {HostTensor::from(DType::i32, {p.integer("rows")}, y), {}}}};
   };
-  s.wiring = "everyone with everyone of one place in all cubes of all ranks";
+  s.wiring = "all-to-all between PEs at one place of all cubes and ranks";
   s.queues = connections;
   return s;
 }

@@ -23,7 +23,7 @@ void assemble(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "assemble";
-  s.help = "y = x: the first PE reads a tensor sharded over all PEs through its virtual range";
+  s.help = "y = x: the first PE reads a tensor, sharded over all PEs, through its virtual range";
   s.params = {ParamSpec::size("n", 65536, "elements, sharded over the PEs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8})};
   s.tensors = {input("x", {"n"}, Placement::rows), output("y", {"n"}, Placement::single)};

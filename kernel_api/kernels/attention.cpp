@@ -174,7 +174,7 @@ void attention(tl::Context& tl, const tl::Args& args) {
   for (const Unit& u : args.flag("causal") ? share.early_and_late() : share.own()) attention.attend(u);
 }
 
-/// One head of the reference, and what widens its tolerance: Σ|weight||v|/√keys of the second product (data contract
+/// One head of the reference, and what widens its tolerance: Σ|weight||v|/√keys of the second product (data rules
 /// §4), and what the tolerance of the first one's scores, which are f32, comes to behind the softmax.
 struct Head {
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -232,7 +232,7 @@ KernelSpec spec() {
   s.help = "o = softmax(q k^T / sqrt(dim)) v per head, flash style";
   s.params = {ParamSpec::size("heads", 4, "heads; all (head, query) rows are split over the PEs"),
               ParamSpec::size("seq", 512, "queries and keys a head"), ParamSpec::size("dim", 64, "elements of a head"),
-              ParamSpec::flag("causal", false, "a query sees no later keys"),
+              ParamSpec::flag("causal", false, "causal mask: a query sees no later keys"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.params[2].max = kFlashElements;
   const std::vector<std::string> shape{"heads", "seq", "dim"};

@@ -30,7 +30,7 @@ std::vector<tl::View> row_shards(tl::Context& tl, const tl::Args& args, const ch
     rows += s.shape[0];
     shards.push_back(s);
   }
-  if (rows != mine.whole[0]) throw KernelFault(std::string("attention_columns: nobody has some rows of ") + name);
+  if (rows != mine.whole[0]) throw KernelFault(std::string("attention_columns: no PE has some rows of ") + name);
   return shards;
 }
 
@@ -97,11 +97,12 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "attention_columns";
-  s.help = "o = softmax(q k^T / sqrt(dim)) v per head, the heads side by side in the columns";
-  s.params = {
-      ParamSpec::size("heads", 4, "heads"), ParamSpec::size("seq", 256, "queries and keys a head, split over the PEs"),
-      ParamSpec::size("dim", 64, "elements of a head"), ParamSpec::flag("causal", false, "a query sees no later keys"),
-      ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
+  s.help = "o = softmax(q k^T / sqrt(dim)) v per head; the heads are side by side in the columns";
+  s.params = {ParamSpec::size("heads", 4, "heads"),
+              ParamSpec::size("seq", 256, "queries and keys a head, split over the PEs"),
+              ParamSpec::size("dim", 64, "elements of a head"),
+              ParamSpec::flag("causal", false, "causal mask: a query sees no later keys"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.params[2].max = kFlashElements;
   const auto shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };
   for (const char* name : {"q", "k", "v", "o"}) {

@@ -265,29 +265,30 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
   params->push_back(ParamSpec::text("over", "rank+cube+pe", "rank, cube, pe, joined by +",
                                     "axes along which the members of a group differ"));
   if (reduces(op)) params->push_back(ParamSpec::choice("redop", {"sum", "max", "min", "prod"}, "the reduction"));
-  params->push_back(ParamSpec::text("algorithm", "auto", "auto|best|" + joined(ccl::algorithms_of(op), "|"),
-                                    "auto: the one of least cost; best: the quickest of all when simulated alone"));
+  params->push_back(
+      ParamSpec::text("algorithm", "auto", "auto|best|" + joined(ccl::algorithms_of(op), "|"),
+                      "algorithm; auto: the lowest estimated cost; best: the fastest in a separate simulation"));
   if (op == Op::all_reduce)
     params->push_back(ParamSpec::text("root", "centre", "centre, corner or a number",
-                                      "grid, hierarchical: where reductions meet, a place in the grid"));
+                                      "grid, hierarchical: root of the reductions, a position in the grid"));
   if (rooted(op))
-    params->push_back(ParamSpec::text("root", "0", "a member's number, or centre or corner of a grid",
-                                      op == Op::reduce ? "who gets the result" : "whose vector it is"));
-  params->push_back(ParamSpec::size("part_bytes", 1 << 20, "of a vector in TCM at once"));
-  ParamSpec number =
-      ParamSpec::size("chunk_bytes", 0, "chain, tree, grid, hierarchical: what a message has at most; 0: the part");
+    params->push_back(
+        ParamSpec::text("root", "0", "a member's number, or centre or corner of a grid",
+                        op == Op::reduce ? "root member, which gets the result" : "root member, whose vector is sent"));
+  params->push_back(ParamSpec::size("part_bytes", 1 << 20, "part of a vector that is in TCM at one time"));
+  ParamSpec number = ParamSpec::size("chunk_bytes", 0, "chain, tree, grid, hierarchical: largest message; 0: one part");
   number.min = 0;
   if (op == Op::all_reduce || rooted(op)) params->push_back(number);
-  number = ParamSpec::size("slots", 0, "of each ring; 0: as the receiver's pe_ipcq says");
+  number = ParamSpec::size("slots", 0, "slots of each ring; 0: as in the receiver's pe_ipcq");
   number.min = 0;
   number.max = 65536;
   params->push_back(number);
-  number = ParamSpec::size("slot_bytes", 0, "of a slot, a multiple of 64; 0: as the receiver's pe_ipcq says");
+  number = ParamSpec::size("slot_bytes", 0, "size of a slot, a multiple of 64; 0: as in the receiver's pe_ipcq");
   number.min = 0;
   number.max = 1 << 30;
   params->push_back(number);
   params->push_back(ParamSpec::choice("tier", {"default", "tcm", "sram", "hbm"},
-                                      "where the rings lie; default: as the receiver's pe_ipcq says"));
+                                      "memory of the rings; default: as in the receiver's pe_ipcq"));
 }
 
 namespace {
@@ -330,7 +331,7 @@ KernelSpec collective_spec(Op op, const std::string& help, KernelFunction functi
   s.help = help;
   s.params = {ParamSpec::size("n", 4096,
                               blockwise(op) && op != Op::all_gather
-                                  ? "elements of x of a member, a multiple of the members' number"
+                                  ? "elements of x of a member, a multiple of the number of members"
                                   : "elements of x of a member"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i32, DType::i16, DType::i8, DType::u8})};
   add_collective_params(op, &s.params);
@@ -367,8 +368,8 @@ KernelSpec barrier_spec(KernelFunction function) {
   KernelSpec s;
   s.name = "barrier";
   s.help = "every PE of a scope waits for the others";
-  s.params = {ParamSpec::choice("scope", {"all", "cube", "sip", "rank"}, "who waits for one another"),
-              ParamSpec::size("times", 1, "one after the other")};
+  s.params = {ParamSpec::choice("scope", {"all", "cube", "sip", "rank"}, "group of PEs that wait for each other"),
+              ParamSpec::size("times", 1, "number of barriers")};
   s.function = std::move(function);
   s.reference = [](const Params&, const TensorMap&) { return std::map<std::string, Expected>(); };
   s.wiring = "heap (barrier.up, barrier.left, barrier.right)";

@@ -1,5 +1,5 @@
 // The collectives as kernels: every PE of the launch has a vector, cut in parts that are loaded, combined with those of
-// the other members of its group, and stored (collectives contract §12.4, §12.8).
+// the other members of its group, and stored (collectives rules §12.4, §12.8).
 #include "kernbench/kernel_api/kernels/collectives.h"
 
 #include <algorithm>
@@ -160,7 +160,7 @@ void barrier(tl::Context& tl, const tl::Args& args) {
 const RegisterKernel registered_all_reduce{collective_spec(
     Op::all_reduce, "y = the sum (or another reduction) of the group's x, on every member", all_reduce)};
 const RegisterKernel registered_all_gather{
-    collective_spec(Op::all_gather, "y = the group's x one after the other, on every member", all_gather)};
+    collective_spec(Op::all_gather, "y = concatenation of the group's x, on every member", all_gather)};
 const RegisterKernel registered_reduce_scatter{
     collective_spec(Op::reduce_scatter, "y = the member's block of the sum of the group's x", reduce_scatter)};
 const RegisterKernel registered_broadcast{

@@ -1,4 +1,4 @@
-// Parameters, tensors, references and wirings of the collectives' kernels (collectives contract §12.8).
+// Parameters, tensors, references and wirings of the collectives' kernels (collectives rules §12.8).
 #pragma once
 
 #include <string>

@@ -209,7 +209,8 @@ class Linear {
   }
   void check() const {
     if (summed_ && args_.has("norm"))
-      throw KernelFault("decode_linear: ranks share out k, and each would norm by its part of a row: norm x before");
+      throw KernelFault(
+          "decode_linear: k is split over ranks, so each would normalize by its part of a row: normalize x before");
     if (!scales_.empty() && scales_.size() != weights_.size())
       throw KernelFault("decode_linear: scale and up_scale: w and up have both scales, or none");
     if (weights_.size() == 1 && args_.has("up_bias")) throw KernelFault("decode_linear: up_bias is beside up");
@@ -727,23 +728,24 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "decode_linear";
   s.help =
-      "y = residual + factor activation(norm(x) w + bias) [norm(x) up + up_bias], of few rows: weights are read once, "
-      "x goes to them";
-  s.params = {ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
-              ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
-              ParamSpec::size("k", 512, "columns of x, rows of w"),
-              ParamSpec::choice("norm", {"rms", "layer", "none"}, "of x, if there is the tensor norm, its weights"),
-              ParamSpec::number("eps", 1e-5, 0, 1e6, "of the norm, added to the mean square or variance"),
-              ParamSpec::number("factor", 1, -1e30, 1e30, "of what is added to the residual, or is y without one"),
-              softcap_param("the same, then"),
-              ParamSpec::size("rows", 256, "of all PEs of a cube, that are worked on at once, or half as many more"),
-              ParamSpec::size("sum_bytes", 1 << 20, "of a PE's sums of one matrix, at most"),
-              ParamSpec::size("piece_k", 64, "rows of weights that are read at once"),
-              ParamSpec::size("ahead_bytes", 4 << 20, "of weights, read ahead of their turn, at most"),
-              ParamSpec::size("keep_bytes", 6 << 20, "of weights, that stay in TCM for all rows, at most"),
-              ParamSpec::choice("sums", {"dtype", "f32"}, "type in which PEs give each other their parts of sums"),
-              activations_spec("type of the rows that are multiplied: i8 gives each row a step of its own")};
-  const std::vector<ParamSpec> gate = gate_params("of the first product");
+      "y = residual + factor activation(norm(x) w + bias) [norm(x) up + up_bias], for few rows: weights are stationary "
+      "and read once";
+  s.params = {
+      ParamSpec::size("m", 16, "rows of x and y, split over the PEs of a cube"),
+      ParamSpec::size("n", 1024, "columns of w and y, split over the cubes"),
+      ParamSpec::size("k", 512, "columns of x, rows of w"),
+      ParamSpec::choice("norm", {"rms", "layer", "none"}, "normalization of x; the tensor norm has its weights"),
+      ParamSpec::number("eps", 1e-5, 0, 1e6, "epsilon, added to the mean square or variance"),
+      ParamSpec::number("factor", 1, -1e30, 1e30, "factor of the product before the residual is added"),
+      softcap_param("the product times factor"),
+      ParamSpec::size("rows", 256, "rows of a step over all PEs of a cube; a step may have half as many more"),
+      ParamSpec::size("sum_bytes", 1 << 20, "limit of a PE's partial sums of one matrix"),
+      ParamSpec::size("piece_k", 64, "rows of weights in one read"),
+      ParamSpec::size("ahead_bytes", 4 << 20, "prefetch limit of weights"),
+      ParamSpec::size("keep_bytes", 6 << 20, "limit of the weights that stay in TCM for all rows"),
+      ParamSpec::choice("sums", {"dtype", "f32"}, "type of the partial sums that PEs exchange"),
+      activations_spec("type of the multiplied rows; i8 has one step a row")};
+  const std::vector<ParamSpec> gate = gate_params("activation of the first product");
   s.params.insert(s.params.begin() + 3, gate.begin(), gate.end());
   for (const ParamSpec& p : ring_params(8, 8192)) s.params.push_back(p);
   s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
@@ -779,7 +781,7 @@ KernelSpec spec() {
     check_activations(*p);
     fit_in_tcm("decode_linear", p, costs, {"sum_bytes", "ahead_bytes", "keep_bytes", "slot_bytes"});
   };
-  s.wiring = "lines of cubes for each PE (E–W, S–N); everyone with everyone in a cube, and of one place in all ranks";
+  s.wiring = "lines of cubes for each PE (E–W, S–N); all-to-all in a cube, and between ranks at one place";
   s.queues = connections;
   return s;
 }

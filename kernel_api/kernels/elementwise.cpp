@@ -27,10 +27,10 @@ void elementwise(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "elementwise";
-  s.help = "z = op(x, y), element by element, on what a PE has of each";
-  s.params = {ParamSpec::size("rows", 256, "of x, y and z, split over the PEs"),
-              ParamSpec::size("cols", 256, "of x, y and z"),
-              ParamSpec::choice("op", {"add", "sub", "mul", "maximum", "minimum"}, "of two elements"),
+  s.help = "z = op(x, y) elementwise, each PE on its parts";
+  s.params = {ParamSpec::size("rows", 256, "rows of x, y and z, split over the PEs"),
+              ParamSpec::size("cols", 256, "columns of x, y and z"),
+              ParamSpec::choice("op", {"add", "sub", "mul", "maximum", "minimum"}, "elementwise op"),
               ParamSpec::size("tile_m", 16, "rows of a tile"),
               ParamSpec::size("tile_n", 1024, "columns of a tile"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i32})};

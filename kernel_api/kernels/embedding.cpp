@@ -50,7 +50,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "embedding";
-  s.help = "y[i] = table[idx[i]] as far as the part of the table that is here has it, else zeros";
+  s.help = "y[i] = table[idx[i]] if the local part of the table has that row, else zeros";
   s.params = {ParamSpec::size("vocab", 1024, "rows of the table"),
               ParamSpec::size("dim", 128, "columns of table and y"),
               ParamSpec::size("tokens", 256, "rows of y, split over the PEs"),

@@ -30,7 +30,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "embedding_gather";
-  s.help = "y[i] = table[idx[i]] by gathers from a table that all PEs share out, zeros where idx is -1";
+  s.help = "y[i] = table[idx[i]] by gathers from a table that is split over all PEs; zeros where idx is -1";
   s.params = {ParamSpec::size("vocab", 4096, "rows of the table, split over the PEs"),
               ParamSpec::size("dim", 128, "columns of table and y"),
               ParamSpec::size("tokens", 1024, "rows of y, split over the PEs"),

@@ -538,9 +538,9 @@ TensorSpec part_spec(TensorSpec::Role role) {
 std::vector<ParamSpec> params_of(std::vector<ParamSpec> own) {
   std::vector<ParamSpec> params = head_params();
   params.push_back(ParamSpec::size("batch", 4, "sequences"));
-  params.push_back(ParamSpec::size("first", 0, "rows of qkv and o before those of the sequences"));
+  params.push_back(ParamSpec::size("first", 0, "rows of qkv and o before the rows of the sequences"));
   params.back().min = 0;
-  params.push_back(ParamSpec::size("splits", 2, "ranges that the keys of a sequence are cut into"));
+  params.push_back(ParamSpec::size("splits", 2, "ranges that the keys of a sequence are split into"));
   params.insert(params.end(), own.begin(), own.end());
   params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
   return params;
@@ -549,18 +549,20 @@ std::vector<ParamSpec> params_of(std::vector<ParamSpec> own) {
 KernelSpec decode_spec() {
   KernelSpec s;
   s.name = "flash_decode";
-  s.help = "one token a sequence: its k and v into the cache, and what each range of cached keys comes to";
+  s.help =
+      "attention of one token a sequence: stores its k and v into the cache, and computes a partial result for each "
+      "range of cached keys";
   const auto or_none = [](ParamSpec p) {
     p.min = 0;
     return p;
   };
-  s.params = params_of(
-      {ParamSpec::size("keys", 64, "room of a range; splits times keys are more than context"),
-       or_none(ParamSpec::size("context", 96, "keys of each sequence that the cache has; the token is the next")),
-       window_param(), score_scale_param(), softcap_param("scores"), rotary_param(),
-       or_none(ParamSpec::size("page", 0, "tokens of a page of the cache, where it has some")),
-       or_none(ParamSpec::size("pages", 0, "of the pool that they lie in; 0: as many as the sequences have room for")),
-       ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
+  s.params =
+      params_of({ParamSpec::size("keys", 64, "capacity of a range; splits times keys must exceed context"),
+                 or_none(ParamSpec::size("context", 96, "cached keys of each sequence; the token is the next")),
+                 window_param(), score_scale_param(), softcap_param("scores"), rotary_param(),
+                 or_none(ParamSpec::size("page", 0, "tokens of a page of the cache; 0: not paged")),
+                 or_none(ParamSpec::size("pages", 0, "pages of the pool; 0: the capacity of the sequences")),
+                 ParamSpec::choice("cache", {kOwnType, "f8e4m3", "i8"}, "element type of k and v; dtype: qkv's")});
   TensorSpec qkv = input("qkv", {}, Placement::single);
   qkv.shape = [](const Params& p) { return Dims{p.integer("first") + p.integer("batch"), Heads(p).width()}; };
   const auto cache = [](const char* name) {
@@ -636,7 +638,7 @@ TensorSpec with_each_rank(TensorSpec t, int axis) {
 KernelSpec combine_spec() {
   KernelSpec s;
   s.name = "flash_combine";
-  s.help = "o of each sequence from what flash_decode has made of the ranges of its keys";
+  s.help = "o of each sequence from the partial results of flash_decode";
   s.params = params_of({});
   s.tensors = {with_each_rank(part_spec(TensorSpec::Role::in), 0), sink_spec(), with_each_rank(o_spec(), 1)};
   // Of a run of this kernel alone; a sum of 0 would be no attention.

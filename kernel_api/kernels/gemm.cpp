@@ -16,7 +16,7 @@ void gemm(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "gemm";
-  s.help = "C = A B, one composite a PE over its rows of A";
+  s.help = "C = A B, with one composite a PE over its rows of A";
   add_gemm_interface(&s);
   s.products = product_of_mnk;
   s.function = gemm;

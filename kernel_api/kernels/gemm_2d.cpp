@@ -672,26 +672,26 @@ std::vector<T> sums_of(std::vector<T> x, const std::vector<T>& y) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "gemm_2d";
-  s.help = "C = activation(A B), A and B stored once a rank, their panels handed on from PE to PE";
+  s.help = "C = activation(A B); A and B are stored once a rank, and PEs pass their panels on";
   add_gemm_interface(&s);
   const ParamSpec dtype = s.params.back();
-  s.params = {ParamSpec::size("m", 1024, "rows of a and c, split over the rows of cubes"),
-              ParamSpec::size("n", 1024, "columns of b and c, split over the columns of cubes"),
-              ParamSpec::size("k", 1024, "columns of a, rows of b"),
-              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
-              ParamSpec::size("panel_m", 128, "rows of a PE's piece of a panel, at most"),
-              ParamSpec::size("panel_n", 256, "columns of a PE's piece of a panel, at most"),
-              ParamSpec::size("panel_k", 2048, "depth of a panel, at most"),
-              ParamSpec::size("panel_bytes", 3 << 19, "of a panel of both operands in a PE's TCM, at most"),
-              ParamSpec::size("first_k", 256, "depth of the first panel; the others grow from it"),
-              ParamSpec::size("keep_bytes", 2 << 20, "panels of a stay in TCM for all columns up to this"),
-              ParamSpec::size("ahead", 3,
-                              "panels that are asked for ahead of the one in use, and that may be in flight behind it"),
-              ParamSpec::choice("split", {"longer", "rows", "columns", "k", "k_to_columns", "columns_gathered"},
-                                "what the ranks share out: of c, or k: their products are added up, into all ranks' c "
-                                "or into each rank's columns of it; columns_gathered: of c, and those of a, which "
-                                "come to all ranks beside the product"),
-              activations_spec("element type of a: i8 beside weights of i8, a_step by rows")};
+  s.params = {
+      ParamSpec::size("m", 1024, "rows of a and c, split over the rows of cubes"),
+      ParamSpec::size("n", 1024, "columns of b and c, split over the columns of cubes"),
+      ParamSpec::size("k", 1024, "columns of a, rows of b"),
+      ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "activation, fused after the product"),
+      ParamSpec::size("panel_m", 128, "maximum rows of a PE's piece of a panel"),
+      ParamSpec::size("panel_n", 256, "maximum columns of a PE's piece of a panel"),
+      ParamSpec::size("panel_k", 2048, "maximum depth of a panel"),
+      ParamSpec::size("panel_bytes", 3 << 19, "limit of the panels of both operands in a PE's TCM"),
+      ParamSpec::size("first_k", 256, "depth of the first panel; later panels grow"),
+      ParamSpec::size("keep_bytes", 2 << 20, "limit of the panels of a that stay in TCM for all columns"),
+      ParamSpec::size("ahead", 3, "prefetch distance in panels, and maximum panels in flight after the current one"),
+      ParamSpec::choice("split", {"longer", "rows", "columns", "k", "k_to_columns", "columns_gathered"},
+                        "dimension that is split over the ranks: rows or columns of c; k, with the sum in all ranks' "
+                        "c; k_to_columns, with the sum in each rank's columns of c; columns_gathered, columns of c and "
+                        "of a, where a is gathered during the product"),
+      activations_spec("element type of a: i8 with i8 weights, with a_step for each row")};
   for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
   s.params.push_back(dtype);
   add_sum_beside(&s);
@@ -742,8 +742,8 @@ KernelSpec spec() {
       throw BadParam("activation: found '" + p->choice("activation") + "', expected none or relu for integers");
   };
   s.wiring =
-      "lines of cubes for each PE (E–W, S–N); in each cube rows and columns of PEs, everyone with everyone; with sums "
-      "over k or gathered columns PEs of one place in all ranks";
+      "lines of cubes for each PE (E–W, S–N); all-to-all in rows and columns of PEs of a cube; with sums over k or "
+      "gathered columns also between ranks at one place";
   s.queues = connections;
   return s;
 }

@@ -37,7 +37,7 @@ void gemm_dot(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "gemm_dot";
-  s.help = "C = A B by load / dot / store loops";
+  s.help = "C = A B, by loops of load, dot and store";
   add_gemm_interface(&s);
   s.products = product_of_mnk;
   s.function = gemm_dot;

@@ -45,11 +45,11 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "gemm_epilogue";
-  s.help = "C = activation(A B + bias), fused into one composite a PE";
+  s.help = "C = activation(A B + bias), fused into one composite on each PE";
   add_gemm_interface(&s);
   s.params.back() = ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16});
   s.params.insert(s.params.end() - 1,
-                  ParamSpec::choice("activation", {"relu", "none", "gelu", "silu"}, "what follows the bias"));
+                  ParamSpec::choice("activation", {"relu", "none", "gelu", "silu"}, "activation after the bias"));
   s.tensors.insert(s.tensors.begin() + 2, input("bias", {"n"}, Placement::replicate));
   s.products = product_of_mnk;
   s.function = gemm_epilogue;

@@ -31,10 +31,10 @@ void glu(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec s;
   s.name = "glu";
-  s.help = "z = activation(x) y, element by element, on what a PE has of each";
-  s.params = {ParamSpec::size("rows", 256, "of x, y and z, split over the PEs"),
-              ParamSpec::size("cols", 256, "of x, y and z")};
-  for (const ParamSpec& p : gate_params("of x")) s.params.push_back(p);
+  s.help = "z = activation(x) y elementwise, each PE on its parts";
+  s.params = {ParamSpec::size("rows", 256, "rows of x, y and z, split over the PEs"),
+              ParamSpec::size("cols", 256, "columns of x, y and z")};
+  for (const ParamSpec& p : gate_params("activation of x")) s.params.push_back(p);
   s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("y", {"rows", "cols"}, Placement::rows),
                output("z", {"rows", "cols"}, Placement::rows)};

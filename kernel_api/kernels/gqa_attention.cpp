@@ -366,12 +366,13 @@ TensorSpec qkv_spec(const char* name, TensorSpec::Role role) {
 KernelSpec attention_spec() {
   KernelSpec s;
   s.name = "gqa_attention";
-  s.help = "o = softmax(q k^T / sqrt(dim)) v, several heads of q for one of k and v, side by side in qkv";
-  s.params = params_of({ParamSpec::size("rows", 64, "queries of a block"),
-                        ParamSpec::flag("shorter", false, "blocks so short that each PE has an early and a late one"),
-                        ParamSpec::size("keys", 64, "of a block, at most"),
-                        ParamSpec::flag("causal", true, "a query sees no later keys"), window_param(),
-                        score_scale_param(), softcap_param("scores")});
+  s.help = "o = softmax(q k^T / sqrt(dim)) v with grouped heads (GQA); q, k and v are side by side in qkv";
+  s.params = params_of(
+      {ParamSpec::size("rows", 64, "queries of a block"),
+       ParamSpec::flag("shorter", false, "load balance: blocks so short that each PE has an early and a late one"),
+       ParamSpec::size("keys", 64, "maximum keys of a block"),
+       ParamSpec::flag("causal", true, "causal mask: a query sees no later keys"), window_param(), score_scale_param(),
+       softcap_param("scores")});
   TensorSpec o = output("o", {}, Placement::rows);
   o.shape = [](const Params& p) { return Dims{p.integer("seq"), p.integer("heads") * p.integer("dim")}; };
   s.tensors = {qkv_spec("qkv", TensorSpec::Role::in), sink_spec(), o};
@@ -389,9 +390,9 @@ KernelSpec attention_spec() {
 KernelSpec rope_spec() {
   KernelSpec s;
   s.name = "rope";
-  s.help = "y = x with heads of q and k turned by their position: pairs a, b -> a cos - b sin, b cos + a sin";
+  s.help = "y = x with rotary embedding (RoPE) of q and k: pairs a, b -> a cos - b sin, b cos + a sin";
   s.params = params_of(
-      {ParamSpec::choice("pairing", {"halves", "neighbours"}, "which elements of a head are pairs"), rotary_param()});
+      {ParamSpec::choice("pairing", {"halves", "neighbours"}, "pairing of the elements of a head"), rotary_param()});
   const auto half = [](const Params& p) { return Dims{p.integer("seq"), turned_of_head(p) / 2}; };
   s.tensors = {qkv_spec("x", TensorSpec::Role::in), input("cos", {}, Placement::rows),
                input("sin", {}, Placement::rows), qkv_spec("y", TensorSpec::Role::out)};

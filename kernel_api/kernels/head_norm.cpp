@@ -58,10 +58,10 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "head_norm";
-  s.help = "x = each head of q and k over the root of its mean square, times q_norm or k_norm; in place";
+  s.help = "x = RMS norm of each head of q and k, times q_norm or k_norm; in place";
   s.params = head_params();
   s.params.push_back(ParamSpec::size("seq", 128, "rows"));
-  s.params.push_back(ParamSpec::number("eps", 1e-6, 0, 1e6, "added to the mean square"));
+  s.params.push_back(ParamSpec::number("eps", 1e-6, 0, 1e6, "epsilon, added to the mean square"));
   s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
   TensorSpec x = output("x", {}, Placement::rows);
   x.role = TensorSpec::Role::in_out;

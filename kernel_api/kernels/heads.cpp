@@ -53,19 +53,19 @@ std::vector<ParamSpec> head_params() {
   std::vector<ParamSpec> params = {
       ParamSpec::size("heads", 4, "heads of q"), ParamSpec::size("kv_heads", 2, "heads of k and of v; divides heads"),
       ParamSpec::size("dim", 32, "elements of a head"),
-      ParamSpec::size("parts", 1, "shares of the heads one behind the other, one a rank; divides kv_heads")};
+      ParamSpec::size("parts", 1, "number of consecutive groups of heads, one a rank; divides kv_heads")};
   params[2].max = 512;
   return params;
 }
 
 ParamSpec window_param() {
-  ParamSpec p = ParamSpec::size("window", 0, "a query sees the last so many keys, its own among them; 0: all");
+  ParamSpec p = ParamSpec::size("window", 0, "sliding window: keys that a query sees, including its own; 0: all");
   p.min = 0;
   return p;
 }
 
 ParamSpec score_scale_param() {
-  return ParamSpec::number("score_scale", 0, 0, 1e6, "of scores q k; 0: 1 / sqrt(dim)");
+  return ParamSpec::number("score_scale", 0, 0, 1e6, "scale of the scores q k; 0: 1 / sqrt(dim)");
 }
 
 double scale_of_scores(const Params& p) {
@@ -74,7 +74,7 @@ double scale_of_scores(const Params& p) {
 }
 
 ParamSpec rotary_param() {
-  ParamSpec p = ParamSpec::size("rotary", 0, "elements of a head that are turned, its first ones; 0: all");
+  ParamSpec p = ParamSpec::size("rotary", 0, "rotated elements of each head, the first ones; 0: all");
   p.min = 0;
   return p;
 }

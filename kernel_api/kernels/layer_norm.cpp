@@ -89,8 +89,8 @@ KernelSpec spec() {
   s.help = "y = (x - mean(x)) / sqrt(var(x) + eps) * w + b along every row";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
               ParamSpec::size("cols", 512, "columns"),
-              ParamSpec::number("eps", 1e-5, 0, 1e6, "added to the variance, which is the mean square"),
-              ParamSpec::flag("bias", true, "whether b is added; false: b is not read"),
+              ParamSpec::number("eps", 1e-5, 0, 1e6, "epsilon, added to the variance"),
+              ParamSpec::flag("bias", true, "add b; false: b is not read"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("w", {"cols"}, Placement::replicate),
                input("b", {"cols"}, Placement::replicate), output("y", {"rows", "cols"}, Placement::rows)};

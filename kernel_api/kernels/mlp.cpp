@@ -47,7 +47,7 @@ KernelSpec spec() {
   s.help = "y = activation(x w1) w2, the hidden layer in TCM";
   s.params = {ParamSpec::size_over_pes("tokens", 256, "rows of x and y, split over the PEs"),
               ParamSpec::size("dim", 128, "columns of x and y"), ParamSpec::size("hidden", 512, "columns of w1"),
-              ParamSpec::choice("activation", {"gelu", "silu"}, "between the two GEMMs"),
+              ParamSpec::choice("activation", {"gelu", "silu"}, "activation between the two GEMMs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.params[2].max = 65536;  // a row of the hidden layer must fit in TCM
   s.tensors = {input("x", {"tokens", "dim"}, Placement::rows),

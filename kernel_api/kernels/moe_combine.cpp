@@ -58,9 +58,9 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "moe_combine";
-  s.help = "y[t] = sum over j of weight[t, j] buffer[slot[t, j]], by gathers; slot -1 adds nothing";
-  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"), ParamSpec::size("dim", 64, "elements of a token"),
-              ParamSpec::size("k", 2, "experts that a token chose"),
+  s.help = "y[t] = sum over j of weight[t, j] buffer[slot[t, j]], by gathers; slot -1 is skipped";
+  s.params = {ParamSpec::size("tokens", 256, "tokens, split over the PEs"),
+              ParamSpec::size("dim", 64, "elements of a token"), ParamSpec::size("k", 2, "experts of a token"),
               ParamSpec::size("slots", 512, "rows of the buffer, split over the PEs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("buffer", {"slots", "dim"}, Placement::rows),

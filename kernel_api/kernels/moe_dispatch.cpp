@@ -142,12 +142,12 @@ std::vector<TensorSpec> tensors(const std::function<Dims(const Params&)>& slots)
 KernelSpec spec() {
   KernelSpec s;
   s.name = "moe_dispatch";
-  s.help = "buffer = tokens in the order of the experts that they choose, by scatters; counts by atomics";
-  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"),
+  s.help = "buffer = tokens sorted by their experts, by scatters; counts by atomics";
+  s.params = {ParamSpec::size("tokens", 256, "tokens, split over the PEs"),
               ParamSpec::size("dim", 64, "elements of a token"),
               ParamSpec::size("experts", 8, "experts"),
-              ParamSpec::size("k", 2, "experts that a token chooses"),
-              ParamSpec::size("capacity", 64, "tokens of an expert"),
+              ParamSpec::size("k", 2, "experts of a token"),
+              ParamSpec::size("capacity", 64, "capacity of an expert, in tokens"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = tensors([](const Params& p) {
     return Dims{p.integer("experts") * p.integer("capacity"), p.integer("dim")};
@@ -161,14 +161,14 @@ KernelSpec spec() {
 KernelSpec sort_spec() {
   KernelSpec s;
   s.name = "moe_sort";
-  s.help = "buffer = tokens by the experts that are here and that they choose, one expert's behind another's";
-  ParamSpec first = ParamSpec::size("first", 0, "number of the first expert that is here");
+  s.help = "buffer = tokens sorted by their local experts";
+  ParamSpec first = ParamSpec::size("first", 0, "number of the first local expert");
   first.min = 0;
-  s.params = {ParamSpec::size("tokens", 256, "split over the PEs"),
+  s.params = {ParamSpec::size("tokens", 256, "tokens, split over the PEs"),
               ParamSpec::size("dim", 64, "elements of a token"),
-              ParamSpec::size("experts", 8, "experts that are here; the slots of others are -1"),
+              ParamSpec::size("experts", 8, "local experts; the slots of others are -1"),
               first,
-              ParamSpec::size("k", 2, "experts that a token chooses, each once"),
+              ParamSpec::size("k", 2, "different experts of a token"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = tensors([](const Params& p) {
     return Dims{p.integer("tokens") * std::min(p.integer("k"), p.integer("experts")), p.integer("dim")};

@@ -79,12 +79,13 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec(bool is_given) {
   KernelSpec s;
   s.name = is_given ? "moe_route" : "moe_top_k";
-  s.help = is_given ? "weights of experts that are given, by softmax of their logits; finds the k largest, too"
+  s.help = is_given ? "weights of given experts, by softmax of their logits; also finds the k largest"
                     : "the k experts with the largest logits, and their weights by softmax";
   s.params = {
-      ParamSpec::size("tokens", 256, "split over the PEs"), ParamSpec::size("experts", 8, "columns of logits"),
+      ParamSpec::size("tokens", 256, "tokens, split over the PEs"), ParamSpec::size("experts", 8, "columns of logits"),
       ParamSpec::size("k", 2, "experts of a token"),
-      ParamSpec::flag("of_chosen", true, "the softmax is of the k alone; else of all, and weights add up to less"),
+      ParamSpec::flag("of_chosen", true,
+                      "softmax over the k chosen experts only; false: over all experts, so weights sum to less than 1"),
       ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {input("logits", {"tokens", "experts"}, Placement::rows),

@@ -40,11 +40,11 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "newton_sqrt";
   s.help = "y = sqrt(|x|) by Newton's method; each block stops when it has converged";
-  s.params = {ParamSpec::size("n", 8192, "elements, split over the PEs"),
-              ParamSpec::size("block", 1024, "elements that step together"),
-              ParamSpec::size("steps", 64, "most steps of a block"),
-              ParamSpec::number("tolerance", 1e-6, 0, 1, "a block is done when no element changes by more"),
-              ParamSpec::dtypes({DType::f32})};
+  s.params = {
+      ParamSpec::size("n", 8192, "elements, split over the PEs"), ParamSpec::size("block", 1024, "elements of a block"),
+      ParamSpec::size("steps", 64, "maximum steps of a block"),
+      ParamSpec::number("tolerance", 1e-6, 0, 1, "convergence: a block is done when no element changes by more"),
+      ParamSpec::dtypes({DType::f32})};
   s.tensors = {input("x", {"n"}, Placement::rows), output("y", {"n"}, Placement::rows)};
   s.function = newton_sqrt;
   s.reference = reference;

@@ -1,4 +1,4 @@
-// The order of elements that references go by, numpy's: a NaN is greater than everything else.
+// The order of elements in references, as in numpy: a NaN is greater than all other values.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ bool is_nan(T v) {
   return v != v;
 }
 
-/// std::less, with NaNs behind all others: as sort has them, and from the end where it is descending.
+/// std::less with NaNs last, as in sort (first, if descending).
 template <class T>
 bool comes_before(T a, T b) {
   return !is_nan(a) && (is_nan(b) || a < b);
 }
 
-/// numpy's maximum and minimum: NaN where one is.
+/// numpy's maximum and minimum: NaN if either operand is NaN.
 template <class T>
 T maximum(T a, T b) {
   return is_nan(a) ? a : is_nan(b) ? b : std::max(a, b);
@@ -27,7 +27,7 @@ T minimum(T a, T b) {
   return is_nan(a) ? a : is_nan(b) ? b : std::min(a, b);
 }
 
-/// Where the first NaN is, or else the first of the greatest.
+/// Index of the first NaN, else of the first maximum.
 template <class T>
 int64_t argmax(const T* row, int64_t n) {
   return std::max_element(row, row + n, comes_before<T>) - row;

@@ -45,7 +45,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "quantize_rows";
-  s.help = "y = round(x / step) in i8, step the greatest absolute value of each row / 127";
+  s.help = "y = round(x / step) in i8; step is the maximum absolute value of each row / 127";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
               ParamSpec::size("cols", 512, "columns"), ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   TensorSpec step = output("step", {}, Placement::rows, [](const Params&) { return DType::f32; });

@@ -16,8 +16,9 @@ int64_t groups_of(const Params& p) {
 
 void add_weights_params(KernelSpec* s) {
   std::vector<ParamSpec> own = {
-      ParamSpec::choice("weights", {kOwnType, "f8e4m3", "i8", "i4"}, "element type of the weights; dtype: the others'"),
-      ParamSpec::size("group", 0, "rows (k) of weights that share a scale, if there is one; 0: all")};
+      ParamSpec::choice("weights", {kOwnType, "f8e4m3", "i8", "i4"},
+                        "element type of the weights; dtype: as the others"),
+      ParamSpec::size("group", 0, "group size: rows (k) of weights that share a scale; 0: all")};
   own[1].min = 0;
   s->params.insert(s->params.end() - 1, own.begin(), own.end());
 }

@@ -86,19 +86,19 @@ std::vector<QueueConnection> connections(const Params& p, const LaunchShape& lau
 KernelSpec spec() {
   KernelSpec s;
   s.name = "redistribute";
-  s.help = "y = x in another layout: by rows to by columns, in a program any";
-  s.params = {
-      ParamSpec::size("rows", 256, "of x and y"), ParamSpec::size("cols", 256, "of x and y"),
-      ParamSpec::text("rings", "", "0,1,2;3,4: PEs by tl.index()", "PEs that hand on to the next (by the program)"),
-      ParamSpec::flag("partial", false, "what several ranks have of the same part of x are summands"),
-      ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8})};
+  s.help = "y = x in another layout: rows to columns; in a program, any layout";
+  s.params = {ParamSpec::size("rows", 256, "rows of x and y"), ParamSpec::size("cols", 256, "columns of x and y"),
+              ParamSpec::text("rings", "", "0,1,2;3,4: PEs by tl.index()",
+                              "rings of PEs that pass data to the next (set by the program)"),
+              ParamSpec::flag("partial", false, "ranks hold partial sums of x"),
+              ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8, DType::i16, DType::i32, DType::u8})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {"rows", "cols"}, Placement::cols)};
   s.any_shape = true;
   s.function = redistribute;
   s.reference = [](const Params&, const TensorMap& in) {
     return std::map<std::string, Expected>{{"y", {in.at("x"), {}}}};
   };
-  s.wiring = "ring: next to prev, among PEs that get the same part";
+  s.wiring = "ring (next to prev) among PEs that get the same part";
   s.queues = connections;
   return s;
 }

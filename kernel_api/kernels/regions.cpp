@@ -95,8 +95,9 @@ void check_columns(int64_t n, int64_t least, int64_t most) {
 }
 
 KernelSpec copy_part_spec() {
-  KernelSpec s = of_regions("copy_part", "y = x with columns of zeros behind, each PE its part of y from its part of x",
-                            "those of x", copy_part);
+  KernelSpec s =
+      of_regions("copy_part", "y = x padded with columns of zeros; each PE makes its part of y from its part of x",
+                 "the columns of x", copy_part);
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), output("y", {}, Placement::rows)};
   s.tensors[1].shape = [](const Params& p) { return Dims{p.integer("rows"), columns_of_y(p, p.integer("cols"))}; };
   s.prepare = [](Params* p, const LaunchCosts&, LaunchNotes*) {
@@ -133,9 +134,9 @@ int64_t columns_of_parts(const Params& p) {
 
 KernelSpec join_columns_spec() {
   KernelSpec s = of_regions("join_columns", "y [rows, parts cols] from x [parts, rows, cols], parts side by side",
-                            "those of all parts; fewer: the last ones are left out", join_columns);
+                            "all parts; fewer: the last columns are omitted", join_columns);
   s.params[1].help = "columns of a part";
-  s.params.insert(s.params.begin(), ParamSpec::size("parts", 2, "of x, one behind the other"));
+  s.params.insert(s.params.begin(), ParamSpec::size("parts", 2, "parts of x"));
   s.tensors = {input("x", {"parts", "rows", "cols"}, Placement::rows), output("y", {}, Placement::rows)};
   s.tensors[0].shards = rows_of_all_parts;
   s.tensors[1].shape = [](const Params& p) { return Dims{p.integer("rows"), columns_of_y(p, columns_of_parts(p))}; };

@@ -107,7 +107,7 @@ KernelSpec spec() {
   s.help = "y = x / sqrt(mean(x^2) + eps) * w along every row";
   s.params = {ParamSpec::size_over_pes("rows", 1024, "rows, split over the PEs"),
               ParamSpec::size("cols", 512, "columns"),
-              ParamSpec::number("eps", 1e-5, 0, 1e6, "added to the mean square"),
+              ParamSpec::number("eps", 1e-5, 0, 1e6, "epsilon, added to the mean square"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("w", {"cols"}, Placement::replicate),
                output("y", {"rows", "cols"}, Placement::rows)};
@@ -119,12 +119,12 @@ KernelSpec spec() {
 KernelSpec spec_over_ranks() {
   KernelSpec s = spec();
   s.name = "rmsnorm_over_ranks";
-  s.help = "rmsnorm of rows of which each rank has a part of the columns";
+  s.help = "rmsnorm of rows whose columns are split over the ranks";
   const host::Layout columns = host::rank_shard(1).cube(host::shard(0)).pe(host::shard(0));
   s.tensors[0] = placed(s.tensors[0], columns);
   s.tensors[2] = placed(s.tensors[2], columns);
   s.function = rmsnorm_over_ranks;
-  s.wiring = "PEs of one place in all ranks, everyone with everyone";
+  s.wiring = "all-to-all between PEs at one place of all ranks";
   s.queues = [](const Params&, const LaunchShape& launch) {
     Rings rings(kSquaresSlots, kSquaresBytes, "tcm");
     rings.join(launch, kSquares);

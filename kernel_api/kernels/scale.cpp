@@ -23,8 +23,9 @@ KernelSpec spec() {
   KernelSpec s;
   s.name = "scale";
   s.help = "x = factor x; in place";
-  s.params = {ParamSpec::size("rows", 256, "of x, split over the PEs"), ParamSpec::size("cols", 256, "of x"),
-              ParamSpec::number("factor", 2, -1e30, 1e30, "of every element"),
+  s.params = {ParamSpec::size("rows", 256, "rows of x, split over the PEs"),
+              ParamSpec::size("cols", 256, "columns of x"),
+              ParamSpec::number("factor", 2, -1e30, 1e30, "factor of each element"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {output("x", {"rows", "cols"}, Placement::rows)};
   s.tensors[0].role = TensorSpec::Role::in_out;

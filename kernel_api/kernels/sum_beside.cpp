@@ -65,10 +65,11 @@ void check_sum_beside(const Params& p) {
 }
 
 void add_sum_beside(KernelSpec* s) {
-  std::vector<ParamSpec> own = {ParamSpec::size("sum_rows", 1, "of part and sum: sum = part, added up over the ranks"),
-                                ParamSpec::size("sum_cols", 1, "of part and sum"),
-                                ParamSpec::size("turn", 0, "which of the launches this is that do the sum"),
-                                ParamSpec::size("turns", 1, "launches that do the sum, a share of the PEs in each")};
+  std::vector<ParamSpec> own = {
+      ParamSpec::size("sum_rows", 1, "rows of part and sum; sum = part, summed over the ranks"),
+      ParamSpec::size("sum_cols", 1, "columns of part and sum"),
+      ParamSpec::size("turn", 0, "index of this launch among those that compute the sum"),
+      ParamSpec::size("turns", 1, "launches that compute the sum, each on a share of the PEs")};
   own[2].min = 0;
   s->params.insert(s->params.end() - 1, own.begin(), own.end());
   TensorSpec part = input("part", {"sum_rows", "sum_cols"}, Placement::rows),

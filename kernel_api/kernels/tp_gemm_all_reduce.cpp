@@ -1,5 +1,5 @@
 // c = a · b over ranks: each rank has a slice of k, its PEs share the rows, and the partial products are summed over
-// the ranks by an all_reduce inside the kernel (collectives contract §12.8).
+// the ranks by an all_reduce inside the kernel (collectives rules §12.8).
 #include <algorithm>
 #include <set>
 
@@ -102,7 +102,7 @@ KernelSpec spec() {
   add_collective_params(ccl::Op::all_reduce, &s.params);
   for (ParamSpec& p : s.params) {
     if (p.name == "over") p.default_value = std::string("rank");
-    if (p.name == "redop") p = ParamSpec::choice("redop", {"sum"}, "partial products are added");
+    if (p.name == "redop") p = ParamSpec::choice("redop", {"sum"}, "reduction of the partial products");
   }
   s.tensors = {input("a", {"m", "k"}, Placement::rows),
                input("b", {"k", "n"}, Placement::rows, Init::weights(value_of("k"))),

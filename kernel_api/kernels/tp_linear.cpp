@@ -46,11 +46,11 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 KernelSpec spec() {
   KernelSpec s;
   s.name = "tp_linear";
-  s.help = "y = activation(x w + bias), on what a PE has of each";
+  s.help = "y = activation(x w + bias), each PE on its parts";
   s.params = {ParamSpec::size("m", 256, "rows of x and y, split over the PEs"),
               ParamSpec::size("n", 256, "columns of w and y"),
               ParamSpec::size("k", 256, "columns of x, rows of w"),
-              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
+              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "activation, fused after the product"),
               ParamSpec::size("tile_m", 32, "rows of a tile"),
               ParamSpec::size("tile_n", 32, "columns of a tile"),
               ParamSpec::size("tile_k", 64, "depth of a tile"),

@@ -28,11 +28,11 @@ std::string line(const RacingAccess& a, const std::vector<std::string>& pes) {
 const char* told(Race::Kind k) {
   switch (k) {
     case Race::Kind::read_of_unfinished_write:
-      return "a read that is not behind the write of its bytes";
+      return "a read that is not ordered after the write of its bytes";
     case Race::Kind::overwrite_of_unfinished_read:
-      return "a write that is not behind the read of the old bytes";
+      return "a write that is not ordered after the read of the old bytes";
     case Race::Kind::two_writes:
-      return "two writes without an order";
+      return "two unordered writes";
   }
   return "";
 }

@@ -98,7 +98,7 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
   c.found_complete = std::min(c.found_complete, now);
   Clock more;
   if (const auto it = acquired_.find({pe, seq}); it != acquired_.end()) more = acquired_.extract(it).mapped();
-  // One that releases has waited for the writes before it (access contract §17.1).
+  // One that releases has waited for the writes before it (access rules §17.1).
   if (releases(*c.desc)) learn(more, {{releases_of(pe), seq}});
   if (!more.empty()) learn_now(at(pe), more);
 }

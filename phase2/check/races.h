@@ -5,7 +5,7 @@
 // of overlapping bytes, one of them a write, race unless one command is known to be complete before the other is
 // submitted: by a wait, by a message from who waited, by a release atomic that an acquire one, or a poll, has seen, by
 // the end of a launch that the other is behind, or because one engine with one server does both in order. When they
-// really happened in this run does not matter. Two atomics never race (access contract §17.5).
+// really happened in this run does not matter. Two atomics never race (access rules §17.5).
 #pragma once
 
 #include <cstdint>

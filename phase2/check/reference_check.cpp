@@ -577,7 +577,7 @@ void compare_materialized(const ReplayedOp& op, const std::vector<std::string>& 
   const OpDesc& d = *op.record.desc;
   std::string s = fmt::format("op {} ({})", op.record.op_id, d.name);
   if (d.where.line) s += fmt::format(" at {}:{}", d.where.file, d.where.line);
-  s += which + " departs from its reference: " + reason + "; operands:";
+  s += which + " differs from its reference: " + reason + "; operands:";
   const std::vector<Operand> operands = inputs_of(d);
   for (size_t i = 0; i < operands.size(); ++i) {
     s += (i ? ", " : " ") + where(operands[i], pes);

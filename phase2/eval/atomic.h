@@ -1,4 +1,4 @@
-// What an atomic does with an element (access contract §17), in Phase 1 and Phase 2 and for foreign initiators.
+// What an atomic does with an element (access rules §17), in Phase 1 and Phase 2 and for foreign initiators.
 #pragma once
 
 #include <cstdint>

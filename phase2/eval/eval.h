@@ -1,4 +1,4 @@
-// One op's values from its operands' bytes (data contract §4).
+// One op's values from its operands' bytes (data rules §4).
 //
 // An Evaluation is cut into parts whose number and content depend on the op alone, never on threads: any parts may run
 // at the same time, in any order, with the same bits.

@@ -1,7 +1,7 @@
 // Instruction sets of the arithmetic. The portable one runs everywhere; the others are chosen at run time.
 //
 // Conversions, elementwise math and reductions give the same bits on every set, but for the last ones of transcendental
-// functions; a float GEMM has bits of its own on each. The op log records the set (data contract §4).
+// functions; a float GEMM has bits of its own on each. The op log records the set (data rules §4).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Philox 4x32 (Salmon et al., SC11) as Triton 3 draws from it.
+// Philox 4x32 (Salmon et al., SC11), with Triton 3's use of it.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace kernbench {
 
-/// The four words of one draw: the key is the seed, the counter (low and high half of the offset, 0, 0).
+/// The four words of one draw. The key is the seed; the counter is (low half of the offset, high half, 0, 0).
 inline std::array<uint32_t, 4> philox(uint64_t seed, uint64_t offset, int rounds) {
   constexpr uint32_t kKeyA = 0x9E3779B9, kKeyB = 0xBB67AE85;
   constexpr uint64_t kRoundA = 0xD2511F53, kRoundB = 0xCD9E8D57;

@@ -391,7 +391,7 @@ ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& ima
 std::string ReplayResult::warning() const {
   if (threads_refused == 0) return "";
   return "the system starts " + std::to_string(threads) + " of " + std::to_string(threads + threads_refused) +
-         " threads; the replay goes on with them";
+         " threads; the replay continues with those";
 }
 
 }  // namespace kernbench

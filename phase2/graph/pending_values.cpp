@@ -147,7 +147,7 @@ void PendingValues::plan(Node& root, Nodes& order) const {
     if (node->desc->engine_result) {
       throw PendingValueError("the result of " + node->desc->name +
                               (node->desc->where.line > 0 ? " at " + to_string(node->desc->where) : "") +
-                              " is an engine's, and not there yet: wait for it first");
+                              " is the result of an engine that has not finished: wait for it first");
     }
     stack.push_back({node, true});
     for (const Input& in : node->inputs) {

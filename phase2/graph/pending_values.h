@@ -1,4 +1,4 @@
-// What pending bytes will be, worked out while Phase 1 still runs (data contract §1: tl.materialize, and reads from
+// What pending bytes will be, worked out while Phase 1 still runs (data rules §1: tl.materialize, and reads from
 // outside with `materialize: outputs`).
 //
 // A memory image says which op will make a pending byte, but not from what: by the time someone asks, the op's operands

@@ -202,7 +202,7 @@ class Builder {
     std::vector<uint64_t> ids;
     for (const auto& [record, blocker] : parked_) ids.push_back(records_[record].op_id);
     std::sort(ids.begin(), ids.end());
-    std::string s = "dependency_ids go round in a circle; ops that never become ready:";
+    std::string s = "dependency_ids form a cycle; ops that never become ready:";
     for (size_t i = 0; i < ids.size() && i < 8; ++i) s += " " + std::to_string(ids[i]);
     return s + (ids.size() > 8 ? " …" : "");
   }

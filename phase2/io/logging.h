@@ -1,5 +1,5 @@
-// Log messages of the library and of the programs. Each room has a named spdlog logger, "kernbench.run" and so on
-// (docs/logging.md). This header brings no spdlog: a caller hands over a text, which it makes only if the level is on.
+// Log messages of the library and the programs. Each room has a named spdlog logger, such as "kernbench.run"
+// (docs/logging.md). This header does not include spdlog. A caller passes a text and builds it only if the level is on.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@ constexpr std::array<std::string_view, 7> kRooms = {"topology", "elaborate", "la
 enum class Level : uint8_t { debug, info, warn, off };
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "off"};
 
-/// The lowest level that a room writes, warn at the start. Set by set_levels().
+/// The minimum level of each room; initially warn. set_levels() sets it.
 extern std::array<std::atomic<Level>, kRooms.size()> lowest;
 
 inline bool enabled(Room room, Level level) {
   return level >= lowest[static_cast<size_t>(room)].load(std::memory_order_relaxed);
 }
 
-/// One message. An end of line or a control character in it is written escaped.
+/// Writes one message. Line ends and control characters in it are escaped.
 void write(Room room, Level level, const std::string& text);
 
 /// `text` is a callable that returns the message. It is called only if the level is on.
@@ -43,28 +43,28 @@ void warn(Room room, const Text& text) {
   if (enabled(room, Level::warn)) write(room, Level::warn, text());
 }
 
-/// LEVEL or ROOM=LEVEL, separated by commas, applied in order: "warn,run=debug". InputError on another word; `option`
-/// names the place where the text comes from.
+/// LEVEL or ROOM=LEVEL, separated by commas, applied in order: "warn,run=debug". InputError for other words; `option`
+/// names the source of the text.
 void set_levels(const std::string& option, const std::string& text);
 
-/// The simulated time in ns that each message carries; a Platform sets it.
+/// Source of the simulated time in ns of each message; a Platform sets it.
 void set_simulated_time(double (*now_ns)());
 
 struct Message {
   Room room = Room::run;
   Level level = Level::info;
   std::chrono::system_clock::time_point wall;
-  std::optional<double> simulated_ns;  ///< none before a platform exists
+  std::optional<double> simulated_ns;  ///< absent before a platform exists
   std::string_view text;               ///< not escaped
 };
 
-/// Messages go to `sink` instead of stderr. An empty function restores stderr.
+/// Redirects messages from stderr to `sink`. An empty function restores stderr.
 void set_sink(std::function<void(const Message&)> sink);
 
-/// stderr gets warnings only, whatever the levels are.
+/// Limits stderr to warnings, for any levels.
 void keep_stderr_to_warnings();
 
-/// Messages go to this file too. What it held is lost. InputError if it cannot be written.
+/// Writes messages also to this file, which is overwritten. InputError if it cannot be written.
 void open_file(const std::string& option, const std::string& file);
 /// The name of the open file; empty without one.
 const std::string& file_name();

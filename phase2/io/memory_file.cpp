@@ -168,7 +168,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
     throw OpLogError(fmt::format("{}: is damaged at byte {}: {}", file, at, what));
   };
   while (at < size) {
-    if (c.complete) damaged("bytes behind the end");
+    if (c.complete) damaged("bytes after the end");
     ChunkHead h;
     if (size - at < sizeof h) break;  // cut off
     if (std::fread(&h, sizeof h, 1, in.get()) != 1) damaged("cannot be read");

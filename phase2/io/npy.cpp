@@ -82,7 +82,7 @@ class HeaderParser {
     const char quote = at_ < text_.size() ? text_[at_] : 0;
     if (quote != '\'' && quote != '"') bad("found " + in_quotes(rest()) + ", expected a string");
     const size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string::npos) bad("a string has no end");
+    if (end == std::string::npos) bad("a string is not terminated");
     std::string s = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return s;

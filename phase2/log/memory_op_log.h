@@ -1,4 +1,4 @@
-// The op log in memory: tokens packed, so that keeping millions of records costs the simulation little.
+// The op log in memory. Tokens are packed, so that millions of records cost little memory and time.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class MemoryOpLog : public OpLogSink {
   MemoryOpLog& operator=(const MemoryOpLog&) = delete;
 
   void record(OpRecord&&) override;
-  /// All records so far, in order of completion; the reference holds until the next record. Unpacks what has come since
-  /// the last call: not from two threads at once.
+  /// All records so far, in order of completion; valid until the next record. Unpacks the records since the last call,
+  /// so two threads must not call it at the same time.
   const std::vector<OpRecord>& records() const;
 
  private:
-  /// A token's record in 56 bytes of its 184; or, at the stage kWhole, the place of any other one, and of a token with
-  /// numbers beyond these fields, among whole_.
+  /// A token's record in 56 bytes instead of 184. With the stage kWhole, it is an index into whole_, for other records
+  /// and for tokens whose numbers do not fit.
   struct Packed {
     double t_start, t_end, fed_ns;
     uint32_t op_id, composite_op_id, component, tile_id, buffer_offset;

@@ -1,4 +1,4 @@
-// The op record (data contract §3) and who takes it.
+// The op record (data rules §3), and its sinks.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct BufferPiece {
   uint64_t offset = 0, nbytes = 0;
 };
 
-/// A tile token's passage through one stage: timing only, replayed with its composite.
+/// Service of a tile token at one stage. It has timing only and is replayed with its composite.
 struct TokenInfo {
   Stage stage = Stage::dma_read;
   uint32_t tile_id = 0;
   uint64_t composite_op_id = 0;
-  double fed_ns = 0;                       ///< when the scheduler fed the tile
+  double fed_ns = 0;                       ///< time at which the scheduler fed the tile
   uint64_t buffer_offset = 0;              ///< of the tile's buffer (its first piece) in the PE's reserved TCM, bytes
   std::vector<BufferPiece> buffer_pieces;  ///< all of them, if there are several
   uint64_t bytes = 0;                      ///< DMA, FETCH, STORE
-  int64_t m = 0, n = 0, k = 0;             ///< GEMM, MATH (k = 0): the real tile
+  int64_t m = 0, n = 0, k = 0;             ///< GEMM, MATH (k = 0): actual size of the tile
 };
 
 struct OpRecord {
@@ -43,12 +43,13 @@ struct OpRecord {
   TokenInfo token;
   /// Traffic of a foreign initiator. A write's desc is a store whose `data` commits at effect_ns.
   bool foreign = false;
-  double effect_ns = 0;                      ///< ns, foreign traffic: the memory's service
-  std::shared_ptr<const OpDesc> pending_on;  ///< foreign reads: who has still to make the bytes, the reason of an error
+  double effect_ns = 0;  ///< ns, foreign traffic: the memory's service
+  std::shared_ptr<const OpDesc>
+      pending_on;  ///< foreign reads: the op that has yet to make the bytes; reason of an error
   std::vector<uint64_t> dependency_ids;
 
-  /// For messages of a user's own: `r.own("refresh").with("bank", 3).with("reason", "timer")` makes it a record of kind
-  /// unknown with this name and these params, which moves no data and which replay skips.
+  /// For user-defined messages: `r.own("refresh").with("bank", 3).with("reason", "timer")` makes a record of kind
+  /// unknown with this name and these params. It moves no data, and replay skips it.
   OpDesc& own(std::string name);
 };
 
@@ -63,22 +64,22 @@ inline OpDesc& OpRecord::own(std::string name) {
 
 struct OpLogHeader {
   std::vector<std::string> components;  ///< node ids in compiled order
-  std::vector<std::string> pes;         ///< PE ids in compiled order: what TensorRef::pe indexes
+  std::vector<std::string> pes;         ///< PE ids in compiled order; TensorRef::pe is an index into this list
   std::string configuration;            ///< effective configuration, JSON text
   std::string isa;                      ///< instruction-set path of the arithmetic (isa.h); empty: none was used
-  std::vector<PlacedTensor> tensors;    ///< the kernel's, where they lie
+  std::vector<PlacedTensor> tensors;    ///< tensors of the kernel with their placement
 };
 
-/// Takes records in order of completion. Attached to components; null where nothing is logged.
+/// Receives records in order of completion. Attached to components; null if there is no log.
 class OpLogSink {
  public:
   virtual ~OpLogSink() = default;
-  /// Called at most once, before the first record; without it, components and PEs are written as numbers.
+  /// Called at most once, before the first record. Without it, components and PEs are written as numbers.
   virtual void begin(const OpLogHeader&) {}
   virtual void record(OpRecord&&) = 0;
-  /// Of a run whose energy is counted: once, behind the last record and before close().
+  /// Called once if energy is counted, after the last record and before close().
   virtual void energy(const energy::Account&) {}
-  /// Called once at the end of an orderly run.
+  /// Called once at the end of a completed run.
   virtual void close() {}
 };
 

@@ -1,4 +1,4 @@
-// An op record as JSON (data contract §3; docs/phase2.md has every key).
+// An op record as JSON (data rules §3; docs/phase2.md has every key).
 #pragma once
 
 #include <functional>

@@ -114,7 +114,7 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
   size_t checked = 0;  // records that a checksum stands behind
   for (uint64_t number = 1; std::getline(in, line); ++number) {
     const bool last_without_end = in.eof();
-    if (log.complete) throw OpLogError(fmt::format("{}:{}: text behind the end of the log", file, number));
+    if (log.complete) throw OpLogError(fmt::format("{}:{}: text after the end of the log", file, number));
     if (last_without_end) break;  // cut off in the middle of a line
     const bool end = is_check(line, "log_end"), check = end || is_check(line, "log_check");
     if (check) {

@@ -1,4 +1,4 @@
-// What each command does to memory at its instant (data contract §1).
+// What each command does to memory at its instant (data rules §1).
 #include <fmt/format.h>
 
 #include <algorithm>

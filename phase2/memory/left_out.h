@@ -1,4 +1,4 @@
-// What a mask leaves out of a gather's or an atomic's result (access contract §16).
+// What a mask leaves out of a gather's or an atomic's result (access rules §16).
 #pragma once
 
 #include "kernbench/phase2/memory/memory_image.h"

@@ -1,9 +1,9 @@
-// Byte-addressed memory of a simulated system (data contract §1, §2).
+// Byte-addressed memory of a simulated system (data rules §1, §2).
 //
-// Every space is a sparse 64-bit address range; TCM is one such range per PE. Canonical state is bytes.
-// A range is unwritten, real (has bytes) or pending (an op will make its bytes in Phase 2). Storage is a
-// map of extents that refer to shared immutable buffers, so that placing, loading and snapshotting bulk
-// data copies nothing; a write into part of an extent splits it.
+// Each space is a sparse 64-bit address range; each PE has its own range for TCM. The state is in bytes. A range is
+// unwritten, real (has bytes) or pending (an op makes its bytes in Phase 2). Storage is a map of extents that refer to
+// shared immutable buffers. So placing, loading and snapshotting copies no bulk data; a write into part of an extent
+// splits it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace kernbench {
 
-/// Bytes that are made when they are first looked at, by whatever thread.
+/// Bytes that are produced on first access, by any thread.
 class LaterBytes {
  public:
   virtual ~LaterBytes() = default;
@@ -41,19 +41,19 @@ class LaterBytes {
   mutable std::atomic<bool> made_{false};
 };
 
-/// A buffer that extents share. `hold` keeps whatever owns the bytes alive.
+/// A buffer that extents share. `hold` owns the bytes.
 struct SharedBytes {
   std::shared_ptr<const void> hold;
-  const uint8_t* place = nullptr;  ///< of the first byte; read by data()
+  const uint8_t* place = nullptr;  ///< first byte; use data() to read it
   uint64_t size = 0;
-  const LaterBytes* later = nullptr;  ///< in `hold`: makes them all; null: they are there
+  const LaterBytes* later = nullptr;  ///< in `hold`: produces all bytes; null: they exist
   const uint8_t* data() const {
     if (later) later->make();
     return place;
   }
   SharedBytes part(uint64_t offset, uint64_t nbytes) const { return {hold, place + offset, nbytes, later}; }
   static SharedBytes copy_of(const void* p, uint64_t n);
-  /// A new buffer, its bytes whatever the memory holds; `fill(uint8_t*)` writes all of them.
+  /// A new buffer, initially undefined; `fill(uint8_t*)` writes all bytes.
   template <class F>
   static SharedBytes made_by(uint64_t n, const F& fill) {
     std::shared_ptr<uint8_t[]> buffer(new uint8_t[n]);
@@ -63,10 +63,10 @@ struct SharedBytes {
   static SharedBytes take(Bytes&& b);
 };
 
-/// Who will make the bytes of a pending range: the op that computes them (not the store that moves them).
+/// The op that will compute the bytes of a pending range (not the store that moves them).
 struct PendingSource {
   std::shared_ptr<const OpDesc> producer;
-  uint64_t offset = 0;  ///< of the range's first byte in the producer's (contiguous) output
+  uint64_t offset = 0;  ///< offset of the range's first byte in the producer's (contiguous) output
 };
 
 class MemoryImage {
@@ -80,43 +80,43 @@ class MemoryImage {
   static SpaceKey key_of(const TensorRef& r) { return {r.space, r.pe}; }
 
   enum class State { real, pending, unwritten };
-  /// State of a range: unwritten if any byte is, else pending if any byte is, else real.
+  /// State of a range: unwritten if any byte is unwritten, else pending if any byte is pending, else real.
   struct RangeState {
     State state = State::real;
     uint64_t first_bad = 0;                  ///< address of the first unwritten or pending byte
     std::shared_ptr<const OpDesc> producer;  ///< of the first pending byte
   };
   RangeState state_of(SpaceKey, uint64_t addr, uint64_t nbytes) const;
-  /// The same over every row of a (strided) tensor.
+  /// The same over all rows of a (strided) tensor.
   RangeState state_of(const TensorRef&) const;
 
-  /// Makes [addr, addr + n) real. The shared form copies nothing.
+  /// Makes [addr, addr + n) real. The overload with a shared buffer copies nothing.
   void write(SpaceKey, uint64_t addr, const void* bytes, uint64_t n);
   void write_shared(SpaceKey, uint64_t addr, SharedBytes bytes);
   /// Makes the range pending.
   void bind_pending(SpaceKey, uint64_t addr, uint64_t n, PendingSource);
-  /// Forgets the range (a freed TCM allocation).
+  /// Removes the range (a freed TCM allocation).
   void erase(SpaceKey, uint64_t addr, uint64_t n);
 
-  /// Copies real bytes out; unwritten bytes read as `fill`. Throws std::logic_error on a pending byte.
+  /// Copies real bytes out; unwritten bytes read as `fill`. std::logic_error for a pending byte.
   void read(SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0) const;
-  /// A pointer to the bytes where one extent holds them all and they are real, else null.
+  /// A pointer to the bytes if one extent holds all of them and they are real, else null.
   const uint8_t* view(SpaceKey, uint64_t addr, uint64_t n) const;
-  /// Whether there is one, without a look at the bytes.
+  /// Whether view() is not null, without access to the bytes.
   bool is_one_real_extent(SpaceKey key, uint64_t addr, uint64_t n) const {
     return extent_with(key, addr, n).first != nullptr;
   }
-  /// Elements of a strided tensor gathered in row-major order. Throws std::logic_error on a pending byte.
+  /// Elements of a strided tensor in row-major order. std::logic_error for a pending byte.
   Bytes gather(const TensorRef&) const;
   /// The same into t.nbytes() bytes at `to`.
   void gather(const TensorRef& t, uint8_t* to) const;
 
-  /// Of a tensor whose rows lie in one real extent: what gather() gives, made at the first look. Empty (no size) where
-  /// they do not.
+  /// For a tensor whose rows lie in one real extent: the result of gather(), produced on first access. Empty (size 0)
+  /// for other tensors.
   SharedBytes gathered_later(const TensorRef&) const;
 
-  /// Moves state (real, pending or unwritten) of `from` to `to` element row by element row, sharing buffers: the
-  /// effect of a load or of a store on memory. Both have the same number of bytes.
+  /// Copies the state (real, pending or unwritten) of `from` to `to`, row by row, sharing buffers: the effect of a load
+  /// or store. Both have the same number of bytes.
   void transfer(const TensorRef& from, const TensorRef& to);
 
   /// An independent copy that shares all buffers.
@@ -126,8 +126,8 @@ class MemoryImage {
   std::string nearest(SpaceKey, uint64_t addr) const;
 
   class List;
-  /// What stands in a range: real bytes, a part of what an op will make, or a part of a list of such pieces, which many
-  /// ranges may share. for_each_piece() shows the pieces, never a list.
+  /// Contents of a range: real bytes, a part of an op's future output, or a part of a list of such pieces. Many ranges
+  /// may share a list. for_each_piece() visits the pieces, never a list.
   class Extent {
    public:
     explicit Extent(SharedBytes bytes)
@@ -139,14 +139,14 @@ class MemoryImage {
 
     uint64_t size() const { return size_; }
     bool real() const { return kind_ == Kind::real; }
-    /// Of real bytes: the first, and what keeps them alive.
+    /// For real bytes: the first byte. The extent keeps them alive.
     const uint8_t* data() const {
       if (later_) later_->make();
       return place_;
     }
     const std::shared_ptr<const void>& hold() const { return hold_; }
     SharedBytes bytes() const { return {hold_, place_, size_, later_}; }
-    /// Of pending bytes: who makes them; else null.
+    /// For pending bytes: the op that makes them; else null.
     const OpDesc* producer() const {
       return kind_ == Kind::pending ? static_cast<const OpDesc*>(hold_.get()) : nullptr;
     }
@@ -154,14 +154,14 @@ class MemoryImage {
       return kind_ == Kind::pending ? std::static_pointer_cast<const OpDesc>(hold_) : nullptr;
     }
     const List* list() const { return kind_ == Kind::list ? static_cast<const List*>(hold_.get()) : nullptr; }
-    /// Of its first byte in the producer's output or in the list.
+    /// Offset of its first byte in the producer's output or in the list.
     uint64_t offset() const { return offset_; }
 
     /// The `part_size` bytes from `offset`.
     Extent part(uint64_t offset, uint64_t part_size) const;
     void drop_front(uint64_t n);
     void resize(uint64_t n) { size_ = n; }
-    /// Whether b goes on from its end without a seam: the same buffer, list or producer's output.
+    /// Whether b continues it seamlessly: in the same buffer, list or producer's output.
     bool goes_on_in(const Extent& b) const;
 
    private:
@@ -177,25 +177,25 @@ class MemoryImage {
   };
   using Extents = BlockedMap<Extent>;
 
-  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of a range in address order; `extent` is null
-  /// where nothing is written.
+  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of a range in address order; `extent` is null for
+  /// unwritten pieces.
   template <class F>
   void for_each_piece(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
-  /// The same for all that is written in a space, and the spaces in which something is.
+  /// The same for all written pieces of a space, and for all spaces with written pieces.
   template <class F>
   void for_each_piece(SpaceKey, F&& f) const;
   std::vector<SpaceKey> spaces() const;
-  /// The same for a range's extents as they are kept, lists too.
+  /// The same for the stored extents of a range, including lists.
   template <class F>
   void for_each_extent(SpaceKey, uint64_t addr, uint64_t nbytes, F&& f) const;
 
-  /// Makes [addr, addr + extent.size()) what the extent is.
+  /// Stores the extent at [addr, addr + extent.size()).
   void place(SpaceKey, uint64_t addr, Extent);
 
-  /// Forgets a whole space (the TCM of a PE, after a run).
+  /// Removes a complete space (the TCM of a PE, after a run).
   void drop(SpaceKey key) { spaces_.erase(key); }
 
-  /// Of all spaces together: what placing, splitting and merging came to.
+  /// Number of extents over all spaces, after splits and merges.
   size_t extent_count() const;
 
  private:
@@ -203,7 +203,7 @@ class MemoryImage {
     size_t operator()(SpaceKey k) const { return k.pe + (static_cast<size_t>(k.space) << 32); }
   };
   const Extents* find(SpaceKey) const;
-  /// The real extent that holds all of the range, null if there is none, and where in it the range begins.
+  /// The real extent that holds the complete range (null if there is none), and the range's offset in it.
   std::pair<const Extent*, uint64_t> extent_with(SpaceKey, uint64_t addr, uint64_t n) const;
   void put(Extents&, uint64_t addr, Extent&&);
   void absorb_small(Extents&, uint64_t addr);
@@ -211,27 +211,27 @@ class MemoryImage {
   std::unordered_map<SpaceKey, Extents, HashOfSpace> spaces_;
 };
 
-/// Pieces one behind the other, with holes where nothing is written. Immutable: what many ranges hold that were copied
-/// from one another costs each of them one extent.
+/// A sequence of pieces, with holes where nothing is written. Immutable. Ranges that were copied from one another share
+/// it, so each costs one extent.
 class MemoryImage::List {
  public:
   struct Piece {
-    uint64_t offset;  ///< of its first byte in the list
+    uint64_t offset;  ///< offset of its first byte in the list
     Extent extent;
   };
-  /// What a range holds. Lists inside lists are taken apart where they would lie too deep.
+  /// The contents of a range. Nested lists are flattened beyond a certain depth.
   List(const MemoryImage&, SpaceKey, uint64_t addr, uint64_t nbytes);
-  /// Of pieces without holes, none of which is a list.
+  /// From pieces without holes and without lists.
   explicit List(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {}
-  /// So many pieces stand in a memory one by one; of more a list.
+  /// Up to this many pieces are stored separately in a memory; more become a list.
   static constexpr size_t kFew = 4;
 
-  /// The pieces that overlap [offset, offset + nbytes), as kept.
+  /// The stored pieces that overlap [offset, offset + nbytes).
   std::pair<const Piece*, const Piece*> within(uint64_t offset, uint64_t nbytes) const;
   /// Whether every byte is written.
   bool whole() const { return whole_; }
-  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of [offset, offset + nbytes), which stand from
-  /// `addr` on, down to those that are no lists.
+  /// Calls f(addr, nbytes, extent, offset in extent) for the pieces of [offset, offset + nbytes), placed from `addr`
+  /// on. Nested lists are resolved.
   template <class F>
   void for_each_piece(uint64_t offset, uint64_t nbytes, uint64_t addr, const F& f) const;
 
@@ -242,7 +242,7 @@ class MemoryImage::List {
   bool whole_ = true;
 };
 
-/// Calls f for an extent's part, or for the pieces of its list.
+/// Calls f for a part of an extent, or for the pieces of its list.
 template <class F>
 void for_each_piece_of(const MemoryImage::Extent& e, uint64_t offset, uint64_t nbytes, uint64_t addr, const F& f) {
   if (const MemoryImage::List* list = e.list()) {
@@ -311,14 +311,15 @@ void MemoryImage::for_each_extent(SpaceKey key, uint64_t addr, uint64_t nbytes, 
   if (left) f(at, left, static_cast<const Extent*>(nullptr), uint64_t{0});
 }
 
-/// The instant effects of data contract §1 on memory. Stores, composites and compute ops: called at their
-/// submission. Loads: called at their completion. Atomics: when they take effect at their memory. Returns whether Phase
-/// 2 must run the op: compute ops, and loads and stores that could not be done by moving bytes (a pending mask, a
-/// pending source under a mask or in short strided runs); their output range is then pending with the op itself as
-/// producer. Errors (unwritten source of a load) are the caller's to check before, with state_of(); sizes that differ
-/// are std::invalid_argument.
+/// The immediate effects of data rules §1 on memory. Called for stores, composites and compute ops at their submission,
+/// for loads at their completion, and for atomics when they take effect at their memory. Returns whether Phase 2 must
+/// run the op. That holds for compute ops, and for loads and stores that cannot be done by moving bytes: with a pending
+/// mask, or with a pending source under a mask or in short strided rows. Their output range is then pending, with the
+/// op as producer. Callers must check errors (unwritten source of a load) first, with state_of(). std::invalid_argument
+/// for different sizes.
 bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&);
-/// The same; a load of real rows shorter than `share_from` bytes copies them into one buffer instead of sharing each.
+/// The same; a load of real rows shorter than `share_from` bytes copies them into one buffer instead of sharing each
+/// row.
 bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&, uint64_t share_from);
 
 }  // namespace kernbench

@@ -1,4 +1,4 @@
-// What a range of memory holds at an instant, kept apart from it: what a message carries (collectives contract §11.1).
+// What a range of memory holds at an instant, kept apart from it: what a message carries (collectives rules §11.1).
 // Shares buffers; what is pending stays so, with who makes it.
 #pragma once
 

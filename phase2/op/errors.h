@@ -1,4 +1,4 @@
-// Errors that the command line turns into one line each and an exit status.
+// Errors that the command line reports as one line each, with an exit status.
 #pragma once
 
 #include <new>
@@ -8,10 +8,10 @@
 
 namespace kernbench {
 
-/// What is said of std::bad_alloc; exit status 1.
+/// Message for std::bad_alloc; exit status 1.
 constexpr const char* kOutOfMemory = "this machine's memory does not hold the system and its tensors";
 
-/// The same, where more is known than that: in which kernel, behind which line. kOutOfMemory is its end.
+/// The same with more context: the kernel and its line. Ends with kOutOfMemory.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(const std::string& before) : text_(before + kOutOfMemory) {}
@@ -33,7 +33,7 @@ class InputError : public std::runtime_error {
   std::vector<std::string> faults_;
 };
 
-/// The run was started and failed: exit status 1. Mostly one line.
+/// The run was started and failed: exit status 1. Usually one line.
 class RunError : public std::runtime_error {
  public:
   explicit RunError(const std::string& line) : std::runtime_error(line), lines_{line} {}
@@ -49,7 +49,7 @@ class RunError : public std::runtime_error {
   std::vector<std::string> lines_;
 };
 
-/// A signal ended it: exit status 128 + its number.
+/// A signal ended the run: exit status 128 + its number.
 class Stopped : public RunError {
  public:
   Stopped(int signal, std::vector<std::string> lines) : RunError(std::move(lines)), signal_(signal) {}

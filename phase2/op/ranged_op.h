@@ -1,4 +1,4 @@
-// What gathers, scatters and atomics do beyond their operands (access contract §16, §17): ranges of a memory, and where
+// What gathers, scatters and atomics do beyond their operands (access rules §16, §17): ranges of a memory, and where
 // the bytes of each stand in the value that is moved.
 #pragma once
 

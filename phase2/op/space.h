@@ -1,5 +1,5 @@
-// Address spaces. A PE's TCM is its own; every other space is one per system: hbm, sram, and those of any other name
-// that a topology's memories, a log or a plug-in bring.
+// Address spaces. Each PE has its own TCM. All other spaces exist once in a system: hbm, sram, and those named by a
+// topology's memories, a log or a plug-in.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,17 @@ enum class Space : uint8_t { hbm, sram, tcm };
 constexpr int kMostSpaces = 64;
 std::string_view name_of(Space);
 
-/// The space of that name: hbm, sram, tcm, or one that has been added. Anything else is std::invalid_argument, with the
-/// names that there are.
+/// The space of that name: hbm, sram, tcm, or an added one. std::invalid_argument for any other, with the known names.
 Space parse_space(std::string_view);
-/// The same; a name that nobody has used yet becomes a space. std::invalid_argument where it is no name of a space, and
-/// for more than kMostSpaces. Before or in the simulation's thread.
+/// The same, but adds an unknown name. std::invalid_argument for an illegal name, and for more than kMostSpaces. Call
+/// it before the simulation or in its thread.
 Space add_space(std::string_view);
-/// Whether a space may be called so: a small letter, then at most 30 small letters, digits and '_'.
+/// Whether the name is legal for a space: a small letter, then at most 30 small letters, digits and '_'.
 bool is_space_name(std::string_view);
 /// "a small letter, then …": for messages.
 inline constexpr char kSpaceNames[] = "a name of at most 31 small letters, digits and '_' that begins with a letter";
 
-/// All that memories outside of PEs may be: hbm, sram, then the added ones in their order.
+/// All spaces of memories outside of PEs: hbm, sram, then the added ones in order of addition.
 std::vector<std::string> memory_spaces();
 
 }  // namespace kernbench

@@ -8,15 +8,15 @@
 namespace kernbench::cli {
 
 void LogOptions::add_to(CLI::App& app) {
-  app.add_flag("-v,--verbose", verbose_, "log on stderr what is being done: --log-level info");
-  app.add_option(
-         "--log-level", levels_,
-         "lowest level of log messages: LEVEL or ROOM=LEVEL, separated by commas. Levels: " + joined(logging::kLevels) +
-             ". Rooms: " + joined(logging::kRooms) + ". Default: $KERNBENCH_LOG, else warn (docs/logging.md)")
+  app.add_flag("-v,--verbose", verbose_, "log progress on stderr, as --log-level info");
+  app.add_option("--log-level", levels_,
+                 "minimum level of log messages: LEVEL or ROOM=LEVEL, separated by commas. Levels: " +
+                     joined(logging::kLevels) + ". Rooms: " + joined(logging::kRooms) +
+                     ". Default: $KERNBENCH_LOG, else warn (docs/logging.md)")
       ->type_name("LEVELS");
   app.add_option("--log", file_,
-                 "write log messages to this file, with wall and simulated time, info and above unless levels are set; "
-                 "stderr gets warnings only")
+                 "write log messages to this file, with wall-clock and simulated time; level info unless --log-level "
+                 "is given; stderr gets warnings only")
       ->type_name("FILE");
 }
 

@@ -129,10 +129,10 @@ Loaded load(const Options& o) {
       throw InputError(name + ": was cut off (the run did not end in order); --allow-cut-off replays what is there");
   }
   if (l.log.header.components.empty() && l.log.records.empty())
-    throw InputError(o.oplog + ": was cut off before its header was whole");
+    throw InputError(o.oplog + ": was cut off before its header was complete");
   // The header stands behind the memory at the start.
   if (!l.memory.complete && l.memory.header.empty())
-    throw InputError(file + ": was cut off before the memory at the start was whole");
+    throw InputError(file + ": was cut off before the initial memory was complete");
   if (!l.log.complete) l.left_out = drop_behind_gaps(l.log.records);
   if (!l.memory.header.empty() && !same_header(file, l.memory.header, l.log.header))
     throw InputError(file + ": belongs to another run than " + o.oplog);
@@ -274,26 +274,25 @@ int replay_files(const Options& o) {
 
 Command add_replay(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = app.add_subcommand("replay", "Compute a run's results again, from its op log and memory file alone");
+  CLI::App* cmd = app.add_subcommand("replay", "Recompute a run's results from its op log and memory file");
   cmd->add_option("--oplog", o->oplog, "the op log of `kernbench run`")->required()->type_name("FILE");
-  cmd->add_option("--memory", o->memory, "its memory file; default: the log's name with .kbmem")->type_name("FILE");
+  cmd->add_option("--memory", o->memory, "memory file of the run; default: the log's name with .kbmem")
+      ->type_name("FILE");
   cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
   cmd->add_option("--expected", o->expected, "verify an output against a file (repeatable)")
       ->type_name("NAME=FILE.npy");
-  whole_number(cmd->add_option("--until", o->until,
-                               "stop when this op has taken effect: memory, and what is dumped and verified of it, as "
-                               "the next op finds it"))
+  whole_number(
+      cmd->add_option("--until", o->until, "stop after the effect of this op; outputs have their values at that point"))
       ->type_name("OP_ID");
   whole_number(cmd->add_option("--threads", o->threads, "0: all"), 0, 1024)->capture_default_str();
-  cmd->add_option("--isa", o->isa, "instruction set: portable, avx2, avx512; default: the log's")->type_name("NAME");
-  cmd->add_flag("--allow-cut-off", o->allow_cut_off, "replay what there is of a run that did not end in order");
-  cmd->add_flag("--debug-verify", o->debug_verify,
-                "check every op against plain loops and name the first that departs");
+  cmd->add_option("--isa", o->isa, "instruction set: portable, avx2, avx512; default: as recorded")->type_name("NAME");
+  cmd->add_flag("--allow-cut-off", o->allow_cut_off, "replay the recorded part of a run that did not finish");
+  cmd->add_flag("--debug-verify", o->debug_verify, "check each op against plain loops and name the first that differs");
   whole_number(cmd->add_option("--corrupt-op", o->corrupt_op,
-                               "damage the result of this op: shows that --debug-verify names it"))
+                               "damage the result of this op, to show that --debug-verify finds it"))
       ->type_name("OP_ID");
   o->format = "text";
-  cmd->add_option("--format", o->format, "form of the output")
+  cmd->add_option("--format", o->format, "output format")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   return {cmd, [o] { return replay_files(*o); }};

@@ -1,5 +1,5 @@
-// A platform's attributes as parameters of Accellera's CCI. Header only: kernbench itself does not need CCI; who
-// includes this has it (tried with its main branch after 1.0.2), links it, and registers a broker first.
+// A platform's attributes as parameters of Accellera's CCI. Header only: kernbench itself does not need CCI. The user
+// provides CCI (tried with its main branch after 1.0.2), links it, and registers a broker first.
 //
 //   cci::cci_register_broker(new cci_utils::consuming_broker("broker"));
 //   cci::cci_get_global_broker(me).set_preset_cci_value("device.sip0.cube0.pe0.pe_gemm.freq_ghz", cci::cci_value(1.2));
@@ -19,21 +19,21 @@
 
 namespace kernbench {
 
-/// The broker's presets below a platform's full name that no parameter has taken yet, as values over the topology
-/// file's: the blocks are made with them. One that names no attribute is then a fault of the topology.
+/// The broker's unused presets below a platform's full name, as settings that override the topology file; blocks are
+/// constructed with them. A preset that matches no attribute is a fault of the topology.
 inline std::vector<topology::Setting> cci_presets(const std::string& platform, const cci::cci_originator& originator) {
   std::vector<topology::Setting> settings;
   for (const auto& [name, value] : cci::cci_get_global_broker(originator).get_unconsumed_preset_values()) {
     if (name.compare(0, platform.size() + 1, platform + ".") == 0)
-      settings.emplace_back(name.substr(platform.size() + 1), value.to_json());  // which is YAML, too
+      settings.emplace_back(name.substr(platform.size() + 1), value.to_json());  // which is also YAML
   }
   return settings;
 }
 
-/// Each attribute of each node, given or by default, as a cci_param of double, int64_t, bool or std::string under its
-/// block's full name: "device.sip0.cube0.pe0.pe_gemm.freq_ghz"; a map of numbers as text. All are immutable, as blocks
-/// take their parameters when they are made: CCI refuses a change, and says so. A preset that did not reach the block
-/// (without cci_presets()) is an SC_ERROR "/kernbench/attribute". Must not outlive the platform.
+/// Each attribute of each node, given or default, as a cci_param of double, int64_t, bool or std::string under its
+/// block's full name: "device.sip0.cube0.pe0.pe_gemm.freq_ghz"; a map of numbers is text. All are immutable, because
+/// blocks read their parameters at construction; CCI refuses changes. A preset that did not reach the block (without
+/// cci_presets()) is an SC_ERROR "/kernbench/attribute". Must not outlive the platform.
 class CciParameters {
  public:
   CciParameters(Platform& platform, const cci::cci_originator& originator) {

@@ -179,7 +179,7 @@ Candidates candidates(const CLI::App& program, Words words) {
 
 Command add_completion(CLI::App& program) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* cmd = program.add_subcommand("completion", "Print what makes a shell complete command lines");
+  CLI::App* cmd = program.add_subcommand("completion", "Print a script for shell completion");
   cmd->add_option("shell", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
   cmd->footer("source <(kernbench completion bash)\nkernbench completion zsh > FOLDER-OF-FPATH/_kernbench");
   return {cmd, [shell] {
@@ -189,10 +189,10 @@ Command add_completion(CLI::App& program) {
 }
 
 Command add_complete(CLI::App& program) {
-  CLI::App* cmd = program.add_subcommand("complete", "What may stand in place of the last word, for shells");
+  CLI::App* cmd = program.add_subcommand("complete", "Candidates for the last word, for shells");
   cmd->group("");
   auto words = std::make_shared<Words>();
-  cmd->add_option("words", *words, "behind --: those behind the program's name");
+  cmd->add_option("words", *words, "after --: the words after the program's name");
   return {cmd, [&program, words] {
             if (words->empty()) words->emplace_back();
             const std::string current = words->back() == "=" ? "" : words->back();

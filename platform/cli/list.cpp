@@ -416,7 +416,7 @@ void list_options_as_json() {
       w.field("legal", o.legal).field("needs", o.needs).field("least", o.least).field("most", o.most);
       w.field("type", kTypes[static_cast<int>(o.type)]).field("often", kOften[static_cast<int>(o.often)]);
       w.field("file", kFiles[static_cast<int>(o.file)]).field("role", kRoles[static_cast<int>(o.role)]);
-      w.field("required", o.required).close('}');
+      w.field("required", o.required).field("alias", o.alias).close('}');
     }
     w.close(']');
   }

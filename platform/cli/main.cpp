@@ -62,7 +62,7 @@ using AddCommand = cli::Command (*)(CLI::App&);
 int command_line(int argc, const char* const* argv, const std::vector<AddCommand>& legal) {
   CLI::App app{"kernbench: transaction-level model of a multi-chiplet AI accelerator", "kernbench"};
   app.require_subcommand(1);
-  app.footer("KERNBENCH_CACHE names the folder in which derived meshes are kept, or is off (docs/topology.md).");
+  app.footer("Environment: KERNBENCH_CACHE=FOLDER caches derived meshes there; off: no cache (docs/topology.md).");
   cli::LogOptions log;
   log.add_to(app);
   app.set_version_flag("--version", version());

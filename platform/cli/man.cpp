@@ -83,9 +83,8 @@ std::string man_page(const CLI::App& app, const std::string& command) {
   }
   if (!app.get_footer().empty()) page += ".SH NOTES\n.nf\n" + roff(app.get_footer()) + "\n.fi\n";
   page +=
-      ".SH EXIT STATUS\n"
-      "0: done, and verified where asked; 1: ran and failed; 2: wrong usage or input; 130, 143: stopped by SIGINT, "
-      "SIGTERM.\n";
+      ".SH EXIT STATUS\n0: success, including requested verification; 1: the run failed; 2: wrong usage or input; 130, "
+      "143: stopped by SIGINT, SIGTERM.\n";
   if (const CLI::App* parent = app.get_parent()) {
     page += ".SH SEE ALSO\n\\fBkernbench\\fR(1)";
     for (const std::string& name : command_names(*parent)) {
@@ -116,8 +115,8 @@ Command add_man(CLI::App& program) {
   };
   auto asked = std::make_shared<Asked>();
   CLI::App* cmd = program.add_subcommand("man", "Print a command's man page");
-  cmd->add_option("command", asked->command, "of which; else that of the program");
-  cmd->add_option("--into", asked->folder, "all pages, as files of this folder")->type_name("FOLDER");
+  cmd->add_option("command", asked->command, "the command; default: the program itself");
+  cmd->add_option("--into", asked->folder, "write all pages as files into this folder")->type_name("FOLDER");
   cmd->footer("kernbench man run | man -l -");
   return {cmd, [&program, asked] {
             if (!asked->folder.empty()) {

@@ -18,7 +18,7 @@ void add_system(CLI::App& app, SystemOptions& o) {
 
 void add_format(CLI::App& app, std::string& format, std::vector<std::string> legal) {
   format = legal.front();
-  app.add_option("--format", format, "form of the output")->check(CLI::IsMember(legal))->capture_default_str();
+  app.add_option("--format", format, "output format")->check(CLI::IsMember(legal))->capture_default_str();
 }
 
 }  // namespace kernbench::cli

@@ -7,14 +7,16 @@
 namespace kernbench::cli {
 
 void PlanOptions::add_to(CLI::App& cmd) {
-  cmd.add_option("--over", over,
-                 "an option of the command and the values it takes in turn; param.n for --param n=… (repeatable, the "
-                 "last runs fastest)")
+  cmd.add_option(
+         "--over", over,
+         "an option of the command and its values; param.n for --param n=… (repeatable; the last axis varies fastest)")
       ->allow_extra_args(false)
       ->type_name("OPTION=V,V,…");
-  cmd.add_option("--plan", file, "instead: what to do as a file, with samples and constraints (docs/sweep.md)")
+  cmd.add_option("--plan", file,
+                 "instead of --over and a command: a plan file, with samples and constraints (docs/sweep.md)")
       ->type_name("FILE.yaml");
-  cmd.add_option("--where", where, "only combinations of which this is true, such as 'param.m * param.n <= 65536'")
+  cmd.add_option("--where", where,
+                 "only combinations that satisfy this expression, such as 'param.m * param.n <= 65536'")
       ->allow_extra_args(false)
       ->type_name("EXPRESSION");
 }
@@ -23,12 +25,12 @@ sweep::Plan PlanOptions::plan(const std::string& who, const std::vector<std::str
   sweep::Plan plan;
   if (file.empty()) {
     if (over.empty()) throw InputError(who + ": needs --over OPTION=V,V,… or --plan FILE.yaml");
-    if (command.empty()) throw InputError(who + ": needs run, model or probe, with its options, behind --");
+    if (command.empty()) throw InputError(who + ": needs run, model or probe, with its options, after --");
     plan.command = command;
     for (const std::string& text : over) plan.axes.push_back(sweep::parse_axis(text));
   } else {
     if (!over.empty() || !command.empty())
-      throw InputError("--plan: found --over or a command beside it; legal: one of both");
+      throw InputError("--plan: found --over or a command beside it; legal: one of the two");
     std::ifstream in = open_input(file);
     plan = sweep::parse_plan(read_all(in, file), file);
   }
@@ -37,9 +39,9 @@ sweep::Plan PlanOptions::plan(const std::string& who, const std::vector<std::str
 }
 
 void add_workers(CLI::App& cmd, unsigned& jobs, double& timeout_s) {
-  whole_number(cmd.add_option("--jobs", jobs, "processes at a time; 0: one a processor"), 0, 1024)
+  whole_number(cmd.add_option("--jobs", jobs, "parallel processes; 0: one for each processor"), 0, 1024)
       ->capture_default_str();
-  positive_number(cmd.add_option("--timeout", timeout_s, "end a point after so many seconds"), 1e9)->type_name("S");
+  positive_number(cmd.add_option("--timeout", timeout_s, "time limit of a point, in seconds"), 1e9)->type_name("S");
 }
 
 }  // namespace kernbench::cli

@@ -49,10 +49,10 @@ bool same_run(const RunFile& logged, const RunFile& again) {
   const RunDiff d = diff_runs(logged, again);
   if (d.ops_that_differ == 0) return true;
   const RunDiff::OpChange& c = *d.first;
-  tell(fmt::format(
-      "kernbench: {}: {} of its {} ops come at other times now, {} {} of {} first: another kernbench, or other "
-      "kernels, blocks or inputs; the report is of the run as it is now",
-      logged.name, d.ops_that_differ, d.ops, c.name, c.seq, c.pe));
+  tell(
+      fmt::format("kernbench: {}: {} of its {} ops have other times now, first {} {} of {}: kernbench, kernels, blocks "
+                  "or inputs have changed; the report describes the repeated run",
+                  logged.name, d.ops_that_differ, d.ops, c.name, c.seq, c.pe));
   return false;
 }
 
@@ -78,9 +78,9 @@ int report(const ReportOptions& o) {
     run.set("report", o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
     run.list("max-wall") = o.max_wall;
     if (!o.max_time.empty()) run.list("max-time") = o.max_time;
-    const auto again = std::make_shared<Ops>("the run done again");
+    const auto again = std::make_shared<Ops>("the repeated run");
     const int status = simulate(run, topology_text, again);
-    if (!log.complete) tell(fmt::format("kernbench: {}: was cut off; the report is of the whole run", o.log));
+    if (!log.complete) tell(fmt::format("kernbench: {}: was cut off; the report describes the complete run", o.log));
     return status != 0 || (log.complete && !same_run(logged, again->run)) ? 1 : 0;
   } catch (const OpLogError& e) {
     throw InputError(e.what());
@@ -91,15 +91,17 @@ int report(const ReportOptions& o) {
 
 Command add_report(CLI::App& app) {
   auto o = std::make_shared<ReportOptions>();
-  CLI::App* cmd = app.add_subcommand("report", "What bounds the run of an op log, as text and as one HTML page");
-  cmd->add_option("log", o->log, "of --oplog of `kernbench run` or `model`")->required()->type_name("FILE");
-  cmd->add_option("-o,--output", o->file, "the page; default: the log's name with .html")->type_name("FILE.html");
+  CLI::App* cmd = app.add_subcommand("report", "Report what bounds the run of an op log, as text and as one HTML page");
+  cmd->add_option("log", o->log, "the op log, from --oplog of `kernbench run` or `model`")
+      ->required()
+      ->type_name("FILE");
+  cmd->add_option("-o,--output", o->file, "HTML page; default: the log's name with .html")->type_name("FILE.html");
   o->plugins.add_to(*cmd);
   add_option(*cmd, "max-time", o->max_time);
   add_option(*cmd, "max-wall", o->max_wall);
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer(
-      "The log says which run it was; that run is done again, and told apart from the logged one by every op's times "
+      "The log contains the configuration of its run. This command repeats the run and compares the times of each op "
       "(docs/insight.md).");
   return {cmd, [o] { return report(*o); }};
 }

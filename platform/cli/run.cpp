@@ -18,18 +18,18 @@ namespace kernbench::cli {
 namespace {
 
 constexpr const char* kChecksHelp =
-    "Checks, made in every run and summed up in its last line (docs/probe.md):\n"
-    "  laws of the model, exit status 1 if one fails:\n"
-    "    formula     alone, a transaction takes its closed form and waits for nothing\n"
+    "Checks of every run; the last line summarizes them (docs/probe.md):\n"
+    "  laws of the model; exit status 1 if one fails:\n"
+    "    formula     an isolated transaction takes its closed form and waits for nothing\n"
     "    parts       overhead, drain, wire, store-and-forward and queueing sum to the latency\n"
-    "    hops        so do the nodes and edges of its way\n"
-    "    read-write  over links alike in both directions a read takes as long as a write, each without its\n"
+    "    hops        the hops of its path sum to the latency\n"
+    "    read-write  over symmetric links a read takes as long as a write, each without its\n"
     "                store-and-forward (not with --links flit)\n"
     "    size        more bytes never take less time (--sweep)\n"
-    "    peak        PEs never get more than memories and links can give (--saturate)\n"
-    "  expectations of a sound machine, exit status 1 if one fails and --check is given:\n"
-    "    distance    of HBM slices, the one farther away in mm and hops is not reached earlier\n"
-    "    best-worst  the fastest slice is faster than the slowest, where distances differ\n"
+    "    peak        PEs never exceed the bandwidth of memories and links (--saturate)\n"
+    "  expectations of a plausible machine; exit status 1 if one fails and --check is given:\n"
+    "    distance    a HBM slice that is farther away in mm and hops never answers earlier\n"
+    "    best-worst  the fastest slice is faster than the slowest, if distances differ\n"
     "    fairness    PEs that read one slice get shares within 5 % of the mean, where equal shares leave a fifth\n"
     "                of every link before the memory to spare (--saturate with --links flit)";
 
@@ -106,19 +106,21 @@ Command simulation(CLI::App& app, const char* name, const char* help) {
 }  // namespace
 
 Command add_run(CLI::App& app) {
-  return simulation(app, "run", "Run a kernel or a program on a system's PEs; time it, and verify its results");
+  return simulation(app, "run",
+                    "Run a kernel or a program on the PEs of a system; report its time and verify its results");
 }
 
 Command add_model(CLI::App& app) {
-  return simulation(app, "model", "Run a decoder's prefill and decode; its times by layer, and what it needs");
+  return simulation(app, "model",
+                    "Run prefill and decode of a decoder model, or an ONNX graph; report times by layer and resources");
 }
 
 Command add_traffic(CLI::App& app) {
-  return simulation(app, "traffic", "Play memory requests on a system and print each one's times");
+  return simulation(app, "traffic", "Replay memory requests on a system and print the times of each");
 }
 
 Command add_pipeline(CLI::App& app) {
-  return simulation(app, "pipeline", "Play composites, simple commands and programs of calls on PEs, timing only");
+  return simulation(app, "pipeline", "Run composites, simple commands and programs of calls on PEs, for timing only");
 }
 
 Command add_probe(CLI::App& app) {
@@ -128,8 +130,7 @@ Command add_probe(CLI::App& app) {
 }
 
 Command add_collectives(CLI::App& app) {
-  const Simulation s =
-      add_simulation(app, "collectives", "How long collectives take, size by size, as nccl-tests tells it");
+  const Simulation s = add_simulation(app, "collectives", "Measure collectives by size, in the form of nccl-tests");
   return {s.command, [spec = s.spec] { return collectives(*spec); }};
 }
 

@@ -21,7 +21,7 @@ struct ServeCommand {
 };
 
 int serve_points(ServeCommand& c) {
-  if (!c.stdio) throw InputError("serve: needs --stdio: requests come on stdin, answers go to stdout");
+  if (!c.stdio) throw InputError("serve: needs --stdio, requests on stdin and answers on stdout");
   if (!c.command.empty()) c.options.base = c.command;
   c.options.version = version();
   if (!c.options.store.empty()) OutputFiles().add_all("--store", sweep::Store::files(c.options.store));
@@ -33,13 +33,14 @@ int serve_points(ServeCommand& c) {
 
 Command add_serve(CLI::App& app) {
   auto c = std::make_shared<ServeCommand>();
-  CLI::App* cmd = app.add_subcommand(
-      "serve", "Simulate points as they are asked for, as lines of JSON, for an optimiser in any language");
+  CLI::App* cmd =
+      app.add_subcommand("serve", "Simulate points on request, as lines of JSON, for an optimiser in any language");
   cmd->add_flag("--stdio", c->stdio, "requests on stdin, answers on stdout");
   add_workers(*cmd, c->options.jobs, c->options.timeout_s);
-  cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is answered from it")
+  cmd->add_option("--store", c->options.store,
+                  "keep the points in this file; answer requests for stored points from it")
       ->type_name("FILE.sqlite");
-  cmd->add_option("command", c->command, "behind --: run or model, with the options that stay the same");
+  cmd->add_option("command", c->command, "after --: run or model, with the options that all points share");
   cmd->footer(
       "echo '{\"id\": 1, \"options\": {\"param.n\": 64}}' | kernbench serve --stdio -- run --topology small.yaml "
       "--kernel gemm\n"

@@ -21,14 +21,19 @@ CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   return option;
 }
 
+/// "--name", or "--name,--alias".
+std::string dashed(const spec::Option& o) {
+  return "--" + std::string(o.name) + (o.alias.empty() ? "" : ",--" + std::string(o.alias));
+}
+
 void add_options(CLI::App& app, spec::RunSpec& values) {
   for (const spec::Option& o : values.table().options) {
     if (o.type != Type::flag) {
-      const std::string name(o.name), names = (o.name == values.table().positional ? name + "," : "") + "--" + name;
+      const std::string name(o.name), names = (o.name == values.table().positional ? name + "," : "") + dashed(o);
       described(app.add_option(names, values.list(o.name), std::string(o.help)), o);
       continue;
     }
-    const std::string name = "--" + std::string(o.name);
+    const std::string name = dashed(o);
     if (!o.legal.empty()) {
       CLI::Option* made = described(app.add_option(name, values.list(o.name), std::string(o.help)), o);
       made->expected(0, 1)->type_name("[=" + joined(o.legal, "|") + "]");

@@ -48,7 +48,8 @@ void choose_shard(const std::string& text, sweep::SweepOptions& o) {
     const auto second = std::from_chars(first.ptr + 1, end, o.shards);
     if (second.ec == std::errc() && second.ptr == end && o.shard >= 1 && o.shard <= o.shards) return;
   }
-  throw InputError("--shard: found " + in_quotes(text) + ", expected I/N, the I-th of N from 1 on, such as 1/4");
+  throw InputError("--shard: found " + in_quotes(text) +
+                   ", expected I/N, the I-th of N shards, counted from 1, such as 1/4");
 }
 
 int sweep_points(SweepCommand& c, const CLI::App& words) {
@@ -66,7 +67,7 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
   if (o.stored_only && o.store.empty()) throw InputError("--stored: needs --store beside it");
   if (c.resume && (o.store.empty() || !std::filesystem::exists(o.store)))
     throw InputError("--resume: found " + (o.store.empty() ? "no --store" : "no file " + in_quotes(o.store)) +
-                     ", expected the store of a sweep that was begun");
+                     ", expected the store of an earlier sweep");
   choose_shard(c.shard, o);
   o.plan = c.plan.plan("sweep", c.command);
   sweep::SweepHooks hooks;
@@ -115,51 +116,52 @@ int merge(const std::string& out, const std::vector<std::string>& in) {
   sweep::Store store(out, version());
   for (const std::string& file : in) {
     const sweep::Store::Merged merged = store.merge(file);
-    tell(fmt::format("kernbench: {}: {} points added, {} there before", file, merged.added, merged.there));
+    tell(fmt::format("kernbench: {}: {} points added, {} already stored", file, merged.added, merged.there));
   }
   return 0;
 }
 
 CLI::App* add_merge(CLI::App& app, std::string& out, std::vector<std::string>& in) {
-  CLI::App* cmd = app.add_subcommand("merge", "Put the points of several stores into one");
-  cmd->add_option("out", out, "a store, made where it is not there")->required()->type_name("OUT.sqlite");
-  cmd->add_option("in", in, "stores of the same kernbench")->required()->type_name("IN.sqlite");
+  CLI::App* cmd = app.add_subcommand("merge", "Merge the points of several stores into one");
+  cmd->add_option("out", out, "the merged store; created if it does not exist")->required()->type_name("OUT.sqlite");
+  cmd->add_option("in", in, "stores of the same kernbench version")->required()->type_name("IN.sqlite");
   return cmd;
 }
 
 void add_what(CLI::App& cmd, SweepCommand& c) {
   c.plan.add_to(cmd);
   add_workers(cmd, c.options.jobs, c.options.timeout_s);
-  cmd.add_option("command", c.command, "behind --: run, model or probe, with the options that stay the same");
+  cmd.add_option("command", c.command, "after --: run, model or probe, with the options that all points share");
 }
 
 void add_table(CLI::App& cmd, SweepCommand& c) {
   add_format(cmd, c.format, {"csv", "json", "text"});
-  cmd.add_option("--metric", c.metrics, "columns instead of sim_ns and verified; see --list-metrics")
+  cmd.add_option("--metric", c.metrics, "columns instead of sim_ns and verified: names from --list-metrics")
       ->allow_extra_args(false)
       ->type_name("NAME,NAME,…");
-  cmd.add_flag("--list-metrics", c.list_metrics, "print what --metric, --sort and --pareto know, and end");
-  cmd.add_option("--sort", c.sort, "best row first; stderr tells it")->type_name("[min:|max:]NAME");
-  cmd.add_option("--pareto", c.pareto, "only the points that no other beats, such as min:sim_ns,max:tflops")
+  cmd.add_flag("--list-metrics", c.list_metrics, "print the names for --metric, --sort and --pareto, and exit");
+  cmd.add_option("--sort", c.sort, "sort the rows, best first; the best goes to stderr too")
+      ->type_name("[min:|max:]NAME");
+  cmd.add_option("--pareto", c.pareto,
+                 "Pareto front only: the points that no other point dominates, such as min:sim_ns,max:tflops")
       ->type_name("[min:|max:]NAME,…");
-  cmd.add_option("--sqlite", c.sqlite, "the table as an SQLite database too: table sweep, with its columns' types")
+  cmd.add_option("--sqlite", c.sqlite, "write the rows also to table sweep of an SQLite database, with typed columns")
       ->type_name("FILE.sqlite");
-  cmd.add_option("--svg", c.svg, "a picture of all points by the first two of --pareto")->type_name("FILE.svg");
-  cmd.add_option("--report", c.report, "a page for a browser: all points, the front, what repeats each")
+  cmd.add_option("--svg", c.svg, "plot of all points by the first two metrics of --pareto")->type_name("FILE.svg");
+  cmd.add_option("--report", c.report, "HTML page: all points, the Pareto front, and the command of each point")
       ->type_name("FILE.html");
 }
 
 void add_store(CLI::App& cmd, SweepCommand& c) {
-  cmd.add_option("--store", c.options.store,
-                 "keep the points in this file; what is there is not simulated again, by no process")
+  cmd.add_option("--store", c.options.store, "keep the points in this file; no process simulates a stored point again")
       ->type_name("FILE.sqlite");
-  cmd.add_flag("--resume", c.resume, "with --store: the file must be there (every sweep goes on from what is in it)");
-  cmd.add_flag("--stored", c.options.stored_only, "simulate nothing: the rows that the store has");
-  whole_number(
-      cmd.add_option("--retries", c.options.retries, "with --store: of a point that a signal or --timeout has ended"),
-      0, 100)
+  cmd.add_flag("--resume", c.resume, "with --store: require that the file exists (each sweep continues from it)");
+  cmd.add_flag("--stored", c.options.stored_only, "simulate nothing; print the stored rows");
+  whole_number(cmd.add_option("--retries", c.options.retries,
+                              "with --store: retries of a point that a signal or --timeout ended"),
+               0, 100)
       ->capture_default_str();
-  cmd.add_option("--shard", c.shard, "every N-th point alone, from the I-th on, 1 to N")->type_name("I/N");
+  cmd.add_option("--shard", c.shard, "simulate only every N-th point, starting at the I-th (1 to N)")->type_name("I/N");
 }
 
 }  // namespace
@@ -169,8 +171,7 @@ Command add_sweep(CLI::App& app) {
   auto out = std::make_shared<std::string>();
   auto in = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = app.add_subcommand(
-      "sweep",
-      "Do a run, a model or a probe for every combination of some options' values, several at a time, as a table");
+      "sweep", "Sweep design points: run each combination of option values, in parallel, and print a table");
   add_what(*cmd, *c);
   add_table(*cmd, *c);
   add_store(*cmd, *c);
@@ -178,9 +179,8 @@ Command add_sweep(CLI::App& app) {
   CLI::App* merging = add_merge(*cmd, *out, *in);
   const Command progress = add_progress(*cmd);
   cmd->footer(
-      "kernbench sweep --over links=ideal,cut_through,flit --over param.n=64,128 -- run --topology small.yaml "
-      "--kernel gemm\n"
-      "Rows come in the order of the combinations, whatever the number of processes. Exit status: the worst of all. "
+      "kernbench sweep --over links=ideal,cut_through,flit --over param.n=64,128 -- run --topology small.yaml --kernel "
+      "gemm\nRows come in the order of the combinations for any number of processes. Exit status: the worst of all. "
       "docs/sweep.md");
   return {cmd, [=] {
             if (progress.app->parsed()) return progress.run();

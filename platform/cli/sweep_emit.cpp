@@ -38,12 +38,13 @@ const char* extension(sweep::Form form) {
 }  // namespace
 
 void EmitOptions::add_to(CLI::App& cmd) {
-  CLI::Option* emit = cmd.add_option("--emit", engine,
-                                     "simulate nothing: write a script to stdout that has this engine do the sweep in "
-                                     "shards, merges their stores into --store, and writes the table beside it "
-                                     "(docs/cluster.md)");
+  CLI::Option* emit =
+      cmd.add_option("--emit", engine,
+                     "simulate nothing; write a script to stdout that runs the sweep in shards on this engine, merges "
+                     "their stores into --store, and writes the table beside it (docs/cluster.md)");
   emit->type_name("slurm|parallel|make");
-  whole_number(cmd.add_option("--tasks", tasks, "with --emit: shards, each for a whole machine"), 1, kMostTasks)
+  whole_number(cmd.add_option("--tasks", tasks, "with --emit: number of shards, one for each node of a cluster"), 1,
+               kMostTasks)
       ->capture_default_str()
       ->needs(emit);
 }

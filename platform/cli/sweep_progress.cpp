@@ -82,13 +82,12 @@ int show_progress(const std::vector<std::string>& stores, sweep::Form form) {
 Command add_progress(CLI::App& sweep) {
   auto stores = std::make_shared<std::vector<std::string>>();
   auto format = std::make_shared<std::string>();
-  CLI::App* cmd =
-      sweep.add_subcommand("progress", "How far the shards of a sweep are, and when all of them will be done");
-  cmd->add_option("stores", *stores, "of shards, on any file system, while they are written")
+  CLI::App* cmd = sweep.add_subcommand("progress", "Show the progress of a sweep's shards and the expected end");
+  cmd->add_option("stores", *stores, "stores of shards, also while the shards run")
       ->required()
       ->type_name("STORE.sqlite");
   add_format(*cmd, *format, {"text", "csv", "json"});
-  cmd->footer("Exit status: 0 where all points have ended, else 1. docs/cluster.md");
+  cmd->footer("Exit status: 0 if all points have ended, else 1. docs/cluster.md");
   return {cmd, [stores, format] { return show_progress(*stores, sweep::form_of(*format)); }};
 }
 

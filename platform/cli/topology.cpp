@@ -14,11 +14,11 @@ Command add_topology(CLI::App& app) {
     std::string format, view, id;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = app.add_subcommand("topology", "Compile a system and show it");
+  CLI::App* cmd = app.add_subcommand("topology", "Compile a topology and print or draw it");
   add_system(*cmd, o->topology);
-  cmd->add_option("--view", o->view, "what a drawing shows: tray, sip, cube, pe or flat (every node)")
+  cmd->add_option("--view", o->view, "level of a drawing: tray, sip, cube, pe or flat (all nodes)")
       ->check(CLI::IsMember({"tray", "sip", "cube", "pe", "flat"}));
-  cmd->add_option("--id", o->id, "which SIP, cube or PE a drawing shows; the first where not given")->type_name("ID");
+  cmd->add_option("--id", o->id, "SIP, cube or PE of a drawing; default: the first")->type_name("ID");
   add_format(*cmd, o->format, {"text", "json", "dot", "svg"});
   return {cmd, [o] {
             const topology::Graph graph = o->topology.compile();

@@ -54,7 +54,8 @@ struct TuneCommand {
 
 /// --sort, --pareto and --weights.
 void choose_objectives(const TuneCommand& c, sweep::TuneOptions& o) {
-  if (!c.sort.empty() && !c.pareto.empty()) throw InputError("tune: found --sort and --pareto, expected one of both");
+  if (!c.sort.empty() && !c.pareto.empty())
+    throw InputError("tune: found --sort and --pareto, expected one of the two");
   if (!c.sort.empty()) o.by = sweep::parse_objectives(c.sort, "--sort");
   if (!c.pareto.empty()) o.by = sweep::parse_front(c.pareto);
   if (!o.weights.empty() && c.sort.empty()) throw InputError("--weights: needs --sort beside it");
@@ -93,37 +94,37 @@ int tune(TuneCommand& c, std::vector<std::string> command) {
 Command add_tune(CLI::App& app) {
   auto c = std::make_shared<TuneCommand>();
   CLI::App* cmd = app.add_subcommand(
-      "tune", "Find the best of many points: all on a small machine, the better ones on larger ones");
+      "tune", "Find the best of many points: simulate all on a small machine, then the better ones on larger machines");
   cmd->allow_extras();
   c->plan.add_to(*cmd);
   positive_number(cmd->add_option("--budget", c->options.budget,
-                                  "simulate at most this share of all points; never less than two whole ones"),
+                                  "simulate at most this share of all points, but at least two on the full machine"),
                   1)
       ->capture_default_str()
       ->type_name("SHARE");
-  whole_number(cmd->add_option("--seed", c->options.seed, "of which points are tried where not all can be"))
+  whole_number(
+      cmd->add_option("--seed", c->options.seed, "seed of the sample, if the budget does not allow all points"))
       ->capture_default_str();
   add_workers(*cmd, c->options.jobs, c->options.timeout_s);
-  cmd->add_option("--store", c->options.store, "keep the points in this file; what is there is not simulated again")
+  cmd->add_option("--store", c->options.store, "keep the points in this file; stored points are not simulated again")
       ->type_name("FILE.sqlite");
   add_format(*cmd, c->format, {"text", "csv", "json"});
-  cmd->add_option("--sort", c->sort, "what is best: min:sim_ns, or another metric of sweep --list-metrics")
+  cmd->add_option("--sort", c->sort, "objectives: min:sim_ns, or other metrics of sweep --list-metrics")
       ->type_name("[min:|max:]NAME,…");
   positive_number(
-      cmd->add_option("--weights", c->options.weights,
-                      "with several metrics of --sort: the best is that of the least product of their powers"),
+      cmd->add_option(
+          "--weights", c->options.weights,
+          "with several metrics in --sort: exponents of the metrics; the point with the smallest product wins"),
       1e6)
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("W,W,…");
-  cmd->add_option("--pareto", c->pareto, "instead: the points that no other beats, such as min:sim_ns,min:cost")
+  cmd->add_option("--pareto", c->pareto, "instead of --sort: find the Pareto front, such as min:sim_ns,min:cost")
       ->type_name("[min:|max:]NAME,…");
   cmd->footer(
       "kernbench tune --kernel gemm --topology default.yaml --param m=4096 --over param.tile_m=4,8,16 --over "
-      "param.tile_n=64,128,256\n"
-      "All other options are those of run, behind the word model those of model. A row for each point that was tried, "
-      "rung by rung, the best first. "
-      "docs/optimisers.md");
+      "param.tile_n=64,128,256\nAll other options are those of run, or of model after the word model. Rows: the "
+      "simulated points by rung, best first. docs/optimisers.md");
   return {cmd, [c, cmd] { return tune(*c, cmd->remaining()); }};
 }
 

@@ -21,16 +21,17 @@ int become_page_server(const std::vector<std::string>& arguments) {
   argv.push_back(nullptr);
   execv(program.c_str(), argv.data());
   throw RunError(program + ": " + std::strerror(errno) +
-                 "; it is built where cpp-httplib is found (docs/dependencies.md)");
+                 "; it is built only if cpp-httplib is found (docs/dependencies.md)");
 }
 
 }  // namespace
 
 Command add_web(CLI::App& app) {
   CLI::App* cmd = app.add_subcommand(
-      "web", "A local page: a folder's topologies and runs, new runs from a form, reports, two runs side by side");
+      "web",
+      "Serve a local page: topologies and runs of a folder, a form for new runs, reports, comparison of two runs");
   cmd->set_help_flag();
-  cmd->footer("Its options, since it is a program of its own: kernbench web --help. docs/web.md");
+  cmd->footer("It is a separate program; its options: kernbench web --help. docs/web.md");
   cmd->prefix_command();
   return {cmd, [&app, cmd] {
             std::vector<std::string> words = log_words(app);

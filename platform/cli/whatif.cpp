@@ -63,32 +63,32 @@ Command add_whatif(CLI::App& app) {
   auto svg = std::make_shared<std::string>();
   auto single = std::make_shared<bool>(false);
   auto command = std::make_shared<std::vector<std::string>>();
-  CLI::App* cmd = app.add_subcommand(
-      "whatif", "Do a run again with each part of the machine twice and half as fast: what would help, and how much");
-  cmd->add_option("--part", o->parts, "only these parts, as --scale names them (repeatable)")
+  CLI::App* cmd =
+      app.add_subcommand("whatif", "Rerun with each part at twice and half speed: which part would help, and how much");
+  cmd->add_option("--part", o->parts, "only these parts (names as in --scale; repeatable)")
       ->allow_extra_args(false)
       ->type_name("PART");
   cmd->add_flag(
       "--predict{false}", o->simulate,
-      "no simulation but that of the run itself: what its causes predict, parts that they cannot say left out");
+      "simulate only the run itself and predict the rest from its causal graph; omit parts that it cannot predict");
   cmd->add_flag("--remedies", *single,
-                "instead of parts: all single changes of attributes, edges, launch and the kernel's tiles, each "
-                "simulated, as options to paste");
-  whole_number(cmd->add_option("--jobs", o->jobs, "processes at a time; 0: one a processor"), 0, 1024)
+                "instead of parts: simulate each single change of attributes, edges, launch and the kernel's tiles; "
+                "print the options to paste");
+  whole_number(cmd->add_option("--jobs", o->jobs, "parallel processes; 0: one for each processor"), 0, 1024)
       ->capture_default_str();
-  cmd->add_option("--svg", *svg, "a tornado plot")->type_name("FILE.svg");
+  cmd->add_option("--svg", *svg, "tornado plot")->type_name("FILE.svg");
   add_format(*cmd, *format, {"text", "csv", "json"});
-  cmd->add_option("command", *command, "behind --: run or model, with its options")->required();
+  cmd->add_option("command", *command, "after --: run or model, with its options")->required();
   cmd->footer(
-      "kernbench whatif -- run --topology small.yaml --kernel gemm\n"
-      "kernbench whatif --remedies -- run --topology small.yaml --kernel gemm\n"
-      "What saves most stands first; the last row is the pair of the best two. docs/insight.md");
+      "kernbench whatif -- run --topology small.yaml --kernel gemm\nkernbench whatif --remedies -- run --topology "
+      "small.yaml --kernel gemm\nLargest saving first; the last row combines the best two. docs/insight.md");
   return {cmd, [o, format, svg, single, command] {
             o->run_each = run_each;
             o->run = run_of_command(*command);
             if (!*single) return whatif(*o, *format, *svg);
             if (!o->parts.empty() || !o->simulate || !svg->empty())
-              throw InputError("--remedies: found beside --part, --predict or --svg, which are of parts; legal: alone");
+              throw InputError(
+                  "--remedies: found with --part, --predict or --svg, which apply to parts; legal: without them");
             return remedies(*o, *format);
           }};
 }

@@ -124,7 +124,7 @@ void Elaboration::build_children(const TreeNode& parent) {
 }
 
 /// Edges from one node to another, of which there may be several: requests take the shortest, and of those the first;
-/// responses the first of all (timing contract §1). To a foreign block both take the last.
+/// responses the first of all (timing rules §1). To a foreign block both take the last.
 struct Elaboration::Parallel {
   int shortest = -1, first = -1, last = -1;
 };

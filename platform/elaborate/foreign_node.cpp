@@ -15,7 +15,7 @@ ForeignNode::ForeignNode(sc_core::sc_module_name name, const ComponentConfig& co
     : Component(name, config, checked(parameters)) {}
 
 ImplSpec ForeignNode::spec() {
-  return spec_of<Parameters>("builtin.foreign", "foreign", "the place of a block that an sc_main binds")
+  return spec_of<Parameters>("builtin.foreign", "foreign", "placeholder for a block that an sc_main binds")
       .transit()
       .passing("");
 }

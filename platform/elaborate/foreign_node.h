@@ -1,6 +1,6 @@
-// A node of kind `foreign`: the place of a block of the user's own, whose sockets the platform leaves to them. It may
-// stand between any two blocks of the memory fabric (an LT or AT model of IEEE 1666's base protocol, a bus monitor) or
-// inside a PE (an observer of pe_command_protocol). docs/tlm.md.
+// A node of kind `foreign`: a placeholder for a user's block; the platform leaves its sockets to that block. It may be
+// between any two blocks of the memory fabric (an LT or AT model of IEEE 1666's base protocol, a bus monitor) or inside
+// a PE (an observer of pe_command_protocol). docs/tlm.md.
 //
 //   platform.foreign("tap").bind(tap.target_socket, "sip0.cube0.r0c0");     // whose requests it takes
 //   platform.foreign("tap").bind(tap.initiator_socket, "sip0.cube0.r0c1");  // to whom it sends them
@@ -26,8 +26,8 @@ class ForeignNode : public Component {
   ForeignNode(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& = {});
   static ImplSpec spec();
 
-  // Sockets of any width. InputError, one line, where there is no such neighbour.
-  /// Takes the requests (inside a PE: the items) of the neighbour of that id.
+  // Sockets of any width. InputError, with one line, if there is no such neighbour.
+  /// Accepts the requests (inside a PE: the items) of the neighbour with that id.
   template <unsigned W>
   void bind(tlm::tlm_base_target_socket_b<W, Forward, Backward>& socket, const std::string& from) {
     sockets_.send(port_from(from), socket);
@@ -36,7 +36,7 @@ class ForeignNode : public Component {
   void bind(tlm::tlm_base_target_socket_b<W, PeForward, PeBackward>& socket, const std::string& from) {
     take_items(from, socket.get_base_interface(), socket.get_base_port());
   }
-  /// Sends requests (inside a PE: items) to the neighbour of that id.
+  /// Sends requests (inside a PE: items) to the neighbour with that id.
   template <unsigned W>
   void bind(tlm::tlm_base_initiator_socket_b<W, Forward, Backward>& socket, const std::string& to) {
     sockets_.take(port_to(to), socket);
@@ -50,17 +50,17 @@ class ForeignNode : public Component {
     send_items(to, socket.get_base_port(), socket.get_base_interface());
   }
 
-  // For who elaborates.
-  /// A neighbour in the fabric: its port to here, and whether requests can come and go.
+  // For elaboration.
+  /// A neighbour in the fabric: its port to here, and the directions of requests.
   void add_neighbour(FabricPort& port, bool sends, bool takes);
-  /// Inside a PE: one block hands on to another by way of this node alone, or of several of which it is the first
-  /// (comes: items of `from` come in here), the last (goes: they go to `to` from here).
+  /// Inside a PE: items go from one block to another through this node alone, or through several foreign nodes, of
+  /// which it is the first (comes: items of `from` arrive here) or the last (goes: they leave for `to` here).
   void add_way(PeBlock& from, PeBlock& to, bool comes, bool goes);
 
  private:
   struct Neighbour {
     FabricPort* port;
-    bool sends, takes;  ///< can send requests to here, take them from here
+    bool sends, takes;  ///< can send requests to here, can accept them from here
     bool sends_bound = false, takes_bound = false;
   };
   struct Way {

@@ -1,4 +1,4 @@
-// For a model of a whole NoC in the place of a foreign node, which has several neighbours: where requests go.
+// Routing information for a model of a complete NoC in place of a foreign node with several neighbours.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace kernbench {
 
-/// The neighbour that a request of the platform's goes to from the foreign node that has it, by the platform's route;
-/// its id, as ForeignNode::bind() takes it. Accesses may be routed by their addresses too; messages between PEs and
-/// launches have none that says so. Empty: the payload is of the model's own.
+/// The neighbour to which the platform's route sends a request from this foreign node, by its id as in
+/// ForeignNode::bind(). Accesses may also be routed by address; messages between PEs and launches have no address for
+/// that. Empty: the payload belongs to the model.
 std::string heads_for(const tlm::tlm_generic_payload&);
 
 }  // namespace kernbench

@@ -1,4 +1,4 @@
-// Who watches what the host does: recordings.
+// Observers of the host, such as recordings.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,22 @@ namespace kernbench {
 
 struct LaunchWay;
 
-/// All times in ns. An `id` names what it is for between its start and its end, and nothing beyond that.
+/// All times in ns. An `id` identifies its object between start and end only.
 class HostObserver {
  public:
   virtual ~HostObserver() = default;
-  /// The host writes to the device, or reads from it; its requests name it (MemoryRequest::part_of).
+  /// The host writes to the device, or reads from it; its requests carry the id (MemoryRequest::part_of).
   virtual void transfer_started(const void* /*id*/, bool /*write*/, uint64_t /*nbytes*/, double /*t*/) {}
   virtual void transfer_done(const void* /*id*/, double /*t*/) {}
-  /// A launch leaves the host, for PEs by their indices, over a way that its completions take back; the host has the
-  /// completion of some of them, by their places in the launch; it has the last.
+  /// A launch leaves the host for PEs, by index, over a path that completions use too; the host gets the completion of
+  /// some PEs, by their places in the launch; the host gets the last completion.
   virtual void launch_sent(const void* /*id*/, const LaunchId&, const std::vector<size_t>& /*pes*/, const LaunchWay&,
                            double /*t*/) {}
   virtual void launch_returned(const void* /*id*/, const std::vector<uint32_t>& /*places*/, double /*t*/) {}
   virtual void launch_done(const void* /*id*/, double /*t*/) {}
 };
 
-/// Any number of them, told in the order in which they came. Not to be changed while something is told.
+/// Any number of observers, called in order of registration. Must not be changed during a call.
 class HostObservers {
  public:
   void add(HostObserver& o) { all_.push_back(&o); }

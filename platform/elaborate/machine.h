@@ -1,5 +1,5 @@
-// An elaborated topology in its parts: the compiled graph, the system that its blocks share, the blocks as modules, the
-// ways of memory traffic, and the PEs. What the host's side (platform/launch) works on; Platform puts both together.
+// An elaborated topology: the compiled graph, the system that its blocks share, the blocks as modules, the routes of
+// memory traffic, and the PEs. The host (platform/launch) uses it; Platform contains both.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class Timeline;
 
 class Machine {
  public:
-  /// Inside a module that is being constructed. std::runtime_error (one line) if an impl cannot be made.
+  /// Call it inside a module under construction. std::runtime_error (one line) if an impl cannot be created.
   explicit Machine(topology::Graph graph);
   ~Machine();
   Machine(const Machine&) = delete;
@@ -33,7 +33,7 @@ class Machine {
   const topology::Graph& graph() const { return graph_; }
   System& system() { return *system_; }
   Timeline& timeline();
-  /// Of its timeline.
+  /// Time of its timeline.
   double now_ns();
   Elaboration& blocks() { return blocks_; }
   Routes& routes() { return routes_; }
@@ -41,16 +41,16 @@ class Machine {
   RunWatch& runs() { return *runs_; }
   HostObservers& host_observers() { return host_observers_; }
 
-  /// For a run to its end: instants may be worked off without the kernel (Timeline::run_ahead), but where blocks that
-  /// are not this project's may ask it for the time.
+  /// For a run to completion: instants may be processed without the kernel (Timeline::run_ahead), unless foreign blocks
+  /// may read the kernel's time.
   void run_ahead();
 
-  /// Who simulates collectives on these PEs for `algorithm=best`, as LaunchCosts::simulated_ns says; unset: nobody.
+  /// Simulates collectives on these PEs for `algorithm=best`, as LaunchCosts::simulated_ns; unset: unsupported.
   using Trials = std::function<std::vector<double>(const CollectiveTrial&, const std::vector<size_t>& pes)>;
   void set_trials(Trials trials) { trials_ = std::move(trials); }
   const Trials& trials() const { return trials_; }
 
-  /// Attaches an op log to every block (null: none). Not while anything runs.
+  /// Attaches an op log to all blocks (null: none). Not during a simulation.
   void attach_log(OpLogSink* sink);
 
  private:
@@ -65,7 +65,7 @@ class Machine {
   std::unique_ptr<OpLogger> logger_;
 };
 
-/// A platform's, for who only hands the platform on and includes no SystemC.
+/// The machine of a platform, for code without SystemC.
 Machine& machine_of(Platform&);
 
 }  // namespace kernbench

@@ -86,7 +86,7 @@ Plugin load_plugin(const std::string& file) {
   } catch (const std::exception& e) {
     refuse(file, std::string("throws while it is loaded: ") + e.what());
   } catch (...) {
-    refuse(file, "throws what is no std::exception while it is loaded");
+    refuse(file, "throws an object that is not a std::exception while it is loaded");
   }
   if (!library) refuse(file, "cannot be loaded: " + std::string(dlerror()));
   if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");

@@ -1,4 +1,4 @@
-// Plug-ins: shared objects that bring kernels, programs, components and classes of other sorts (kernel_api/plugin.h,
+// Plug-ins: shared objects with kernels, programs, components and other registered classes (kernel_api/plugin.h,
 // systemc_models/core/named_registry.h).
 #pragma once
 
@@ -9,23 +9,23 @@ namespace kernbench {
 
 struct Plugin {
   std::string file;  ///< as given
-  std::string name;  ///< what the plug-in calls itself
-  // That it has registered, by name; empty if it was loaded before. named: in a NamedRegistry.
+  std::string name;  ///< as declared by the plug-in
+  // Names that it has registered; empty if it was loaded before. named: in a NamedRegistry.
   std::vector<std::string> components, kernels, programs, named;
 };
 
-/// What KERNBENCH_PLUGIN(name) left in a shared object.
+/// The mark of KERNBENCH_PLUGIN(name) in a shared object.
 struct PluginMark {
   std::string built_for, name;
 };
 
-/// InputError where the file cannot be opened, is no shared object or has no mark. Nothing of it is loaded.
+/// InputError if the file cannot be opened, is not a shared object or has no mark. Loads nothing.
 PluginMark read_plugin_mark(const std::string& file);
 
-/// Loads it for the life of the process; what it registers can be used from then on. InputError, one line, before
-/// anything of the plug-in runs where the file cannot be read, is no shared object, lacks KERNBENCH_PLUGIN(name), or
-/// was built for another kernbench or C++; also where it cannot be linked, registers nothing, or takes a name that is
-/// taken.
+/// Loads it for the lifetime of the process; its registrations are usable afterwards. InputError, with one line and
+/// before any code of the plug-in runs, if the file cannot be read, is not a shared object, lacks
+/// KERNBENCH_PLUGIN(name), or was built for another kernbench or C++. InputError also if it cannot be linked, registers
+/// nothing, or registers a taken name.
 Plugin load_plugin(const std::string& file);
 
 }  // namespace kernbench

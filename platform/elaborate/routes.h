@@ -1,4 +1,4 @@
-// The ways of a platform's memory traffic: addresses to memories, and the shortest paths between them (timing contract
+// The ways of a platform's memory traffic: addresses to memories, and the shortest paths between them (timing rules
 // §1) as ports of the blocks. Resolved once, on demand.
 #pragma once
 

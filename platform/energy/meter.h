@@ -1,4 +1,4 @@
-// Energy and power of a run: what Activity counts, times the constants of a table.
+// Energy and power of a run: counts of Activity, times the constants of a table.
 //
 //   kernbench::energy::Meter meter(machine, machine.graph().energy);   // before the run
 //   options.meter = &meter;
@@ -25,28 +25,28 @@ namespace energy {
 
 class Meter : private ActivitySink {
  public:
-  /// Powers are means over windows of these, from the begin on.
+  /// Powers are means over windows of this length, from the start on.
   static constexpr uint64_t kWindowFs = 100'000'000;
 
-  /// From here on; before anything that shows its powers. The platform must outlive it.
+  /// Counts from here on; create it before observers that show its powers. The platform must outlive it.
   Meter(Machine&, std::shared_ptr<const EnergyTable>);
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
-  /// When the run is over, `run_ns` after the begin; once. `pes`: that took part.
+  /// Call it once after the run, `run_ns` after the start. `pes`: number of participating PEs.
   std::shared_ptr<const Account> account(double run_ns, size_t pes);
 
-  /// Of all, and of classes of constants ("mac", "hbm", …) in order of first use: energy by window, at the constants'
-  /// values. Windows add up to the energy, to the last digit, once account() has been asked.
+  /// Energy by window, in total and by class of constants ("mac", "hbm", …) in order of first use, at the constants'
+  /// values. After account(), the windows sum exactly to the energy.
   struct Power {
     std::string name;
     PowerSeries series{kWindowFs};
   };
   const PowerSeries& power() const { return all_; }
   const std::deque<Power>& powers() const { return powers_; }
-  /// Mean power of a window with that energy.
+  /// Mean power of a window with this energy.
   static double watts(Rontojoules window) { return joules(window) / (static_cast<double>(kWindowFs) * 1e-15); }
-  /// So many windows are as they will be: whatever is counted from now on begins behind them.
+  /// Number of final windows: all later counts belong to later windows.
   uint64_t known_windows();
   double begin_ns() const { return begin_ns_; }
 
@@ -55,7 +55,7 @@ class Meter : private ActivitySink {
     Rontojoules each = 0;  ///< of an action
     size_t power = 0;      ///< index
   };
-  /// What draws power all the time.
+  /// Static power.
   struct Idle {
     std::string kind;
     const Constant* constant;
@@ -81,15 +81,15 @@ class Meter : private ActivitySink {
   std::vector<Rate> rates_;  ///< by row
   PowerSeries all_{kWindowFs};
   std::deque<Power> powers_;
-  /// What was counted last and took the same time: the rows of a transaction are spread together.
+  /// Counts of the same interval, such as the rows of a transaction, which are distributed together.
   struct Pending {
     double from = 0, to = 0;
     std::vector<Rontojoules> energy;  ///< by power
   };
   Pending pending_;
   std::vector<Idle> idle_;
-  uint64_t idle_fs_ = 0;  ///< their energy is in up to here
-  Activity activity_;     // last: it tells this
+  uint64_t idle_fs_ = 0;  ///< their energy is included up to here
+  Activity activity_;     // declared last because it calls this object
 };
 
 }  // namespace energy

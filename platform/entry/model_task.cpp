@@ -62,10 +62,10 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m, Told& tell
   p.activations = type_beside(spec, m, "activations", m.activations, p.dtype);
   if (spec.given("kv") &&
       std::none_of(p.phases.begin(), p.phases.end(), [](const auto& f) { return f.has_sequences(); }))
-    tell("kernbench: warning: --kv: a prefill keeps no cache: it changes nothing without a decode or mixed phase");
+    tell("kernbench: warning: --kv: a prefill has no cache; the option has no effect without a decode or mixed phase");
   if (spec.given("verify-layer")) {
     if (spec.given("layers") || p.repeat)
-      throw InputError("--verify-layer: one layer alone; found --layers or --repeat beside it");
+      throw InputError("--verify-layer: simulates one layer only; found --layers or --repeat with it");
     p.only_layer = static_cast<int64_t>(std::min<uint64_t>(spec.whole("verify-layer"), INT64_MAX));
   }
   models::check_plan(m, p);

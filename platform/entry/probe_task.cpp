@@ -22,10 +22,11 @@ std::vector<ProbeCase> choose_cases(Platform& platform, const spec::RunSpec& spe
       if (c.memory_bytes >= bytes) {
         chosen.push_back(c);
       } else {
-        tell(fmt::format("kernbench: {}: left out, its memory is smaller than {} bytes", c.name, bytes));
+        tell(fmt::format("kernbench: {}: skipped, its memory is smaller than {} bytes", c.name, bytes));
       }
     }
-    if (chosen.empty()) throw InputError(fmt::format("--bytes: found {}, more than any memory probed has", bytes));
+    if (chosen.empty())
+      throw InputError(fmt::format("--bytes: found {}, more than the size of any probed memory", bytes));
     return chosen;
   }
   std::string legal;

@@ -127,7 +127,7 @@ RunRecord run(const spec::RunSpec& spec, Platform& platform, const RunHooks& hoo
   return with_input_errors([&] {
     require_no_process();
     spec.check();
-    if (spec.given("max-wall")) throw InputError("--max-wall: found beside a platform of the caller's");
+    if (spec.given("max-wall")) throw InputError("--max-wall: found with a platform of the caller");
     const std::unique_ptr<Task> task = task_of(spec, hooks);
     SystemOptions(spec).load_plugins();
     task->check();

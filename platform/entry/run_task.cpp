@@ -131,7 +131,7 @@ void explain(RunReport& r, const Whole& whole, const Platform& platform, const O
   r.insight = std::move(insight);
   if (!observers.page) return;
   observers.page->host(host_phases(whole));
-  const bool all = spec.flag("report-causes");
+  const bool all = spec.flag("report-events");
   observers.page->causes(observers.explainer->causes(all ? std::string::npos : HtmlReport::kMostCauses));
   observers.page->write(r);
   if (!spec.flag("explain")) r.insight.reset();

@@ -128,7 +128,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
   if (const RunningKernel* k = RunningKernel::on_stack(stack_pointer(context))) {
     say("\n  ");
     say_name(*k);
-    say(" runs and does not come back");
+    say(" runs and does not return");
     say_line(*k, true);
   }
   say("\n");
@@ -163,7 +163,7 @@ void say_end_of_kernel(const RunningKernel* k, const char* function, int status)
   if (k) {
     say_name(*k);
   } else {
-    say("a plug-in or a thread of its own");
+    say("a plug-in or one of its threads");
   }
   say(" ends the program by ");
   say(function);

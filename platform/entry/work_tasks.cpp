@@ -101,7 +101,7 @@ class PipelineTask : public PlayTask {
  private:
   void read(Platform& platform) override {
     *work_ = read_pipeline_work(in_, file_, platform);
-    work_->calls.keep_accounts = spec_.flag("accounts");
+    work_->calls.keep_accounts = spec_.flag("breakdown");
   }
 
   Write play(Platform& platform) override {

@@ -1,5 +1,5 @@
-// What a program is written with (collectives contract §13): tensors over the ranks, streams of launches, copies and
-// delays, events. A rank is a SIP of those that --ranks and --device leave.
+// API of programs (collectives rules §13): tensors over the ranks; streams of launches, copies and delays; events. A
+// rank is a SIP chosen by --ranks and --device.
 //
 //   void tp_mlp(host::Context& h) {
 //     auto x = h.input("x"), w1 = h.input("w1"), …;
@@ -8,13 +8,15 @@
 //     …
 //   }
 //
-// The program is a C++ function in a thread of its own beside the simulation, from t = 0 on; its own code costs
-// nothing. What it enqueues happens later: it blocks in synchronize() and read() alone, and at its return.
+// The program is a C++ function in its own thread beside the simulation, from t = 0 on. Its own code takes no time.
+// Calls only enqueue operations; synchronize(), read() and the return of the program block.
 //
-// Faults. InputError, BadParam (exit status 2): a launch whose tensors or parameters do not fit the kernel, ranks or
-// streams that are not there, a tensor without room or one that was freed. RunError (1): a fault of a kernel, a launch
-// that meets a PE which still runs another, a partial or pending tensor that is read, an event that is waited for and
-// never recorded, streams that wait for each other. What a call does not like begins with the program's line.
+// Errors:
+// - InputError, BadParam (exit status 2): tensors or parameters of a launch that do not fit the kernel, unknown ranks
+//   or streams, no memory for a tensor, a freed tensor.
+// - RunError (1): a fault of a kernel, a launch on a PE that still runs another kernel, a read of a partial or pending
+//   tensor, a wait for an event that is never recorded, streams that wait for each other.
+// Errors of a call begin with the program's line.
 #pragma once
 
 #include <exception>
@@ -38,7 +40,7 @@ class Platform;
 
 namespace kernbench::host {
 
-/// A tensor of the program; copies of the handle are the same tensor.
+/// A handle of a tensor of the program; copies refer to the same tensor.
 class Tensor {
  public:
   Tensor() = default;
@@ -53,7 +55,7 @@ class Tensor {
   std::shared_ptr<const TensorPlaces> places_;
 };
 
-/// Where an operation stands: one stream of each of its ranks.
+/// Placement of an operation: one stream of each of its ranks.
 class On {
  public:
   On(const Stream& s) : streams_{s} {}                               // NOLINT: a stream stands wherever some do
@@ -66,23 +68,23 @@ class On {
 
 struct ContextOptions {
   LaunchMode launch = LaunchMode::automatic;
-  /// Inputs are uploaded before the program's first operation and outputs downloaded after its last, through the
-  /// fabric, and so is what upload(), download() and read() move; else copies take no time.
+  /// Inputs are uploaded through the fabric before the program's first operation, and outputs downloaded after its
+  /// last; upload(), download() and read() use the fabric too. Otherwise copies take no time.
   bool timed_transfer = false;
   AddressMode addresses = AddressMode::physical;
-  CommandHistory* history = nullptr;  ///< told of launches, for the search for races; may be null
+  CommandHistory* history = nullptr;  ///< informed of launches, for race detection; may be null
 };
 
-/// What read() waits for.
+/// Condition of read().
 enum class ReadAfter : uint8_t {
-  all,     ///< all that has been enqueued
-  writers  ///< what writes the tensor, by what the kernels' specs say of their tensors, and uploads
+  all,     ///< all enqueued operations
+  writers  ///< operations that write the tensor, according to the kernels' specs, and uploads
 };
 inline constexpr ReadAfter writers = ReadAfter::writers;
 
 class Context {
  public:
-  /// Makes the tensors of the spec; the platform outlives it. The PEs: indices in compiled order, not empty.
+  /// Creates the tensors of the spec; the platform must outlive it. PEs: indices in compiled order, not empty.
   /// InputError, BadParam.
   Context(Platform&, const ProgramSpec&, Params, std::vector<size_t> pes, ContextOptions = {});
   ~Context();
@@ -94,70 +96,71 @@ class Context {
   int64_t integer(const std::string& name) const { return params_.integer(name); }
   bool flag(const std::string& name) const { return params_.flag(name); }
   DType dtype(const std::string& name = "dtype") const { return params_.dtype(name); }
-  /// When the program is here, ns.
+  /// Current time of the program, ns.
   double now_ns() const;
 
   // ---- Ranks and streams
   uint32_t num_ranks() const { return pes_.ranks; }
-  /// Stream 0 of every rank.
+  /// Stream 0 of all ranks.
   On ranks() const;
-  /// Stream 0 of one.
+  /// Stream 0 of one rank.
   On rank(uint32_t r, KERNBENCH_TL_HERE) const;
-  /// One more stream of a rank.
+  /// A further stream of a rank.
   Stream stream(uint32_t rank, KERNBENCH_TL_HERE);
 
   // ---- Tensors
-  /// Whether the run has this tensor, which the program's spec calls optional.
+  /// Whether the run has this tensor; only for tensors that the program's spec calls optional.
   bool has(const std::string& name) const;
   /// Of the program's spec. Role in_out is both: it holds its value at the start and is read back at the end.
   Tensor input(const std::string& name, KERNBENCH_TL_HERE) const;
   Tensor output(const std::string& name, KERNBENCH_TL_HERE) const;
-  /// A new one; its bytes are unwritten.
+  /// A new tensor; its bytes are unwritten.
   Tensor tensor(DType, const Dims& shape, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
-  /// A new one with a value that is already there: no copy, no time.
+  /// A new tensor with a value in place: no copy, no time.
   Tensor tensor(const HostTensor& value, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
-  /// A new one of the same type, shape and layout below the ranks, partial over them.
+  /// A new tensor of the same type, shape and layout below the ranks, partial over them.
   Tensor partial_like(const Tensor&, const std::string& name = "", KERNBENCH_TL_HERE);
-  /// The elements [first, first + count) along an axis (negative: from the last), where they are: the same bytes.
+  /// A view of the elements [first, first + count) along an axis (negative: from the last): the same bytes.
   Tensor slice(const Tensor&, int axis, int64_t first, int64_t count, KERNBENCH_TL_HERE) const;
-  /// The same elements, where they are, in another shape.
+  /// A view of the same elements in another shape.
   Tensor view(const Tensor&, const Dims& shape, KERNBENCH_TL_HERE) const;
-  /// x in another layout: x itself where it has it, else a new tensor, which a launch on the ranks of both fills, by
-  /// copies or from PE to PE (docs/programs.md). A partial x is summed up, in order of the ranks.
+  /// x in another layout: x itself if it has that layout, else a new tensor. A launch on the ranks of both fills it, by
+  /// copies or messages between PEs (docs/programs.md). A partial x is summed, in order of the ranks.
   Tensor redistribute(const Tensor& x, const Layout&, const std::string& name = "", KERNBENCH_TL_HERE);
-  /// Into one that is there.
+  /// The same into an existing tensor.
   void redistribute(const Tensor& x, const Tensor& y, KERNBENCH_TL_HERE);
-  /// What it would do, in lines of text: by whom what goes how, and bytes beside the least that any way moves.
+  /// Description of a redistribution, as lines of text: senders, paths, and bytes compared with the minimum of any
+  /// algorithm.
   std::string redistribution(const Tensor& x, const Layout&, KERNBENCH_TL_HERE) const;
-  /// A tensor that tensor() has made gives its bytes back when what has been enqueued with it is done. Its views go
-  /// with it, and who uses one of them later is told where it was freed.
+  /// Frees a tensor made by tensor(), after its enqueued operations. Its views become invalid; a later use of one
+  /// reports where it was freed.
   void free(const Tensor&, KERNBENCH_TL_HERE);
 
   // ---- Operations: enqueued, in the order of these calls
-  /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Parameters that are not
-  /// given follow from the tensors (launch_plan.h).
+  /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Absent parameters are
+  /// derived from the tensors (launch_plan.h).
   void launch(const On&, const std::string& kernel, const KernelParams& params,
               const std::map<std::string, Tensor>& tensors, const std::string& pes = "all", KERNBENCH_TL_HERE);
-  /// A value into every copy. On all ranks where nothing is said.
+  /// Writes a value into each copy. Default: on all ranks.
   void upload(const Tensor&, const HostTensor& value, KERNBENCH_TL_HERE);
   void upload(const On&, const Tensor&, const HostTensor& value, KERNBENCH_TL_HERE);
-  /// The time of a copy to the host; read() gives the value too.
+  /// Takes the time of a copy to the host; read() also returns the value.
   void download(const Tensor&, KERNBENCH_TL_HERE);
   void download(const On&, const Tensor&, KERNBENCH_TL_HERE);
   /// ns ≥ 0.
   void delay(const On&, double ns, KERNBENCH_TL_HERE);
-  /// A new event. It is recorded once.
+  /// A new event. It is recorded at most once.
   Event event(const std::string& name = "");
   void record(const Event&, const Stream&, KERNBENCH_TL_HERE);
-  /// What is enqueued behind it in these streams begins when the event is done; in each by itself.
+  /// Later operations in these streams begin when the event is done, in each stream separately.
   void wait(const Event&, const On&, KERNBENCH_TL_HERE);
 
   // ---- Blocking
-  /// Until all that has been enqueued is done; what is in that stream; the event.
+  /// Waits for all enqueued operations; for those of a stream; for an event.
   void synchronize();
   void synchronize(const Stream&, KERNBENCH_TL_HERE);
   void synchronize(const Event&, KERNBENCH_TL_HERE);
-  /// Then downloads the tensor and gives its value. RunError where it is partial or pending.
+  /// Then downloads the tensor and returns its value. RunError if it is partial or pending.
   HostTensor read(const Tensor&, ReadAfter = ReadAfter::all, KERNBENCH_TL_HERE);
 
   // ---- For who runs it
@@ -165,20 +168,20 @@ class Context {
   const ProgramPes& pes() const { return pes_; }
   const Streams& streams() const { return streams_; }
   const TensorPlaces& places(const std::string& tensor) const;
-  /// Of all tensors that there are, with copies.
+  /// Bytes of all tensors, with copies.
   uint64_t stored_bytes() const;
-  /// The most that it has been, and what of that were copies: parts that more than one PE has.
+  /// Maximum of that, and its part in copies: parts that more than one PE has.
   struct Stored {
     uint64_t bytes = 0, copies = 0;
   };
   const Stored& most_stored() const;
-  /// Puts an input in place, before the simulation.
+  /// Places an input, before the simulation.
   void place(const std::string& input, const HostTensor& value);
-  /// Zeros, which take no memory of this computer but for one shard.
+  /// Places zeros; only one shard uses memory of this computer.
   void place_zeros(const std::string& input);
-  /// The same of what is made where it lies, once for each rank.
+  /// The same for a value that is generated in place, once for each rank.
   void place(const std::string& input, const ElementSource&);
-  /// In a thread, from its first to its last instant; what went wrong is kept in fault().
+  /// Runs the program in a thread, from its first to its last instant; fault() has its error.
   void run();
   bool complete() const { return complete_; }
   const std::exception_ptr& fault() const;
@@ -187,7 +190,7 @@ class Context {
     double start_ns = 0, end_ns = 0, scalar_ns = 0;  ///< first start, last end, sum
   };
   const std::vector<PeTimes>& pe_times() const;
-  /// When the last operation ended, ns.
+  /// End of the last operation, ns.
   double end_ns() const { return end_ns_; }
   const std::string& launch_note() const { return launch_note_; }
   LaunchMode launch_mode() const { return launch_mode_; }
@@ -205,7 +208,7 @@ class Context {
   void copy(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value,
             const SourceLine& where);
   std::string rings(const On&, const Tensor& x, const Tensor& y) const;
-  /// Stream 0 of the ranks that have some of the tensors.
+  /// Stream 0 of the ranks that have parts of the tensors.
   On ranks_of(const std::vector<Tensor>&) const;
   void operation_ended();
 
@@ -215,7 +218,7 @@ class Context {
   const ContextOptions options_;
   const ProgramPes pes_;
   Streams streams_;
-  std::shared_ptr<std::function<bool()>> may_change_memory_;  ///< told to kernels that poll flags
+  std::shared_ptr<std::function<bool()>> may_change_memory_;  ///< queried by kernels that poll flags
   const std::unique_ptr<Parts> parts_;                        ///< its tensors, launches and copies (context_parts.h)
   mutable SourceLine last_call_;                              ///< of the program; line 0: none
   bool waiting_ = false, complete_ = false;
@@ -224,7 +227,7 @@ class Context {
   LaunchMode launch_mode_ = LaunchMode::direct;
 };
 
-/// Frees the tensors that are made while it is there.
+/// Frees tensors made during its lifetime.
 class Scope {
  public:
   explicit Scope(Context&);

@@ -1,5 +1,5 @@
-// A program on a platform, for user code: its tensors placed, its function in a thread beside the simulation.
-// `kernbench run --program` in one sitting is platform/run/host_program.h.
+// A program on a platform, for user code: its tensors are placed, its function runs in a thread beside the simulation.
+// platform/run/host_program.h does all steps of `kernbench run --program`.
 //
 //   kernbench::host::Program program(platform, spec, kernbench::program_params(spec, {{"tokens", "64"}}));
 //   program.context().place("x", values);
@@ -15,15 +15,15 @@ namespace kernbench::host {
 
 class Program {
  public:
-  /// The spec outlives it. InputError, BadParam: as `kernbench run` says them.
+  /// The spec must outlive it. InputError, BadParam: with the messages of `kernbench run`.
   Program(Platform&, const ProgramSpec&, Params, const PeChoice& = {}, ContextOptions = {});
 
   Context& context() { return context_; }
-  /// Once. `pauses`: at its end sc_start() comes back by sc_pause(), whatever else goes on in the simulation; else when
-  /// that has nothing more to do.
+  /// Starts the program, once. `pauses`: sc_start() returns at its end by sc_pause(), also if other activity continues;
+  /// else when there is no further activity.
   void start(bool pauses = false);
-  /// After sc_start() has come back. Throws the fault that the program or one of its kernels ended with, and RunError
-  /// where it has not ended: it says what it waits for.
+  /// Call it after sc_start() has returned. Throws the error of the program or of its kernels; RunError if the program
+  /// has not ended, with what it waits for.
   void check();
 
  private:

@@ -139,7 +139,7 @@ Stream Streams::waits_for(const Stream& s, std::string* why) const {
   for (const Stream& other : op.streams) {
     if (queues_.at(other).front() == &op) continue;
     *why = name_of(op.kind) + (op.name.empty() ? std::string() : " of " + op.name) + line_of(op) + " is first in " +
-           s.to_string() + " and waits for its turn in " + other.to_string();
+           s.to_string() + " and waits for its place in " + other.to_string();
     return other;
   }
   return s;

@@ -1,4 +1,4 @@
-// Streams of operations (collectives contract §13.3): every rank has stream 0 and may have more; a stream does its
+// Streams of operations (collectives rules §13.3): every rank has stream 0 and may have more; a stream does its
 // operations in order, one at a time. What an operation does is its own business; here is only when it begins and ends.
 #pragma once
 

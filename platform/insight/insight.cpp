@@ -435,7 +435,7 @@ void set_verdict(Insight& r) {
     if (bound_of(static_cast<Resource>(i)) == Insight::Bound::dependencies) latency += r.by_resource[i] / r.sim_ns;
   }
   if (r.bound_by.empty()) {
-    r.verdict.emplace_back("Nothing of the machine bounds it.");
+    r.verdict.emplace_back("No part of the machine bounds it.");
   } else if (r.bound_by.size() == 2) {
     r.verdict.push_back(fmt::format(
         "Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one alone "
@@ -453,8 +453,8 @@ void set_verdict(Insight& r) {
                                     title_of(r.unlimited.front().limit),
                                     percent(1 - r.unlimited.front().ns / r.sim_ns)));
   if (r.bound == Insight::Bound::dependencies && !r.bound_by.empty())
-    r.verdict.push_back(fmt::format(
-        "It waits for one thing after the other, not for a rate: {} of the path is latency.", percent(latency)));
+    r.verdict.push_back(
+        fmt::format("Latency bounds the run, not a rate: {} of the path is latency.", percent(latency)));
   if (r.pes.working < r.pes.all) {
     const auto slices =
         std::find_if(r.work.begin(), r.work.end(), [](const Insight::Work& w) { return w.of == "HBM slices, bytes"; });

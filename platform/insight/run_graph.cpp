@@ -98,7 +98,7 @@ OpNumber RunGraph::op(const OpDesc* desc) {
 Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count) {
   if (moments_.size() == std::numeric_limits<Moment>::max() ||
       causes_.size() + count > std::numeric_limits<uint32_t>::max())
-    throw RunError("the critical path of a run of more than 4,294,967,295 causes is not kept: leave --explain away");
+    throw RunError("the critical path of a run with more than 4,294,967,295 events is not kept: omit --explain");
   const auto first = static_cast<uint32_t>(causes_.size());
   double latest = -1;
   uint32_t last = first;

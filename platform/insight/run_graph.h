@@ -45,7 +45,7 @@ struct Cause {
 
 class RunGraph {
  public:
-  /// Below what single operations are exact to (timing contract), above what doubles lose on the way. ns.
+  /// Below what single operations are exact to (timing rules), above what doubles lose on the way. ns.
   static constexpr double kSameNs = 1e-5;
   /// A difference of two times that should be none. ns.
   static constexpr double kNothingNs = 1e-9;

@@ -1,4 +1,4 @@
-// Memory accesses, and messages' ways (timing contract §2 to §4).
+// Memory accesses, and messages' ways (timing rules §2 to §4).
 #include <algorithm>
 #include <cmath>
 #include <utility>

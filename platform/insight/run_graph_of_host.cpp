@@ -1,4 +1,4 @@
-// The host: launches and transfers (timing contract §7, collectives contract §13), and the recorder as a whole.
+// The host: launches and transfers (timing rules §7, collectives rules §13), and the recorder as a whole.
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/fabric_watch.h"

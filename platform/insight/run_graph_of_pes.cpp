@@ -1,4 +1,4 @@
-// Kernels, commands and engines (timing contract §5, §6).
+// Kernels, commands and engines (timing rules §5, §6).
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/machine.h"

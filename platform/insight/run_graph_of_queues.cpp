@@ -1,4 +1,4 @@
-// Messages between PEs (collectives contract §10).
+// Messages between PEs (collectives rules §10).
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/machine.h"

@@ -1,11 +1,11 @@
 // The host's side of a PCIe endpoint, as a foreign CPU sees a device: memory and registers behind one target socket, a
-// DMA that writes to host memory through an initiator socket, an interrupt. docs/tlm.md explains the registers.
+// DMA that accesses host memory through an initiator socket, and an interrupt. docs/tlm.md explains the registers.
 //
 // Addresses below 2^51 are physical addresses of the device's memories; accesses are requests of the pcie_ep (timing
-// contract §2, `outstanding`). From kRegisters on the registers stand, 8 bytes each, for aligned accesses of 4 or 8
-// bytes, which take no time of their own: what they set off does (a launch leaves the host at that instant).
+// rules §2, `outstanding`). The registers begin at kRegisters: 8 bytes each, for aligned accesses of 4 or 8 bytes. An
+// access takes no time of its own, but its effect does (a launch leaves the host at that instant).
 //
-// Does not model: PCIe configuration space, MSI, host page tables, DMA descriptors in memory.
+// Does not model PCIe configuration space, MSI, host page tables, or DMA descriptors in memory.
 #pragma once
 
 #include <memory>
@@ -30,9 +30,9 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
     kId = 0x00,               ///< ro: kIdValue
     kDoorbell = 0x08,         ///< wo: number of a job to start (add_job)
     kStatus = 0x10,           ///< ro: Status bits
-    kLaunchesDone = 0x18,     ///< ro: launches whose response the host has
-    kInterrupt = 0x20,        ///< rw: Interrupt bits that are pending; writing a 1 clears one
-    kInterruptEnable = 0x28,  ///< rw: Interrupt bits that raise the signal; all at first
+    kLaunchesDone = 0x18,     ///< ro: launches whose response the host has received
+    kInterrupt = 0x20,        ///< rw: pending Interrupt bits; writing a 1 clears one
+    kInterruptEnable = 0x28,  ///< rw: Interrupt bits that raise the signal; initially all
     kDmaDevice = 0x30,        ///< rw: address in the device
     kDmaHost = 0x38,          ///< rw: address in host memory
     kDmaBytes = 0x40,         ///< rw: length
@@ -43,16 +43,16 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   enum Interrupt : uint64_t { kLaunchDone = 1, kDmaDone = 2 };
   enum DmaCommand : uint64_t { kToHost = 1, kToDevice = 2 };
 
-  /// For the pcie_ep at that node; made by the host directory.
+  /// For the pcie_ep at that node; the host directory creates it.
   HostInterface(sc_core::sc_module_name name, LaunchHost& host, uint32_t pcie_ep);
   ~HostInterface() override;
 
-  /// What a CPU binds to. W: the pcie_ep's attribute bus_width.
+  /// Socket for a CPU. W: the pcie_ep's attribute bus_width.
   template <unsigned W = 32>
   OptionalTargetSocket<W>& socket() const {
     return socket_.as<W>();
   }
-  /// What leads to host memory, for DMA.
+  /// Socket to host memory, for DMA.
   template <unsigned W = 32>
   OptionalInitiatorSocket<W>& dma_socket() const {
     return dma_socket_.as<W>();
@@ -60,9 +60,9 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   /// True while an enabled interrupt is pending.
   sc_core::sc_signal<bool> interrupt{"interrupt"};
 
-  /// Registers a job for the doorbell; it must outlive the simulation. Its number, from 0.
+  /// Registers a job for the doorbell; it must outlive the simulation. Returns its number, from 0.
   uint64_t add_job(Launchable& job);
-  /// Why the last access, launch or DMA failed; empty if none did. One line.
+  /// Reason why the last access, launch or DMA failed; empty if it did not. One line.
   const std::string& last_error() const { return error_.empty() ? transport_.last_error() : error_; }
 
  private:

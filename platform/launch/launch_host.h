@@ -1,5 +1,5 @@
 // The host as a module: its sockets lead to every pcie_ep and, for launches that cost nothing, to every pe_cpu.
-// Launches and other messages go to a pcie_ep and on by io_cpu and m_cpu to the PEs' pe_cpus (timing contract §7);
+// Launches and other messages go to a pcie_ep and on by io_cpu and m_cpu to the PEs' pe_cpus (timing rules §7);
 // uploads, read-backs and DMA (host_transfer.h, host_dma.h, host_interface.h) go there as requests that the pcie_ep
 // issues.
 #pragma once

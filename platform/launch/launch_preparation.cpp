@@ -169,8 +169,8 @@ double MachineCosts::hbm_gbs() const {
 std::vector<double> MachineCosts::simulated_ns(const CollectiveTrial& trial) const {
   if (!machine_.trials())
     throw BadParam(
-        "algorithm: best is simulated beside a run of `kernbench run` whose parameters say best, or whose program says "
-        "so (ProgramSpec::chooses_best), and where CollectiveTrials was made before the simulation");
+        "algorithm: best needs `kernbench run` with the parameter best or a program with ProgramSpec::chooses_best, or "
+        "a CollectiveTrials object made before the simulation");
   return machine_.trials()(trial, pes_);
 }
 

@@ -1,5 +1,5 @@
 // What a launch makes of a kernel's parameters before anything is placed: they learn the launch, and
-// KernelSpec::prepare settles what they leave open, by what things cost on this machine (collectives contract §12.6).
+// KernelSpec::prepare settles what they leave open, by what things cost on this machine (collectives rules §12.6).
 #pragma once
 
 #include <memory>

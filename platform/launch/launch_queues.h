@@ -1,5 +1,5 @@
 // The inter-PE queues of one kernel's launches: what KernelSpec::queues declares, with rings in the memories that
-// tensors share (collectives contract §10.4).
+// tensors share (collectives rules §10.4).
 #pragma once
 
 #include <memory>

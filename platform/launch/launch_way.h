@@ -1,4 +1,4 @@
-// The host's way to the PEs: pcie_ep → io_cpu → each cube's m_cpu → its PEs' pe_cpu (timing contract §7), as the
+// The host's way to the PEs: pcie_ep → io_cpu → each cube's m_cpu → its PEs' pe_cpu (timing rules §7), as the
 // addresses that a message carries.
 #pragma once
 
@@ -21,7 +21,7 @@ class HostPathError : public std::runtime_error {
 
 enum class LaunchMode : uint8_t {
   automatic,  ///< host where the topology has the path, else direct
-  host,       ///< through the management processors (timing contract §7)
+  host,       ///< through the management processors (timing rules §7)
   direct      ///< every kernel starts as soon as the host says so, at no cost
 };
 const char* name_of(LaunchMode);

@@ -22,11 +22,11 @@ struct PeChoice {
 /// Indices in compiled order. InputError in the words of --pes, --device and --ranks.
 std::vector<size_t> choose_pes(Machine&, const PeChoice&);
 
-/// The rank of each of these PEs: its SIP among theirs, in compiled order (collectives contract §13.1). A SIP is what
+/// The rank of each of these PEs: its SIP among theirs, in compiled order (collectives rules §13.1). A SIP is what
 /// has the same id up to the first dot; PEs without one are one rank.
 std::vector<uint32_t> ranks_of(Machine&, const std::vector<size_t>& pes);
 
-/// The chosen PEs and the grids that they stand in (collectives contract §12.1, §12.2). In a flat topology a SIP is
+/// The chosen PEs and the grids that they stand in (collectives rules §12.1, §12.2). In a flat topology a SIP is
 /// what has the same id up to the first dot (PEs without one are one rank), a cube what has it up to the last.
 std::shared_ptr<const LaunchShape> launch_shape(Machine&, const std::vector<size_t>& pes);
 

@@ -1,4 +1,4 @@
-// Connects the inter-PE queues of a launch (collectives contract §10.1 to §10.5): checks what is declared, places the
+// Connects the inter-PE queues of a launch (collectives rules §10.1 to §10.5): checks what is declared, places the
 // rings, and tells each pe_ipcq its ports. Costs no time and sends no message.
 #pragma once
 

@@ -11,7 +11,7 @@ template <class Rule>
 void settle_windows(const ModelFile& f, ModelSpec* m, const Rule& has_window) {
   const std::vector<std::string> types = f.list("layer_types");
   if (!types.empty() && types.size() != static_cast<size_t>(m->layers))
-    f.refuse("layer_types", "one for each of num_hidden_layers, " + std::to_string(m->layers));
+    f.refuse("layer_types", "one item for each of num_hidden_layers, " + std::to_string(m->layers));
   for (int64_t l = 0; l < m->layers; ++l) {
     const std::string type = types.empty() ? "" : types[static_cast<size_t>(l)];
     if (!type.empty() && type != "sliding_attention" && type != "full_attention")
@@ -247,7 +247,7 @@ const std::vector<Family>& families() {
        settle_granite,
        {10000, 1e-6, 2048}},
       {"mixtral",
-       "as mistral, experts instead of one MLP",
+       "as mistral, with experts instead of one MLP",
        {"num_local_experts", "num_experts_per_tok"},
        {"sliding_window"},
        settle_mixtral,

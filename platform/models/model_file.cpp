@@ -111,8 +111,8 @@ void refuse_unread(const ModelFile& f, const Family& family) {
   const std::vector<std::string> words(known.begin(), known.end());
   for (const auto& [name, field] : f.fields()) {
     if (known.count(name.substr(0, name.find('.'))) == 0)
-      throw InputError(fmt::format("{}:{}: {}: nobody reads this of model_type {}{} legal: {}", f.name(), field.line,
-                                   name, family.name, did_you_mean(name, words), joined(words)));
+      throw InputError(fmt::format("{}:{}: {}: unknown field of model_type {}{} legal: {}", f.name(), field.line, name,
+                                   family.name, did_you_mean(name, words), joined(words)));
   }
 }
 
@@ -343,7 +343,7 @@ std::vector<double> ModelFile::numbers(std::string_view field, size_t count) con
     if (is_number(item, &v) && v > 0) all.push_back(v);
   }
   if (all.size() != count || list(field).size() != count)
-    refuse(field, fmt::format("a list of {} numbers above 0, one for each pair that is turned", count));
+    refuse(field, fmt::format("a list of {} numbers above 0, one for each rotated pair", count));
   return all;
 }
 
@@ -366,7 +366,7 @@ ModelSpec read_model_text(const std::string& text, const std::string& name) {
 ModelSpec read_model(const std::string& file) {
   std::ifstream in = open_input(file);
   const std::string text = read_all(in, file, kLongestFile);
-  if (text.size() > kLongestFile) throw InputError(file + ": more than 16 MiB, no model's description");
+  if (text.size() > kLongestFile) throw InputError(file + ": more than 16 MiB, not a model description");
   ModelSpec model = read_model_text(text, file);
   logging::info(logging::Room::models, [&] { return fmt::format("read {}: {} layers", file, model.layers); });
   return model;

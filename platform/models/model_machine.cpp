@@ -110,7 +110,7 @@ ModelMachine machine_for(Platform& platform, const ModelSpec& m, const Plan& pla
   Machine& machine = machine_of(platform);
   const host::ProgramPes all(machine, choose_pes(machine, *choice));
   if (all.ranks < static_cast<uint64_t>(plan.all_ranks()))
-    throw InputError(fmt::format("{}: found {}, the machine has {} {} to share layers out", options_of_ranks(plan),
+    throw InputError(fmt::format("{}: found {}, the machine has {} {} to split layers over", options_of_ranks(plan),
                                  plan.all_ranks(), all.ranks, all.ranks == 1 ? "SIP" : "SIPs"));
   choice->ranks = std::to_string(plan.all_ranks());
   const host::ProgramPes pes(machine, choose_pes(machine, *choice));

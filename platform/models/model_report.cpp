@@ -106,7 +106,8 @@ std::string verdict_of(const PhaseTimes& p) {
                                  p.phase.text, nearer, 100 * p.mfu, 100 * p.hbm_share);
   if (p.all_reduce_ns > 0 || p.sums_beside > 0)
     text += fmt::format(
-        "; sums over the ranks take {:.1f} % of the time alone, and {:.0f} % of their bytes go beside products",
+        "; sums over the ranks take {:.1f} % of the time exclusively, and {:.0f} % of their bytes overlap with "
+        "products",
         100 * p.all_reduce_ns / p.time_ns, 100 * p.sums_beside);
   return text + ".";
 }
@@ -139,10 +140,10 @@ ModelReport report_of(const ModelProgram& program, const Capacity& capacity, con
     std::vector<std::string> times;
     for (const SimulatedLayer& l : program.layers())
       times.push_back(fmt::format("{} times what {}", l.times, l.name()));
-    r.assumes.push_back(
-        fmt::format("{} layers take {} has taken: they are alike{}, and none begins before the one before it ends",
-                    program.plan().layers, joined(times, " and "),
-                    program.model().experts > 0 ? ", as are the rows of experts" : ""));
+    r.assumes.push_back(fmt::format(
+        "{} layers take {} has taken: they are identical{}, and no layer begins before its predecessor ends",
+        program.plan().layers, joined(times, " and "),
+        program.model().experts > 0 ? ", as are the rows of experts" : ""));
   }
   if (run.run.insight) {
     for (const std::string& line : run.run.insight->verdict) r.verdict.push_back(line);
@@ -235,7 +236,7 @@ void write_model_text(std::ostream& out, const ModelReport& r, const ProgramRepo
              or_none(t.ttft_ns), or_none(t.tpot_ns), t.tokens_s, 100 * t.mfu, 100 * t.hbm_share);
   for (const PhaseTimes& t : r.phases) {
     if (t.experts_chosen > 0)
-      print_to(out, "  experts      {:.1f} of {} are chosen in a layer's step of {}, {} by a token, {}\n",
+      print_to(out, "  experts      {:.1f} of {} are chosen in a step of {} of a layer, {} by a token, {}\n",
                t.experts_chosen, m.experts, t.phase.text, m.experts_per_token,
                plan.routed ? "by the router's logits" : "as given");
     if (t.joules_token) print_to(out, "  energy       {:.4g} J a token\n", *t.joules_token);

@@ -102,7 +102,7 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
                                  name_of(plan.activations), name_of(plan.weights)));
   const int64_t ep = plan.expert_groups;
   if (ep > 1 && m.experts == 0)
-    throw InputError(fmt::format("--ep: found {}, a {} has no experts to share out", ep, m.family));
+    throw InputError(fmt::format("--ep: found {}, a {} has no experts to distribute", ep, m.family));
   if (ep > 1 && m.experts % ep != 0)
     throw InputError(fmt::format("--ep: found {}, expected a divisor of the number of experts, {}", ep, m.experts));
   if (m.kv_heads % plan.ranks != 0)
@@ -110,9 +110,10 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
                                  ep > 1 ? "--tp times --ep" : "--tp", plan.ranks, m.kv_heads));
   if (plan.routed && m.experts == 0) throw InputError(fmt::format("--routing: a {} has no experts", m.family));
   if (plan.stages > plan.layers)
-    throw InputError(fmt::format("--pp: found {}, expected at most a stage a layer, {}", plan.stages, plan.layers));
+    throw InputError(
+        fmt::format("--pp: found {}, expected at most one stage for each layer, {}", plan.stages, plan.layers));
   if (plan.stages > 1 && (plan.repeat || !plan.whole()))
-    throw InputError("--pp: stages have layers of their own; found --repeat or --verify-layer beside it");
+    throw InputError("--pp: stages have different layers; found --repeat or --verify-layer with it");
   if (plan.only_layer >= m.layers)
     throw InputError(
         fmt::format("--verify-layer: found {}, expected a layer from 0 to {}", plan.only_layer, m.layers - 1));

@@ -1,5 +1,5 @@
-// `--oplog-hops`: memory accesses and messages between PEs block by block, as records of the op log. A record is a hop,
-// of kind unknown, which moves no data and which replay skips; docs/recording.md has its params.
+// `--oplog-hops`: memory accesses and messages between PEs hop by hop, as records of the op log. A record is one hop,
+// of kind unknown; it moves no data, and replay skips it. docs/recording.md lists its params.
 #pragma once
 
 #include "kernbench/platform/observe/access_hops.h"
@@ -8,9 +8,9 @@ namespace kernbench {
 
 class HopLog : public AccessHops {
  public:
-  /// Ids of these records begin here: the ids of ops are what they are without them.
+  /// Ids of these records start here, so that the ids of ops do not change.
   static constexpr uint64_t kFirstId = uint64_t{1} << 52;
-  /// Records go to the log that is attached to the platform when an access is done (Platform::attach_log). Must not
+  /// When an access is done, records go to the log that is attached to the platform (Platform::attach_log). Must not
   /// outlive the platform.
   explicit HopLog(Platform& platform) : AccessHops(platform) {}
 

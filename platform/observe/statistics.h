@@ -1,4 +1,4 @@
-// What every block did, counted by object: for tables and plots of one's own, and for tools that sample.
+// Counters of all blocks by object, for a user's tables and plots, and for sampling tools.
 //
 //   kernbench::Statistics statistics(platform);                        // counts from here on
 //   run_kernel(platform, std::move(options));
@@ -26,25 +26,25 @@ namespace kernbench {
 class Platform;
 class EngineRole;
 
-/// What the counters say of the time between begin_ns() and end_ns(). Independent of the platform.
+/// Counters between begin_ns() and end_ns(). Independent of the platform.
 class StatisticsSnapshot {
  public:
   struct Counter {
     std::string object;  ///< a node's id, "sip0.cube0.pe0.pe_gemm", or a link, "FROM->TO"
-    std::string name;    ///< "busy_ns"; with its unit, but for what is counted
+    std::string name;    ///< "busy_ns"; with unit, except for plain counts
   };
 
   double begin_ns() const { return begin_ns_; }
   double end_ns() const { return end_ns_; }
   double duration_ns() const { return end_ns_ - begin_ns_; }
-  /// All of them, object by object in compiled order, links last; values() in the same order.
+  /// All counters, object by object in compiled order, links last; values() has the same order.
   const std::vector<Counter>& counters() const { return *counters_; }
   const std::vector<double>& values() const { return values_; }
-  /// InputError where there is no such counter.
+  /// InputError if there is no such counter.
   double value(const std::string& object, const std::string& counter) const;
-  /// Over all objects whose id a shell pattern matches. InputError where none has such a counter.
+  /// Sum over all objects whose id matches a shell pattern. InputError if none has such a counter.
   double sum(const std::string& object_glob, const std::string& counter) const;
-  /// "object,counter,value" and a line for each that is not 0.
+  /// "object,counter,value", and a line for each nonzero counter.
   std::string csv() const;
 
  private:
@@ -54,26 +54,26 @@ class StatisticsSnapshot {
   double begin_ns_ = 0, end_ns_ = 0;
 };
 
-/// Watches a platform while it lives; any number of them side by side, beside waveforms and traces.
+/// Observes a platform during its lifetime; any number of them, beside waveforms and traces.
 class Statistics : public PeObserver, public FabricObserver {
  public:
   using Counter = StatisticsSnapshot::Counter;
 
-  /// From now on. Not while anything is told to observers: from sc_main, or a process of the user. Must not outlive the
-  /// platform.
+  /// Counts from now on. Not inside a callback of an observer: call it from sc_main, or a process of the user. Must not
+  /// outlive the platform.
   explicit Statistics(Platform&);
   ~Statistics() override;
   Statistics(const Statistics&) = delete;
   Statistics& operator=(const Statistics&) = delete;
 
-  /// From the last reset() (or construction) to the present. What is reserved beyond it is not in it yet.
+  /// From the last reset() (or construction) to the present, without reservations beyond it.
   StatisticsSnapshot snapshot();
-  /// From the last interval() or reset() to the present: the next one begins here.
+  /// From the last interval() or reset() to the present; the next interval starts here.
   StatisticsSnapshot interval();
-  /// All begin at 0 again.
+  /// Restarts all counters at 0.
   void reset();
-  /// Calls back with interval() at the end of every period, from the present on; null: no more. Like a clock it never
-  /// ends: sc_start() without a time returns only when a run pauses it.
+  /// Calls back with interval() at the end of each period, from the present on; null: stop. Like a clock it never ends:
+  /// sc_start() without a time returns only when a run pauses it.
   void every(const sc_core::sc_time& period, std::function<void(const StatisticsSnapshot&)> call);
 
   void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
@@ -98,16 +98,16 @@ class Statistics : public PeObserver, public FabricObserver {
   struct LinkCounters {
     Variable messages, bytes, busy, wait;
   };
-  /// A stage's own counts, which it keeps from the start of the simulation.
+  /// Counters that a stage keeps from the start of the simulation.
   struct Engine {
     const EngineRole* engine;
-    size_t stage;  ///< place in its statistics()
+    size_t stage;  ///< index in its statistics()
     Variable ops, bytes, flops;
   };
-  /// A memory's own counts, which it keeps likewise.
+  /// Counters that a memory keeps from the start of the simulation.
   struct OwnCounts {
     const MemoryTarget* memory;
-    Variable first;  ///< the others come behind it
+    Variable first;  ///< the others follow it
   };
   struct Unit {
     Variable busy = kNone;
@@ -124,7 +124,7 @@ class Statistics : public PeObserver, public FabricObserver {
   void add_node(uint32_t node);
   void add_links();
   void present();
-  /// All, up to now.
+  /// All counters, up to now.
   std::vector<double> now();
   StatisticsSnapshot since(const std::vector<double>& base, double begin_ns, std::vector<double> now) const;
 
@@ -138,7 +138,7 @@ class Statistics : public PeObserver, public FabricObserver {
   std::vector<std::optional<LinkCounters>> links_;    // by edge
   std::vector<Engine> engines_;
   std::vector<OwnCounts> own_counts_;
-  std::vector<double> reset_, interval_;  // what they were then
+  std::vector<double> reset_, interval_;  // values at the last reset() and interval()
   double reset_ns_ = 0, interval_ns_ = 0;
 };
 

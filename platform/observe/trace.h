@@ -1,10 +1,10 @@
-// `--trace FILE`: what every engine did, as Chrome trace events (JSON) or, by the ending .pftrace, in Perfetto's own
-// form; Perfetto opens both. docs/trace.md lists tracks, slices, events and counters.
+// `--trace FILE`: activity of all engines, as Chrome trace events (JSON), or for the ending .pftrace in Perfetto's
+// format; Perfetto opens both. docs/trace.md lists tracks, slices, events and counters.
 //
-// One process per cube; a PE has a track for its kernel, its scheduler's feed loop and each server of its engines.
-// Of messages between PEs: a track for each server that segments pass (vc_comm, inbound, slot writer and reader), and
-// for each port that sends or receives by which have waited, made when there is something on it. Where the host
-// launches it has a process of its own: upload, launch, kernels, completion, read back, one after the other.
+// There is one process for each cube. A PE has a track for its kernel, its scheduler's feed loop and each server of its
+// engines. Messages between PEs have a track for each server that segments pass (vc_comm, inbound, slot writer and
+// reader), and one for each port with blocked sends or receives, created on first use. If the host launches kernels, it
+// has its own process: upload, launch, kernels, completion, read back, in sequence.
 #pragma once
 
 #include <map>
@@ -31,20 +31,20 @@ struct TraceTrack;
 
 class Trace : public PeObserver {
  public:
-  /// Attaches to every complete PE of the platform; for counters, to its memories. InputError if the file cannot be
-  /// made. Slices that overlap the window are in it whole.
+  /// Attaches to each complete PE of the platform, and for counters to its memories. InputError if the file cannot be
+  /// created. Slices that overlap the window are complete.
   Trace(Machine&, const std::string& file, const TimeWindow& window = {});
-  /// Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
+  /// Without close() (a failed run) the file has the events so far; after forget() nothing remains.
   ~Trace() override;
-  /// Where memory was short: it may know of a step in part.
+  /// For out-of-memory errors, when its state may be inconsistent.
   void forget() { closed_ = true; }
-  /// The host's track, once the run is over; none where kernels were launched directly.
+  /// The host's track, after the run; none if kernels were launched directly.
   void host(const RunReport&);
-  /// The same of a program: a track for each stream with operations that take time.
+  /// The same for a program: a track for each stream with operations that take time.
   void host(const ProgramReport&);
-  /// Power by class and of all, W, once the run's account is made: counters whose integrals are its joules.
+  /// Power by class and in total, W, after the run's account: counters whose integrals are its energy in joules.
   void power(const energy::Meter&);
-  /// Ends the file; RunError if it could not be written.
+  /// Completes the file; RunError if it could not be written.
   void close();
 
   void activity(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double from,
@@ -66,15 +66,14 @@ class Trace : public PeObserver {
   void show(const std::vector<HostPhase>&);
   struct MessageTrack {
     uint64_t number = 0;
-    double until_ns = 0;  ///< there is something on it
+    double until_ns = 0;  ///< end of its last slice
   };
   struct QueueFill {
     uint64_t counter = 0;
     size_t items = 0;
   };
   void name_tracks(const Pe&, const std::string& cube);
-  // A slice or instant is begun, given more arguments, and ended with writer_->end(). False: it is not in the window,
-  // and there is nothing to end.
+  // Begins a slice or instant; add arguments, then call writer_->end(). False: outside the window; nothing to end.
   bool begin_slice(TraceTrack, const std::string& name, const char* category, double from, double to,
                    bool inside = false);
   bool begin_instant(TraceTrack, const std::string& name, double t);
@@ -86,14 +85,14 @@ class Trace : public PeObserver {
   Machine& machine_;
   std::unique_ptr<TraceWriter> writer_;
   const TimeWindow window_;
-  std::unique_ptr<CounterWindow> counters_;  ///< null: the form has none
+  std::unique_ptr<CounterWindow> counters_;  ///< null: the format has none
   std::unique_ptr<MemoryBandwidth> bandwidth_;
   bool closed_ = false;
   std::map<std::pair<uint32_t, std::string>, MessageTrack> message_tracks_;  ///< by PE and name
   std::map<std::pair<uint32_t, Stage>, QueueFill> queues_;                   ///< by PE
 };
 
-/// Its name when it knew one form alone.
+/// Earlier name, when there was one format.
 using ChromeTrace = Trace;
 
 }  // namespace kernbench

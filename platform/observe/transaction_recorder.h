@@ -1,5 +1,5 @@
-// `--ftr FILE`: a platform's transactions, for SCViewer, Surfer and whatever else reads FTR. docs/recording.md lists
-// the streams, generators, attributes and relations.
+// `--ftr FILE`: a platform's transactions, for SCViewer, Surfer and other readers of FTR. docs/recording.md lists the
+// streams, generators, attributes and relations.
 #pragma once
 
 #include <map>
@@ -20,14 +20,14 @@ namespace kernbench {
 
 class TransactionRecorder : public PeObserver, public HostObserver, private AccessHops {
  public:
-  /// Attaches to the whole platform; before the simulation starts. Must not outlive the platform. InputError if the
-  /// file cannot be made. Transactions that overlap the window are in it whole, with what relates them to each other.
+  /// Attaches to the complete platform, before the simulation starts. Must not outlive the platform. InputError if the
+  /// file cannot be created. Transactions that overlap the window are complete, with their relations.
   TransactionRecorder(Platform&, const std::string& file, const TimeWindow& window = {});
-  /// Detaches. Without close() (a failed run) the file has what has happened; behind forget() nothing is left of it.
+  /// Detaches. Without close() (a failed run) the file has the events so far; after forget() nothing remains.
   ~TransactionRecorder() override;
-  /// Where memory was short: it may know of a step in part.
+  /// For out-of-memory errors, when its state may be inconsistent.
   void forget() { closed_ = true; }
-  /// Ends the file at the present. RunError if it could not be written.
+  /// Completes the file at the present. RunError if it could not be written.
   void close();
 
   void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
@@ -51,12 +51,12 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   using Transaction = FtrWriter::Transaction;
   using Generator = FtrWriter::Generator;
   struct Service {
-    Transaction transaction;  ///< none: the window ends before, or the server does not serve
+    Transaction transaction;  ///< none: the window ended before, or the server is idle
     uint64_t op_id = 0;
     bool serves = false;
   };
   struct PeState {
-    uint32_t nodes[kMostStages] = {};  ///< of the stages' engines
+    uint32_t nodes[kMostStages] = {};  ///< of the engines of the stages
     uint32_t cpu = 0, scheduler = 0, queues = 0;
     std::vector<Service> services[kMostStages];  ///< by server
     Transaction launch, kernel;
@@ -67,20 +67,20 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
     Transaction composite;  ///< the scheduler's part of one, from its first tile on
   };
   struct Segment {
-    Transaction comm, last;  ///< vc_comm's service; the last step of its way
+    Transaction comm, last;  ///< service of vc_comm; last step of the segment
   };
-  /// What has begun and is not written yet.
+  /// Begun but not written yet.
   struct Open {
     Generator generator = 0;
     double start_ns = 0;
   };
-  /// Told before the window begins, of transactions that may be over by then.
+  /// Reported before the window begins, for transactions that may be over by then.
   struct Relation {
     std::string name;
     Transaction from, to;
   };
   struct Node {
-    FtrWriter::Stream stream = 0;  ///< 0: none yet
+    FtrWriter::Stream stream = 0;  ///< 0: not created yet
     std::map<std::string, Generator, std::less<>> generators;
   };
 
@@ -91,7 +91,7 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   Transaction make(uint32_t node);
   Generator generator(uint32_t node, std::string_view name);
   Transaction open(uint32_t node, std::string_view name, double t);
-  /// Writes one that was opened, or one that is known whole: up to its attributes, and FtrWriter::end().
+  /// Writes a transaction that was opened, or that is completely known, up to its attributes and FtrWriter::end().
   FtrWriter& finish(const Transaction&, double to);
   Transaction add(uint32_t node, std::string_view name, double from, double to);
   void relate(std::string_view name, const Transaction& from, const Transaction& to);
@@ -107,11 +107,11 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   const TimeWindow window_;
   FtrWriter ftr_;
   bool begun_;                    ///< the window
-  std::vector<Relation> before_;  ///< told before, of transactions that were open
-  size_t drop_at_ = 1024;         ///< when so many are kept
-  uint64_t last_before_ = 0;      ///< the last id before the window begins
-  std::set<uint64_t> kept_;       ///< ids until that one that are written: those that are open then, or end later
-  std::vector<Node> nodes_;       ///< by node, and the host behind them
+  std::vector<Relation> before_;  ///< reported before, for transactions that were open
+  size_t drop_at_ = 1024;         ///< limit of stored relations
+  uint64_t last_before_ = 0;      ///< the last id before the window
+  std::set<uint64_t> kept_;       ///< written ids up to that one: open then, or ending later
+  std::vector<Node> nodes_;       ///< by node, then the host
   std::vector<PeState> pes_;
   std::map<uint64_t, std::pair<Transaction, Open>> open_;  ///< by id
   std::unordered_map<const PeCommand*, Command> commands_;
@@ -119,10 +119,10 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   std::unordered_map<const QueueSegment*, Segment> segments_;
   std::unordered_map<const FabricTransaction*, Transaction> accesses_;
   std::unordered_map<const FabricTransaction*, const QueueSegment*> posted_;
-  std::unordered_map<const void*, std::pair<Transaction, uint64_t>> transfers_;  ///< and their bytes
+  std::unordered_map<const void*, std::pair<Transaction, uint64_t>> transfers_;  ///< with their bytes
   std::unordered_map<const void*, std::pair<Transaction, LaunchId>> launches_;
-  Transaction last_access_;                      ///< done in the call before
-  const QueueSegment* taken_segment_ = nullptr;  ///< by vc_comm in the call before
+  Transaction last_access_;                      ///< done in the previous call
+  const QueueSegment* taken_segment_ = nullptr;  ///< by vc_comm in the previous call
   bool closed_ = false;
 };
 

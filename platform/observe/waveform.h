@@ -1,6 +1,6 @@
-// `--vcd FILE`: a platform as a waveform, for GTKWave, Surfer and whatever else reads VCD. docs/waveforms.md lists the
-// signals. Three files: the VCD, a GTKWave save file with a first view, and a translate file that names the states. Or
-// in a sc_trace_file of the user.
+// `--vcd FILE`: a platform as a waveform, for GTKWave, Surfer and other readers of VCD. docs/waveforms.md lists the
+// signals. Three files: the VCD, a GTKWave save file with an initial view, and a translate file with names of states.
+// Alternatively the signals go to a sc_trace_file of the user.
 #pragma once
 
 #include <deque>
@@ -27,45 +27,44 @@ class Meter;
 }
 
 struct WaveformOptions {
-  std::string file;  ///< "run.vcd"; beside it run.gtkw and run.states.txt
-  /// Shell patterns of node ids; a node is in where its id or that of a level above it matches. None: all nodes.
+  std::string file;  ///< "run.vcd"; run.gtkw and run.states.txt are written beside it
+  /// Shell patterns of node ids; a node is included if its id, or a level above it, matches. None: all nodes.
   std::vector<std::string> scopes;
-  /// What lies in [from, to) is in the file.
+  /// The file has the changes in [from, to).
   double from_ns = 0, to_ns = std::numeric_limits<double>::infinity();
-  /// Whose power is a signal in the file: mean watts of each window. Objects of the user's cannot stand beside it.
-  /// Null: none.
+  /// Its power becomes a signal: mean watts of each window. Excludes user objects. Null: none.
   energy::Meter* meter = nullptr;
 };
 
 class Waveform : public PeObserver, public FabricObserver {
  public:
-  /// Attaches to the nodes of the platform; before the simulation starts. Must not outlive the platform. InputError if
+  /// Attaches to the nodes of the platform, before the simulation starts. Must not outlive the platform. InputError if
   /// a file cannot be written or a pattern matches no node.
   Waveform(Platform&, const WaveformOptions&);
   /// The same signals in a trace file of the user, which keeps its own time unit, names and end; it must not be written
-  /// any more once this is gone. Signals of inter-PE queues are in it where a launch comes before the first sc_start().
+  /// after this object is destroyed. Includes signals of inter-PE queues if a launch comes before the first sc_start().
   Waveform(Platform&, sc_core::sc_trace_file&, const std::vector<std::string>& scopes = {});
-  /// Detaches. Without close() (a failed run) the files hold what has happened.
+  /// Detaches. Without close() (a failed run) the files have the changes so far.
   ~Waveform() override;
-  /// Ends the files at the end of the last reservation that was made (a link may be held longer than the run takes),
-  /// and not before the present. RunError if they could not be written.
+  /// Completes the files at the end of the last reservation (a link may be held longer than the run takes), and not
+  /// before the present. RunError if they could not be written.
   void close();
 
-  /// From the present on changes are in the file, or are not. No effect on a trace file of the user.
+  /// Start and end of recording. No effect on a trace file of the user.
   void start();
   void stop();
 
-  /// An object of the user's in the file: a signal, a port, a variable or an event, whatever sc_core::sc_trace()
-  /// takes, under a name whose levels are separated by dots ("top.cpu.irq"; without any under "SystemC"). It is looked
-  /// at at the end of every time step and must live until close(). InputError for a name that there is already; no
-  /// effect where the signals go to a trace file of the user.
+  /// Records a user object: a signal, a port, a variable or an event, any type that sc_core::sc_trace() accepts. Levels
+  /// of its name are separated by dots ("top.cpu.irq"; without levels it is under "SystemC"). It is sampled at the end
+  /// of each time step and must live until close(). InputError for a repeated name. No effect if the signals go to a
+  /// trace file of the user.
   template <typename T>
   void trace(const T& object, const std::string& name) {
     if (sc_core::sc_trace_file* file = trace_file()) sc_core::sc_trace(file, object, name);
   }
-  /// What a function gives, in `bits` (1 to 64): the items in a queue, say.
+  /// Records the result of a function, in `bits` (1 to 64), such as the number of items in a queue.
   void trace(std::function<uint64_t()> value, const std::string& name, int bits);
-  /// For sc_core::sc_trace() and a type's own overload of it. Null where the signals go to a trace file of the user.
+  /// For sc_core::sc_trace() and overloads of it. Null if the signals go to a trace file of the user.
   sc_core::sc_trace_file* trace_file();
 
   void server_changed(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double t) override;
@@ -101,9 +100,9 @@ class Waveform : public PeObserver, public FabricObserver {
     Unit units[kMostStages];
     bool feeds = false, runs = false;
     Variable feed_state = 0, tiles = 0, kernel_state = 0, kernel_busy = 0;
-    // Of messages, from the launch on that gives the PE ports.
+    // Signals of messages, after the launch that opens the PE's ports.
     std::map<std::string, Port> ports_by_name;
-    std::vector<Port> ports;  ///< of the launch that runs
+    std::vector<Port> ports;  ///< of the current launch
     std::optional<Variable> segment_busy[kQueueServers];
   };
   struct LinkSignals {
@@ -112,7 +111,7 @@ class Waveform : public PeObserver, public FabricObserver {
     std::deque<double> busy_windows;  ///< ns, from window_ on
     bool active = false;
   };
-  struct Traffic {  ///< of a block: what waits and what is on its way through it
+  struct Traffic {  ///< of a block: waiting and passing messages
     bool traced = false;
     Variable busy = 0, queue_depth = 0, bytes = 0;
   };
@@ -130,7 +129,7 @@ class Waveform : public PeObserver, public FabricObserver {
   void change_busy(const Pe&, QueueServer, double t, int by);
   Variable add(const std::string& scope, const char* name, unsigned bits, TraceKind, uint64_t initial = 0);
   std::string scope_of(uint32_t node) const;
-  /// Brings the signals to the present.
+  /// Advances the signals to the present.
   void present();
   double now_ns() const;
   void close_windows(double now);
@@ -150,7 +149,7 @@ class Waveform : public PeObserver, public FabricObserver {
   uint64_t window_ = 0;
   energy::Meter* const meter_;
   Variable power_ = 0;
-  uint64_t power_windows_ = 0;  ///< told
+  uint64_t power_windows_ = 0;  ///< reported windows
 };
 
 }  // namespace kernbench

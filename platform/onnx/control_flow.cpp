@@ -96,7 +96,7 @@ bool truth(const std::string& name, const Unrolling& u) {
 /// Values of one shape, one behind the other along a new axis.
 void stack(const std::vector<std::string>& parts, int64_t axis, const std::string& to, const Unrolling& u) {
   if (to.empty()) return;
-  if (parts.empty()) throw Refusal("it runs no iteration, so the shape of '" + to + "' is not known");
+  if (parts.empty()) throw Refusal("the loop runs no iteration, so the shape of '" + to + "' is not known");
   Node all = made("Concat", {}, to);
   for (const std::string& part : parts) {
     Shape shape = u.value(part).shape;
@@ -115,7 +115,7 @@ void stack(const std::vector<std::string>& parts, int64_t axis, const std::strin
 void unroll_if(const Node& n, const Unrolling& u) {
   const std::string branch = truth(n.inputs.at(0), u) ? "then_branch" : "else_branch";
   const auto outputs = write_out(graph_of(n, branch), n.name + "/" + branch + "/", {}, u);
-  if (outputs.size() != n.outputs.size()) throw Refusal("its branch has another number of outputs");
+  if (outputs.size() != n.outputs.size()) throw Refusal("its branches have different numbers of outputs");
   for (size_t i = 0; i < outputs.size(); ++i) rename_as(outputs[i], n.outputs[i], u);
 }
 
@@ -142,7 +142,7 @@ void unroll_loop(const Node& n, const Unrolling& u) {
                std::make_shared<const TensorData>(TensorData::of_ints({1}, {}, Type::boolean)));
     for (size_t k = 0; k < carried; ++k) names[body.inputs[k + 2].name] = state[k];
     const auto outputs = write_out(body, prefix, names, u);
-    if (std::any_of(outputs.begin(), outputs.end(), u.is_refused)) throw Refusal("its body has what cannot be run");
+    if (std::any_of(outputs.begin(), outputs.end(), u.is_refused)) throw Refusal("its body has an unsupported node");
     goes_on = truth(outputs[0], u);
     state.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
     for (size_t k = 0; k < scanned.size(); ++k) scanned[k].push_back(outputs[1 + carried + k]);
@@ -197,7 +197,7 @@ void unroll_scan(const Node& n, int64_t opset, const Unrolling& u) {
       u.emit(std::move(row));
     }
     const auto outputs = write_out(body, prefix, names, u);
-    if (std::any_of(outputs.begin(), outputs.end(), u.is_refused)) throw Refusal("its body has what cannot be run");
+    if (std::any_of(outputs.begin(), outputs.end(), u.is_refused)) throw Refusal("its body has an unsupported node");
     state.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(carried));
     for (size_t k = 0; k < scanned.size(); ++k) scanned[k].push_back(outputs[carried + k]);
   }

@@ -37,8 +37,9 @@ std::vector<NodeLine> heaviest(std::vector<NodeLine> lines) {
 
 std::string how_of(const Launch& l) {
   if (!l.linear) return l.op->row->how;
-  return l.linear->few_rows ? "decode_linear: weights lie in lanes, each PE reads its own once; rows go to them"
-                            : "gemm_2d: weights lie in a grid, panels of both operands go from PE to PE";
+  return l.linear->few_rows
+             ? "decode_linear: weights are split into lanes; each PE reads its lane once; rows are broadcast"
+             : "gemm_2d: weights are stored in a grid; PEs pass panels of both operands on";
 }
 
 /// In the order of the graph.
@@ -54,9 +55,9 @@ std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport&
     }
     lines.push_back(l);
     for (const Op* f : m.launch->followers)
-      lines.push_back(
-          {f, fmt::format("fused into {}: {}, as nobody else reads what lies between", in_quotes(l.op->node->name),
-                          m.launch->linear ? "its kernel does it" : "position by position in its tiles")});
+      lines.push_back({f, fmt::format("fused into {}: {}, because no other node reads the values between",
+                                      in_quotes(l.op->node->name),
+                                      m.launch->linear ? "its kernel does it" : "position by position in its tiles")});
   }
   for (const Plan::Note& n : program.plan().skipped) lines.push_back({n.op, n.why});
   std::map<const Op*, size_t> place;
@@ -115,8 +116,10 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
            lines.size() - run, p.run.pes.size(), verdict_of(program, p));
   print_to(out, "  {:16}{}\n", "time", time_text(p.run.end_ns));
   if (const auto& f = p.run.model; f && f->mfu)
-    print_to(out, "  {:16}{:.1f} %, HBM {:.1f} %: what all nodes' products, and operands, take at the peaks\n", "MFU",
-             100 * *f->mfu, 100 * *f->hbm_share);
+    print_to(out,
+             "  {:16}{:.1f} %, HBM {:.1f} %: time of all products, and of all operands, at the peaks, as a share of "
+             "the run\n",
+             "MFU", 100 * *f->mfu, 100 * *f->hbm_share);
   if (plan) {
     print_to(out, "\n  {:32}{:20}{:>14}{:>16}{:>16}  {}\n", "node", "op", "bytes", "predicted", "time",
              "how it runs, what it gives");
@@ -125,7 +128,7 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
                l.launch ? bytes_text(static_cast<uint64_t>(l.roofline.bytes)) : "-",
                l.launch ? time_text(l.roofline.predicted_ns()) : "-", l.launch ? time_text(l.time_ns) : "-", l.how,
                outputs_of(*l.op));
-    print_to(out, "  predicted: products at the peak of GEMM, or bytes at that of HBM, whichever takes longer\n");
+    print_to(out, "  predicted: the longer of products at peak GEMM rate and bytes at peak HBM bandwidth\n");
   }
   print_to(out, "\n  {:32}{:20}{:>16}{:>8}{:>9}{:>9}\n", "heaviest nodes", "op", "time", "%", "GEMM %", "HBM %");
   for (const NodeLine& l : heaviest(lines))
@@ -135,9 +138,9 @@ void write_graph_text(std::ostream& out, const GraphProgram& program, const Prog
   write_rates(out, p.run);
   write_findings(out, p.run);
   for (const std::string& name : program.verified_by_shape())
-    print_to(out, "pass  {}  has no elements, as it should\n", name);
+    print_to(out, "pass  {}  has no elements, as expected\n", name);
   if (const Op* op = first_that_departs(program, p))
-    print_to(out, "\n  departs      first at node '{}' ({})\n", escaped(op->node->name), escaped(op->node->op));
+    print_to(out, "\n  differs      first at node '{}' ({})\n", escaped(op->node->name), escaped(op->node->op));
 }
 
 void write_graph_json(std::ostream& out, const GraphProgram& program, const ProgramReport& p) {

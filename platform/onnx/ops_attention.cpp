@@ -528,7 +528,8 @@ double macs_of_attention(const Op& op) {
 
 OpRow attention_row(const char* name, int since, const char* domain) {
   OpRow row{name, since, shape_attention, run_attention,
-            "blocks of queries over the PEs, keys and values met block by block: `tl.dot` and a running softmax"};
+            "blocks of queries are split over the PEs; keys and values are processed block by block with `tl.dot` and "
+            "a running softmax"};
   row.leads = true;
   row.macs = macs_of_attention;
   row.domain = domain;

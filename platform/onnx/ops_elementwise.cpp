@@ -356,7 +356,7 @@ Tensor each_of_table(Pe& pe, const Operands& given) {
   return e.f(pe, operands);
 }
 
-const char* const kByPosition = "MATH on each PE's part; what broadcasts is loaded once a piece, or gathered";
+const char* const kByPosition = "MATH on each PE's part; broadcast operands are loaded once a piece, or gathered";
 
 /// Of what is there; only a clip may leave some out.
 void shape_first(Op& op) {
@@ -438,7 +438,7 @@ const RegisterOps registered_types{{
     conversion("Cast", 6, shape_cast),
     conversion("CastLike", 15, shape_cast_like),
     by_position("Where", 9, shape_where, each_where, kByPosition, broadcast_views),
-    {"Dropout", 7, shape_dropout, run_dropout, "DMA: of inference a copy"},
+    {"Dropout", 7, shape_dropout, run_dropout, "DMA: a copy in inference"},
 }};
 
 }  // namespace

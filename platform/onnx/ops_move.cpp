@@ -272,7 +272,7 @@ void run_reverse_sequence(Pe& pe) {
   });
 }
 
-const char* const kGathered = "DMA: each PE loads what its outputs are made of, gathered where it does not lie in runs";
+const char* const kGathered = "DMA: each PE loads the sources of its outputs, with gathers for non-contiguous ones";
 const RegisterOps registered_moves{{
     {"Transpose", 1, shape_transpose, run_transpose, kGathered},
     {"Expand", 8, shape_expand, run_expand, kGathered},
@@ -366,7 +366,7 @@ void run_split(Pe& pe) {
 }
 
 const RegisterOps registered_joins{{
-    {"Concat", 4, shape_concat, run_concat, "DMA: each PE moves what lies in its part of the output", false, true},
+    {"Concat", 4, shape_concat, run_concat, "DMA: each PE copies the data of its part of the output", false, true},
     {"Split", 2, shape_split, run_split, kGathered},
 }};
 

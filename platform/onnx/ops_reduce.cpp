@@ -504,7 +504,7 @@ void run_mvn(Pe& pe) {
   }
 }
 
-const char* const kRowsHow = "MATH on whole rows, which PEs share out";
+const char* const kRowsHow = "MATH on whole rows, split over the PEs";
 
 /// What gives its output by whole rows alone.
 OpRow leading(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&)) {
@@ -520,7 +520,7 @@ const RegisterOps registered_rows{{
     {"ArgMax", 1, shape_arg, run_arg, kRowsHow},
     {"ArgMin", 1, shape_arg, run_arg, kRowsHow},
     {"CumSum", 11, shape_cumsum, run_cumsum, kRowsHow},
-    {"TopK", 1, shape_topk, run_topk, "MATH: argsort of whole rows, which PEs share out"},
+    {"TopK", 1, shape_topk, run_topk, "MATH: argsort of whole rows, split over the PEs"},
     {"LpNormalization", 1, shape_lp, run_lp, kRowsHow},
     leading("LayerNormalization", 17, shape_layer_norm, run_layer_norm),
     leading("RMSNormalization", 23, shape_layer_norm, run_layer_norm),

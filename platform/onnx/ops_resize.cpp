@@ -284,7 +284,7 @@ void run_grid_sample(Pe& pe) {
   });
 }
 
-const char* const kSums = "DMA gathers what each output is made of, MATH adds it up by weights";
+const char* const kSums = "DMA gathers the sources of each output; MATH computes their weighted sum";
 const RegisterOps registered_sums{{
     {"Resize", 10, shape_resize, run_resize, kSums},
     {"Upsample", 7, shape_resize, run_resize, kSums, false, false, 9},

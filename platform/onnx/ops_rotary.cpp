@@ -153,7 +153,8 @@ OpRow leading(OpRow row) {
 
 }  // namespace
 
-const OpRow kRotatedHalves = leading({"RotaryEmbedding", 1, like_first, run_rotated_halves,
-                                      "MATH on rows of heads, which PEs share out; cosines and sines beside them"});
+const OpRow kRotatedHalves =
+    leading({"RotaryEmbedding", 1, like_first, run_rotated_halves,
+             "MATH on rows of heads, split over the PEs; cosines and sines are loaded with them"});
 
 }  // namespace kernbench::onnx

@@ -169,12 +169,12 @@ void run_lrn(Pe& pe) {
       0, std::max<int64_t>(1, kPiece / size));
 }
 
-const char* const kByChannel = "MATH on each PE's part; what stands along one axis is loaded once a piece, or gathered";
+const char* const kByChannel = "MATH on each PE's part; operands along one axis are loaded once a piece, or gathered";
 const RegisterOps registered_scales{{
     by_position("QuantizeLinear", 10, shape_quantize, each_quantized, kByChannel, scale_views),
     by_position("DequantizeLinear", 10, shape_dequantize, each_dequantized, kByChannel, scale_views),
     {"DynamicQuantizeLinear", 11, shape_dynamic_quantize, run_dynamic_quantize,
-     "MATH: each PE looks at all of it for the range, then quantizes its part"},
+     "MATH: each PE scans all elements for the range, then quantizes its part"},
     by_position("BatchNormalization", 7, shape_batch_norm, each_batch_normed, kByChannel, batch_norm_views),
     {"LRN", 1, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
 }};

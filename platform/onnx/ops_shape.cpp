@@ -143,7 +143,7 @@ void shape_range(Op& op) {
   const double start = one(0), limit = one(1), delta = one(2);
   op.require(delta != 0, "found a step of 0");
   const double count = std::max(0.0, std::ceil((limit - start) / delta));
-  op.require(count <= static_cast<double>(kMostElements), "it comes to too many elements");
+  op.require(count <= static_cast<double>(kMostElements), "it has too many elements");
   op.set_output(0, op.in(0).type, {static_cast<int64_t>(count)});
 }
 void run_range(Pe& pe) {

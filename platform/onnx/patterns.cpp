@@ -324,7 +324,7 @@ class Finder {
     }
     bool known = false;
     replace(*end, "Attention", find_row("", "Attention", kNewest, &known), {q, k, v, m.mask, nullptr, nullptr, m.added},
-            std::move(attributes), "an attention, whose scores are met block by block");
+            std::move(attributes), "attention, with scores processed block by block");
   }
 
   // ---- x / √(mean of squares + ε) · weight, and the same of x less its mean, with a shift

@@ -31,7 +31,7 @@ void lay_out_block(tl::Context& tl, const tl::Args& args, bool into_blocks) {
 void register_kernel(const char* name, bool into_blocks) {
   KernelSpec k;
   k.name = name;
-  k.help = "a matrix in blocks, of a flat tensor, or the other way";
+  k.help = "a conversion between a matrix in blocks and a flat tensor";
   k.any_shape = true;
   k.params = {ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   for (const char* tensor : {"flat", "blocks"}) {

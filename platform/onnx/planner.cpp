@@ -137,14 +137,14 @@ class Planner {
     }
     for (size_t d = 0; d < v.shape.size(); ++d) {
       if (v.shape[d] < 0 && p.dim_names[d].empty())
-        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open and has no name; --tensor says it",
+        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open and has no name; --tensor sets it",
                                       model_.file, d, cut(v.name)));
       else if (v.shape[d] < 0)
-        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open; --dim {}=N or --tensor says it",
+        faults_.push_back(fmt::format("{}: dimension {} of input '{}' is open; --dim {}=N or --tensor sets it",
                                       model_.file, d, cut(v.name), cut(p.dim_names[d])));
     }
     if (!p.has_shape)
-      faults_.push_back(fmt::format("{}: the shape of input '{}' is open; --tensor says it", model_.file, cut(v.name)));
+      faults_.push_back(fmt::format("{}: the shape of input '{}' is open; --tensor sets it", model_.file, cut(v.name)));
     if (std::any_of(v.shape.begin(), v.shape.end(), [](int64_t d) { return d < 0; })) return;
     if (elements_of(v.shape) > kMostDrawn)
       fault(fmt::format("input '{}' has {} elements", cut(v.name), elements_of(v.shape)));
@@ -209,7 +209,7 @@ class Planner {
     for (const std::string& name : n.inputs) {
       Value* v = name.empty() ? nullptr : find(name);
       if (!name.empty() && !v && unknown_.count(name) == 0)
-        return refuse(n, fmt::format("its input '{}' is made by nobody before it", cut(name)));
+        return refuse(n, fmt::format("no earlier node produces its input '{}'", cut(name)));
       op.inputs.push_back(v);
     }
     if (is_behind_refused(n)) return;
@@ -231,7 +231,7 @@ class Planner {
     if (is_behind_refused(n)) return;
     Unrolling u;
     u.emit = [this](Node made) {
-      if (plan_->made_nodes.size() >= kMostMade) throw Refusal("it comes to too many nodes");
+      if (plan_->made_nodes.size() >= kMostMade) throw Refusal("it expands to too many nodes");
       plan_->made_nodes.push_back(std::move(made));
       add_node(plan_->made_nodes.back());
     };
@@ -432,7 +432,7 @@ class Planner {
       const bool constant = op->row != &kCopy && std::all_of(op->outputs.begin(), op->outputs.end(),
                                                              [](const Value* v) { return !v || v->constant; });
       if (constant || op->moves_nothing()) {
-        plan_->skipped.push_back({&*op, constant        ? "constant: worked out ahead"
+        plan_->skipped.push_back({&*op, constant        ? "constant: computed before the run"
                                         : !op->row->run ? op->row->how
                                                         : "nothing moves: its output is its input"});
         continue;
@@ -442,7 +442,7 @@ class Planner {
         continue;
       }
       if (!std::any_of(op->outputs.begin(), op->outputs.end(), is_needed)) {
-        plan_->skipped.push_back({&*op, "nobody needs it"});
+        plan_->skipped.push_back({&*op, "its outputs are not used"});
         continue;
       }
       const auto instead = patterns.instead.find(&*op);
@@ -461,7 +461,7 @@ class Planner {
     std::reverse(plan_->skipped.begin(), plan_->skipped.end());
     for (const Op* op : normed) {
       plan_->skipped.push_back(
-          {op, "by the kernels of the products that read it: rows are normed on their way to them"});
+          {op, "by the kernels of the products that read it, which normalize rows as they load them"});
       kept.insert(op->outputs[0]);
     }
     if (!request_.every_node) return;

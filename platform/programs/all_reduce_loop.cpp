@@ -17,9 +17,9 @@ void all_reduce_loop(host::Context& h) {
 ProgramSpec spec() {
   ProgramSpec s;
   s.name = "all_reduce_loop";
-  s.help = "an all_reduce over the ranks, several times";
+  s.help = "repeated all_reduce over the ranks";
   s.params = {ParamSpec::size("n", 4096, "elements of a rank, split over its PEs"),
-              ParamSpec::size("times", 4, "all_reduces"), algorithm_of("all_reduce"),
+              ParamSpec::size("times", 4, "number of all_reduces"), algorithm_of("all_reduce"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {with_layout(kernels::input("x", {"n"}, Placement::rows), host::rows_of_pes()),
                with_layout(kernels::output("y", {"n"}, Placement::rows), host::rows_of_pes())};

@@ -23,10 +23,10 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 ProgramSpec spec() {
   ProgramSpec s;
   s.name = "linear";
-  s.help = "y = activation(x w) by gemm_2d, the columns of w and y over the ranks";
+  s.help = "y = activation(x w) by gemm_2d; the columns of w and y are split over the ranks";
   s.params = {ParamSpec::size("m", 256, "rows of x and y"), ParamSpec::size("n", 256, "columns of w and y"),
               ParamSpec::size("k", 256, "columns of x, rows of w"),
-              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "fused behind the product"),
+              ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "activation, fused after the product"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {with_layout(kernels::input("x", {"m", "k"}, Placement::rows), host::grid_of_rows()),
                with_layout(kernels::input("w", {"k", "n"}, Placement::rows, Init::weights(kernels::value_of("k"))),

@@ -93,7 +93,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 ProgramSpec spec() {
   ProgramSpec s;
   s.name = "llama_layer";
-  s.help = "a Llama layer, prefill: norms, rope, attention with grouped heads, gated MLP; GEMMs in two dimensions";
+  s.help = "prefill of a Llama layer: norms, RoPE, attention with grouped heads, gated MLP, two-dimensional GEMMs";
   s.params = {ParamSpec::size("tokens", 64, "rows of x and y"),
               ParamSpec::size("dim", 64, "columns of x and y"),
               ParamSpec::size("heads", 4, "heads of q"),

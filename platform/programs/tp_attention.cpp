@@ -55,11 +55,11 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 ProgramSpec spec() {
   ProgramSpec s;
   s.name = "tp_attention";
-  s.help = "y = attention(x wq, x wk, x wv) wo, its heads split over the ranks";
+  s.help = "y = attention(x wq, x wk, x wv) wo, with heads split over the ranks";
   s.params = {ParamSpec::size("heads", 6, "heads; the ranks must divide them"),
               ParamSpec::size("seq", 64, "rows of x and y, split over the PEs of each rank"),
               ParamSpec::size("dim", 32, "elements of a head: x and y have heads · dim columns"),
-              ParamSpec::flag("causal", false, "a query sees no later keys"),
+              ParamSpec::flag("causal", false, "causal mask: a query sees no later keys"),
               algorithm_of("all_reduce"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.params[2].max = 8192;

@@ -13,7 +13,7 @@ ProgramSpec spec() {
   const KernelSpec& embedding = KernelRegistry::instance().at("embedding");
   ProgramSpec s;
   s.name = "tp_embedding";
-  s.help = "y[i] = table[idx[i]], the table's rows split over the ranks";
+  s.help = "y[i] = table[idx[i]], with the table's rows split over the ranks";
   s.params = embedding.params;
   s.params.push_back(algorithm_of("all_reduce"));
   const host::Layout by_index = host::rank_replicate().cube(host::shard(0)).pe(host::shard(0));

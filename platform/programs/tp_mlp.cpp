@@ -20,7 +20,7 @@ ProgramSpec spec() {
   s.params = {ParamSpec::size("tokens", 64, "rows of x and y, split over the PEs of each rank"),
               ParamSpec::size("dim", 128, "columns of x and y"),
               ParamSpec::size("hidden", 256, "columns of w1, split over the ranks"),
-              ParamSpec::choice("activation", {"gelu", "silu"}, "between the two GEMMs"),
+              ParamSpec::choice("activation", {"gelu", "silu"}, "activation between the two GEMMs"),
               algorithm_of("all_reduce"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {with_layout(*mlp.tensor("x"), host::rows_of_pes()), with_layout(*mlp.tensor("w1"), host::rank_shard(1)),

@@ -10,7 +10,7 @@ namespace kernbench {
 
 namespace {
 
-/// Of a PE with connections (collectives contract §10.15).
+/// Of a PE with connections (collectives rules §10.15).
 void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
   if (!pe.ipcq) return;
   const std::vector<QueueServerStatistics> all = pe.ipcq->queue_statistics();

@@ -166,7 +166,7 @@ void LoggedRun::settle_judge(const std::string& what, const Reference& reference
   }
   if (verifies_all() && !reference && !by_reference_.empty())
     throw InputError(std::string(o_.verify ? "--verify" : "--debug-verify") + ": " + what +
-                     " has no reference; --expected NAME=FILE.npy says what an output must be: for " +
+                     " has no reference; --expected NAME=FILE.npy gives the expected values of " +
                      joined(by_reference_));
 }
 
@@ -178,7 +178,7 @@ std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& referen
   const auto expected = reference(params, inputs);
   for (const std::string& name : by_reference_) {
     const auto it = expected.find(name);
-    if (it == expected.end()) throw RunError("the reference says nothing of output " + name);
+    if (it == expected.end()) throw RunError("the reference returns no expected value for output " + name);
     const HostTensor& value = it->second.value;
     if (value.bytes.empty() && value.elements() > 0) continue;  // several results are as good as one another
     all[name] = reference_values(it->second);

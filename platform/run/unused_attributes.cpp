@@ -46,12 +46,11 @@ std::vector<std::string> unused_attributes(Platform& platform) {
   }
   const std::string links = "with links: " + topology::name_of(g.timing.links);
   const std::string instead =
-      "; the data's way ends before it, and the channels count instead (links: flit counts both)";
+      "; the data path ends before this edge, so the channels limit the rate (links: flit counts both)";
   std::vector<std::string> lines;
   if (narrow.count > 0) {
     lines.push_back(fmt::format("{}: {}: {} bw_gbs of the edge to the memory {}{}", narrow.names(), narrow.detail,
-                                links, mode.links_serve() ? "slows no access down but those behind it" : "does nothing",
-                                instead));
+                                links, mode.links_serve() ? "slows only accesses after it" : "does nothing", instead));
   }
   if (inefficient.count > 0)
     lines.push_back(fmt::format("{}: {} efficiency does nothing{}", inefficient.names(), links, instead));

@@ -10,7 +10,7 @@
 
 namespace kernbench {
 
-/// As SVG. PEs stand as collectives count them (collectives contract §12.2): in grids in their cubes, these in their
+/// As SVG. PEs stand as collectives count them (collectives rules §12.2): in grids in their cubes, these in their
 /// SIPs, these on the tray; in a flat topology in rows.
 void write_wiring_svg(std::ostream&, const std::string& title, const LaunchShape&, const std::vector<QueueConnection>&);
 

@@ -421,8 +421,7 @@ void Engines::write(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   }
   DataPtr d = data(v, type);
   const auto elementwise = [&] {
-    if (on)
-      fault("a store where data say it, to addresses that follow no rule: what Phase 2 computes is not known yet");
+    if (on) fault("a masked store with a mask from data, to irregular addresses: values of Phase 2 are not known yet");
     store_elements(base, *offsets, mask.get(), dense(data(v, type)));
   };
   if (!ruled) return elementwise();

@@ -99,7 +99,7 @@ DataPtr Engines::spread_deep(const DataPtr& in, const Shape& from, const Shape& 
       continue;
     }
     if (folds.rank() == kMaxRank)
-      fault("a broadcast along dimensions that lie apart, in more than " + std::to_string(kMaxRank) + " groups");
+      fault("a broadcast along non-adjacent dimensions, in more than " + std::to_string(kMaxRank) + " groups");
     folds.push_back(to[d]);
     kept.push_back(repeated ? 1 : to[d]);
     repeats = repeated;

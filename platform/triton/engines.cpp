@@ -594,7 +594,7 @@ DataPtr Engines::truncate(const DataPtr& d, const Type& from, const Type& to) {
 
 DataPtr Engines::without_sign(const DataPtr& d, const Type& from, Type* wide) {
   const int bits = bits_of(from.element);
-  if (bits > 32) fault("the engines have no integers of 64 bits without sign");
+  if (bits > 32) fault("the engines have no unsigned integers of 64 bits");
   *wide = from.with(from.kind, bits < 32 ? Element::i32 : Element::i64);
   const Value x = Value::of(cast(d, wide->element));
   if (bits == 1) return x.data;

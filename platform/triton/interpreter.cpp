@@ -210,7 +210,7 @@ Value Run::select_pointers(const Operation& op, const Value& c, const Value& a, 
   const Type offsets = result.with(Type::Kind::number, Element::i64);
   const auto size = static_cast<int64_t>(size_of(dtype_of(result.element)));
   const auto apart = static_cast<int64_t>(b.ptr.addr - a.ptr.addr);
-  if (apart % size != 0) fault(op, "of pointers that lie no whole elements apart");
+  if (apart % size != 0) fault(op, "of pointers whose distance is not a multiple of the element size");
   const Combine sum = [](int64_t i, int64_t by, int64_t* n) {
     *n = i + by;
     return true;
@@ -222,7 +222,7 @@ Value Run::select_pointers(const Operation& op, const Value& c, const Value& a, 
                           ? Value::of(moved)
                           : open(op, offsets, {Value::of(b.known), Value::of(KnownPtr(away))}, {offsets, offsets}, sum);
   const Value chosen = select_known(op, c, Value::of(a.known), other, condition, offsets);
-  if (chosen.is(VK::none)) fault(op, "of pointers, by what only Phase 2 knows");
+  if (chosen.is(VK::none)) fault(op, "of pointers, by values known only in Phase 2");
   Value out = a;
   if (apart != 0) out.ptr = a.ptr.unbounded();  // it leads to either tensor
   out.known = chosen.known;
@@ -396,7 +396,7 @@ void Run::operation(const Operation& op) {
     case Does::extern_call:
       return real_op(op, library_op(op.attribute("symbol")->text));
     case Does::assume:
-      return promise(op, "what the compiler was told does not hold");
+      return promise(op, "an assumption of the compiler does not hold");
     case Does::assertion:
       return promise(op, op.attribute("text") ? op.attribute("text")->text : "an assertion does not hold");
     case Does::print:

@@ -169,7 +169,7 @@ Value Run::on_engine(const Operation& op, std::vector<Value> operands) {
                : op.name == "arith.xori" || op.name == "arith.addi" || op.name == "arith.subi" ? "ne"
                                                                                                : "";
       }
-      if (name.empty()) fault(op, "of data that is not known on pe_cpu: the engines have no such op");
+      if (name.empty()) fault(op, "of data that pe_cpu does not have: the engines have no such op");
       if (!fits_memory(result.element)) fault(op, std::string("the engines have no ") + name_of(result.element));
       if (name == "umulhi" && bits_of(result.element) < 32) fault(op, "of data of less than 32 bits");
       if (name != "umulhi" && op.name.compare(op.name.size() - 2, 2, "ui") == 0) {
@@ -186,7 +186,7 @@ Value Run::on_engine(const Operation& op, std::vector<Value> operands) {
     case Does::select:
       return select(operands, types[0], result);
     case Does::ptr_to_int:
-      fault(op, "of addresses that follow no rule, as data");
+      fault(op, "of irregular addresses, as data");
     default:
       return view(op, laned(operands[0], types[0]));
   }

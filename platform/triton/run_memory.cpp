@@ -62,7 +62,7 @@ void Run::int_to_ptr(const Operation& op) {
   const int64_t first = (*all)[0];
   std::vector<int64_t> offsets;
   for (const int64_t address : *all) {
-    if ((address - first) % size != 0) fault(op, "addresses that lie no whole elements apart");
+    if ((address - first) % size != 0) fault(op, "addresses whose distance is not a multiple of the element size");
     offsets.push_back((address - first) / size);
   }
   auto k = Known::of(Element::i64, to.shape, 0);

@@ -62,19 +62,21 @@ int serve(const Options& o) {
 
 int command_line(int argc, char** argv) {
   Options o;
-  CLI::App app{"A local page: a folder's topologies and runs, new runs from a form, their reports, two side by side",
-               "kernbench web"};
-  app.add_option("folder", o.folder, "where topologies are looked for, and runs are kept as NAME.run")
+  CLI::App app{
+      "Serve a local page: topologies and runs of a folder, a form for new runs, reports, comparison of two runs",
+      "kernbench web"};
+  app.add_option("folder", o.folder, "folder with topologies, where runs are kept as NAME.run")
       ->type_name("FOLDER")
       ->capture_default_str();
-  cli::whole_number(app.add_option("--port", o.port, "of 127.0.0.1; 0: a free one"), 0, 65535)->capture_default_str();
-  cli::whole_number(app.add_option("--jobs", o.jobs, "runs at a time"), 1, 1024)->capture_default_str();
+  cli::whole_number(app.add_option("--port", o.port, "port on 127.0.0.1; 0: any free port"), 0, 65535)
+      ->capture_default_str();
+  cli::whole_number(app.add_option("--jobs", o.jobs, "parallel runs"), 1, 1024)->capture_default_str();
   app.add_option("--plugin", o.plugins, "shared object with kernels or components (repeatable)")
       ->allow_extra_args(false)
       ->type_name("LIB.so");
   cli::LogOptions log;
   log.add_to(app);
-  app.footer("The address that it prints has a token in it: who has the token may start runs. docs/web.md");
+  app.footer("The printed address contains a token. Anyone with the token can start runs. docs/web.md");
   cli::refuse_empty_names(app);
   try {
     app.parse(argc, argv);

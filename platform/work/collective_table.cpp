@@ -38,7 +38,7 @@ std::vector<Op> ops_of(const CollectiveOptions& o) {
     if (o.op == ccl::name_of(op) || (o.op == "all" && can)) ops.push_back(op);
   }
   if (!ops.empty()) return ops;
-  if (o.op == "all") throw InputError("--algorithm: found '" + o.algorithm + "', which no op has");
+  if (o.op == "all") throw InputError("--algorithm: found '" + o.algorithm + "', which is not an algorithm of any op");
   std::string names = "all";
   for (const Op op : ccl::kOps) names += std::string(", ") + ccl::name_of(op);
   throw InputError("--op: found '" + o.op + "', expected one of " + names);

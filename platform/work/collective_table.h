@@ -1,4 +1,4 @@
-// `kernbench collectives`: how long the collectives take, size by size, in the form of nccl-tests (collectives contract
+// `kernbench collectives`: how long the collectives take, size by size, in the form of nccl-tests (collectives rules
 // §12.9).
 #pragma once
 

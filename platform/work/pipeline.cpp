@@ -87,7 +87,7 @@ class StageLog : public OpLogSink {
       const size_t i = part.next++ % all.size();
       if (all[i].command->op_id == op_id) return part.result->composites[i];
     }
-    throw std::logic_error("a tile of a composite that nobody submitted");
+    throw std::logic_error("a tile of a composite that was never submitted");
   }
 
   static constexpr size_t kBlock = 1 << 14;

@@ -1,5 +1,5 @@
 // `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (interface
-// contract; programs: collectives contract §14.1).
+// contract; programs: collectives rules §14.1).
 #pragma once
 
 #include <array>

@@ -77,7 +77,7 @@ struct ProbeSweep {
 };
 std::vector<ProbeSweep> run_sweep(Platform&, const std::vector<ProbeCase>&);
 
-// ---- Hops: the way of a probed transaction, node by node, from the rules (timing contract §2, §3): where each
+// ---- Hops: the way of a probed transaction, node by node, from the rules (timing rules §2, §3): where each
 // nanosecond of the lone latency is paid. Its sum is compared with the simulated latency by the checks.
 
 /// A node on the way and the edge that leaves it. Times in ns from the grant.

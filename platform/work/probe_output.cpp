@@ -192,12 +192,12 @@ void write_probe_json(std::ostream& out, const topology::Graph& graph, const Pro
 void write_probe_text(std::ostream& out, const topology::Graph& graph, const ProbeReport& report) {
   TextFields table(2);
   if (!report.saturation.empty()) {
-    print_to(out, "reads of {} bytes, as many at once as the DMA channels let out\n\n", report.saturation[0].nbytes);
+    print_to(out, "reads of {} bytes, as many concurrently as the DMA channels allow\n\n", report.saturation[0].nbytes);
     table.rows(report.saturation, [&](const SaturationResult& r) { describe_saturation(table, r); });
   } else {
     const auto& all = report.results;
     const bool stores = std::any_of(all.begin(), all.end(), [](auto& r) { return r.store_forward_ns > 0; });
-    if (!all.empty()) print_to(out, "each transaction alone in the system, {} bytes\n\n", all[0].nbytes);
+    if (!all.empty()) print_to(out, "one transaction at a time in an idle system, {} bytes\n\n", all[0].nbytes);
     table.head([&] { describe_result(table, {}, stores); });
     table.rows(all, [&](const ProbeResult& r) { describe_result(table, r, stores); });
   }

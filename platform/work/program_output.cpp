@@ -1,4 +1,4 @@
-// What `kernbench pipeline` prints of programs (collectives contract §14.1).
+// What `kernbench pipeline` prints of programs (collectives rules §14.1).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Programs of calls that `kernbench pipeline` plays on PEs (program_player.h), timing only (collectives contract
+// Programs of calls that `kernbench pipeline` plays on PEs (program_player.h), timing only (collectives rules
 // §14.1).
 #pragma once
 

@@ -1,4 +1,4 @@
-// `kernbench traffic`: plays memory requests on a platform's initiators (interface contract).
+// `kernbench traffic`: plays memory requests on a platform's initiators (interface rules).
 #pragma once
 
 #include <cstdint>

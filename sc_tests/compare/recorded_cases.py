@@ -495,7 +495,7 @@ def pipeline_cases():
         for mode in MODES:
             yield Case(f"pipeline/{sample}/{mode_name(mode)}", lambda place, sample=sample, mode=mode: [
                 ["pipeline", "--topology", place.sample(sample, "topology.yaml"), "--work",
-                 place.sample(sample, "work.json"), *mode_options(mode), "--accounts", "--format", "json", "--vcd",
+                 place.sample(sample, "work.json"), *mode_options(mode), "--breakdown", "--format", "json", "--vcd",
                  "wave.vcd", "--ftr", "run.ftr"]], 1 if sample == "programs_deadlock" else 0)
     for seed in range(18):
         links = ("ideal", "cut_through", "flit")[seed % 3]
@@ -514,7 +514,7 @@ def messages(place, seed, links):
     case = next(case for s in range(5000 + 100 * seed, 5100 + 100 * seed)
                 if (case := random_messages.draw(s, links, seed % 4 == 3)))
     topology, path = random_cases.write_case("pipeline", case, place.folder)
-    return ["pipeline", "--topology", topology, "--work", path, "--accounts", "--format", "json"]
+    return ["pipeline", "--topology", topology, "--work", path, "--breakdown", "--format", "json"]
 
 
 def probe_cases():

@@ -1,4 +1,4 @@
-// Groups, grids and wirings (collectives contract §12.1 to §12.3), against lists written by hand and counts for any
+// Groups, grids and wirings (collectives rules §12.1 to §12.3), against lists written by hand and counts for any
 // size.
 #include <gtest/gtest.h>
 

@@ -201,7 +201,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             paths = random_cases.write_case("pipeline", case, folder)
             try:
-                theirs = other.kernbench_says(args.kernbench, "pipeline", paths, ("--accounts",))
+                theirs = other.kernbench_says(args.kernbench, "pipeline", paths, ("--breakdown",))
                 lines = ["an answer, where nothing can move"]
                 if ours:
                     lines = departures(theirs, ours) + off_accounts(theirs, case[1])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Loads, stores, gathers, scatters and composites of tensors that lie over several memories, by virtual addresses, with
-several transactions in flight and pieces joined (access contract §15, §16; docs/memory.md), on seeded random systems in
+several transactions in flight and pieces joined (access rules §15, §16; docs/memory.md), on seeded random systems in
 three link modes: a kernel of random accesses runs, and the independent model plays what its op log says was asked for.
 Begin and end of every command and of every tile's stage must be the record's, to 0.01 ns, and the causes that --explain
 tells must sum up to the run: over memories with banks (--dram), which the model does not know, that alone.

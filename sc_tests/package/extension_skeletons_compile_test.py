@@ -1,6 +1,7 @@
-"""Does every skeleton of docs/extending.md compile? One that begins with // In FILE, behind "TEXT" is put there in a copy."""
+"""Does every skeleton of docs/extending.md compile, and the diff of docs/models.md? One that begins with // In FILE, behind "TEXT" is put there in a copy."""
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -59,6 +60,21 @@ class Skeletons(unittest.TestCase):
         self.assertIn("error", faults(whole_file(family.replace("m->window", "m->windows"))))
         with self.assertRaises(AssertionError):
             whole_file(family.replace("all = {", "none = {"))
+
+    def test_the_diff_of_a_model_family_applies_and_compiles(self):
+        name = "platform/models/families.cpp"
+        with open(f"{SOURCE}/docs/models.md", encoding="utf-8") as f:
+            diff = re.search(r"^```diff\n(.*?)^```", f.read(), re.M | re.S)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(f"{folder}/{os.path.dirname(name)}")
+            shutil.copy(f"{SOURCE}/{name}", f"{folder}/{name}")
+            done = subprocess.run(["git", "apply"], input=diff, cwd=folder, capture_output=True, text=True,
+                                  env={**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(folder)})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(f"{folder}/{name}", encoding="utf-8") as f:
+                text = f.read()
+        self.assertIn("settle_mine", text)
+        self.assertEqual(faults(text), "")
 
     def test_each_point_of_the_table_has_its_section(self):
         with open(f"{SOURCE}/docs/extending.md", encoding="utf-8") as f:

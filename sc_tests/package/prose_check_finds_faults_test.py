@@ -24,9 +24,9 @@ def wrapped(text):
 
 
 class ProseCheck(unittest.TestCase):
-    def check(self, text):
+    def check(self, text, name="page.md"):
         with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "page.md"
+            file = pathlib.Path(folder) / name
             file.write_text(text, encoding="utf-8")
             ran = subprocess.run([ROOT / "scripts" / "check-prose", file], capture_output=True, text=True, check=False)
             self.assertEqual(ran.stderr, "")
@@ -51,6 +51,28 @@ class ProseCheck(unittest.TestCase):
                      f"See https://example.org/{'x' * 120}.\n", f"See [this]({'x' * 120}.md).\n",
                      f"- {sentence(10)[:-1]}\n- {sentence(10)[:-1]}\n"):
             self.assertEqual("", self.check(text), text)
+
+    def test_strings_and_comments_for_users_are_read(self):
+        for name, text, reason in (("a.cpp", 'f("rows that PEs "\n  "share out");\n', ':1: "share out"'),
+                                   ("a.cpp", "int i;  // nobody reads this\n", ""),  # a comment for developers
+                                   ("a.yaml", "# Units.\nlinks: x  # nobody\n# waits\n", ':2: "nobody"'),
+                                   ("a.yaml", "nobody: 1\n", "")):
+            said = self.check(text, name)
+            self.assertIn(reason, said)
+            self.assertEqual(bool(reason), bool(said), said)
+        header = ROOT / "kernel_api" / "tl.h"  # a public one: comments count there
+        check = {"__file__": str(ROOT / "scripts" / "check-prose"), "__name__": "check_prose"}
+        exec((ROOT / "scripts" / "check-prose").read_text(encoding="utf-8"), check)
+        self.assertIn(header, check["public_headers"]())
+        self.assertEqual([(2, "It is read by nobody.")],
+                         [(line, " ".join(text.split())) for line, text in check["texts_of_source"]("\n// It is\n/// read by nobody.\nint x;\n", True)])
+        self.assertGreater(len(check["sources"]()), 500)
+
+    def test_help_texts_messages_and_public_headers_pass(self):
+        files = [f for folder in ("kernel_api", "phase2", "platform", "systemc_models", "topologies")
+                 for end in ("h", "cpp", "inc", "yaml") for f in ROOT.glob(f"{folder}/**/*.{end}")]
+        ran = subprocess.run([ROOT / "scripts" / "check-prose", *files], capture_output=True, text=True, check=False)
+        self.assertEqual((ran.returncode, ran.stdout), (0, ""))
 
     def test_rules_and_notes_pass(self):
         ran = subprocess.run([ROOT / "scripts" / "check-prose", ROOT / "docs" / "rules", ROOT / "docs" / "notes"],

@@ -158,7 +158,7 @@ double hot_slice_gbs(topology::Links links, size_t pes) {
 
 class HotSliceOfLongReads : public ::testing::TestWithParam<size_t> {};
 
-/// A wait for a link that the channels' own wait already covers is not paid twice (timing contract §4).
+/// A wait for a link that the channels' own wait already covers is not paid twice (timing rules §4).
 TEST_P(HotSliceOfLongReads, gives_its_bandwidth_in_cut_through_as_with_flits) {
   const auto gbs = [](topology::Links links) {
     return std::stod(in_child([&] { return std::to_string(hot_slice_gbs(links, GetParam())); }));

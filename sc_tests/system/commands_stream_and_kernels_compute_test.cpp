@@ -1,5 +1,5 @@
 // Do simple commands take the time in which the TCM moves their operands, and does a kernel's scalar work take what it
-// says (timing contract §5; tl.elapse, pe_cpu's read_cycles)?
+// says (timing rules §5; tl.elapse, pe_cpu's read_cycles)?
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -282,9 +282,9 @@ TEST(Cycles, left_out_of_an_op_that_was_done_are_noted_once) {
   std::string all;
   for (const std::string& note : report.notes) all += note + "\n";
   EXPECT_EQ(all,
-            "pe_math.cycles leaves out add: taken as 1\npe_math.cycles leaves out cast: taken as 1\n"
-            "pe_math.cycles leaves out full: taken as 1\npe_math.cycles leaves out lt: taken as 1\n"
-            "pe_math.cycles leaves out sum: taken as 1\n");
+            "pe_math.cycles lacks add: taken as 1\npe_math.cycles lacks cast: taken as 1\n"
+            "pe_math.cycles lacks full: taken as 1\npe_math.cycles lacks lt: taken as 1\n"
+            "pe_math.cycles lacks sum: taken as 1\n");
 }
 
 }  // namespace

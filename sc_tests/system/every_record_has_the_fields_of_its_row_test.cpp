@@ -1,4 +1,4 @@
-// The op log's matrix (data contract §3), row by row: every record of random kernels on a platform, and samples of what
+// The op log's matrix (data rules §3), row by row: every record of random kernels on a platform, and samples of what
 // these do not make, have the fields of their row, of the right kind, and say of each other what the contract says.
 #include <gtest/gtest.h>
 

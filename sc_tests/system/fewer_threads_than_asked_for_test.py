@@ -45,7 +45,7 @@ class Threads(cli_support.Cli):
                 return done.returncode, done.stderr.decode()
 
             gemm = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm")
-            told = "kernbench: the system starts {} of 8 threads; the replay goes on with them\n"
+            told = "kernbench: the system starts {} of 8 threads; the replay continues with those\n"
             self.assertEqual(run(2, *gemm, "--verify", "--threads", "8"), (0, told.format(3)))
             self.assertEqual(run(0, *gemm, "--verify", "--threads", "8", "--oplog", log), (0, told.format(1)))
             self.assertEqual(run(7, "replay", "--oplog", log, "--threads", "8"), (0, ""))

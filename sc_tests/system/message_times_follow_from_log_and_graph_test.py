@@ -2,7 +2,7 @@
 """Every time of the queues between PEs, recomputed from the op log and the compiled graph alone.
 
 What is taken from a segment's two records is who, where, how much, and when it was asked for (send_ns, submit_ns); slot,
-grant, arrival, slot write, slot read and credit follow from those by collectives contract §10.5 to §10.11. With links
+grant, arrival, slot write, slot read and credit follow from those by collectives rules §10.5 to §10.11. With links
 that are servers the arrival is taken from the log too (other traffic delays it) and must not be before an idle link's.
 """
 import collections

@@ -1,5 +1,5 @@
 // Do kernels that send and receive have the right data in both passes, is each fault told with its line, and does the
-// race check know what a message orders? (collectives contract §11)
+// race check know what a message orders? (collectives rules §11)
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -292,7 +292,7 @@ TEST(Messages, order_what_was_waited_for_before) {
   }
 }
 
-/// Records of messages have the fields of collectives contract §11.2, in both forms of the log, and replay from files.
+/// Records of messages have the fields of collectives rules §11.2, in both forms of the log, and replay from files.
 TEST(Messages, are_in_the_log_and_replay_from_it) {
   for (const char* ending : {".jsonl", ".sqlite"}) {
     const std::string base = ::testing::TempDir() + "messages" + ending + std::to_string(::getpid());

@@ -1,4 +1,4 @@
-// The timing contract §2 to §4 and §9 written down once more, naively: one sorted list of things to do, no SystemC, no
+// The timing rules §2 to §4 and §9 written down once more, naively: one sorted list of things to do, no SystemC, no
 // modules, nothing shared with the models under test. Links ideal or cut_through.
 #pragma once
 

@@ -3,7 +3,7 @@
 
 From a record only what was asked for is taken: who, what, where, how much, and when it was submitted. The independent
 model (sc_tests/oracle) plays that on the graph, and its t_start and t_end of every command and of every tile's stage
-must be the record's, to 0.01 ns. Timing contract §2 to §6, §9.
+must be the record's, to 0.01 ns. Timing rules §2 to §6, §9.
 """
 import collections
 import json

@@ -1,4 +1,4 @@
-// The latency of a transaction alone in the system, written out from the timing contract §2 to §4 and the graph: no
+// The latency of a transaction alone in the system, written out from the timing rules §2 to §4 and the graph: no
 // SystemC, no modules, nothing of the models under test.
 #pragma once
 

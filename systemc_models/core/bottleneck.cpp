@@ -29,17 +29,17 @@ constexpr Names kResourceNames[kResources] = {
     {"wires", "wire delay"},
     {"queues", "the queues between PEs"},
     {"buffers", "room in finite buffers"},
-    {"other", "what is not kernbench's"},
+    {"other", "foreign blocks"},
 };
 
 constexpr Names kLimitNames[kLimits] = {
     {"none", "nothing"},
     {"window", "the window of tiles in flight"},
     {"depth", "the depth of the engines' queues", "queue_depth", "depth of the engines' queues"},
-    {"engines", "the count of pe_dma's engines", "dma_engines", "engines of pe_dma"},
+    {"engines", "the number of pe_dma's engines", "dma_engines", "engines of pe_dma"},
     {"channels", "the spread over memory channels"},
     {"slots", "the slots of queues between PEs"},
-    {"outstanding", "pe_dma's transactions under way for one item"},
+    {"outstanding", "pe_dma's outstanding transactions of one item"},
     {"buffers", "room in finite buffers"},
 };
 

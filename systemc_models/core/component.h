@@ -1,4 +1,4 @@
-// The base of every block: a named node of the topology, and the hook that logs a service.
+// Base class of every block: a named node of the topology, with the hook that logs a service.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kernbench {
 
-/// Counts and hands out op ids; holds the log that is attached, if any. One per platform.
+/// Assigns op ids, and holds the attached log, if any. One per platform.
 class OpLogger {
  public:
   explicit OpLogger(OpLogSink& sink) : sink_(sink) {}
@@ -26,18 +26,18 @@ class OpLogger {
   uint64_t last_id_ = 0;
 };
 
-/// What a block is told when it is made, beside its parameters. By hand: `Router r("r", fabric, parameters)`.
+/// Construction arguments of a block, beside its parameters. By hand: `Router r("r", fabric, parameters)`.
 struct ComponentConfig {
-  ComponentConfig(Context& c) : context(&c), index(c.next_index()) {}  // implicit: a context is all that it takes
+  ComponentConfig(Context& c) : context(&c), index(c.next_index()) {}  // implicit: a context is sufficient
   ComponentConfig(Context& c, std::string node_id, uint32_t node_index)
       : context(&c), id(std::move(node_id)), index(node_index) {}
 
   Context* context;
   std::string id;                          ///< of the node, "sip0.cube0.pe0.pe_dma"; empty: the module's name
-  uint32_t index = 0;                      ///< of the node in compiled order; ties between blocks go by it
-  const Attributes* attributes = nullptr;  ///< where it is made from a file
-  const char* impl = nullptr;              ///< likewise: "builtin.pe_dma"; must outlive the block
-  /// Makes the blocks whose ids begin with this one's, as children of this module; may be empty.
+  uint32_t index = 0;                      ///< of the node in compiled order; it breaks ties between blocks
+  const Attributes* attributes = nullptr;  ///< for a block from a file
+  const char* impl = nullptr;              ///< for a block from a file: "builtin.pe_dma"; must outlive the block
+  /// Creates the blocks whose ids begin with this one's, as children of this module; may be empty.
   std::function<void()> build_children;
 };
 
@@ -48,31 +48,31 @@ class Component : public sc_core::sc_module {
  public:
   Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
 
-  /// The implementation that a file's `impl:` names, "builtin.pe_dma"; "sc_module" for a block made by hand.
+  /// The implementation named by `impl:` in a file, such as "builtin.pe_dma"; "sc_module" for a block made by hand.
   const char* kind() const override { return impl_ ? impl_ : sc_module::kind(); }
   const std::string& id() const { return id_; }
   uint32_t index() const { return index_; }
   Context& context() const { return *context_; }
   Timeline& timeline() const { return context_->timeline(); }
-  /// Its side that faces the memory fabric (fabric/fabric_node.h); null where it has none.
+  /// Its interface to the memory fabric (fabric/fabric_node.h); null if it has none.
   virtual FabricNode* fabric_node() { return nullptr; }
-  /// Its side that faces the blocks of its PE (pe/pe_block.h); null where it is in none.
+  /// Its interface to the blocks of its PE (pe/pe_block.h); null if it has none.
   virtual PeBlock* pe_block() { return nullptr; }
-  /// Whether it stands for a model of others, which may have processes of its own.
+  /// Whether it wraps a foreign model, which may have its own processes.
   virtual bool stands_for_foreign_model() const { return false; }
 
-  /// Attaches the op log (null: none). The only place that records are made from is end_service().
+  /// Attaches the op log (null: none). Only end_service() makes records.
   void attach_logger(OpLogger* logger) { logger_ = logger; }
   bool logged() const { return logger_ != nullptr; }
 
-  /// Begin of service of a message: gives one whose `data_op` is true, be that a member or of its type, an op id. 0 for
-  /// another. One branch where no log is attached.
+  /// Begin of service of a message. Assigns an op id if its `data_op` (a member or static member) is true; else 0.
+  /// Costs one branch without a log.
   template <class Message>
   uint64_t begin_service(const Message& m) {
     return logger_ && m.data_op ? logger_->next_id() : 0;
   }
-  /// End of service: the record of a message that was given an op id. Its `describe(OpRecord&)` fills in what it is;
-  /// one of a type of your own says `r.own("refresh").with("bank", 3)`.
+  /// End of service: makes the record of a message with an op id. Its `describe(OpRecord&)` fills the record in; a
+  /// user-defined type calls `r.own("refresh").with("bank", 3)`.
   template <class Message>
   void end_service(const Message& m, uint64_t op_id, double t_start, double t_end) {
     if (!logger_ || op_id == 0) return;
@@ -86,14 +86,15 @@ class Component : public sc_core::sc_module {
   }
 
  protected:
-  /// Its attribute. What others must know of it is told by its side: PathHop::cost() (fabric/path.h),
+  /// Its attribute overhead_ns. Other blocks read it through PathHop::cost() (fabric/path.h) or
   /// PeBlock::block_overhead_ns().
   double overhead_ns() const { return overhead_ns_; }
 
  private:
   friend class FabricNode;
   friend class PeBlock;
-  // What no event looks at comes first, what each does last: in one cache line with what derived classes begin with.
+  // Members that no event accesses come first, members that each event accesses last, so that these share a cache line
+  // with the first members of derived classes.
   std::string id_;
   const char* impl_;
   OpLogger* logger_ = nullptr;

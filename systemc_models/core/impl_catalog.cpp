@@ -37,7 +37,7 @@ std::string text_of(const KindFacts& f) {
   if (!f.phy.empty()) s += ", PHY " + f.phy;
   if (!f.on_die) s += ", off the die";
   if (f.overhead) s += ", overhead " + std::string(name_of(*f.overhead));
-  return s.empty() ? "an end that issues and holds nothing" : s.substr(2);
+  return s.empty() ? "an endpoint that neither issues nor stores" : s.substr(2);
 }
 
 template <class Has>
@@ -77,8 +77,8 @@ void Kinds::add(const ImplSpec& s) {
   for (const EngineStage& said : s.facts.engine.stages) {
     const auto known = stages_.find(said.stage);
     if (known != stages_.end() && known->second.work != said.work && kind.fault.empty())
-      kind.fault = "kind " + s.kind + ": " + s.impl +
-                   " says of a stage that another kind has that it does other work; legal: the same";
+      kind.fault =
+          "kind " + s.kind + ": " + s.impl + " declares other work for a stage that another kind has; legal: the same";
   }
   gather();
 }

@@ -1,10 +1,10 @@
-// Classes by a name that a text in YAML gives, each registered with one line in the .cpp that defines it, in the
-// library, in a user's executable or in a plug-in alike:
+// Classes by a name in YAML. Each is registered with one line in the .cpp that defines it, in the library, an
+// executable or a plug-in:
 //
 //   KERNBENCH_REGISTER_NAMED(DramScheduler, FrFcfs, "fr_fcfs", "requests of the open row first, then by age")
 //
-// where the interface says what its registry is: static NamedClasses<DramScheduler>& registry(). Legal values, help and
-// error texts are what is registered (AttrSpec::registry). Plain C++: no SystemC here.
+// The interface declares its registry: static NamedClasses<DramScheduler>& registry(). Legal values, help and error
+// texts derive from the registered classes (AttrSpec::registry). Plain C++, no SystemC.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace kernbench {
 
-/// Names and what they stand for, in the order of registration.
+/// Names and their help texts, in order of registration.
 class NamedRegistry {
  public:
   struct Name {
     std::string name, help;
   };
-  /// `what`: of what kind the classes are, for messages: "DRAM scheduler". For the life of the process.
+  /// `what`: the kind of the classes for messages, such as "DRAM scheduler". Must live as long as the process.
   explicit NamedRegistry(std::string what);
   NamedRegistry(const NamedRegistry&) = delete;
   NamedRegistry& operator=(const NamedRegistry&) = delete;
@@ -29,16 +29,16 @@ class NamedRegistry {
   const std::string& what() const { return what_; }
   const std::vector<Name>& all() const { return all_; }
   std::vector<std::string> names() const;
-  /// Names that were registered more than once: they keep their first owner.
+  /// Names that were registered more than once; the first owner keeps the name.
   const std::vector<std::string>& conflicts() const { return conflicts_; }
-  /// Those of the process.
+  /// All registries of the process.
   static const std::vector<const NamedRegistry*>& registries();
 
  protected:
   static constexpr size_t kNone = ~size_t{0};
   /// Its number; kNone if the name is taken.
   size_t add(std::string name, std::string help);
-  /// kNone where there is none.
+  /// kNone if there is none.
   size_t find(const std::string& name) const;
 
  private:
@@ -47,7 +47,7 @@ class NamedRegistry {
   std::vector<std::string> conflicts_;
 };
 
-/// Makes heirs of Interface by name.
+/// Makes classes derived from Interface by name.
 template <class Interface, class... Arguments>
 class NamedClasses : public NamedRegistry {
  public:
@@ -61,7 +61,7 @@ class NamedClasses : public NamedRegistry {
     return true;
   }
   bool has(const std::string& name) const { return find(name) != kNone; }
-  /// std::invalid_argument, one line with the legal ones, for a name that is not registered.
+  /// std::invalid_argument, with one line that lists the legal names, for an unknown name.
   std::unique_ptr<Interface> make(const std::string& name, const Arguments&... arguments) const {
     const size_t n = find(name);
     if (n == kNone) throw std::invalid_argument(unknown(name));

@@ -1,5 +1,5 @@
-// What classes of a user's own are asked: their answers are held, where they come in, to what time allows, and what
-// they throw is told with the block. One line: "sip0.cube0.r3 (acme.router): delay_ns() gave -3 ns, expected …".
+// Checks of user-defined classes: their results must be possible times, and messages of their exceptions name the
+// block. One line: "sip0.cube0.r3 (acme.router): delay_ns() gave -3 ns, expected …".
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace kernbench {
 
-/// An answer of a class that cannot be worked with.
+/// An unusable result of a user-defined class.
 class OwnClassError : public std::runtime_error {
  public:
   /// `said`: "delay_ns() gave -3 ns, expected …".
@@ -19,16 +19,16 @@ class OwnClassError : public std::runtime_error {
 
 [[noreturn]] void refuse_ns(const Component& block, const char* function, double ns, double least_ns);
 
-/// A time that the block's class has given: finite, and not before `least_ns`.
+/// A time from the block's class: finite, and not before `least_ns`.
 inline double checked_ns(const Component& block, const char* function, double ns, double least_ns = 0) {
   if (!(ns >= least_ns && ns <= 1e300)) refuse_ns(block, function, ns, least_ns);
   return ns;
 }
 
-/// In a handler: throws what was thrown again, that of a class of one's own with the block's name before it.
+/// For a handler: rethrows the exception, with the block's name for user-defined classes.
 [[noreturn]] void thrown_by(const Component& block, const char* function);
 
-/// ask(), which is a virtual function of the block's class.
+/// ask() calls a virtual function of the block's class.
 template <class Ask>
 auto ask_own(const Component& block, const char* function, Ask ask) {
   try {

@@ -1,6 +1,6 @@
-// Parameters of a block, stated once: a plain struct, and one list of its members with name, unit, range and help. From
-// it come the attributes that YAML may give (ImplSpec), the struct that a block is made with, and the check of one that
-// was filled in by hand.
+// Parameters of a block, declared once: a plain struct, and one list of its members with name, unit, range and help.
+// The list yields the attributes in YAML (ImplSpec), the struct for the block's constructor, and the check of a struct
+// filled in by hand.
 //
 //   struct Parameters : BlockParameters {
 //     double refresh_ns = 100;                                   // the default
@@ -11,10 +11,10 @@
 //     }
 //   };
 //
-// What several values must be together, fault_together() says: a struct that has one hides the one below.
+// A rule that concerns several values belongs in fault_together(); it hides that of the base struct.
 //
-// Members may be double, bool, std::string, NumberMap, whole numbers, and std::optional of a whole number (no default).
-// Plain C++: no SystemC here.
+// Types of members: double, bool, std::string, NumberMap, integers, and std::optional of an integer (without a
+// default). Plain C++, no SystemC.
 #pragma once
 
 #include <algorithm>
@@ -30,10 +30,10 @@
 
 namespace kernbench {
 
-/// What every kind has.
+/// Parameters of every kind.
 struct BlockParameters {
   double overhead_ns = 0;
-  /// Which value does not go with the others, and what was expected; each by itself is legal.
+  /// The value that conflicts with the others, each legal by itself, and the expected value.
   std::optional<AttrFault> fault_together() const { return std::nullopt; }
   template <class List>
   static void describe(List& list) {
@@ -42,7 +42,7 @@ struct BlockParameters {
   }
 };
 
-/// Says more of an attribute than its name, unit and help.
+/// Further properties of an attribute, beside name, unit and help.
 class DeclaredAttribute {
  public:
   explicit DeclaredAttribute(AttrSpec& spec) : spec_(spec) {}
@@ -51,44 +51,44 @@ class DeclaredAttribute {
   DeclaredAttribute& positive() { return min(0).set(&AttrSpec::min_exclusive, true); }
   DeclaredAttribute& power_of_two() { return set(&AttrSpec::power_of_two, true); }
   DeclaredAttribute& multiple_of(uint64_t n) { return set(&AttrSpec::multiple_of, n); }
-  /// Has to be given: there is no default.
+  /// Mandatory: there is no default.
   DeclaredAttribute& required() { return set(&AttrSpec::required, true).set(&AttrSpec::default_value, std::nullopt); }
   DeclaredAttribute& choices(std::vector<std::string> legal) { return set(&AttrSpec::choices, std::move(legal)); }
-  /// Names of classes that are registered there.
+  /// Legal values are the names in this registry.
   DeclaredAttribute& of(const NamedRegistry& registry) { return set(&AttrSpec::registry, &registry); }
-  /// Or another text, of which fault_together() judges.
+  /// Other texts are legal too; fault_together() checks them.
   DeclaredAttribute& or_other_texts() { return set(&AttrSpec::other_texts, true); }
-  /// Of a number map: what its block knows, and what each is where the file does not say it.
+  /// For a number map: the keys that the block knows, and the value of keys that the file omits.
   DeclaredAttribute& known_keys(std::vector<KnownKey> keys, double each) {
     return set(&AttrSpec::known_keys, std::move(keys)).set(&AttrSpec::key_default, each);
   }
 
-  // What the attribute is for. One that says nothing is a flag or a choice.
+  // Direction of the attribute. Default: a flag or a choice.
   DeclaredAttribute& direction(Direction d) { return set(&AttrSpec::direction, d); }
-  /// A bandwidth, a clock, or a share of one; of a resource, which --scale changes by it.
+  /// A bandwidth, a clock, or a share of one; with a resource, --scale changes it.
   DeclaredAttribute& rate(std::optional<Resource> r = {}) { return min(kLeastRate).direction(Direction::rate).of(r); }
-  /// A time, or cycles, that the block takes; likewise.
+  /// A time, or cycles, of the block; with a resource, --scale changes it.
   DeclaredAttribute& latency(std::optional<Resource> r = {}) { return min(0).direction(Direction::latency).of(r); }
   /// The fixed delay of the block.
   DeclaredAttribute& overhead() { return latency().set(&AttrSpec::overhead, true); }
   /// 1 to 2^20.
   DeclaredAttribute& whole() { return min(1).max(1 << 20); }
-  /// A number of things, 1 to 2^20; that a run may wait for.
+  /// A number of things, 1 to 2^20; a run may wait for this limit.
   DeclaredAttribute& count(Limit l = Limit::none) { return whole().direction(Direction::count).of(l); }
-  /// Places for what waits or is under way, 1 to 2^20; likewise.
+  /// A capacity for waiting or outstanding items, 1 to 2^20; a run may wait for this limit.
   DeclaredAttribute& depth(Limit l = Limit::none) { return count(l).direction(Direction::depth); }
-  /// Whose time it changes: what a remedy is predicted by.
+  /// The resource whose time it changes; remedies are predicted by it.
   DeclaredAttribute& of(std::optional<Resource> r) { return set(&AttrSpec::resource, r); }
   DeclaredAttribute& of(Limit l) { return set(&AttrSpec::limit, l); }
-  /// Where another value costs something else than AttrSpec::cost_class() says.
+  /// For a cost class other than that of AttrSpec::cost_class().
   DeclaredAttribute& costs(CostClass c) { return set(&AttrSpec::cost, c); }
-  /// Flags: the value with which the block is faster.
+  /// For flags: the value that makes the block faster.
   DeclaredAttribute& faster_if(bool value) { return set(&AttrSpec::faster, value); }
-  /// The value times `each` is area: of the constant `area.CONSTANT`.
+  /// The value times `each` adds to the area, by the constant `area.CONSTANT`.
   DeclaredAttribute& area(std::string constant, std::string counts, double each = 1) {
     return set(&AttrSpec::area, AreaTerm{std::move(constant), std::move(counts), each});
   }
-  /// The value multiplies what another attribute takes of the constant.
+  /// The value multiplies the contribution of another attribute to this constant.
   DeclaredAttribute& area_factor(std::string constant) {
     return set(&AttrSpec::area, AreaTerm{std::move(constant), {}, 1, true});
   }
@@ -102,7 +102,7 @@ class DeclaredAttribute {
   AttrSpec& spec_;
 };
 
-/// The attributes of a parameter struct P, each with the member it sets.
+/// The attributes of a parameter struct P, each with its member.
 template <class P>
 class ParameterList {
  public:
@@ -123,7 +123,7 @@ class ParameterList {
     return DeclaredAttribute(entries_.back().spec);
   }
 
-  /// A whole number of which only some values are legal: text in YAML.
+  /// An integer with listed legal values: text in YAML.
   template <class Base>
   DeclaredAttribute add_choice(unsigned Base::*member, const char* name, const char* unit, const char* help,
                                std::vector<std::string> legal) {
@@ -148,7 +148,7 @@ class ParameterList {
     return v;
   }
 
-  /// Defaults where nothing is given. What is given has been checked by who read it.
+  /// Defaults, overridden by the given attributes, which their reader has checked.
   P from(const Attributes& given) const {
     P p;
     for (const Entry& e : entries_) {
@@ -157,7 +157,7 @@ class ParameterList {
     return p;
   }
 
-  /// std::invalid_argument for the first value that YAML could not give: "overhead_ns: found -1, expected at least 0".
+  /// std::invalid_argument for the first value that is illegal in YAML: "overhead_ns: found -1, expected at least 0".
   void check(const P& p) const {
     for (const Entry& e : entries_) {
       if (const auto v = e.get(p)) check_value(e.spec, *v);
@@ -208,25 +208,25 @@ class ParameterList {
   std::vector<Entry> entries_;
 };
 
-/// The one list of a parameter struct.
+/// The list of a parameter struct.
 template <class P>
 const ParameterList<P>& parameters_of() {
   static const ParameterList<P> list;
   return list;
 }
 
-/// The parameters themselves, once they have been found legal.
+/// The parameters, after a check.
 template <class P>
 const P& checked(const P& p) {
   parameters_of<P>().check(p);
   return p;
 }
 
-/// What the topology compiler must know of a class whose parameters are P. Behind it stands what its kind is:
+/// The ImplSpec of a class with parameters P, for the topology compiler. Further calls declare the role of its kind:
 ///
 ///   return spec_of<Parameters>("custom.crossbar", "fast_xbar", "a crossbar of ours").transit();
 ///
-/// likewise .initiator() and .memory("hbm"); nothing where the kind is one of kernbench's own.
+/// Likewise .initiator() and .memory("hbm"). A built-in kind needs none of them.
 template <class P>
 ImplSpec spec_of(std::string impl, std::string kind, std::string help) {
   return {std::move(impl),

@@ -1,8 +1,8 @@
-// Blocks by the name that `impl:` uses in YAML. A block registers itself with one line in its own .cpp:
+// Blocks by the name in `impl:` in YAML. A block registers itself with one line in its own .cpp,
 //
 //   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::Parameters, MyHbm::spec(), constructor (name, config, parameters)
 //
-// in the library, in a user's executable or in a plug-in alike.
+// in the library, an executable or a plug-in.
 #pragma once
 
 #include <utility>

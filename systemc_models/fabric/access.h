@@ -14,7 +14,7 @@ struct AccessRange {
   uint64_t offset = 0, nbytes = 0;
 };
 
-/// What an access does with the bytes at its memory beyond reading or writing them (access contract §17). An atomic is
+/// What an access does with the bytes at its memory beyond reading or writing them (access rules §17). An atomic is
 /// a write whose memory reads what was there before.
 enum class AtomicKind : uint8_t {
   none,

@@ -1,10 +1,11 @@
-// A message that is no memory traffic: a launch, a map or unmap of virtual memory, and its response. It goes over the
-// same bound sockets as memory traffic, from block to block, as a base-protocol payload of TLM_IGNORE_COMMAND with this
-// note on it; at every call sc_time_stamp() + delay is when it is there.
+// A message without memory traffic: a launch, a map or unmap of virtual memory, and its response. It uses the same
+// bound sockets as memory traffic: a base-protocol payload of TLM_IGNORE_COMMAND with this extension goes from block to
+// block. sc_time_stamp() + delay of each call is its arrival time.
 //
-// A message goes in legs: from who sends it to the next stop, past blocks that pass it on. A leg costs the overheads of
-// its blocks but the last, and its wires, and its response the same; messages carry no bytes and do not contend (timing
-// contract §7). Stops are ControlTargets: they end a message, or send one on to each of the next (fan_out.h).
+// A message travels in legs: from its sender to the next stop, through blocks that pass it on. A leg costs the
+// overheads of its blocks except the last, and its wires; the response costs the same. Messages carry no bytes and do
+// not contend (timing rules §7). Stops are ControlTargets: they end a message, or send one to each next stop
+// (fan_out.h).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace kernbench {
 class FabricNode;
 struct ControlLeg;
 
-/// What a message says; those that know it define it (pe/pe_control.h).
+/// Contents of a message; its users define them (pe/pe_control.h).
 class ControlBody {
  public:
   virtual ~ControlBody() = default;
@@ -33,15 +34,15 @@ class ControlMessage;
 class ControlTarget {
  public:
   virtual ~ControlTarget() = default;
-  /// The message is here, now. It is to be answered once, now or later (ControlMessage::respond).
+  /// The message has arrived, now. It must be answered once, now or later (ControlMessage::respond).
   virtual void message_arrived(ControlMessage&) = 0;
 };
 
-/// Who has sent a message.
+/// Sender of a message.
 class ControlSender {
  public:
   virtual ~ControlSender() = default;
-  /// The response is here, now; the message goes back to its pool after the call.
+  /// The response has arrived, now; the message returns to its pool after the call.
   virtual void response_arrived(ControlMessage&) = 0;
 };
 
@@ -52,35 +53,35 @@ class ControlMessage : public SocketMessage {
   MessageIds ids;
   std::shared_ptr<const ControlBody> body;
   std::shared_ptr<const ControlAddresses> addresses;
-  std::vector<uint32_t> places;                 ///< the addresses that it is for
-  uint32_t next_stop = ControlAddress::kStops;  ///< the first of their stops that lies behind its leg
-  HostResponse response;                        ///< complete when it has arrived at the sender
+  std::vector<uint32_t> places;                 ///< the destination addresses
+  uint32_t next_stop = ControlAddress::kStops;  ///< the first of their stops after this leg
+  HostResponse response;                        ///< complete on arrival at the sender
   void* context = nullptr;                      ///< the sender's
 
-  /// Sends it over a leg, which outlives it; it left the host at sent_ns and has come here offset_ns later. A leg
+  /// Sends it over a leg, which must outlive it. It left the host at sent_ns and arrived here offset_ns later. A leg
   /// without hops ends where it begins.
   void send(const ControlLeg&, ControlSender&, double sent_ns, double offset_ns);
-  /// The answer leaves its end at at_ns.
+  /// The response leaves the end of the leg at at_ns.
   void respond(HostError, const std::string& text, double at_ns);
 
   double sent_ns() const { return sent_ns_; }
   double offset_ns() const { return offset_ns_ + leg_ns_; }
 
-  /// The block of its leg that it goes to next.
+  /// The next block of its leg.
   const FabricNode& next() const;
 
-  // For blocks that it passes: it goes on, or its response goes back.
+  // For passed blocks: the request continues, or its response returns.
   void request_in(FabricPort& in) override;
   void response_in(FabricPort& out) override;
   void late(double ns) override { (answered_ ? answered_ns_ : sent_ns_) += ns; }
-  /// Which nobody there can: its sender is told so.
+  /// A foreign block cannot answer; the sender gets an error.
   void answered_outside(FabricPort& out) override;
 
  private:
   struct Passed {
-    double ns = 0;             ///< of the leg, until the block
-    double overhead_ns = 0;    ///< the block's
-    FabricPort* in = nullptr;  ///< where it came in behind
+    double ns = 0;             ///< of the leg, up to the block
+    double overhead_ns = 0;    ///< of the block
+    FabricPort* in = nullptr;  ///< input port at the block
   };
   void fill_payload();
   void go_on();
@@ -91,12 +92,12 @@ class ControlMessage : public SocketMessage {
   const ControlLeg* leg_ = nullptr;
   ControlSender* sender_ = nullptr;
   std::vector<Passed> passed_;  ///< the blocks of the leg that it has left
-  // The sums are formed in the order in which the contract states them, so that they are the same to the last bit.
+  // Sums are formed in the order of the rules, so that they are bit-identical.
   double sent_ns_ = 0, offset_ns_ = 0, leg_ns_ = 0, answered_ns_ = 0;
-  std::array<unsigned char, 4> no_data_{};  ///< a legal payload has some, whatever its command
+  std::array<unsigned char, 4> no_data_{};  ///< a legal payload has data for any command
 };
 
-/// Messages that are not under way; the memory manager of their payloads.
+/// Messages that are not in flight; the memory manager of their payloads.
 class ControlPool : private tlm::tlm_mm_interface {
  public:
   explicit ControlPool(Timeline& timeline) : timeline_(timeline) {}

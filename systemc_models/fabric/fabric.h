@@ -1,4 +1,4 @@
-// What the blocks of one memory fabric share: the timing modes, the law of the links, who resolves addresses, and
+// Shared state of the blocks of one memory fabric: the timing modes, the link mode, the resolver of addresses, and
 // pools.
 #pragma once
 
@@ -20,26 +20,26 @@ class ControlLegs;
 class ControlPool;
 class FabricNode;
 
-/// Timing contract §2, §3.
+/// Timing rules §2, §3.
 struct FabricTiming {
   Links links;
   Response response = Response::ideal;
-  double header_bytes = 0;  ///< added to every message on every link, or to every packet of one
+  double header_bytes = 0;  ///< added to each message on each link, or to each packet of it
   uint32_t flit_bytes = 256;
-  uint32_t packet_flits = 0;  ///< data of a packet at most, each behind a header of its own; 0: a message is one packet
-  bool proven = false;        ///< with finite buffers, that the routes cannot come to a deadlock
-  bool finite_buffers = false;  ///< nodes that say buffer_flits have no more (docs/flow_control.md)
+  uint32_t packet_flits = 0;    ///< maximum data of a packet, each with its own header; 0: a message is one packet
+  bool proven = false;          ///< with finite buffers: the routes are proven deadlock-free
+  bool finite_buffers = false;  ///< nodes with buffer_flits have that capacity (docs/flow_control.md)
 };
 
 class Fabric : public Context, private tlm::tlm_mm_interface {
  public:
-  /// std::invalid_argument for flit links with ideal responses, or flits of no bytes.
+  /// std::invalid_argument for flit links with ideal responses, and for flits of 0 bytes.
   explicit Fabric(const FabricTiming& timing = {});
   ~Fabric() override;
 
   const FabricTiming& timing() const { return timing_; }
-  /// What the headers of so many bytes of data add on a link: one for each packet, or for a message without data.
-  /// Inline: a mode that does not ask for them does without them.
+  /// Header bytes on a link for this much data: one header for each packet, or for a message without data. Inline, so
+  /// that modes that do not use headers pay nothing.
   double header_bytes(double data_bytes) const {
     if (timing_.packet_flits == 0) return timing_.header_bytes;
     const double packet = static_cast<double>(timing_.packet_flits) * timing_.flit_bytes;
@@ -48,45 +48,45 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   bool responses_travel() const { return timing_.response == Response::routed; }
   LinkMode& mode() const { return *mode_; }
 
-  /// Finite buffers: how the virtual channels are divided, before anything is sent.
+  /// Finite buffers: division of the virtual channels, before any traffic.
   const ChannelLayers& channel_layers() const { return channel_layers_; }
   void set_channel_layers(ChannelLayers layers) { channel_layers_ = std::move(layers); }
 
-  /// Who resolves addresses: a platform, or else the map below.
+  /// The resolver of addresses: a platform's, or else the map below.
   RouteSource& routes() const { return *routes_; }
   void set_routes(RouteSource& routes) { routes_ = &routes; }
-  /// Of blocks made by hand: which memory has which addresses.
+  /// For blocks made by hand: addresses of the memories.
   AddressMap& address_map() const { return *address_map_; }
 
-  /// Messages that are no memory traffic, and their ways: a platform's, or those of blocks made by hand.
+  /// Messages without memory traffic, and their paths: those of a platform, or of blocks made by hand.
   ControlPool& messages() const { return *messages_; }
   ControlLegs& control_legs() const { return *control_legs_; }
   void set_control_legs(std::unique_ptr<ControlLegs>);
 
-  // What a fabric that keeps bytes (memory/system.h) has more.
-  /// Serves a foreign initiator at a node's socket, as if it were an initiator there; it answers to `backward`. Null:
-  /// nobody does.
+  // Additional functions of a fabric that stores bytes (memory/system.h).
+  /// Serves a foreign initiator at a node's socket like an initiator at that node; responses go to `backward`. Null:
+  /// unsupported.
   virtual std::unique_ptr<tlm::tlm_fw_transport_if<>> make_entry(FabricNode&, tlm::tlm_bw_transport_if<>* backward);
-  /// What memory holds of a range that is known; other bytes stay as they are.
+  /// Copies the known bytes of a range of memory; other bytes of `out` stay unchanged.
   virtual void known_bytes(uint64_t /*address*/, uint8_t* /*out*/, uint64_t /*nbytes*/) const {}
-  /// The same of a transaction, row behind row.
+  /// The same for a transaction, row by row.
   void known_bytes(const FabricTransaction&, uint8_t* out) const;
 
-  /// A foreign block has answered: an error is passed on to the foreign initiator whose transaction it is; the
-  /// project's own initiators see it in the payload.
+  /// A foreign block has answered. An error is forwarded to the foreign initiator of the transaction; the project's own
+  /// initiators read it in the payload.
   void answered_outside(FabricTransaction&, tlm::tlm_response_status);
 
-  /// Whether any block of it stands beside a foreign one.
+  /// Whether a block of it is connected to a foreign one.
   bool meets_foreign_blocks() const { return meets_foreign_blocks_; }
   void meet_foreign_block() { meets_foreign_blocks_ = true; }
 
-  /// Blocks by their indices, for who resolves addresses.
+  /// Registers blocks by their indices, for the resolver of addresses.
   void add_node(FabricNode& node);
   FabricNode* node(uint32_t index) const;
-  /// A link that lives as long as the fabric.
+  /// A link with the lifetime of the fabric.
   Link& make_link(const LinkParameters&);
 
-  /// A transaction from the pool, with its payload, acquired; back to the pool when that has been released.
+  /// An acquired transaction from the pool, with its payload; it returns to the pool when the payload is released.
   FabricTransaction& acquire();
   Flit* acquire_flit();
   void release_flit(Flit* f) { idle_flits_.push_back(f); }

@@ -65,7 +65,7 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
     x.message ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
   if (x.rows.posted && !x.message && !x.route->known)
-    throw RunError(text_of(x) + ": a foreign block or memory is on its way, which takes acknowledged writes only");
+    throw RunError(text_of(x) + ": a foreign block or memory on its path takes acknowledged writes only");
   if (x.is_atomic() && x.mover) show_atomic(x.payload, x.mover->foreign());
   x.time_ns = x.grant_ns + x.overhead_ns;
   if (timeout_ns_ > 0 && !x.message) watch(x);
@@ -104,7 +104,7 @@ std::string FabricInitiator::answered_with_error(const FabricTransaction& x) con
 
 namespace {
 
-/// An atomic that was answered, and that nobody has done: foreign blocks or memories do not know it (access contract
+/// An atomic that was answered, and that nobody has done: foreign blocks or memories do not know it (access rules
 /// §17.4).
 bool left_undone(const FabricTransaction& x) {
   if (!x.is_atomic()) return false;

@@ -1,4 +1,4 @@
-// A block's side that faces the memory fabric: its sockets, its ports, and what it does with what comes in.
+// A block's interface to the memory fabric: its sockets, its ports, and the handling of incoming messages.
 #pragma once
 
 #include <tlm>
@@ -19,18 +19,17 @@ class RequestPort;
 using FabricTargetSocket = PortTargetSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
 using FabricInitiatorSocket = PortInitiatorSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
 
-/// A message as a block sees it that it passes: a request, or its response. Those that are no access to memory have no
-/// address.
+/// A message as a passed block sees it: a request, or its response. Messages without memory access have no address.
 struct PassingMessage {
   bool write = false;
   bool response = false;
   uint64_t address = 0, nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
-  bool posted = false;  ///< nothing comes back
+  bool posted = false;  ///< there is no response
   PassingMessage() = default;
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes)
       : PassingMessage(writes, is_response, at, bytes, Rows{}) {}
-  /// Of an access that does what the rows say.
+  /// For an access described by rows.
   PassingMessage(bool writes, bool is_response, uint64_t at, uint64_t bytes, const Rows& rows)
       : write(writes), response(is_response), address(at), nbytes(bytes), atomic(rows.atomic), posted(rows.posted) {}
   PassingMessage(const FabricTransaction& x, bool is_response)
@@ -46,10 +45,10 @@ struct PassingMessage {
   }
 };
 
-/// What a block adds to a message, from when its header is there until it is ready to leave. ns.
+/// Delay of a message in a block, from the arrival of its header until it is ready to leave. ns.
 struct NodeCost {
   double overhead_ns = 0;
-  double store_forward_ns = 0;  ///< waits for the rest of the data
+  double store_forward_ns = 0;  ///< wait for the rest of the data
   double ns() const { return overhead_ns + store_forward_ns; }
   NodeCost& operator+=(const NodeCost& o) {
     overhead_ns += o.overhead_ns;
@@ -58,10 +57,10 @@ struct NodeCost {
   }
 };
 
-/// Who may ask whom over a connection.
+/// Direction of requests over a connection.
 enum class Requests : uint8_t { both_ways, there };
 
-/// What a connection's port leads over: a new link, one that another port uses too, or nothing: no way there.
+/// Link of a connection's port: a new link, one shared with another port, or none in this direction.
 struct LinkTo {
   LinkTo() = default;
   LinkTo(const LinkParameters& p) : parameters(p), exists(true) {}
@@ -73,7 +72,7 @@ struct LinkTo {
 
 class FabricNode {
  public:
-  /// `owner`: the block; its context is a Fabric (std::invalid_argument).
+  /// `owner`: the block; its context must be a Fabric (std::invalid_argument).
   explicit FabricNode(Component& owner);
   FabricNode(const FabricNode&) = delete;
   FabricNode& operator=(const FabricNode&) = delete;
@@ -82,37 +81,37 @@ class FabricNode {
   Component& owner() const { return owner_; }
   Fabric& fabric() const { return fabric_; }
   const std::vector<FabricPort*>& ports() const { return ports_; }
-  /// The port for the next peer that is bound: the one that connect() has made, or a new one.
+  /// The port for the next bound peer: the one made by connect(), or a new one.
   FabricPort& port_for_binding();
 
-  /// Who watches its memory traffic; any number, side by side.
+  /// Observers of its memory traffic; any number.
   FabricObservers& observers() { return observers_; }
   const FabricObservers& observers() const { return observers_; }
 
-  /// The sockets; null where it has none of that side.
+  /// The sockets; null if it has none in that direction.
   virtual FabricTargetSocket* target_socket() { return nullptr; }
   virtual FabricInitiatorSocket* initiator_socket() { return nullptr; }
-  /// False: only messages come here (control_message.h); its edges are no links of the memory traffic.
+  /// False: only control messages arrive here (control_message.h); its edges carry no memory traffic.
   virtual bool takes_memory_traffic() const { return true; }
-  /// Passes data on only when it has all of it.
+  /// Passes data on only after all of it has arrived.
   virtual bool stores_and_forwards() const { return false; }
-  /// Of a message that passes it, and has come by `from` (null beside a foreign block). PathHop::cost() asks for it.
+  /// Cost of a passing message that arrived by `from` (null beside a foreign block). Called by PathHop::cost().
   virtual NodeCost passing_cost(const PassingMessage&, const Link* /*from*/) const { return {end_ns(), 0}; }
-  /// Whether that is the same for all messages.
+  /// Whether passing_cost() is equal for all messages.
   virtual bool costs_alike() const { return true; }
-  /// Of a message that ends here.
+  /// Cost of a message that ends here.
   double end_ns() const { return owner_.overhead_ns(); }
-  /// Of a message that begins here.
+  /// Cost of a message that starts here.
   virtual double begin_ns(const PassingMessage&) const { return end_ns(); }
-  /// Where flits wait that have come in; by default they are taken as they come.
+  /// Buffers of incoming flits; by default flits are accepted on arrival.
   virtual InputBuffers input_buffers() const { return {}; }
-  /// Its side that issues memory traffic, and where drivers can give it requests; else null.
+  /// Its interface for issuing memory traffic and requests of drivers; else null.
   virtual FabricInitiator* initiator() { return nullptr; }
   virtual RequestPort* request_port() { return nullptr; }
 
-  /// A request of the fabric has come in; its header is here at x.time_ns.
+  /// A request of the fabric has arrived; its header is here at x.time_ns.
   virtual tlm::tlm_sync_enum request_in(FabricTransaction&, FabricPort& in, tlm::tlm_phase&, sc_core::sc_time& delay);
-  /// A payload that carries no FabricTransaction has come in, or is back. Messages (socket_message.h) are passed on.
+  /// A payload without FabricTransaction has arrived or returned. Messages (socket_message.h) are passed on.
   virtual tlm::tlm_sync_enum other_request_in(tlm::tlm_generic_payload&, FabricPort& in, tlm::tlm_phase&,
                                               sc_core::sc_time& delay);
   virtual tlm::tlm_sync_enum other_response_in(tlm::tlm_generic_payload&, FabricPort& out, tlm::tlm_phase&,
@@ -130,18 +129,18 @@ class FabricNode {
   FabricPort* connecting_ = nullptr;
 };
 
-/// Binds a's initiator socket to b's target socket, and b's to a's, as far as they have them and there is a link in
-/// that direction; one port at each end for both, so that requests and responses share a link. With Requests::there,
-/// only a's.
+/// Binds a's initiator socket to b's target socket, and b's to a's, if they exist and there is a link in that
+/// direction. Each end has one port for both, so requests and responses share a link. With Requests::there, binds only
+/// a's.
 void connect(FabricNode& a, FabricNode& b, const LinkTo& there, const LinkTo& back, Requests = Requests::both_ways);
-/// With links of their own, alike in both directions.
+/// With a new link in each direction, with equal parameters.
 void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
 
-/// Binds the initiator socket of one port's block to the target socket of the other's.
+/// Binds the initiator socket of one port's block to the target socket of the other port's block.
 void bind(FabricPort& from, FabricPort& to);
 
-/// A port to a block that is not of this project, whose sockets are bound later, and of which the port cannot know what
-/// its edge to here costs: `back`. Its sockets are bound by ForeignSockets.
+/// A port to a foreign block, whose sockets ForeignSockets binds later. `back`: cost of the block's edge to here, which
+/// the port cannot know.
 FabricPort& open_port(FabricNode&, const LinkTo& there, const LinkParameters& back);
 
 }  // namespace kernbench

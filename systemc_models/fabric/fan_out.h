@@ -1,6 +1,6 @@
-// What a management processor does with a message that is for several PEs: one message goes on to each next stop, and
-// the responses are aggregated: it answers when all have, or with the first error as soon as that is known.
-// Does not model: its instructions, queues in it, loss.
+// Distribution of a message to several PEs by a management processor: it sends one message to each next stop and
+// aggregates the responses. It answers when all have arrived, or with the first error as soon as that is known. Does
+// not model instructions, queues or loss.
 #pragma once
 
 #include <list>
@@ -16,12 +16,12 @@ class FanOut : private ControlSender {
   explicit FanOut(FabricNode& node) : node_(node) {}
   FanOut(const FanOut&) = delete;
   FanOut& operator=(const FanOut&) = delete;
-  /// Any number at once. The stops are served in the order of their first places.
+  /// Any number at the same time. Stops are served in the order of their first places.
   void pass_on(ControlMessage& request);
 
  private:
   struct Open {
-    ControlMessage* request = nullptr;  ///< null when it has been answered
+    ControlMessage* request = nullptr;  ///< null after it has been answered
     size_t outstanding = 0;
     std::list<Open>::iterator self;
   };

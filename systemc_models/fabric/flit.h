@@ -1,4 +1,4 @@
-// Flit mode (timing contract §3, `links: flit`): messages move flit by flit, so that streams that merge share a link.
+// Flit mode (timing rules §3, `links: flit`): messages move flit by flit, so that streams that merge share a link.
 #pragma once
 
 #include <algorithm>

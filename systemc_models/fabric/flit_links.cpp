@@ -465,7 +465,8 @@ LinkModeSpec flit() {
   LinkModeSpec s;
   s.name = "flit";
   s.help =
-      "data move in flits of timing.flit_bytes, for which each link is a FIFO server; with buffer_flits by credits";
+      "messages move in flits of timing.flit_bytes; each link is a FIFO server of flits; with buffer_flits, credits "
+      "limit them";
   s.routed = s.cuts_data = s.has_buffers = true;
   s.make = [](Fabric& fabric) {
     return fabric.timing().finite_buffers ? make_link_mode<WormholeLinks>(fabric) : make_link_mode<FlitLinks>(fabric);

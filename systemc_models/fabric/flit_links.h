@@ -1,4 +1,4 @@
-// `links: flit` (timing contract §3): data moves in flits, cut at multiples of flit_bytes of the address; a link is one
+// `links: flit` (timing rules §3): data moves in flits, cut at multiples of flit_bytes of the address; a link is one
 // FIFO server over flits. A message's first flit is ready overhead_ns after its arrival at a node; a later one at the
 // later of its own arrival and the time the flit before it became ready.
 //

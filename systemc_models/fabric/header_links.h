@@ -1,13 +1,11 @@
-// Link modes in which a message goes as its header (timing contract §2, §3): ideal and cut_through links. They differ
-// in what a link is, which is the Law's to say; all else stands here once.
+// Link modes in which a message is represented by its header (timing rules §2, §3): ideal and cut_through links. They
+// differ only in the model of a link, which is a parameter, the Law. A Law has:
 //
-// A Law has:
-//   kServes             links are servers, whose turn messages wait for
-//   take()              the link's next place: when the message takes it; adds the wait for it
-//   source_in_turn(), in_turn(), request_in_turn()
-//                       nobody can come before at the first link, at a later one, at the memory: no need to wait
-//                       (ahead_of_time.h)
-//   arrival_order()     of requests that come to a memory at one instant
+// - kServes: links are servers with waiting messages
+// - take(): the message's next place on the link; adds the wait for it
+// - source_in_turn(), in_turn(), request_in_turn(): no earlier message can arrive at the first link, at a later link,
+//   or at the memory, so no wait is needed (ahead_of_time.h)
+// - arrival_order(): order of requests that arrive at a memory at one instant
 #pragma once
 
 #include "kernbench/systemc_models/fabric/ahead_of_time.h"
@@ -29,7 +27,7 @@ class HeaderLinks : public LinkMode {
   double bytes_on_link(double data_bytes) const override { return data_bytes + fabric_.header_bytes(data_bytes); }
 
   void start(FabricTransaction& x) override {
-    if (x.hop_count == 0) return arrive(x, *x.route->target, nullptr);  // a foreign initiator at the memory itself
+    if (x.hop_count == 0) return arrive(x, *x.route->target, nullptr);  // a foreign initiator directly at the memory
     Link& link = x.hops[0].out->link;
     if (law_.source_in_turn(x, link)) return leave_source(x);
     const Order order = x.initiator->departure_order(x, &link);
@@ -94,7 +92,7 @@ class HeaderLinks : public LinkMode {
 
  private:
   Timeline& timeline() const { return fabric_.timeline(); }
-  /// Books what the node costs; when the header that came by `in` at x.time_ns is ready to leave it.
+  /// Adds the node's cost; returns when the header that arrived by `in` at x.time_ns is ready to leave.
   static double pass_node(FabricTransaction& x, const Router& router, const FabricPort& in, bool response) {
     const NodeCost cost = router.cost_of(x, response, in);
     x.overhead_ns += cost.overhead_ns;
@@ -104,7 +102,7 @@ class HeaderLinks : public LinkMode {
   double bytes_of(const FabricTransaction& x, bool response) const {
     return HeaderLinks::bytes_on_link(static_cast<double>(x.data_bytes(response) + (response ? 0 : x.rows.list_bytes)));
   }
-  /// Over the link; when the header is at the other end.
+  /// Crosses the link; returns when the header is at the other end.
   double cross(FabricTransaction& x, Link& link, bool response) const {
     x.wire_ns += link.wire_ns;
     const double start = law_.take(link, x.time_ns, bytes_of(x, response), &x.link_queue_ns);
@@ -128,7 +126,7 @@ class HeaderLinks : public LinkMode {
     if (x.message) return post(x, out);
     if (request_on(x, out)) x.initiator->response_back(x);
   }
-  /// Its source is free when its data would have passed the slowest link.
+  /// The source is free when the data would have passed the slowest link.
   void post(FabricTransaction& x, FabricPort& out) {
     const double ready = x.time_ns;
     x.time_ns = cross(x, out.link, false);
@@ -140,7 +138,7 @@ class HeaderLinks : public LinkMode {
     --x.hops[0].out->link.waiting;
     leave_source(x);
   }
-  /// Over the link to the neighbour; true: the response is back.
+  /// Sends the request over the link to the neighbour; true: the response has returned.
   bool request_on(FabricTransaction& x, FabricPort& out, sc_core::sc_time& delay) {
     x.time_ns = cross(x, out.link, false);
     delay = timeline().delay_until(x.time_ns);
@@ -155,7 +153,8 @@ class HeaderLinks : public LinkMode {
     if (request_on(x, out) && respond_on(x, out)) pass_response(x);
   }
 
-  // Responses. A response that "goes on" has taken its place on the link to node x.node and is there at x.time_ns.
+  // Responses. A response that "goes on" has reserved its place on the link to node x.node and arrives there at
+  // x.time_ns.
   void response_came(FabricTransaction& x, FabricPort& out) {
     if (x.node == 0) {
       x.initiator->response_back(x);
@@ -163,7 +162,7 @@ class HeaderLinks : public LinkMode {
       pass_response(x);
     }
   }
-  /// A response that has come by `out` goes on; false: it has to wait for its turn.
+  /// A response that arrived by `out` continues; false: it must wait.
   bool respond_on(FabricTransaction& x, FabricPort& out) {
     if (!fabric_.responses_travel()) {
       --x.node;
@@ -188,7 +187,7 @@ class HeaderLinks : public LinkMode {
     take_link_back(x, *x.back[x.node - 1].in);
     pass_response(x);
   }
-  /// To the neighbour at node x.node, or where there is none the initiator itself.
+  /// Passes the response to the neighbour at node x.node, or to the initiator at the end.
   void pass_response(FabricTransaction& x) {
     if (x.hop_count == 0) return x.initiator->response_back(x);
     x.back[x.node].in->respond(x);
@@ -204,7 +203,7 @@ class HeaderLinks : public LinkMode {
     memory.request_waits_no_longer();
     if (me.serve(x, memory)) me.pass_response(x);
   }
-  /// True: the response goes on.
+  /// True: the response continues.
   bool serve(FabricTransaction& x, MemoryTarget& memory) {
     x.memory_arrival = memory.next_arrival();
     const Service s = memory.begin_service(x);
@@ -243,7 +242,7 @@ class HeaderLinks : public LinkMode {
     timeline().at(leaves, x.departure_order(), call<&HeaderLinks::departure_turn>(memory, x));
     return false;
   }
-  /// Those of one instant leave in the order in which the transactions arrived.
+  /// Responses of one instant leave in the order of arrival of their transactions.
   static void departure_turn(MemoryTarget& memory, FabricTransaction& x) {
     auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
     memory.response_waits_no_longer();
@@ -260,7 +259,7 @@ class HeaderLinks : public LinkMode {
   Law law_;
 };
 
-/// The transaction's parts, hop by hop and by the same functions, each kind added up by itself.
+/// Zero-load latency of the transaction, hop by hop with the same functions; each kind of part is summed separately.
 template <class Law>
 ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
                                     std::vector<ZeroLoadHop>* hops) const {
@@ -301,7 +300,7 @@ ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
   zero.service_ns = r.target->at_zero_load({r, write, address, nbytes, rows}).finish_ns;
   const double drain_ns = zero.service_ns - r.target->end_ns();
   add(*r.target, static_cast<uint32_t>(r.hops.size()), false, {r.target->end_ns(), 0});
-  // Data that a routed read asked for ends its path at the initiator; all other data at the memory.
+  // Data of a routed read end their path at the initiator; all other data at the memory.
   const bool awaited = travels && !write;
   if (hops && !awaited) hops->back().drain_ns = drain_ns;
   for (const PathHop& hop : r.path(true)) {

@@ -18,7 +18,7 @@ struct IdealLaw {
 LinkModeSpec ideal() {
   LinkModeSpec s;
   s.name = "ideal";
-  s.help = "any number of messages pass a link at once";
+  s.help = "unlimited capacity: any number of messages pass a link at the same time";
   s.standard = true;
   s.make = make_link_mode<HeaderLinks<IdealLaw>>;
   return s;

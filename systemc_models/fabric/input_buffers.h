@@ -18,10 +18,10 @@ struct BufferParameters : BlockParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&BufferParameters::buffer_flits, "buffer_flits", "flits",
-             "room in each virtual channel of each input, with links: flit; unlimited where not given")
+             "buffer of each virtual channel of each input, with links: flit; default: unlimited")
         .depth(Limit::buffers);
     list.add(&BufferParameters::vcs, "vcs", "",
-             "virtual channels of each input for requests, and as many for responses; counts with buffer_flits")
+             "virtual channels of each input for requests, and as many for responses; effective with buffer_flits")
         .depth(Limit::buffers)
         .max(1024);
   }

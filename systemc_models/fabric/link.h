@@ -13,7 +13,7 @@
 
 namespace kernbench {
 
-/// "What left one server in an order keeps that order at the next" (timing contract §9). Kept by a link for what comes
+/// "What left one server in an order keeps that order at the next" (timing rules §9). Kept by a link for what comes
 /// out of it: of messages that become ready at one instant behind the link for the same next server, a later one is
 /// never put before an earlier one, whatever their own orders say. (They need not have arrived at one instant: a
 /// message's first flit waits for the node's overhead, the others do not.)
@@ -34,7 +34,7 @@ class ReadyOrder {
   uint64_t latest_fs_ = 0;
 };
 
-/// What an edge of the topology says of a link (timing contract §1).
+/// What an edge of the topology says of a link (timing rules §1).
 struct LinkParameters {
   double wire_ns = 0;
   double bw_gbs = 0;  ///< effective; 0: limits nothing

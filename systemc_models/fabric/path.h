@@ -20,7 +20,7 @@ struct PathHop {
   bool response = false;
 
   const FabricNode& node() const { return port->node(); }
-  /// The one place that states what a node of a path costs (timing contract §2, §3).
+  /// The one place that states what a node of a path costs (timing rules §2, §3).
   NodeCost cost(const PassingMessage& m) const {
     if (number > 0) return node().passing_cost(m, from);
     return {response ? node().end_ns() : node().begin_ns(m), 0};

@@ -1,4 +1,4 @@
-// A FIFO channel of memory requests with a number of servers, each held from grant to completion (timing contract §2).
+// A FIFO channel of memory requests with a number of servers, each held from grant to completion (timing rules §2).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ class AccessError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A transaction alone in an idle system (timing contract §2). ns.
+/// A transaction alone in an idle system (timing rules §2). ns.
 struct ZeroLoad {
   double latency_ns = 0;        ///< from the grant to done
   double service_ns = 0;        ///< at the memory, from arrival to finish (not in flit mode)
@@ -71,7 +71,7 @@ struct RangeGroup {
   }
 };
 class RouteSource;
-/// Puts ranges together (access contract §16), in the order in which they are added: a neighbour that begins where the
+/// Puts ranges together (access rules §16), in the order in which they are added: a neighbour that begins where the
 /// one before it ends belongs to it; what runs over the end of a memory is cut there; groups are in the order in which
 /// their memories are touched first.
 class RangeGrouping {

@@ -1,12 +1,10 @@
-// Models: whatever passes memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc; io_cpu and pcie_ep do it
-// too.
-// A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`, when all of its data is
-// there), then takes its place on the link by which it leaves: at once with ideal links, else first come first served.
-// Timing contract §2, §3.
-// Finite buffers at its inputs, virtual channels and switch allocation, in flit mode: wormhole_links.h.
-// Does not model: a clock, a pipeline of its own (overhead_ns stands for it), a crossbar that inputs have to share.
+// Models blocks that pass memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc; also part of io_cpu and
+// pcie_ep. A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`: after all of its data
+// has arrived). Then it takes its place on the outgoing link: immediately with ideal links, else first come first
+// served. Timing rules §2, §3. With flits: finite input buffers, virtual channels and switch allocation
+// (wormhole_links.h). Does not model a clock, its own pipeline (overhead_ns covers it), or a shared crossbar.
 //
-// A router of one's own overrides what it does otherwise: which way (way), how long (delay_ns), who first (first).
+// A user-defined router overrides the route (way), the delay (delay_ns) or the arbitration (first).
 #pragma once
 
 #include <map>
@@ -25,25 +23,25 @@ struct RouterParameters : BufferParameters {
   static void describe(List& list) {
     BufferParameters::describe(list);
     list.add(&RouterParameters::store_and_forward, "store_and_forward", "",
-             "pass data on only when all of it has arrived")
+             "store and forward: pass a message on only after all its data has arrived")
         .faster_if(false);
     list.add(&RouterParameters::allocation, "allocation", "",
-             "who goes first onto a link, of the inputs' flits; counts with buffer_flits")
+             "arbitration of the inputs' flits for a link; effective with buffer_flits")
         .of(SwitchAllocator::registry())
         .of(Limit::buffers);
   }
 };
 
-/// A message (in flit mode: a flit) that is ready to leave by a port and waits for its turn there.
+/// A message (in flit mode: a flit) that is ready to leave by a port and waits for its link.
 struct WaitingMessage {
   double ready_ns = 0;
-  Order order;  ///< among those of one instant
+  Order order;  ///< among messages of one instant
   TimedCall turn;
   const FabricTransaction* transaction = nullptr;
-  const Link* from = nullptr;  ///< by which it has come; null beside a foreign block
+  const Link* from = nullptr;  ///< incoming link; null beside a foreign block
 };
 
-/// Between the base classes, so that all that a message looks at in a router is one cache line.
+/// Placed between the base classes, so that one cache line holds all router state that a message accesses.
 struct RouterRules {
   bool store_and_forward_ = false;
   bool custom_ = false;
@@ -71,11 +69,11 @@ class Router : public Component, private RouterRules, public FabricNode {
   NodeCost passing_cost(const PassingMessage& m, const Link* from) const final {
     return {own_delay_ns(m), stored_ns(m, from)};
   }
-  /// Whether it is a class of one's own, whose decisions are asked for; known from the end of construction on.
+  /// Whether it is a user-defined class, whose decisions must be queried; valid after construction.
   virtual bool own_rules() const;
 
-  // For the link modes, from the end of elaboration on.
-  /// The port by which the request leaves that has come by `in`.
+  // For the link modes, after elaboration.
+  /// The outgoing port of a request that arrived by `from`.
   FabricPort& way_of(FabricTransaction& x, FabricPort& from) {
     if (!custom_ && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
         (!x.rerouted || &x.hops[x.node].out->node() == this))
@@ -83,20 +81,20 @@ class Router : public Component, private RouterRules, public FabricNode {
     return find_way(x, from);
   }
   double delay_of(const PassingMessage& m) const { return custom_ ? own_delay_ns(m) : overhead_ns(); }
-  /// passing_cost() without its virtual calls.
+  /// passing_cost() without virtual calls.
   NodeCost cost_of(const PassingMessage& m, const Link* from) const { return {delay_of(m), stored_ns(m, from)}; }
-  /// Of a transaction that has come by that port. Where it is the attribute alone, nobody describes the message or
-  /// looks at the link, which is far from what a message touches here.
+  /// For a transaction that arrived by that port. If the delay is just the attribute, no message is described and no
+  /// link is read, which avoids a cache miss.
   NodeCost cost_of(const FabricTransaction& x, bool response, const FabricPort& port) const {
     if (!custom_ && !store_and_forward_) return {overhead_ns(), 0};
     return cost_of(PassingMessage(x, response), port.incoming());
   }
-  /// What data that come by `from` wait for their rest.
+  /// Wait of data that arrive by `from` for their remainder.
   double stored_ns(const PassingMessage& m, const Link* from) const {
     return store_and_forward_ && from ? from->transfer_ns(static_cast<double>(m.data_bytes())) : 0;
   }
-  /// Calls m.turn when it is the message's turn at the link of `port`.
-  /// With finite buffers: who takes the link, of those that could, in the order in which they became ready.
+  /// The first calls m.turn when the message may take the link of `port`. The second, for finite buffers, chooses the
+  /// one that takes the link among the candidates, in order of readiness.
   size_t choose(const FabricPort&, const std::vector<WaitingMessage>&);
   void wait_for_turn(FabricPort& port, const WaitingMessage& m) {
     if (custom_) return arbitrate(port, m);
@@ -104,14 +102,13 @@ class Router : public Component, private RouterRules, public FabricNode {
   }
 
  protected:
-  /// Which way: the port by which a request leaves that has come by `from`; by default the one towards its address.
+  /// The route: the outgoing port of a request that arrived by `from`. Default: the port towards its address.
   virtual FabricPort& way(const FabricTransaction&, FabricPort& from);
-  /// How long: from a header's arrival until it is ready to leave, without what store-and-forward adds. ns, not
-  /// negative.
+  /// The delay from a header's arrival until it is ready to leave, without store-and-forward. ns, not negative.
   virtual double delay_ns(const PassingMessage&) const { return overhead_ns(); }
-  /// Who first: of messages that are ready when the link of `port` is free, in the order in which they became ready,
-  /// the index of the one that takes it. Ideal links are no servers, so nobody is asked. With finite buffers it is
-  /// asked flit by flit, of those for which there is room behind.
+  /// The arbitration: index of the message that takes the link of `port`, among those that are ready when it is free,
+  /// in order of readiness. Not called for ideal links. With finite buffers it is called flit by flit, with the flits
+  /// that have space downstream.
   virtual size_t first(const FabricPort& port, const std::vector<WaitingMessage>&);
 
  private:
@@ -124,7 +121,7 @@ class Router : public Component, private RouterRules, public FabricNode {
 
   const std::unique_ptr<SwitchAllocator> allocator_;
   const InputBuffers buffers_;
-  std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a router of one's own, by port
+  std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a user-defined router, by port
 };
 
 }  // namespace kernbench

@@ -26,7 +26,7 @@ class OldestFirst : public SwitchAllocator {
 
 }  // namespace
 
-KERNBENCH_REGISTER_NAMED(SwitchAllocator, RoundRobin, "round_robin", "the inputs' virtual channels in turns")
-KERNBENCH_REGISTER_NAMED(SwitchAllocator, OldestFirst, "oldest_first", "the flit that is ready longest")
+KERNBENCH_REGISTER_NAMED(SwitchAllocator, RoundRobin, "round_robin", "round robin over the inputs' virtual channels")
+KERNBENCH_REGISTER_NAMED(SwitchAllocator, OldestFirst, "oldest_first", "oldest ready flit first")
 
 }  // namespace kernbench

@@ -1,6 +1,6 @@
-// Models: the processor of an IO chiplet: passes memory traffic on as a router does, and sends the host's messages on
-// to the m_cpus of the cubes that they are for (fabric/fan_out.h). Timing contract §2, §3, §7.
-// Does not model: the program it runs, its queues.
+// Models the processor of an IO chiplet: it passes memory traffic on like a router, and distributes the host's messages
+// to the m_cpus of the destination cubes (fabric/fan_out.h). Timing rules §2, §3, §7. Does not model its program or its
+// queues.
 #pragma once
 
 #include <typeinfo>

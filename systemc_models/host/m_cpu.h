@@ -1,7 +1,6 @@
-// Models: a cube's management processor: an initiator of memory traffic by its DMA's read and write channel, and beside
-// it, without waiting for it, what sends the host's messages on to the PEs' pe_cpus (fabric/fan_out.h).
-// Does not model: the program it runs.
-// Timing contract §2, §7.
+// Models a cube's management processor: an initiator of memory traffic with a DMA read and write channel. Independently
+// of that, it distributes the host's messages to the PEs' pe_cpus (fabric/fan_out.h). Does not model its program.
+// Timing rules §2, §7.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/fan_out.h"
@@ -14,20 +13,20 @@ struct MCpuParameters : BlockParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&MCpuParameters::rd_engines, "rd_engines", "", "reads in service at once").count();
-    list.add(&MCpuParameters::wr_engines, "wr_engines", "", "writes in service at once").count();
+    list.add(&MCpuParameters::rd_engines, "rd_engines", "", "reads in service at the same time").count();
+    list.add(&MCpuParameters::wr_engines, "wr_engines", "", "writes in service at the same time").count();
   }
 };
 
 class MCpu : public Component, public FabricNode, public PooledInitiator, public ControlTarget {
  public:
   using Parameters = MCpuParameters;
-  FabricTargetSocket in{"in", *this};  ///< for messages alone
+  FabricTargetSocket in{"in", *this};  ///< only for control messages
   FabricInitiatorSocket out{"out", *this};
 
   MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.m_cpu", "m_cpu", "a cube's management processor with a DMA of its own")
+    return spec_of<Parameters>("builtin.m_cpu", "m_cpu", "a cube's management processor, with its own DMA")
         .initiator()
         .overhead_is(Resource::launch);
   }

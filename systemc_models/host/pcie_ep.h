@@ -1,8 +1,7 @@
-// Models: a PCIe endpoint: forwards (store-and-forward by default), and issues the host's requests, any number at once
-// or `outstanding`, one pool for reads and writes. Timing contract §2, §3.
-// The host's messages come in here (platform/launch/launch_host.h) and are passed on as others are; its uploads and
-// read-backs are requests to it (platform/launch/host_transfer.h).
-// Does not model: link training, credits, TLP headers.
+// Models a PCIe endpoint: it forwards (store-and-forward by default) and issues the host's requests, any number at the
+// same time or `outstanding`, in one pool for reads and writes. Timing rules §2, §3. The host's messages enter here
+// (platform/launch/launch_host.h) and are passed on; its uploads and read-backs are requests to this block
+// (platform/launch/host_transfer.h). Does not model link training, credits or TLP headers.
 #pragma once
 
 #include <typeinfo>
@@ -20,8 +19,7 @@ struct PcieEpParameters : RouterParameters {
   template <class List>
   static void describe(List& list) {
     RouterParameters::describe(list);
-    list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; unlimited where not given")
-        .depth();
+    list.add(&PcieEpParameters::outstanding, "outstanding", "", "requests in flight; default: unlimited").depth();
     describe_bus_width(list, &PcieEpParameters::bus_width);
   }
 };
@@ -33,7 +31,7 @@ class PcieEp : public Router, public PooledInitiator {
       : Router(name, config, checked(parameters)),
         PooledInitiator(static_cast<FabricNode&>(*this), parameters.outstanding.value_or(RequestPool::kUnlimited)) {}
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.pcie_ep", "pcie_ep", "PCIe endpoint: the host's door to a device")
+    return spec_of<Parameters>("builtin.pcie_ep", "pcie_ep", "PCIe endpoint: the host's access to a device")
         .transit()
         .phy("pcie")
         .overhead_is(Resource::launch)

@@ -1,8 +1,8 @@
-// Models: a place where a foreign TLM-2.0 initiator attaches to the fabric: an end with a base-protocol target socket.
-// Its transactions are those of a pe_dma at the same node, less that one's overhead (timing contract §2; interface
-// contract "As a library"), and any number of them, or `outstanding`, are under way at once, reads and writes alike.
-// Drivers (traffic, probe) can issue requests at it too. An unbound port takes no part.
-// Does not model: the foreign initiator's clock, credits. How it answers: base_protocol_target.h and docs/tlm.md.
+// Models the attachment of a foreign TLM-2.0 initiator to the fabric: an endpoint with a base-protocol target socket.
+// Its transactions take the time of a pe_dma at the same node, without that block's overhead (timing rules §2;
+// interface rules "As a library"). Any number, or `outstanding`, are in flight at the same time, reads and writes
+// together. Drivers (traffic, probe) can also issue requests at it. An unbound port is inactive. Does not model the
+// foreign initiator's clock, or credits. base_protocol_target.h and docs/tlm.md describe its responses.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"
@@ -20,18 +20,17 @@ struct PortParameters : BlockParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PortParameters::outstanding, "outstanding", "", "transactions under way; unlimited where not given")
-        .depth();
+    list.add(&PortParameters::outstanding, "outstanding", "", "outstanding transactions; default: unlimited").depth();
     list.add(&PortParameters::allow_dmi, "allow_dmi", "", "hand out pointers to memory (TLM-2.0 DMI)");
     describe_bus_width(list, &PortParameters::bus_width);
     describe_timeout(list, &PortParameters::timeout_ns);
-    list.add(&PortParameters::issue_ns, "issue_ns", "ns", "from one command to the next, at the least").latency();
-    list.add(&PortParameters::read_overhead_ns, "read_overhead_ns", "ns", "what a read takes before it leaves")
+    list.add(&PortParameters::issue_ns, "issue_ns", "ns", "minimum interval between two commands").latency();
+    list.add(&PortParameters::read_overhead_ns, "read_overhead_ns", "ns", "delay of a read before it leaves the port")
         .latency();
     list.add(&PortParameters::write_overhead_ns, "write_overhead_ns", "ns",
-             "the same of a write that is acknowledged, and of an atomic")
+             "delay of an acknowledged write or an atomic")
         .latency();
-    list.add(&PortParameters::post_overhead_ns, "post_overhead_ns", "ns", "the same of a posted write").latency();
+    list.add(&PortParameters::post_overhead_ns, "post_overhead_ns", "ns", "delay of a posted write").latency();
   }
 };
 
@@ -43,16 +42,16 @@ class Port : public Component, public FabricNode, public PooledInitiator {
   Port(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& = {});
   static ImplSpec spec();
 
-  /// The socket that a foreign initiator binds to: a tlm_target_socket of `bus_width` bits. std::logic_error that names
-  /// the attribute where W is not that width.
+  /// The socket for a foreign initiator: a tlm_target_socket of `bus_width` bits. std::logic_error that names the
+  /// attribute for another W.
   template <unsigned W = 32>
   OptionalTargetSocket<W>& socket() const {
     return socket_.as<W>();
   }
   BaseProtocolTarget& transport() { return transport_; }
-  /// What watches the socket; null where the build has none (KERNBENCH_CHECK_TLM).
+  /// The monitor of the socket; null without KERNBENCH_CHECK_TLM.
   ProtocolMonitor* monitor() const { return socket_.monitor(); }
-  /// Why the last transaction with an error response had one; empty if none had.
+  /// Reason of the last error response; empty if there was none.
   const std::string& last_error() const { return transport_.last_error(); }
   FabricNode* fabric_node() override { return this; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
@@ -60,7 +59,7 @@ class Port : public Component, public FabricNode, public PooledInitiator {
   RequestPort* request_port() override { return this; }
 
  private:
-  /// Of a command, before it leaves.
+  /// Delays of a command before it leaves the port.
   struct Costs {
     double read_ns, write_ns, post_ns;
   };

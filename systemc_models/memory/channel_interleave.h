@@ -1,4 +1,4 @@
-// How an hbm_pc spreads its bytes over its pseudo-channels (timing contract §4): blocks of interleave_bytes go to the
+// How an hbm_pc spreads its bytes over its pseudo-channels (timing rules §4): blocks of interleave_bytes go to the
 // channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
 // moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
 // rows that are whole turns apart are alike but for the names of the channels, and of any stride every few rows are

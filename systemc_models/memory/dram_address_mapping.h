@@ -1,14 +1,15 @@
-// Where an address lies in a DRAM: by a class of one's own (dram_policies.h: KERNBENCH_REGISTER_NAMED(DramMapping, …),
-// with a constructor from a DramGeometry), or by a string of bit fields from the highest to the lowest, such as
+// Mapping of addresses to DRAM banks. It is a user-defined class (dram_policies.h:
+// KERNBENCH_REGISTER_NAMED(DramMapping, …), with a constructor from a DramGeometry), or a string of bit fields from the
+// highest to the lowest, such as
 //
 //   row stack_id bank^ column group^ channel^ pc^ column:1 byte
 //
-// Fields are row, stack_id, group, bank, column, channel, pc and byte (in a burst). A field may stand in several parts,
-// the higher bits first; a part's bits are told by `:BITS`, and of each field one part may leave them out, which then
-// has what the geometry leaves for it. `row` comes first and has all bits that are left: as many rows as the memory
-// needs. `byte` comes last. A `^` behind a part's name spreads it: spread parts side by side are one digit, which is
-// xor-ed with all digits of the address above it, so that strides of any power of two go to all of its values; it stays
-// one to one. Plain C++: no SystemC here.
+// Fields are row, stack_id, group, bank, column, channel, pc and byte (in a burst). A field may have several parts,
+// with the higher bits first. `:BITS` gives the bits of a part; one part of each field may omit them and gets the
+// remaining bits of the geometry. `row` is first and has all remaining bits: as many rows as the memory needs. `byte`
+// is last. `^` after a part's name spreads it: adjacent spread parts form one digit, which is xor-ed with all digits of
+// the address above it. So strides of any power of two reach all values of the digit, and the mapping stays one to one.
+// Plain C++, no SystemC.
 #pragma once
 
 #include <array>
@@ -22,9 +23,9 @@
 
 namespace kernbench {
 
-/// A burst's place.
+/// The position of a burst.
 struct DramPlace {
-  uint16_t channel = 0, pc = 0, stack_id = 0, group = 0, bank = 0;  ///< each within the one before
+  uint16_t channel = 0, pc = 0, stack_id = 0, group = 0, bank = 0;  ///< each within the previous one
   uint32_t row = 0, column = 0;                                     ///< column: number of a burst in its row
 };
 bool operator==(const DramPlace&, const DramPlace&);
@@ -32,12 +33,12 @@ bool operator==(const DramPlace&, const DramPlace&);
 class DramMapping {
  public:
   static NamedClasses<DramMapping, DramGeometry>& registry();
-  /// By a registered name, or by bit fields. std::invalid_argument with what was found and what is legal, in one line.
+  /// By a registered name, or by bit fields. std::invalid_argument with the found and the legal values, in one line.
   static std::unique_ptr<const DramMapping> from(const std::string& text, const DramGeometry&);
   virtual ~DramMapping() = default;
-  /// `offset`: from the first byte of the memory. Bursts are at multiples of their size, each in one place.
+  /// `offset`: from the first byte of the memory. Bursts are aligned to their size.
   virtual DramPlace place_of(uint64_t offset) const = 0;
-  /// Bytes after which places repeat, but for their rows; 0: never.
+  /// Period in bytes after which places repeat, except for rows; 0: none.
   virtual uint64_t period() const { return 0; }
 };
 

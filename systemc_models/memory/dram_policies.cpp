@@ -65,14 +65,12 @@ class NoRefresh : public DramRefreshPolicy {
 
 }  // namespace
 
-KERNBENCH_REGISTER_NAMED(DramScheduler, FrFcfs, "fr_fcfs", "requests of the open row first, then the oldest")
-KERNBENCH_REGISTER_NAMED(DramScheduler, BankFcfs, "fcfs", "the oldest")
+KERNBENCH_REGISTER_NAMED(DramScheduler, FrFcfs, "fr_fcfs", "row hits first, then the oldest request")
+KERNBENCH_REGISTER_NAMED(DramScheduler, BankFcfs, "fcfs", "the oldest request")
 KERNBENCH_REGISTER_NAMED(DramPagePolicy, OpenPage, "open", "rows stay open")
-KERNBENCH_REGISTER_NAMED(DramPagePolicy, ClosedPage, "closed",
-                         "a row closes behind the last request in the queue for it")
-KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, AllBankRefresh, "all_bank", "REF of all banks at once, every tREFI")
-KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, PerBankRefresh, "per_bank",
-                         "REFSB of a bank at a time, every tREFI / banks")
+KERNBENCH_REGISTER_NAMED(DramPagePolicy, ClosedPage, "closed", "a row closes after the last queued request for it")
+KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, AllBankRefresh, "all_bank", "REF of all banks, every tREFI")
+KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, PerBankRefresh, "per_bank", "REFSB of one bank, every tREFI / banks")
 KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, NoRefresh, "none", "no refresh")
 
 }  // namespace kernbench

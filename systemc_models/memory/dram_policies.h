@@ -1,11 +1,11 @@
-// What a DRAM controller decides: which of a bank's requests is next, whether a row stays open, how memory is
-// refreshed, where an address lies (dram_address_mapping.h). Each is a class by the name that the attribute gives,
-// without state, and one's own is one file, in a plug-in too:
+// Policies of a DRAM controller: scheduling of a bank's requests, row policy, refresh, address mapping
+// (dram_address_mapping.h). Each is a stateless class, selected by its name in an attribute. A user-defined policy is
+// one file, possibly in a plug-in:
 //
 //   class Patient : public DramScheduler { … };
 //   KERNBENCH_REGISTER_NAMED(DramScheduler, Patient, "patient", "what it does")
 //
-// Plain C++: no SystemC here.
+// Plain C++, no SystemC.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,16 @@
 
 namespace kernbench {
 
-/// A burst that waits in a controller's queue, in its bank's list.
+/// A waiting burst in a controller's queue, in its bank's list.
 struct DramRequest {
-  uint64_t age = 0;  ///< the lower, the earlier it came into the queue
+  uint64_t age = 0;  ///< lower values entered the queue earlier
   DramPlace place;
   uint32_t bank = 0;
   bool write = false;
   enum class Found : uint8_t { open_row, closed_bank, other_row } found = Found::open_row;
   void* owner = nullptr;
-  uint64_t number = 0;  ///< of the burst, its owner's
-  Cycle since = 0;      ///< when it came into the queue
+  uint64_t number = 0;  ///< number of the burst at its owner
+  Cycle since = 0;      ///< time of entry into the queue
   DramRequest *before = nullptr, *next = nullptr;
 };
 
@@ -33,9 +33,8 @@ class DramScheduler {
  public:
   static NamedClasses<DramScheduler>& registry();
   virtual ~DramScheduler() = default;
-  /// For which request of a bank's list (oldest first, not empty; reads alone or writes alone) the bank works next.
-  /// `open_row`: DramBanks::kClosed where there is none. Among banks the oldest request whose command is legal goes
-  /// first.
+  /// The request of a bank's list (oldest first, not empty; only reads or only writes) that the bank serves next.
+  /// `open_row`: DramBanks::kClosed if none is open. Among banks, the oldest request with a legal command goes first.
   virtual DramRequest* next_of_bank(DramRequest* oldest, int64_t open_row) const = 0;
 };
 
@@ -43,7 +42,7 @@ class DramPagePolicy {
  public:
   static NamedClasses<DramPagePolicy>& registry();
   virtual ~DramPagePolicy() = default;
-  /// Whether a column command closes its row; `more`: others for this row are in the queue.
+  /// Whether a column command closes its row; `more`: the queue has other requests for this row.
   virtual bool closes(bool more) const = 0;
 };
 
@@ -51,9 +50,9 @@ class DramRefreshPolicy {
  public:
   static NamedClasses<DramRefreshPolicy>& registry();
   virtual ~DramRefreshPolicy() = default;
-  /// From one refresh command of a stack ID to the next; kNoCycle: there are none.
+  /// Interval between refresh commands of a stack ID; kNoCycle: no refresh.
   virtual Cycle interval(const DramTiming&, uint32_t banks_of_stack_id) const = 0;
-  /// REF, or REFSB to the banks in turn.
+  /// REF of all banks, or REFSB of the banks round robin.
   virtual bool all_banks() const = 0;
 };
 

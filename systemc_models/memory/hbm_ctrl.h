@@ -1,13 +1,13 @@
-// Models: `builtin.hbm_ctrl` and `builtin.sram`: one FIFO server, held for overhead + drain, so that a short request
-// behind a long one waits (head-of-line blocking). Timing contract §2; with flits §3: the same server, flit by flit.
-// Does not model: channels (see hbm_pc.h), banks, refresh.
+// Models `builtin.hbm_ctrl` and `builtin.sram`: one FIFO server that is occupied for overhead + drain, so a short
+// request waits behind a long one (head-of-line blocking). Timing rules §2; with flits §3: the same server, flit by
+// flit. Does not model channels (see hbm_pc.h), banks or refresh.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 namespace kernbench {
 
-/// When the server is free.
+/// Time at which the server is free.
 struct FifoState {
   double free_ns = 0;
 };

@@ -36,9 +36,9 @@ struct HbmDramParameters : HbmParameters {
   static void for_each_timing(Visit visit) {
     using P = HbmDramParameters;
     using T = DramTiming;
-    visit("tCK_ps", &P::tCK_ps, &T::tCK_ps, "ps", "period of the clock in which the others are given");
-    visit("tBURST", &P::tBURST, &T::tBURST, "tCK", "a burst on the data bus");
-    visit("tACT", &P::tACT, &T::tACT, "tCK", "an ACT on the row bus; its other times count from its last cycle");
+    visit("tCK_ps", &P::tCK_ps, &T::tCK_ps, "ps", "clock period; the unit of the timings below");
+    visit("tBURST", &P::tBURST, &T::tBURST, "tCK", "burst on the data bus");
+    visit("tACT", &P::tACT, &T::tACT, "tCK", "ACT on the row bus; its other timings count from its last cycle");
     visit("tCL", &P::tCL, &T::tCL, "tCK", "RD to its data (read latency)");
     visit("tCWL", &P::tCWL, &T::tCWL, "tCK", "WR to its data (write latency)");
     visit("tRCDRD", &P::tRCDRD, &T::tRCDRD, "tCK", "ACT to RD");
@@ -57,7 +57,7 @@ struct HbmDramParameters : HbmParameters {
     visit("tWTRL", &P::tWTRL, &T::tWTRL, "tCK", "end of write data to RD in one bank group");
     visit("tRTP", &P::tRTP, &T::tRTP, "tCK", "RD to PRE");
     visit("tRTW", &P::tRTW, &T::tRTW, "tCK", "RD to WR");
-    visit("tREFI", &P::tREFI, &T::tREFI, "tCK", "mean interval of refreshes of all banks");
+    visit("tREFI", &P::tREFI, &T::tREFI, "tCK", "mean interval between refreshes of all banks");
     visit("tRFC", &P::tRFC, &T::tRFC, "tCK", "refresh of all banks to ACT");
     visit("tRFCSB", &P::tRFCSB, &T::tRFCSB, "tCK", "refresh of a single bank to ACT in it");
     visit("tRREFD", &P::tRREFD, &T::tRREFD, "tCK", "refresh of a single bank to ACT or refresh of another");
@@ -67,7 +67,7 @@ struct HbmDramParameters : HbmParameters {
   static void describe(List& list) {
     using P = HbmDramParameters;
     HbmParameters::describe(list);
-    list.add(&P::preset, "preset", "", "values of what is not given here")
+    list.add(&P::preset, "preset", "", "JEDEC generation: defaults of the attributes below")
         .choices(dram_presets())
         .of(Resource::hbm)
         .costs(CostClass::hardware);
@@ -75,33 +75,38 @@ struct HbmDramParameters : HbmParameters {
     const auto number = [&](Number P::*member, const char* name, const char* unit, const char* help) {
       return list.add(member, name, unit, help).count().power_of_two();
     };
-    number(&P::pseudo_channels, "pseudo_channels", "", "of a channel: each with its own data bus")
+    number(&P::pseudo_channels, "pseudo_channels", "", "pseudo-channels of a channel, each with its own data bus")
         .max(64)
         .of(Limit::channels);
-    number(&P::stack_ids, "stack_ids", "", "of a pseudo-channel (ranks)").max(64);
-    number(&P::bank_groups, "bank_groups", "", "of a stack ID").max(64);
-    number(&P::banks, "banks", "", "of a bank group").max(64);
-    number(&P::page_bytes, "page_bytes", "bytes", "of an open row").direction(Direction::choice);
-    number(&P::burst_bytes, "burst_bytes", "bytes", "what an RD or a WR moves").direction(Direction::choice);
+    number(&P::stack_ids, "stack_ids", "", "stack IDs (ranks) of a pseudo-channel").max(64);
+    number(&P::bank_groups, "bank_groups", "", "bank groups of a stack ID").max(64);
+    number(&P::banks, "banks", "", "banks of a bank group").max(64);
+    number(&P::page_bytes, "page_bytes", "bytes", "size of an open row").direction(Direction::choice);
+    number(&P::burst_bytes, "burst_bytes", "bytes", "bytes of one RD or WR").direction(Direction::choice);
     list.add(&P::mapping, "mapping", "",
-             "fields of an address from the highest bits to the lowest, or a mapping's name")
+             "address mapping: fields from the highest to the lowest bits, or the name of a mapping")
         .of(DramMapping::registry())
         .or_other_texts()
         .of(Resource::hbm);
-    list.add(&P::scheduler, "scheduler", "", "who is next in a bank").of(DramScheduler::registry()).of(Resource::hbm);
+    list.add(&P::scheduler, "scheduler", "", "scheduling policy of a bank")
+        .of(DramScheduler::registry())
+        .of(Resource::hbm);
     list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry()).of(Resource::hbm);
-    list.add(&P::refresh, "refresh", "", "of which banks, and how often")
+    list.add(&P::refresh, "refresh", "", "refresh policy: which banks, and how often")
         .of(DramRefreshPolicy::registry())
         .of(Resource::hbm);
-    list.add(&P::read_queue, "read_queue", "bursts", "places for reads, of a channel").depth().of(Resource::hbm);
-    list.add(&P::write_queue, "write_queue", "bursts", "places for writes, of a channel").depth().of(Resource::hbm);
-    list.add(&P::write_high, "write_high", "bursts", "so many writes are drained though reads wait").whole();
-    list.add(&P::write_low, "write_low", "bursts", "until so many are left").min(0).max(1 << 20);
-    list.add(&P::write_drain, "write_drain", "bursts",
-             "writes at most in a drain while reads wait; where not given write_high - write_low")
+    list.add(&P::read_queue, "read_queue", "bursts", "read queue entries of a channel").depth().of(Resource::hbm);
+    list.add(&P::write_queue, "write_queue", "bursts", "write queue entries of a channel").depth().of(Resource::hbm);
+    list.add(&P::write_high, "write_high", "bursts", "write queue level that starts a drain, even if reads wait")
         .whole();
-    list.add(&P::row_hits, "row_hits", "bursts", "that may go before a bank's oldest request").min(0).max(1 << 20);
-    list.add(&P::max_age, "max_age", "tCK", "after which a bank's oldest request goes before all").whole();
+    list.add(&P::write_low, "write_low", "bursts", "write queue level that ends a drain").min(0).max(1 << 20);
+    list.add(&P::write_drain, "write_drain", "bursts",
+             "maximum writes of a drain while reads wait; default: write_high - write_low")
+        .whole();
+    list.add(&P::row_hits, "row_hits", "bursts", "row hits that may overtake a bank's oldest request")
+        .min(0)
+        .max(1 << 20);
+    list.add(&P::max_age, "max_age", "tCK", "age at which a bank's oldest request overtakes all others").whole();
     for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
                         const char* help) {
       list.add(member, name, unit, help).count().direction(member == &P::tREFI ? Direction::rate : Direction::latency);

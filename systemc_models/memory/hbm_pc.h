@@ -1,16 +1,16 @@
-// Models: `builtin.hbm_pc`: an HBM controller with pseudo-channels. A transaction's range is cut at interleave
-// boundaries; the chunk at offset o from the controller's base belongs to channel (o / interleave_bytes) mod
-// pseudo_channels, or with `hash: xor` to the xor of all digits of o / interleave_bytes in base pseudo_channels; each
-// channel is a FIFO server, and a chunk takes the time of the whole bursts that it touches. Timing contract §4.
+// Models `builtin.hbm_pc`: an HBM controller with pseudo-channels. A transaction's range is split at interleave
+// boundaries. The chunk at offset o from the controller's base belongs to channel (o / interleave_bytes) mod
+// pseudo_channels; with `hash: xor`, to the xor of all digits of o / interleave_bytes in base pseudo_channels. Each
+// channel is a FIFO server, and a chunk takes the time of the complete bursts that it touches. Timing rules §4.
 //
-// Where pc_bw_gbs is a power of two the times of chunks are exact, so whole turns of the channels and rows that are
-// alike are a product each. Elsewhere chunks are added one by one in the order of addresses: to the last bit what a
-// walk over them gives.
+// If pc_bw_gbs is a power of two, the times of chunks are exact, so complete rounds over the channels and equal rows
+// are computed by one multiplication. Otherwise chunks are summed one by one in order of addresses, to be bit-identical
+// with a walk.
 //
-// With turnaround_ns a channel takes that long between a read and a write, and the other way round; one that was idle
-// as long has done it by then. An atomic turns once at each channel, with flits once for each flit.
+// With turnaround_ns, a channel takes that time between a read and a write, and back. An idle channel turns during its
+// idle time. An atomic turns once at each channel; with flits, once for each flit.
 //
-// Does not model: banks, refresh.
+// Does not model banks or refresh.
 #pragma once
 
 #include <string>
@@ -43,14 +43,14 @@ struct HbmPcParameters : HbmParameters {
     list.add(&HbmPcParameters::pc_bw_gbs, "pc_bw_gbs", "GB/s", "bandwidth of one pseudo-channel")
         .rate(Resource::hbm)
         .required();
-    list.add(&HbmPcParameters::hash, "hash", "", "how blocks of interleave_bytes are spread over the channels")
+    list.add(&HbmPcParameters::hash, "hash", "", "hash that spreads blocks of interleave_bytes over the channels")
         .choices({"none", "xor"})
         .of(Limit::channels);
-    list.add(&HbmPcParameters::burst_bytes, "burst_bytes", "bytes", "what a channel moves at least, and whole ones of")
+    list.add(&HbmPcParameters::burst_bytes, "burst_bytes", "bytes", "burst: a channel moves multiples of this size")
         .min(1)
         .max(1 << 30);
     list.add(&HbmPcParameters::turnaround_ns, "turnaround_ns", "ns",
-             "of a channel between a read and a write, and the other way round")
+             "bus turnaround of a channel between a read and a write, and back")
         .latency();
   }
   std::optional<AttrFault> fault_together() const;
@@ -58,7 +58,7 @@ struct HbmPcParameters : HbmParameters {
 
 struct HbmPcState {
   std::vector<TurningServer> channels;
-  // Of the request that is served, by channel: what it takes there, from when, until when. ns.
+  // By channel, for the current request: its time there, its start and its end. ns.
   std::vector<double> taken, start, until;
 };
 
@@ -88,9 +88,9 @@ class HbmPc : public StatefulMemory<HbmPcState>, private FlitServers {
   }
   double most_gbs(double) const override { return bw_gbs_ * static_cast<double>(channels_); }
   double turnaround_ns() const override { return turnaround_ns_; }
-  /// How long a channel takes for whole bursts.
+  /// Time of a channel for complete bursts.
   double channel_ns(uint64_t bytes) const { return static_cast<double>(bytes) / bw_gbs_; }
-  /// What an access takes of the channels: add(channel, ns), in the order of addresses.
+  /// Channel times of an access: calls add(channel, ns), in order of addresses.
   template <class Add>
   void for_each_time(uint64_t address, const Rows&, Add add) const;
   double turn_ns(const Rows& rows) const { return rows.atomic == AtomicKind::none ? 0 : turnaround_ns_; }

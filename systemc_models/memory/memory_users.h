@@ -43,7 +43,7 @@ class FlagWaiter {
   /// So many polls at one instant, and time does not go on by itself: a fault.
   static constexpr size_t kMostPollsOfAnInstant = 1000;
   static constexpr const char* kPollsTakeNoTime =
-      "polls at one instant, and the flag has not changed: a poll and poll_ns of its pe_cpu take no time";
+      "polls without end at one instant: a poll and poll_ns of its pe_cpu take no time, and the flag has not changed";
   /// For which flag and value, one line.
   virtual std::string flag_text() const = 0;
 };

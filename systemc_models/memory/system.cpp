@@ -100,7 +100,7 @@ std::string System::only_polls_left() const {
   if (polls > kMostTold) text += "; and " + std::to_string(polls - kMostTold) + " more";
   // Of messages, what is under way stands on the timeline; the entry of this poll is worked off.
   if (receives && timeline().entries() + 1 != pauses) return {};
-  return "nothing can move but polls of flags that nobody changes: " + text;
+  return "nothing can move but polls of flags that no pending operation changes: " + text;
 }
 
 std::vector<uint64_t> System::follow_atomics(uint64_t op_id, const RangedOp& op) {

@@ -1,14 +1,13 @@
-// Models: a memory whose model is not this project's: whatever has a TLM-2.0 target socket (a DRAM simulator, a memory
-// of the user's platform) stands in for an hbm_ctrl or an sram. Its time is what the foreign model takes, from
-// BEGIN_REQ to BEGIN_RESP, and not less than the bytes need on the path (as §4 of the timing contract has it). Requests
-// are cut at `max_bytes`, sent in order of arrival, any number under way; the model says with END_REQ when it takes the
-// next. Does not model: what the foreign model does not; where only the project's own initiators know the bytes
-// (pending results of Phase 2), zeros are sent.
+// Models a memory by a foreign model with a TLM-2.0 target socket (a DRAM simulator, a memory of the user's platform),
+// in place of an hbm_ctrl or an sram. Its time is that of the foreign model from BEGIN_REQ to BEGIN_RESP, but not less
+// than the bytes need on the path (timing rules §4). Requests are split at `max_bytes` and sent in order of arrival,
+// with any number outstanding; the model's END_REQ permits the next. Does not model what the foreign model omits. If
+// only project initiators know the bytes (pending results of Phase 2), zeros are sent.
 //
-// Bytes. With `storage: target` the foreign model keeps them: what is placed before the simulation goes there by debug
-// transport, writes carry the bytes that memory holds at that moment, and bytes that the model changed by itself are
-// taken over when they are read. With `storage: image` the model is asked for time only.
-// An error response of the model is passed on to a foreign initiator, and ends the run where a kernel asked.
+// Bytes: with `storage: target` the foreign model stores them. Bytes placed before the simulation go there by debug
+// transport; writes carry the current bytes; reads return bytes that the model changed by itself. With `storage: image`
+// the model is used for time only. An error response of the model goes to the foreign initiator, or ends the run if a
+// kernel made the access.
 #pragma once
 
 #include <map>
@@ -22,7 +21,7 @@
 
 namespace kernbench {
 
-/// Of Base and of the foreign model's side.
+/// Parameters of Base and of the foreign model's interface.
 template <class Base>
 struct TlmMemoryParameters : Base {
   uint64_t max_bytes = 0;
@@ -36,10 +35,10 @@ struct TlmMemoryParameters : Base {
         .min(0)
         .max(1 << 30);
     list.add(&TlmMemoryParameters::address, "address", "",
-             "what the model is given: the offset in its window, or the physical address")
+             "address that the model gets: the offset in its window, or the physical address")
         .choices({"offset", "physical"});
     list.add(&TlmMemoryParameters::storage, "storage", "",
-             "who keeps the bytes: the model, or the platform's image (a model of time only)")
+             "owner of the bytes: the model, or the platform's image (for a timing-only model)")
         .choices({"target", "image"});
     describe_end_resp(list, &TlmMemoryParameters::end_resp);
     describe_bus_width(list, &TlmMemoryParameters::bus_width);
@@ -56,14 +55,14 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
             {p.max_bytes, p.address == "physical", p.storage == "target", p.bus_width, end_resp_named(p.end_resp)}) {}
   ~TlmMemory() override;
 
-  /// The socket to which the foreign model's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
+  /// The socket for the foreign model's target socket: a tlm_initiator_socket of `bus_width` bits.
   template <unsigned W = 32>
   OptionalInitiatorSocket<W>& socket() const {
     return socket_.as<W>();
   }
   void pull(uint64_t address, uint64_t nbytes) override;
   void push(uint64_t address, uint64_t nbytes) override;
-  /// Its bytes and its time are the model's.
+  /// Bytes and time are the model's.
   bool allows_dmi() const override { return false; }
   bool stands_for_foreign_model() const override { return true; }
 
@@ -95,7 +94,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   BaseProtocolInitiator initiator_;
   WideInitiatorSocket socket_;
   System& system_;
-  MemoryImage seen_;  ///< the model's bytes as last seen; space of the window
+  MemoryImage seen_;  ///< bytes of the model as last read; space of the window
   std::map<const Access*, std::unique_ptr<Access>> accesses_;
 };
 

@@ -59,7 +59,7 @@ void CarriedAccess::add_part(const TilePart& part) {
   }
 }
 
-/// Neighbours that go on in memory are one range, which ends where its memory does (access contract §16). All pages are
+/// Neighbours that go on in memory are one range, which ends where its memory does (access rules §16). All pages are
 /// looked up before the first.
 void CarriedAccess::add_list(const RangedOp& op) {
   for (MovedRange r : op.ranges) {

@@ -1,5 +1,5 @@
 // A load or store of a PE, be it of a tensor or a gather or scatter, whose way passes a block that is not of this
-// project (data contract §1): it is what that block makes of it. Each range is a transaction and payload of its own. A
+// project (data rules §1): it is what that block makes of it. Each range is a transaction and payload of its own. A
 // store commits the bytes that arrive, where and when a memory serves them; a load's bytes are those that come back,
 // from the memory or from the block. Pending bytes travel with the payload's extension: a store of such that nobody has
 // served with it is a fault.

@@ -1,4 +1,4 @@
-// vc_comm, a pe_dma's third channel (collectives contract §10.7, §10.8): one FIFO, one server, unbounded. A segment
+// vc_comm, a pe_dma's third channel (collectives rules §10.7, §10.8): one FIFO, one server, unbounded. A segment
 // holds the server from its grant until it is on its way as far as the link mode says.
 #pragma once
 

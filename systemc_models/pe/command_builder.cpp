@@ -47,7 +47,7 @@ uint64_t own_bytes(const TensorRef& t) {
   return bytes;
 }
 
-/// Timing contract §5: an operand that stands twice counts twice, an immediate not at all.
+/// Timing rules §5: an operand that stands twice counts twice, an immediate not at all.
 void fill_streams(const OpDesc& d, PeCommand& c) {
   for (const Operand& o : d.operands) {
     if (!o.is_scalar) c.in_bytes += own_bytes(o.ref);

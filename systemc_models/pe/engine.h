@@ -1,9 +1,9 @@
-// The base of a PE's engines: stages with a bounded queue and servers, and the way of an item from stage to stage.
+// Base class of a PE's engines: stages with a bounded queue and servers, and the hand-on of items from stage to stage.
 //
-// A server takes an item (whose place in the queue is then free), serves it, gives back what it holds, hands the item
-// on, and only then takes the next one. If the next queue is full it holds the item, and serves nothing else, until it
-// is called back (timing contract §5, §9). Stage-to-stage chaining lives here; an engine only knows its service.
-// No process, no event: services are entries on the timeline.
+// A server takes an item (which frees its place in the queue), serves it, releases its resources, hands the item on,
+// and only then takes the next one. If the next queue is full, the server keeps the item and serves nothing else until
+// it is called back (timing rules §5, §9). This class does the chaining of stages; a derived engine defines only its
+// service. No process, no event: services are entries on the timeline.
 #pragma once
 
 #include <stdexcept>
@@ -16,7 +16,7 @@
 
 namespace kernbench {
 
-/// What every engine has.
+/// Parameters of every engine.
 struct EngineParameters : BlockParameters {
   uint32_t queue_depth = 2;
   template <class List>
@@ -27,26 +27,26 @@ struct EngineParameters : BlockParameters {
   template <class List>
   static void describe_queue(List& list) {
     list.add(&EngineParameters::queue_depth, "queue_depth", "items",
-             "items that wait before a stage, not counting those in service")
+             "queue length of a stage, without the items in service")
         .depth(Limit::depth);
   }
 };
 
 class Engine : public Component, public PeBlock, public EngineRole, private AccelSlot::User {
  protected:
-  struct Work {  // what a service costs and counts
+  struct Work {  // time and counts of a service
     double ns = 0;
     uint64_t bytes = 0;
     double flops = 0;
-    double peak_ns = 0;  ///< what these take at the engine's peak, where it has one
+    double peak_ns = 0;  ///< time of these at the engine's peak, if it has one
   };
 
  private:
   static constexpr uint8_t kMostUnits = kTileStages;
-  // What every event touches lies together, in the system's arena: a unit and its servers.
+  // State that each event accesses is contiguous, in the system's arena: a unit and its servers.
   struct Server {
     PeItem* item = nullptr;
-    double since_ns = 0;  ///< of the activity
+    double since_ns = 0;  ///< start of the activity
     Activity activity = Activity::idle;
     uint64_t op_id = 0;
     Work work;
@@ -54,8 +54,8 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   struct Waiting {  // an item, or a driver's request
     PeItem* item = nullptr;
     union {
-      PePort* from;            ///< of an item: to be told when there is room
-      MemoryRequest* request;  ///< where there is no item
+      PePort* from;            ///< of an item: notified when there is space
+      MemoryRequest* request;  ///< if there is no item
     };
   };
   struct Unit {
@@ -75,16 +75,16 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
     void service_ended(PeItem& item) { engine->finish(item.unit, item.server, servers[item.server].work); }
   };
 
-  // Before the sockets, so that it is beside what the base classes have for every event.
+  // Before the sockets, to be near the members of base classes that each event accesses.
   Pe* pe_ = nullptr;
-  PePort* scheduler_ = nullptr;  ///< where completions go
+  PePort* scheduler_ = nullptr;  ///< destination of completions
   uint8_t unit_count_ = 0;
-  Stage stages_[kMostUnits] = {};  ///< the units'
+  Stage stages_[kMostUnits] = {};  ///< of the units
   Unit* units_[kMostUnits] = {};
   StageWays next_;
 
  protected:
-  PePort* tcm_ = nullptr;  ///< to the TCM that it asks; null: it asks none
+  PePort* tcm_ = nullptr;  ///< port for queries to the TCM; null: none
 
  private:
   uint32_t queue_depth_;
@@ -115,17 +115,16 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
  protected:
   /// Adds a stage with `servers` servers; its number.
   uint8_t add_unit(Stage, unsigned servers, bool needs_slot = false);
-  /// The service of an item whose length is known at its start.
+  /// Service of an item whose duration is known at its start.
   virtual Work work(PeItem&) { return {}; }
   /// Starts the service; by default it ends after work().ns.
   virtual void begin(uint8_t unit, uint16_t server);
-  /// Puts a driver's request into a stage's queue, or among those who wait for room there; driver_item() is asked for
-  /// its item once there is room.
+  /// Puts a driver's request into a stage's queue, or into the line for space there; driver_item() then makes its item.
   void enqueue(uint8_t unit, MemoryRequest&);
   virtual PeItem& driver_item(MemoryRequest&) { throw std::logic_error(id() + ": takes no requests of drivers"); }
-  /// The last stage of a driver's item (one without a command) is done.
+  /// The last stage of a driver's item (one without a command) has ended.
   virtual void driver_item_done(PeItem&) {}
-  /// Books a transaction of the item in service.
+  /// Counts a transaction of the item in service.
   void transaction_served(const PeItem&, const FabricTransaction&);
   /// Ends the service now.
   void finish(uint8_t unit, uint16_t server, const Work&);
@@ -138,7 +137,7 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   bool has_room(const Unit& u) const { return u.waiting.empty() && u.queue.size() < u.depth; }
   uint8_t unit_of(Stage) const;
   void change(Unit&, uint16_t server, Activity next, double now);
-  /// Tells an observer what the server does from now on.
+  /// Reports the server's new activity to an observer.
   void tell(const Unit& u, uint16_t server) const {
     if (pe_->observer) tell_observer(u, server);
   }

@@ -101,7 +101,7 @@ void KernelRunner::run() {
   } catch (const std::exception& e) {
     outcome_.fault = pe_.id + ": " + behind_last_call() + e.what();
   } catch (...) {
-    outcome_.fault = pe_.id + ": " + behind_last_call() + "the kernel throws what is no std::exception";
+    outcome_.fault = pe_.id + ": " + behind_last_call() + "the kernel throws an object that is not a std::exception";
   }
   place_ = nullptr;
   finish();
@@ -147,7 +147,7 @@ void KernelRunner::end_if_complete() {
 
 namespace {
 
-/// Whether a release waits for it (access contract §17.1).
+/// Whether a release waits for it (access rules §17.1).
 bool writes(CommandType t) {
   return t == CommandType::store || t == CommandType::atomic || t == CommandType::composite;
 }
@@ -222,7 +222,7 @@ void KernelRunner::tell_polling(const OpDesc& desc, uint64_t address) {
                            " times, now at " + kernbench::to_string(desc.where);
   if (history_) history_->end(what);
   SC_REPORT_WARNING("/kernbench/polling", (what + ": a message (tl.recv) or an event is waited for without polling" +
-                                           (history_ ? "; from here on races are not looked for" : ""))
+                                           (history_ ? "; race detection stops here" : ""))
                                               .c_str());
 }
 
@@ -282,8 +282,7 @@ void KernelRunner::end_work() {
 void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
   if (!desc->data && !system_.pending_values()) {
     throw KernelFault("tl.materialize on " + pe_.id +
-                      ": what pending values are made of is kept only for kernels whose KernelSpec says "
-                      "`materializes = true`");
+                      ": only kernels whose KernelSpec sets `materializes = true` keep the inputs of pending values");
   }
   auto s = std::make_unique<Submitted>();
   s->type = desc->type;

@@ -1,9 +1,8 @@
-// Runs a kernel on a PE: an ordinary C++ function in an SC_THREAD, whose commands go out by the PE's pe_cpu, whichever
-// class that is. Timing contract §5.
-// Does not model: the kernel's own instructions: they take no time but for what it says (tl.elapse) and reads.
+// Runs a kernel on a PE: a C++ function in an SC_THREAD. Its commands leave through the PE's pe_cpu, of any class.
+// Timing rules §5. Does not model the kernel's own instructions; only tl.elapse and reads of elements take time.
 //
-// The kernel runs ahead of the simulation between two waits: a submission only advances its local clock, and its effect
-// on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
+// Between two waits the kernel runs ahead of the simulation. A submission only advances the kernel's local clock; its
+// effect on memory and its dispatch are entries on the timeline. So only tl.wait switches threads.
 #pragma once
 
 #include <deque>
@@ -34,53 +33,53 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
  public:
   using Kernel = KernelBody;
   using Outcome = KernelOutcome;
-  /// `block`: the pe_cpu, under whose name what is no engine's work is logged.
+  /// `block`: the pe_cpu; op-log records of work outside engines have its name.
   KernelRunner(Pe& pe, System& system, Component& block, CpuRole& cpu);
   ~KernelRunner() override;
 
   static constexpr size_t kStackBytes = 256 * 1024;
-  /// Starts the kernel at start_ns (not before now) in a thread of its own. One kernel at a time.
+  /// Starts the kernel at start_ns (not before now) in its own thread. One kernel at a time.
   void launch(Kernel kernel, double start_ns, std::function<void(const Outcome&)> on_end,
               size_t stack_bytes = kStackBytes, LaunchId id = {});
-  /// Starts what needs no thread: `step` is called at start_ns, and again when what it stands still for has come
-  /// (awaits(), awaits_slot(), pause()). It calls finish() once.
+  /// Starts a driver without a thread. `step` is called at start_ns, and again after each wait (awaits(),
+  /// awaits_slot(), pause()). It must call finish() once.
   void drive(std::function<void()> step, double start_ns, std::function<void(const Outcome&)> on_end);
-  /// True: the command is not done, or has no slots, and what is driven stands still: `step` is to return.
+  /// True: the command is not done, or has no slots, and the driver is blocked: `step` must return.
   bool awaits(Ticket);
   bool awaits_slot(Ticket);
-  /// next_poll() in two parts: before and behind the time to the next poll.
+  /// next_poll() in two parts: before and after the interval to the next poll.
   void pause(const FlagWait&);
   void look_again(const FlagWait&);
-  /// Nothing more is called.
+  /// Ends the driver; `step` is not called again.
   void finish();
   bool running() const { return running_; }
   System& system() const { return system_; }
-  /// The launch that runs, or ran last.
+  /// The current launch, or the last one.
   const LaunchId& launched() const { return launched_; }
-  /// Tells the history, if any, of commands and waits from now on; it outlives the simulation.
+  /// Reports commands and waits to the history, if any, from now on. The history must outlive the simulation.
   void attach_history(CommandHistory* history) { history_ = history; }
-  /// Of the next launch: after so many loads and stores of one place a kernel counts as polling. It is warned of once
-  /// (SC_WARNING, /kernbench/polling), and a history, which would grow for ever, ends.
+  /// For the next launch: after this many loads and stores of one address, a kernel counts as polling. There is one
+  /// warning (SC_WARNING, /kernbench/polling), and a history, which would grow without limit, ends.
   void polls_after(uint64_t accesses) { polls_after_ = accesses; }
-  /// What the kernel waits for, for the report of a deadlock; empty if it runs or has ended.
+  /// The kernel's reason for waiting, for deadlock reports; empty if it runs or has ended.
   std::string waiting_for() const;
-  /// A command that was submitted here is complete: to be called by the pe_cpu, which the scheduler or pe_ipcq tells.
+  /// A command that was submitted here is complete. Called by the pe_cpu, which hears it from the scheduler or pe_ipcq.
   void complete(PeCommand&);
-  /// All segments of a send have their slots: likewise.
+  /// All segments of a send have slots; called likewise.
   void sent(PeCommand&);
-  /// The seq of the call that the kernel waits for; none: it runs, or has returned.
+  /// The seq of the call that the kernel waits for; none if it runs or has returned.
   std::optional<uint64_t> awaited_seq() const;
 
-  /// A command of which only the time counts: it moves no data and has no desc.
+  /// A timing-only command: it moves no data and has no desc.
   struct TimedCommand {
     const PeCommand* command = nullptr;
     const QueueCall* queue = nullptr;  ///< of a send or a receive
-    const PeCommand* store = nullptr;  ///< what follows the receive
+    const PeCommand* store = nullptr;  ///< the command after the receive
     bool writes = false, releases = false;
   };
-  /// Submits a copy of it as submit() does. `what` is stamped: what reports and call_of() say of the command.
+  /// Submits a copy of it like submit(). `what` is stamped; reports and call_of() use it as the command's description.
   Ticket submit_timed(const TimedCommand&, const std::shared_ptr<OpDesc>& what);
-  /// Of a command that was submitted here.
+  /// Description of a command that was submitted here.
   static const OpDesc& call_of(const PeCommand& c) { return *static_cast<const Submitted&>(c).what; }
 
   // PeBackend.
@@ -113,22 +112,22 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   struct Submitted : PeCommand {
     Ticket ticket = 0;
     double issue_ns = 0;
-    std::shared_ptr<const OpDesc> what;    ///< `desc`, or what a driver calls it
+    std::shared_ptr<const OpDesc> what;    ///< `desc`, or the driver's description
     bool writes = false;                   ///< a release waits for it
-    bool releases = false;                 ///< waits for those before it that write
-    std::shared_ptr<OpDesc> materializes;  ///< set for a materialisation, which no engine serves
-    RangedCommand* of_ranges = nullptr;    ///< a gather, a scatter or an atomic: what `ranged` is
+    bool releases = false;                 ///< waits for earlier commands that write
+    std::shared_ptr<OpDesc> materializes;  ///< set for a materialization, which no engine serves
+    RangedCommand* of_ranges = nullptr;    ///< `ranged`, for a gather, a scatter or an atomic
     // A send or a receive.
     std::shared_ptr<QueueOp> op;
     QueueCall call;
     bool has_slots = false;
     double slots_ns = 0;
-    std::unique_ptr<Submitted> store;  ///< of a copy_to_dst, whose receive this is
-    Submitted* store_of = nullptr;     ///< this is one
+    std::unique_ptr<Submitted> store;  ///< store of a copy_to_dst, for its receive
+    Submitted* store_of = nullptr;     ///< receive of a copy_to_dst, for its store
   };
-  /// A command by its ticket. Looked at more often than the command is, which is large.
+  /// Map from tickets to commands, because tickets are used more often than the large commands.
   struct Kept {
-    std::unique_ptr<Submitted> command;  ///< null: done, and nobody asks for its records
+    std::unique_ptr<Submitted> command;  ///< null: done, and its records are not needed
     bool done = false;
   };
   void begin(double start_ns, std::function<void(const Outcome&)> on_end, LaunchId id);
@@ -163,14 +162,14 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void end_work();
   std::string behind_last_call() const;
   void stay();
-  /// Observers see kernels. Whatever drives calls reports them by itself.
+  /// Observer of kernels. A driver of calls reports them itself.
   PeObserver* watcher() const { return step_ ? nullptr : pe_.observer; }
   void tell(KernelActivity) const;
   /// The first ticket is 1, the first seq 0.
   static uint64_t seq_of(Ticket t) { return t - 1; }
   const Kept* kept(Ticket) const;
   Submitted* find(Ticket) const;
-  /// Of a command that is not done; else null.
+  /// A command that is not done; else null.
   Submitted* open(Ticket) const;
   void keep_op_ids(const Submitted&);
   void load_begins(uint64_t addr);
@@ -185,47 +184,47 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   CommandHistory* history_ = nullptr;
 
   bool running_ = false, returned_ = false;
-  double local_ns_ = 0;  ///< the kernel's clock: ahead of the simulation between two waits
+  double local_ns_ = 0;  ///< the kernel's clock, ahead of the simulation between two waits
   double last_done_ns_ = 0;
-  double work_from_ns_ = -1;  ///< scalar work that nobody has been told of yet; negative: none
+  double work_from_ns_ = -1;  ///< start of scalar work that was not reported yet; negative: none
   Outcome outcome_;
   LaunchId launched_;
-  RunningKernel* place_ = nullptr;  ///< of the kernel that runs
+  RunningKernel* place_ = nullptr;  ///< of the running kernel
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;
-  std::function<void()> step_;  ///< of what is driven; empty: a kernel in a thread runs
+  std::function<void()> step_;  ///< of the driver; empty: a kernel runs in a thread
   size_t stack_bytes_ = 0;
   struct Thread;
   std::unique_ptr<Thread> thread_;  ///< of SystemC, in which the kernel runs
   Ticket awaited_ = 0;
   bool waiting_ = false, waiting_for_slot_ = false;
-  std::string* materialize_fault_ = nullptr;  ///< where the kernel waits to be told what kept values from being made
+  std::string* materialize_fault_ = nullptr;  ///< where the blocked kernel expects the fault of a materialization
 
   Ticket first_ticket_ = 1;  ///< tickets below are done
   std::deque<Kept> submitted_;
   size_t outstanding_ = 0;
   uint64_t seq_ = 0;
-  // Where there is a log, for tl.follow.
-  std::vector<uint64_t> op_ids_;    ///< of commands that are done, one after the other; 0: it has no record
-  std::vector<size_t> op_ids_end_;  ///< behind those of a command, by ticket
-  std::vector<uint64_t> followed_;  ///< by the next command
-  std::deque<Submitted*> held_;     ///< atomics that release, until all that the kernel has written before is complete
-  const FlagWait* flag_ = nullptr;  ///< what the kernel polls for, from the first poll that has not found it
+  // If there is a log, for tl.follow.
+  std::vector<uint64_t> op_ids_;    ///< op ids of finished commands, in sequence; 0: no record
+  std::vector<size_t> op_ids_end_;  ///< end of the op ids of a command, by ticket
+  std::vector<uint64_t> followed_;  ///< for the next command
+  std::deque<Submitted*> held_;     ///< release atomics, until all earlier writes of the kernel are complete
+  const FlagWait* flag_ = nullptr;  ///< the condition that the kernel polls for, from the first unsuccessful poll on
   bool pauses_ = false;             ///< between two polls
   std::string poll_fault_;
   double last_poll_ns_ = -1;
   size_t polls_of_instant_ = 0;
   uint64_t polls_after_ = PollWatch::kMany;
   PollWatch polls_;
-  std::map<Ticket, KernelFault> faults_;           ///< of receives that got another message than they expect
+  std::map<Ticket, KernelFault> faults_;           ///< of receives whose message did not match
   std::vector<std::string> port_names_;            ///< of the launch
   std::vector<uint64_t> messages_sent_;            ///< by port, for the history
-  std::unordered_map<Ticket, uint64_t> messages_;  ///< of receives that nobody has waited for, for the history
-  std::vector<uint64_t> loads_;                    ///< the TCM addresses that loads in flight fill, sorted
+  std::unordered_map<Ticket, uint64_t> messages_;  ///< of receives without a wait so far, for the history
+  std::vector<uint64_t> loads_;                    ///< TCM addresses of loads in flight, sorted
   std::unordered_map<uint64_t, bool> free_later_;  ///< TCM freed while a load into it is in flight
 };
 
-/// The command that times what an OpDesc says. KernelFault where the hardware has no such command (strides).
+/// Fills in the command that times an OpDesc. KernelFault if the hardware has no such command (strides).
 void fill_command(const OpDesc&, PeCommand&);
 
 }  // namespace kernbench

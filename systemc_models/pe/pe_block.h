@@ -1,5 +1,5 @@
-// A block of a PE: its sockets for commands and items (pe_port.h), and what it does with what comes in. What each
-// kind must do beside that: roles.h.
+// A block of a PE: its sockets for commands and items (pe_port.h), and the handling of incoming ones. roles.h has the
+// further interfaces of each kind.
 #pragma once
 
 #include <utility>
@@ -25,30 +25,30 @@ class PeBlock {
   virtual ~PeBlock() = default;
 
   Component& block() const { return owner_; }
-  /// What it adds to what it does in its PE, ns.
+  /// Overhead of the block for its work in the PE, ns.
   double block_overhead_ns() const { return owner_.overhead_ns(); }
   PePort& port_for_binding() { return *new (owner_.context().arena().allocate(sizeof(PePort))) PePort(*this); }
 
-  /// The sockets; null where it has none of that side.
+  /// The sockets; null if it has none in that direction.
   virtual CommandTargetSocket* command_target() { return nullptr; }
   virtual CommandInitiatorSocket* command_initiator() { return nullptr; }
-  /// Whether items of the stage can be handed to it.
+  /// Whether it accepts items of the stage.
   virtual bool serves(Stage) const { return false; }
 
-  /// Binds a foreign block's target (initiator) socket to its other socket: the port to there.
+  /// Binds a foreign block's target (initiator) socket to its opposite socket; returns the port to it.
   PePort& bind_target(tlm::tlm_fw_transport_if<pe_command_protocol>&,
                       sc_core::sc_port_b<tlm::tlm_bw_transport_if<pe_command_protocol>>&);
   PePort& bind_initiator(sc_core::sc_port_b<tlm::tlm_fw_transport_if<pe_command_protocol>>&,
                          tlm::tlm_bw_transport_if<pe_command_protocol>&);
 
-  // Before elaboration ends: which PE it is part of, and, for every edge inside the PE, the block that the port leads
-  // to, and the one that the port is called by. (An observer between them is looked through.)
+  // Before elaboration ends: its PE, and for each edge inside the PE the block at the other end of an outgoing or
+  // incoming port. (An observer in between is transparent.)
   virtual void join(Pe&) {}
   virtual void leads_to(PePort& /*out*/, PeBlock& /*next*/) {}
   virtual void called_by(PePort& /*in*/, PeBlock& /*before*/) {}
-  /// Tells it leads_to(), and keeps the way.
+  /// Calls leads_to(), and stores the path.
   void add_way(PePort& out, PeBlock& next);
-  /// The port to a neighbour in that role; null: it has none.
+  /// The port to a neighbour with that role; null if there is none.
   template <class Role>
   PePort* way_to() const {
     for (const auto& [next, out] : ways_) {
@@ -57,11 +57,11 @@ class PeBlock {
     return nullptr;
   }
 
-  /// An item has been handed on to here.
+  /// An item has arrived.
   virtual tlm::tlm_sync_enum item_in(PeItem&, PePort& in, tlm::tlm_phase&);
-  /// END_REQ or BEGIN_RESP of an item has come back.
+  /// END_REQ or BEGIN_RESP of an item has returned.
   virtual tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&);
-  /// How long an access of the item takes, into item.answer_ns.
+  /// Stores the time of the item's access in item.answer_ns.
   virtual void asked(PeItem&, PePort& /*in*/) {}
 
  private:
@@ -79,7 +79,7 @@ class StageWays {
   PePort* ways_[kMostStages] = {};
 };
 
-/// Binds a's initiator socket to b's target socket, and tells both.
+/// Binds a's initiator socket to b's target socket, and informs both.
 void connect(PeBlock& a, PeBlock& b);
 
 }  // namespace kernbench

@@ -1,5 +1,5 @@
-// What moves inside a PE: commands, and the items (a simple command, or a tile token of a composite) that go from
-// stage to stage. Timing contract §5, §6; ADR-0014 D3, D6.
+// Commands inside a PE, and the items that move from stage to stage: a simple command, or a tile token of a composite.
+// Timing rules §5, §6; ADR-0014 D3, D6.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace kernbench {
 
-/// The stage of a command that is no composite, where no engine of a user's own takes it (Pe::stage_of).
+/// The stage of a simple command, unless a user-defined engine takes it (Pe::stage_of).
 inline Stage stage_of(CommandType t) {
   switch (t) {
     case CommandType::load:
@@ -30,19 +30,19 @@ inline Stage stage_of(CommandType t) {
   }
 }
 
-/// A matrix operand of a composite as the engines see it: where its tiles are.
+/// A matrix operand of a composite, as the engines see it: location of its tiles.
 struct TileOperand {
   bool in_memory = true;  ///< false: in TCM, no DMA
   uint64_t addr = 0;
-  uint64_t row_bytes = 0;  ///< from one row to the next
+  uint64_t row_bytes = 0;  ///< distance between rows
   uint32_t element_bytes = 0;
-  bool transposed = false;  ///< stored as its transpose
+  bool transposed = false;  ///< stored transposed
   /// Set: addr and row_bytes are virtual. Belongs to the command's desc.
   const Translation* translation = nullptr;
 };
 
-/// Bytes of a tile's part of an operand: one transaction (timing contract §5), or where it was reached through virtual
-/// addresses one for each of transaction_at().
+/// Bytes of a tile's part of an operand: one transaction (timing rules §5); through virtual addresses, one for each
+/// transaction_at().
 struct TilePart {
   uint64_t addr = 0;
   uint64_t nbytes = 0;
@@ -50,34 +50,34 @@ struct TilePart {
   const Translation* translation = nullptr;  ///< set: addr is virtual
 };
 
-/// The transaction that starts `done` bytes into a translated part: the whole rows from there on that lie in one
-/// physical piece, or, where a row begins or ends inside the piece, what it holds of that row.
+/// The transaction that starts `done` bytes into a translated part: the complete rows from there on in one physical
+/// piece; or, if a row begins or ends inside the piece, the piece's part of that row.
 struct PieceTransaction {
   TilePart physical;
   uint64_t virtual_addr = 0;
 };
 PieceTransaction transaction_at(const TilePart& part, uint64_t done);
 
-/// A composite's geometry (timing contract §6).
+/// A composite's geometry (timing rules §6).
 struct CompositePlan {
   bool gemm = true;
   int64_t m = 0, n = 0, k = 0;     ///< k = 1 for elementwise
-  int64_t tm = 0, tn = 0, tk = 0;  ///< cut to the shape
-  mutable double gemm_rate = -1;   ///< filled in by the engine when it first sees the composite
+  int64_t tm = 0, tn = 0, tk = 0;  ///< clipped to the shape
+  mutable double gemm_rate = -1;   ///< set by the engine when it first sees the composite
   std::vector<TileOperand> inputs;
   TileOperand output;
-  std::string dtype;  ///< A's, for GEMM rates
-  /// MATH ops by scope; an elementwise composite's own op stands first in per_tile.
+  std::string dtype;  ///< dtype of A, for GEMM rates
+  /// MATH ops by scope; the op of an elementwise composite is the first in per_tile.
   std::vector<std::string> per_tile, per_output_tile, once;
 
   int64_t tiles_m() const { return (m + tm - 1) / tm; }
   int64_t tiles_n() const { return (n + tn - 1) / tn; }
   int64_t tiles_k() const { return (k + tk - 1) / tk; }
   int64_t tiles() const { return tiles_m() * tiles_n() * tiles_k(); }
-  /// Inputs + output of a full tile, wherever they are; the largest number where there are more.
+  /// Bytes of inputs and output of a full tile, wherever they are; saturates.
   uint64_t tile_bytes() const;
 
-  // Filled in by the engine when it first sees the composite.
+  // Set by the engine when it first sees the composite.
   mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
 };
 
@@ -91,15 +91,15 @@ struct PeSetup;
 struct QueueCall;
 struct QueueSegment;
 
-/// A simple command or a tile token. One owner at a time; it knows its own way.
+/// A simple command or a tile token. It has one owner at a time, and contains its own route.
 struct PeItem {
   static constexpr bool data_op = true;
-  // The first line of a cache is what every stage looks at, the next what one asks, and where the tile is, the third
-  // what else a DMA looks at.
+  // Ordered by cache lines: first, the fields that each stage reads; then the fields of queries and the location of the
+  // tile; then the other fields of a DMA.
   PeCommand* command = nullptr;
   bool token = false;
   bool in_flight = false;
-  bool last_k = true, last_output = false;  ///< token: what its MATH and last stages do
+  bool last_k = true, last_output = false;  ///< token: work of its MATH and last stages
   // The server that holds it, for the hand-on; and its progress in a DMA stage.
   uint8_t unit = 0;
   uint8_t part = 0;
@@ -108,40 +108,39 @@ struct PeItem {
   uint8_t stage_at = 0;
   Stage stages[kTileStages] = {};
   double fed_ns = 0;
-  // Token: which tile, and its real size.
+  // Token: the tile, and its actual size.
   uint32_t tile_id = 0;
-  bool asked_write = false;  ///< pe_tcm: through its write port
-  bool looks_up = false;     ///< DMA: pe_mmu, at the present
+  bool asked_write = false;  ///< pe_tcm: access through its write port
+  bool looks_up = false;     ///< DMA: a look-up in pe_mmu is in progress
   int64_t tile_m = 0, tile_n = 0, tile_k = 0;
-  // What a block asks pe_tcm or pe_mmu with (b_transport), and the answer, ns.
+  // Query to pe_tcm or pe_mmu (b_transport), and the answer, ns.
   uint64_t asked_bytes = 0;  ///< pe_tcm
-  double asked_from_ns = 0;  ///< pe_tcm: when the access begins, not before now
+  double asked_from_ns = 0;  ///< pe_tcm: start of the access, not before now
   double answer_ns = 0;
-  TileBuffer
-      buffer;  ///< token: its room in the reserved TCM while it is in flight; a scheduler of one's own may give none
-  int64_t i = 0, j = 0, k = 0;  ///< token: its place
+  TileBuffer buffer;  ///< token in flight: its part of the reserved TCM; a user-defined scheduler may assign none
+  int64_t i = 0, j = 0, k = 0;  ///< token: tile position
   PeItem* next_idle = nullptr;
-  MemoryRequest* request = nullptr;  ///< a driver's, of an item without a command
-  // DMA: transactions under way, of those of ranges the next one; turns that wait for the look-up that is under way.
+  MemoryRequest* request = nullptr;  ///< request of a driver, for an item without a command
+  // DMA: outstanding transactions; for ranged commands the next one; transactions waiting for the current look-up.
   uint16_t in_dma = 0, turns = 0;
   uint32_t next_group = 0;
-  uint64_t translated_bytes = 0;    ///< DMA through virtual addresses: how far `translated` is moved; 0: none is
+  uint64_t translated_bytes = 0;    ///< DMA through virtual addresses: progress in `translated`; 0: not started
   QueueSegment* segment = nullptr;  ///< of a message between PEs, or its credit: it passes no stage
-  PeSetup* setup = nullptr;         ///< what a block is told or asked at no time
+  PeSetup* setup = nullptr;         ///< query or setting of a block, at no time
   uint64_t asked_address = 0;       ///< pe_mmu: virtual
   Rows asked_rows;                  ///< pe_mmu
-  TilePart translated;              ///< DMA through virtual addresses: the part that is being moved
+  TilePart translated;              ///< DMA through virtual addresses: the part being moved
 
   Stage stage() const { return stages[stage_at]; }
   bool last_stage() const { return stage_at + 1 == stage_count; }
-  /// Of a command's item: whether its transactions have records instead. No tile's have.
+  /// For a command's item: whether its transactions have records instead. Never for tiles.
   bool recorded_in_parts() const;
   Stage next_stage() const { return stages[stage_at + 1]; }
   void describe(OpRecord&) const;
   /// The op, for messages: "tile 3 of composite_gemm at gemm.cpp:42"; empty: none.
   std::string to_string() const;
 
-  // The stages' work.
+  // Work of the stages.
   uint64_t fetch_bytes() const;
   uint64_t store_bytes() const;
   /// Part of input `index` in memory.
@@ -149,7 +148,7 @@ struct PeItem {
   TilePart output_part() const;
 };
 
-/// Items that nobody uses, of one block: the one given back last is the next to be used.
+/// Unused items of one block; the last one released is reused first.
 class PeItemPool {
  public:
   explicit PeItemPool(Arena& arena) : arena_(arena) {}
@@ -169,21 +168,21 @@ class PeItemPool {
   Arena& arena_;
 };
 
-/// What a gather, a scatter or an atomic moves: a transaction a group (access contract §16, §17). None: nothing.
+/// Ranges of a gather, a scatter or an atomic: one transaction for each group (access rules §16, §17). Empty: no data.
 struct RangedAccess {
   virtual ~RangedAccess() = default;
   std::vector<RangeGroup> groups;
   AtomicKind atomic = AtomicKind::none;
-  /// Of what was reached through virtual addresses: the ranges as the MMU is asked for them.
+  /// Through virtual addresses: the ranges in the form of a query to the MMU.
   uint64_t asked_address = 0;
   std::vector<AccessRange> asked;
-  double effect_ns = 0;  ///< of an atomic: the latest of its transactions', as far as they are known
-  /// Of a kernel's command, what a group does: a record of its own.
+  double effect_ns = 0;  ///< of an atomic: the latest effect of its transactions, as far as known
+  /// For a kernel's command: the effect of a group, with its own record.
   struct Part {
     static constexpr bool data_op = true;
     std::shared_ptr<OpDesc> desc;
     uint64_t op_id = 0;
-    std::vector<uint64_t> after;  ///< the command's, and the op_ids of the atomics before it on its ranges
+    std::vector<uint64_t> after;  ///< dependencies of the command, and op_ids of earlier atomics on its ranges
     double grant_ns = 0, done_ns = 0;
     bool took_effect = false;
     void describe(OpRecord& r) const {
@@ -191,55 +190,55 @@ struct RangedAccess {
       r.dependency_ids = after;
     }
   };
-  std::vector<Part> parts;  ///< by group; empty: nobody asks for records. One, of all, where nothing is to be moved
+  std::vector<Part> parts;  ///< by group; empty: no records needed. A single part for all, if no data move
   std::unordered_map<uint64_t, size_t> part_at;  ///< by the group's address
-  /// An atomic's transaction takes effect at x.effect_ns, not before now.
+  /// Transaction x of an atomic takes effect at x.effect_ns, not before now.
   virtual void effect_known(const FabricTransaction&) {}
 };
 
-/// A command on its way through a PE. Made by a kernel's runner or a driver, who keeps it until it is complete.
+/// A command in a PE. The kernel's runner or a driver makes it, and keeps it until it is complete.
 struct PeCommand {
   static constexpr bool data_op = true;
   CommandType type = CommandType::math;
-  bool overheads_paid = false;  ///< submitted by a driver in the place of pe_cpu and scheduler: dispatched at once
-  uint64_t served_as = 0;       ///< of a simple command: the op_id of its record, from the begin of its service on
-  // Progress, kept by the scheduler alone.
+  bool overheads_paid = false;  ///< submitted by a driver that replaces pe_cpu and scheduler: dispatched without delay
+  uint64_t served_as = 0;       ///< of a simple command: op_id of its record, after the start of its service
+  // Progress, maintained by the scheduler only.
   uint64_t op_id = 0;
   int64_t window = 0, fed = 0, completed = 0;
   int64_t tiles = 0, tiles_n = 0, tiles_k = 0;  ///< of the plan
   uint64_t tile_bytes = 0;
   CompositePlan plan;
-  PePort* submitted_by = nullptr;  ///< by which it came to the scheduler
-  size_t in_flight_at = 0;         ///< its place in the scheduler's table
-  double queued_ns = 0;            ///< reached the engine's queue or the feed queue
+  PePort* submitted_by = nullptr;  ///< port by which it reached the scheduler
+  size_t in_flight_at = 0;         ///< index in the scheduler's table
+  double queued_ns = 0;            ///< arrival in the engine's queue or the feed queue
   double first_fed_ns = 0;
   double done_ns = 0;
 
-  std::shared_ptr<const OpDesc> desc;  ///< what it does, for the op log; may be null in drivers
-  std::vector<uint64_t> after;         ///< the op_ids that its record names (tl.follow)
+  std::shared_ptr<const OpDesc> desc;  ///< description for the op log; may be null for drivers
+  std::vector<uint64_t> after;         ///< op_ids in its record (tl.follow)
 
   // Simple commands.
   TilePart dma;
-  std::shared_ptr<RangedAccess> ranged;  ///< a gather, a scatter or an atomic: what it moves, instead of `dma`
+  std::shared_ptr<RangedAccess> ranged;  ///< ranges of a gather, a scatter or an atomic, instead of `dma`
   int64_t m = 0, n = 0, k = 0;
   std::string dtype;                     ///< GEMM: A's
-  std::string dtype_b;                   ///< GEMM: B's where it is another; else empty
+  std::string dtype_b;                   ///< GEMM: dtype of B if different; else empty
   std::string op;                        ///< MATH
-  const MathOp* math_op = nullptr;       ///< MATH: what `op` names, where that is known already
-  std::vector<std::string> combines;     ///< MATH: the ops of a combiner of the kernel's own, which `op` is timed as
+  const MathOp* math_op = nullptr;       ///< MATH: row of `op`, if known
+  std::vector<std::string> combines;     ///< MATH: ops of a user-defined combiner; `op` determines the time
   int64_t steps = 1;                     ///< MATH: passes over the elements (math_op.h)
   int64_t elements = 0;                  ///< MATH: of the largest operand
-  uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: what it reads and writes in TCM while it is computed
+  uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: bytes read and written in TCM during the computation
 
   std::shared_ptr<CarriedAccess> carried;  ///< a load or store over a foreign block; else null
   QueueCall* queue_call = nullptr;         ///< of pe_ipcq; else null
-  std::string fault;  ///< complete, but not done (a message of another shape, an error of a memory): one line
+  std::string fault;  ///< complete but failed (a message of another shape, a memory error): one line
 
-  /// What the command travels as: to the scheduler, and a simple one on to its engine.
+  /// The item of the command: to the scheduler, and for a simple command on to its engine.
   PeItem item;
 
   void describe(OpRecord&) const;
-  /// Whether its transactions have records, and it has none as a whole.
+  /// Whether its transactions have records and the command itself has none.
   bool recorded_in_parts() const { return ranged && !ranged->groups.empty() && !ranged->parts.empty(); }
 };
 

@@ -1,4 +1,4 @@
-// What the host can say to a PE, and what its pe_cpu does then: start a kernel, map or unmap virtual memory.
+// Control messages of the host to a PE, and their handling by its pe_cpu: start a kernel, map or unmap virtual memory.
 #pragma once
 
 #include <functional>
@@ -14,28 +14,28 @@ namespace kernbench {
 
 class PeBody : public ControlBody {
  public:
-  /// The message is at the PE, now; it is answered now or later.
+  /// The message has arrived at the PE, now; it is answered now or later.
   virtual void take(ControlMessage&, Pe&) const = 0;
 };
 
-/// A kernel on PEs, all of which start it at one instant: the answer of each comes when its kernel has ended.
-/// pe_busy, kernel_fault; not_understood by a PE that lacks blocks that a kernel needs.
+/// A kernel on PEs, all of which start it at one instant. Each PE responds when its kernel has ended. Errors: pe_busy,
+/// kernel_fault; not_understood by a PE without the required blocks.
 class LaunchBody : public PeBody {
  public:
   LaunchId id;
-  double start_ns = 0;                             ///< the stamp; a PE that is reached later starts then
-  std::function<KernelBody(size_t place)> kernel;  ///< what the PE at that place of the message runs
-  std::vector<std::vector<QueuePort>> ports;       ///< of the PE at that place; empty: none has any
+  double start_ns = 0;                             ///< start time; a PE that gets the message later starts then
+  std::function<KernelBody(size_t place)> kernel;  ///< kernel of the PE at that place of the message
+  std::vector<std::vector<QueuePort>> ports;       ///< ports of the PE at that place; empty: no PE has any
   uint64_t number = 0;                             ///< of the launch
   std::function<void(size_t place, const KernelOutcome&)> ended;
   void take(ControlMessage&, Pe&) const override;
 };
 
-/// Who has a pe_mmu map or unmap: pe_cpu over its socket, or the host at no time, from outside of the simulation, when
-/// sockets may not be bound yet.
+/// Caller of a map or unmap: pe_cpu over its socket, or the host at no time, from outside the simulation, possibly
+/// before sockets are bound.
 enum class By : uint8_t { pe_cpu, host };
 
-/// Makes a virtual range known to the PE's MMU, at once. no_mmu, overlap.
+/// Adds a virtual range to the PE's MMU, immediately. Errors: no_mmu, overlap.
 class MapBody : public PeBody {
  public:
   std::shared_ptr<const VirtualMapping> mapping;
@@ -43,7 +43,7 @@ class MapBody : public PeBody {
   HostResponse map_at(Pe&, By) const;
 };
 
-/// Makes it forget one. no_mmu, not_mapped; pe_busy: what a kernel may use does not vanish under it.
+/// Removes a range. Errors: no_mmu, not_mapped; pe_busy, because a running kernel may use the range.
 class UnmapBody : public PeBody {
  public:
   uint64_t address = 0, nbytes = 0;
@@ -51,7 +51,7 @@ class UnmapBody : public PeBody {
   HostResponse unmap_at(Pe&, By) const;
 };
 
-/// What a pe_cpu does with a message that has arrived.
+/// Handles a message that has arrived at a pe_cpu.
 void take_message(ControlMessage&, Pe&);
 
 }  // namespace kernbench

@@ -21,7 +21,7 @@ PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const 
 }
 
 ImplSpec PeCpu::spec() {
-  return spec_of<Parameters>("builtin.pe_cpu", "pe_cpu", "a PE's processor: runs a kernel")
+  return spec_of<Parameters>("builtin.pe_cpu", "pe_cpu", "a PE's processor, which runs a kernel")
       .overhead_is(Resource::pe_cpu)
       .leads_to({"pe_scheduler", "pe_ipcq"})
       .bound_without_edge_to({"pe_mmu"});

@@ -1,7 +1,7 @@
-// Models: a PE's processor: what a command costs the kernel that submits it, overhead_ns + dispatch_cycles / freq_ghz,
-// what the kernel's scalar work costs, and commands' way to the scheduler. Timing contract §5. Who runs the kernel:
-// kernel_runner.h; what it does with the host's messages: pe_control.h. Does not model: instructions, queues between
-// the processor and the scheduler.
+// Models a PE's processor: the cost of a command for the submitting kernel, overhead_ns + dispatch_cycles / freq_ghz;
+// the cost of the kernel's scalar work; and the path of commands to the scheduler. Timing rules §5. kernel_runner.h
+// runs the kernel; pe_control.h handles the host's messages. Does not model instructions, or queues between the
+// processor and the scheduler.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/control_message.h"
@@ -15,36 +15,35 @@ struct PeCpuParameters : BlockParameters {
   double dispatch_cycles = 0, read_cycles = 0, freq_ghz = 1;
   double poll_ns = 100;
   double scalar_cycles = 1, index_cycles = 1;
-  double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< bounds of tl.materialize
+  double materialize_kb = 64, materialize_mb = 64, materialize_mops = 1000;  ///< limits of tl.materialize
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeCpuParameters::dispatch_cycles, "dispatch_cycles", "cycles", "added to the overhead of every tl call")
+    list.add(&PeCpuParameters::dispatch_cycles, "dispatch_cycles", "cycles",
+             "issue cost of each tl call, added to its overhead")
         .latency(Resource::pe_cpu);
-    list.add(&PeCpuParameters::read_cycles, "read_cycles", "cycles",
-             "of each element that a kernel reads from what it has loaded")
+    list.add(&PeCpuParameters::read_cycles, "read_cycles", "cycles", "cost of each loaded element that a kernel reads")
         .latency(Resource::kernel);
     list.add(&PeCpuParameters::scalar_cycles, "scalar_cycles", "cycles",
-             "of each operation on numbers in a Triton kernel (docs/triton.md)")
+             "cost of each scalar operation of a Triton kernel (docs/triton.md)")
         .latency(Resource::kernel);
     list.add(&PeCpuParameters::index_cycles, "index_cycles", "cycles",
-             "of each of its operations on a block of indices, addresses or masks")
+             "cost of each of its operations on a block of indices, addresses or masks")
         .latency(Resource::kernel);
-    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of all these cycles and of tl.elapse")
+    list.add(&PeCpuParameters::freq_ghz, "freq_ghz", "GHz", "clock of these cycles and of tl.elapse")
         .rate(Resource::kernel);
     list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns",
-             "from a poll's completion to the next one's call: tl.wait_until")
+             "interval from a poll's completion to the next poll, in tl.wait_until")
         .latency(Resource::kernel);
-    list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB",
-             "most that one tl.materialize may make real (2^10 bytes)")
+    list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB", "limit of one tl.materialize (2^10 bytes)")
         .positive()
         .max(1e9);
     list.add(&PeCpuParameters::materialize_mb, "materialize_mb", "MB",
-             "most that all ops computed for it may make (2^20 bytes)")
+             "limit of the results that all ops computed for it may produce (2^20 bytes)")
         .positive()
         .max(1e9);
     list.add(&PeCpuParameters::materialize_mops, "materialize_mops", "10^6",
-             "most arithmetic operations computed for it")
+             "limit of arithmetic operations computed for it")
         .positive()
         .max(1e9);
   }
@@ -91,7 +90,7 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   Pe* pe_ = nullptr;
   KernelRunner* runner_ = nullptr;
   PePort* scheduler_ = nullptr;
-  PePort* queues_ = nullptr;  ///< to pe_ipcq; null: it has none
+  PePort* queues_ = nullptr;  ///< to pe_ipcq; null: none
   double freq_ghz_, command_ns_, read_ns_, poll_ns_;
   ScalarCycles scalar_cycles_;
   MaterializeLimits materialize_limits_;

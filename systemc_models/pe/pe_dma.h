@@ -1,12 +1,13 @@
-// Models: a PE's DMA: a read and a write channel, each one FIFO with a number of servers, held from the grant to the
-// completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing contract §2, §5.
-// What was reached through virtual addresses is one transaction for each physical piece, or with join_pieces for each
-// memory, each after what its look-up in the MMU's TLB costs (docs/timing.md). `outstanding` transactions of one item
-// are under way at once, each completion gives the next one its turn; look-ups of an item go one after the other
-// (access contract §15). A gather, a scatter or an atomic is a transaction for each memory (§16, §17).
-// Beside them vc_comm (comm_channel.h) sends the segments of inter-PE queues, and what other PEs have sent comes in
-// here, for pe_ipcq (collectives contract §10.7 to §10.11).
-// Does not model: descriptors.
+// Models a PE's DMA: a read and a write channel. Each is one FIFO with a number of servers, occupied from the grant to
+// the completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing rules §2, §5.
+//
+// Through virtual addresses, an access is one transaction for each physical piece, or with join_pieces for each memory,
+// each after a look-up in the MMU's TLB (docs/timing.md). Up to `outstanding` transactions of one item are in flight,
+// and each completion starts the next; look-ups of an item are sequential (access rules §15). A gather, a scatter or an
+// atomic is one transaction for each memory (§16, §17).
+//
+// vc_comm (comm_channel.h) also sends the segments of inter-PE queues, and segments from other PEs arrive here for
+// pe_ipcq (collectives rules §10.7 to §10.11). Does not model descriptors.
 #pragma once
 
 #include <deque>
@@ -29,20 +30,20 @@ struct PeDmaParameters : EngineParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at once")
+    list.add(&PeDmaParameters::rd_engines, "rd_engines", "", "reads in service at the same time")
         .count(Limit::engines)
         .max(kMostServers);
-    list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at once")
+    list.add(&PeDmaParameters::wr_engines, "wr_engines", "", "writes in service at the same time")
         .count(Limit::engines)
         .max(kMostServers);
-    list.add(&PeDmaParameters::outstanding, "outstanding", "", "transactions of one item under way at once")
+    list.add(&PeDmaParameters::outstanding, "outstanding", "", "outstanding transactions of one item")
         .depth(Limit::outstanding)
         .max(kMostServers);
     list.add(&PeDmaParameters::join_pieces, "join_pieces", "",
-             "whether an operand's physical pieces in one memory are one transaction")
+             "join an operand's physical pieces in one memory into one transaction")
         .faster_if(true);
     list.add(&PeDmaParameters::range_bytes, "range_bytes", "bytes",
-             "that each range behind the first adds to a request on links: gather, scatter, atomics")
+             "request size on links for each range after the first, in gathers, scatters and atomics")
         .max(1 << 20);
     describe_timeout(list, &PeDmaParameters::timeout_ns);
     describe_queue(list);
@@ -58,7 +59,8 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
 
   PeDma(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {});
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.pe_dma", "pe_dma", "a PE's DMA: reads and writes of its commands and tiles")
+    return spec_of<Parameters>("builtin.pe_dma", "pe_dma",
+                               "a PE's DMA, which reads and writes data of commands and tiles")
         .initiator()
         .engine({{{Stage::dma_read, StageWork::reads, "rd"}, {Stage::dma_write, StageWork::writes, "wr"}}, true, true})
         .leads_to({"pe_fetch_store", "pe_mmu", "pe_ipcq"});
@@ -84,7 +86,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   uint32_t line_of(bool write) const override { return write ? kWrite : kRead; }
 
  private:
-  static constexpr uint8_t kRead = 0, kWrite = 1;  // channels: numbers of the engine's units
+  static constexpr uint8_t kRead = 0, kWrite = 1;  // channels: indices of the engine's units
 
   PeItem& driver_item(MemoryRequest&) override;
   void driver_item_done(PeItem& item) override { items_.give_back(item); }
@@ -118,14 +120,15 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   Order credit_order() const { return Order(Order::kCredits, pe().order, 0); }
 
   PePort* mmu_ = nullptr;
-  PePort* ipcq_ = nullptr;  ///< null: it has none
+  PePort* ipcq_ = nullptr;  ///< null: none
   CommChannel comm_;
-  /// Of each queue that ends here, by the receiver's port: segments of one do not overtake.
+  /// For each queue that ends here, by the receiver's port: segments of a queue do not overtake.
   struct Arrivals {
-    uint64_t launch = 0, next = 0;  ///< the number of the next segment
-    double last_ns = 0;             ///< the last header
+    uint64_t launch = 0, next = 0;  ///< number of the next segment
+    double last_ns = 0;             ///< time of the last header
     Order order;
-    std::map<uint64_t, std::pair<FabricTransaction*, FabricPort*>> early;  ///< by number: before one that is to come
+    std::map<uint64_t, std::pair<FabricTransaction*, FabricPort*>>
+        early;  ///< by number: segments that arrived before their predecessors
   };
   void segment_follows(Arrivals&, FabricTransaction&, FabricPort& in);
   void segment_arrives(FabricTransaction&, FabricPort& in);
@@ -135,7 +138,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   const bool join_pieces_;
   const uint64_t range_bytes_;
   std::unordered_map<PeItem*, Access> looking_up_;
-  /// Of an item's parts, what lies in one memory, and as the MMU is asked for it.
+  /// Pieces of an item in one memory, with the query for the MMU.
   struct Joined {
     RangeGroup group;
     uint64_t asked_address = 0;

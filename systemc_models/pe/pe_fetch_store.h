@@ -1,5 +1,5 @@
 // Models: the only way between TCM and the register file: a FETCH and a STORE stage, one server each, at TCM's read and
-// write bandwidth, for which it asks pe_tcm. Timing contract §5: overhead_ns + bytes / tcm bandwidth.
+// write bandwidth, for which it asks pe_tcm. Timing rules §5: overhead_ns + bytes / tcm bandwidth.
 #pragma once
 
 #include "kernbench/systemc_models/pe/engine.h"

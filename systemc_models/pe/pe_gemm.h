@@ -4,7 +4,7 @@
 //                     both, as `f16×i4`, else A's
 //   pe_gemm_systolic: cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold (SCALE-Sim's
 //                     analytical counts)
-// What the service is beside that: compute_engine.h. Timing contract §5.
+// What the service is beside that: compute_engine.h. Timing rules §5.
 // Does not model: register-file bandwidth, operand skew beyond the folds' fill and drain.
 #pragma once
 
@@ -18,14 +18,14 @@ struct PeGemmParameters : ComputeParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeGemmParameters::macs_per_cycle, "macs_per_cycle", "MAC", "multiply-accumulates in a cycle")
+    list.add(&PeGemmParameters::macs_per_cycle, "macs_per_cycle", "MAC", "multiply-accumulates a cycle")
         .rate()
         .direction(Direction::count)
         .required()
         .area("mac", "macs");
     list.add(&PeGemmParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::gemm).required();
     list.add(&PeGemmParameters::rates, "rates", "",
-             "speed by dtype of A, or of A×B as f16×i4, relative to macs_per_cycle (1 where not listed)")
+             "rate by dtype of A, or of A×B as f16×i4, relative to macs_per_cycle (default: 1)")
         .rate()
         .area_factor("mac");
     describe_compute(list);
@@ -40,7 +40,7 @@ class PeGemm : public ComputeEngine {
   using Parameters = PeGemmParameters;
   PeGemm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec() {
-    return spec_of<Parameters>("builtin.pe_gemm", "pe_gemm", "matrix unit by its rate")
+    return spec_of<Parameters>("builtin.pe_gemm", "pe_gemm", "matrix unit with a constant rate")
         .engine({{{Stage::gemm, StageWork::macs}}, true})
         .leads_to({"pe_math", "pe_fetch_store"})
         .bound_without_edge_to({"pe_tcm"});
@@ -63,7 +63,7 @@ struct PeGemmSystolicParameters : ComputeParameters {
     BlockParameters::describe(list);
     list.add(&PeGemmSystolicParameters::rows, "rows", "", "rows of the array").count().required().area("mac", "macs");
     list.add(&PeGemmSystolicParameters::cols, "cols", "", "columns of the array").count().required().area_factor("mac");
-    list.add(&PeGemmSystolicParameters::dataflow, "dataflow", "", "what stays in the array: outputs, weights or inputs")
+    list.add(&PeGemmSystolicParameters::dataflow, "dataflow", "", "stationary operand: outputs, weights or inputs")
         .choices({"os", "ws", "is"})
         .of(Resource::gemm)
         .costs(CostClass::hardware)

@@ -12,7 +12,7 @@ PeIpcq::PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, cons
     : Component(name, config, checked(parameters)), PeBlock(static_cast<Component&>(*this)), parameters_(parameters) {}
 
 ImplSpec PeIpcq::spec() {
-  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's queues to and from other PEs")
+  return spec_of<Parameters>("builtin.pe_ipcq", "pe_ipcq", "a PE's message queues to and from other PEs")
       .overhead_is(Resource::queues)
       .leads_to({"pe_dma"});
 }

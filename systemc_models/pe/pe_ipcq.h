@@ -1,8 +1,8 @@
-// Models: a PE's end of the queues between PEs (collectives contract §10). A send's segments take slots of the
-// receiver's ring as far as credits allow, and go through pe_dma's vc_comm. What arrives passes two FIFO servers,
-// inbound and slot writer, and is then visible; receives match messages in order, and a FIFO slot reader reads their
-// segments, each of which then gives its credit back. No process: what happens at a time is an entry on the timeline.
-// Does not model: virtual addresses; the place of rings on links and at memories (a slot's cost is arithmetic, §10.5).
+// Models a PE's end of the queues between PEs (collectives rules §10). Segments of a send take slots of the receiver's
+// ring as credits allow, and leave through pe_dma's vc_comm. Arriving segments pass two FIFO servers, inbound and slot
+// writer, and are then visible. Receives match messages in order; a FIFO slot reader reads their segments, each of
+// which then returns its credit. No process: events are entries on the timeline. Does not model virtual addresses, or
+// traffic of rings on links and at memories (a slot's cost is arithmetic, §10.5).
 #pragma once
 
 #include <deque>
@@ -47,26 +47,26 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   std::vector<QueueWait> queue_waits() const override;
 
  private:
-  /// That a port's calls stand still for a reason.
+  /// A state in which a port's calls are blocked.
   struct Standstill {
     bool stands = false;
     double since_ns = 0;
   };
-  /// What goes and comes by a port.
+  /// Traffic of a port.
   struct Traffic {
     uint32_t free_slots = 0;  ///< of the peer's ring, as known here
-    uint32_t fill = 0;        ///< segments in the ring: visible, and not read
+    uint32_t fill = 0;        ///< segments in the ring that are visible and unread
     Standstill no_slot, no_message;
-    size_t queue = 0;             ///< of what comes, in queues_
-    uint64_t sent = 0;            ///< messages that stand in the queue, or have gone
-    uint64_t segments = 0;        ///< of them, with slots
+    size_t queue = 0;             ///< index of the incoming queue in queues_
+    uint64_t sent = 0;            ///< messages in the queue, or sent
+    uint64_t segments = 0;        ///< their segments with slots
     Ring<QueueCall*> sends;       ///< with segments that have no slot yet
-    Ring<uint64_t> in_slots;      ///< the numbers of the messages whose segments have slots of the peer's
-    uint64_t written = 0;         ///< segments that have come
-    Ring<QueueSegment*> visible;  ///< that no receive has claimed
+    Ring<uint64_t> in_slots;      ///< numbers of the messages whose segments have slots of the peer
+    uint64_t written = 0;         ///< segments that have arrived
+    Ring<QueueSegment*> visible;  ///< not claimed by a receive
     Ring<QueueCall*> receives;    ///< with segments that are not ready yet
-    uint32_t receiving = 0;       ///< receives that are not done
-    uint64_t received = 0;        ///< messages that a receive has matched
+    uint32_t receiving = 0;       ///< unfinished receives
+    uint64_t received = 0;        ///< messages matched by a receive
   };
   void stand(QueueCall&);
   void stands(QueueCall&);
@@ -91,7 +91,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void fail(QueueCall&, std::string what);
   std::string told(const char* call, uint32_t port) const;
 
-  // What is seen of it: pe_ipcq_statistics.cpp.
+  // Statistics: pe_ipcq_statistics.cpp.
   void find_queues();
   void note_no_slot(uint32_t port, bool stands);
   void note_no_message(uint32_t port, bool stands);
@@ -100,7 +100,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   void tell_port(uint32_t port) const;
   void tell_served(QueueServer, const QueueSegment&, double from, double to) const;
 
-  // What segments carry: pe_ipcq_records.cpp.
+  // Contents of segments: pe_ipcq_records.cpp.
   TensorRef slot_of(const QueueSegment&) const;
   void write_slot(QueueSegment&);
   void read_slot(QueueSegment&);
@@ -111,7 +111,7 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   const Parameters parameters_;
   Pe* pe_ = nullptr;
   PePort* dma_ = nullptr;
-  std::vector<QueuePort> ports_, ports_before_;  ///< of this launch, of the one before
+  std::vector<QueuePort> ports_, ports_before_;  ///< of this launch; of the previous one
   std::deque<Traffic> traffic_;                  ///< by port
   bool open_ = false;
   uint64_t launch_ = 0, launch_before_ = 0;
@@ -120,18 +120,18 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   double inbound_free_ns_ = 0, writer_free_ns_ = 0;
   QueueServerStatistics comm_{"comm"}, inbound_{"in"}, writer_{"wr"}, reader_{"rd"};
   Waits no_slot_, no_message_, credit_;
-  std::vector<QueueTraffic> queues_;  ///< that have ended here, over all launches
-  QueueCall* choosing_ = nullptr;     ///< the receive of any port that has not taken one
+  std::vector<QueueTraffic> queues_;  ///< queues that end here, over all launches
+  QueueCall* choosing_ = nullptr;     ///< the recv_any that has no message yet
   bool choice_due_ = false;
-  std::string last_chosen_;  ///< the port that the last of them took
+  std::string last_chosen_;  ///< the port taken by the last of them
 
   SegmentLine ready_;
-  QueuedSegment reading_;  ///< in the slot reader; segment null: none is
+  QueuedSegment reading_;  ///< in the slot reader; segment null: none
   double read_start_ns_ = 0;
   bool read_due_ = false;
-  std::vector<std::unique_ptr<QueueSegment>> segments_;  ///< that this PE sends
-  QueueSegment* idle_ = nullptr;                         ///< those that nobody uses
-  size_t under_way_ = 0;                                 ///< the others
+  std::vector<std::unique_ptr<QueueSegment>> segments_;  ///< sent by this PE
+  QueueSegment* idle_ = nullptr;                         ///< unused ones
+  size_t under_way_ = 0;                                 ///< in use
 };
 
 }  // namespace kernbench

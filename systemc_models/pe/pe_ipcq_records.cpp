@@ -1,4 +1,4 @@
-// What the segments of messages carry, and their records in the op log (collectives contract §11.1, §11.2).
+// What the segments of messages carry, and their records in the op log (collectives rules §11.1, §11.2).
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_ipcq.h"
 

@@ -41,7 +41,7 @@ double PeMath::cycles(const std::string& name, const MathOp* op) {
 std::vector<std::string> PeMath::notes() const {
   std::vector<std::string> lines;
   for (const std::string& op : not_listed_)
-    lines.push_back(fmt::format("pe_math.cycles leaves out {}: taken as {}", op, Parameters::kCyclesWhereNotListed));
+    lines.push_back(fmt::format("pe_math.cycles lacks {}: taken as {}", op, Parameters::kCyclesWhereNotListed));
   return lines;
 }
 

@@ -1,7 +1,7 @@
-// Models: a PE's vector unit. It computes Σ over ops ⌈elements / lanes⌉ · cycles(op) · steps / freq_ghz; a token's
-// consecutive MATH ops are one service. Steps are 1, of scans ⌈log2 n⌉ and of sorts s (s + 1) / 2 with s = ⌈log2 n⌉ for
-// n elements along the axis. What the service is beside that: compute_engine.h. Timing contract §5.
-// Does not model: the depth of the lanes' pipelines, reductions' trees, the parts of a row that lie in different lanes.
+// Models a PE's vector unit. Its time is Σ over ops ⌈elements / lanes⌉ · cycles(op) · steps / freq_ghz; consecutive
+// MATH ops of a token are one service. Steps are 1; for scans ⌈log2 n⌉; for sorts s (s + 1) / 2 with s = ⌈log2 n⌉, for
+// n elements along the axis. compute_engine.h has the rest of the service. Timing rules §5. Does not model the depth of
+// pipelines, reduction trees, or the distribution of a row over lanes.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace kernbench {
 
-/// Every op that a kernel may call (phase2/op/math_op.h).
+/// All ops of kernels (phase2/op/math_op.h).
 std::vector<KnownKey> names_of_math_ops();
 
-/// Elements of a command (of the largest of its operands and result), or of a tile.
+/// Elements of a command (the largest of its operands and result), or of a tile.
 int64_t math_elements(const PeItem&);
 
 struct PeMathParameters : ComputeParameters {
@@ -27,9 +27,9 @@ struct PeMathParameters : ComputeParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeMathParameters::lanes, "lanes", "", "elements in a cycle").count().required().area("lane", "lanes");
+    list.add(&PeMathParameters::lanes, "lanes", "", "elements a cycle").count().required().area("lane", "lanes");
     list.add(&PeMathParameters::freq_ghz, "freq_ghz", "GHz", "clock").rate(Resource::math).required();
-    list.add(&PeMathParameters::cycles, "cycles", "cycles", "cycles of an op for `lanes` elements (1 where not listed)")
+    list.add(&PeMathParameters::cycles, "cycles", "cycles", "cycles of an op for `lanes` elements (default: 1)")
         .latency()
         .known_keys(names_of_math_ops(), kCyclesWhereNotListed);
     describe_compute(list);
@@ -51,15 +51,15 @@ class PeMath : public ComputeEngine {
   std::vector<std::string> notes() const override;
 
  private:
-  /// `op`: what the name stands for, where that is known already.
+  /// `op`: row of the name, if known.
   double cycles(const std::string& name, const MathOp* op = nullptr);
   double cycles(const std::vector<std::string>& ops);
   Compute compute(const PeItem& item) override;
 
   int64_t lanes_;
   double freq_ghz_;
-  std::vector<std::optional<double>> cycles_;  ///< of math_ops(), in their order
-  std::set<std::string> not_listed_;           ///< ops that were done and that `cycles` says nothing of
+  std::vector<std::optional<double>> cycles_;  ///< of math_ops(), in that order
+  std::set<std::string> not_listed_;           ///< executed ops that `cycles` does not list
 };
 
 }  // namespace kernbench

@@ -16,7 +16,7 @@ PeMmu::PeMmu(sc_core::sc_module_name name, const ComponentConfig& config, const 
       tlb_(parameters.tlb_entries) {}
 
 ImplSpec PeMmu::spec() {
-  return spec_of<Parameters>("builtin.pe_mmu", "pe_mmu", "a PE's MMU: virtual addresses, and what a TLB costs")
+  return spec_of<Parameters>("builtin.pe_mmu", "pe_mmu", "a PE's MMU: virtual addresses, and the latency of its TLB")
       .overhead_is(Resource::mmu);
 }
 

@@ -1,9 +1,8 @@
-// Models: a PE's MMU: which virtual addresses are mapped, and what a look-up costs. A command's addresses are
-// translated at its submission, exactly, whatever the page size; the TLB only decides how long the DMA waits before
-// each of its memory transactions: tlb_hit_ns or tlb_miss_ns for every page that the transaction touches, in order of
-// address. The TLB is fully associative with LRU replacement; one entry holds a page with all mappings in it.
-// docs/memory.md, docs/timing.md.
-// Does not model: page walks as memory traffic (a miss is a fixed cost), protection, pages of several sizes.
+// Models a PE's MMU: the mapped virtual addresses, and the cost of a look-up. Addresses of a command are translated
+// exactly at its submission, for any page size. The TLB only determines the wait of the DMA before each memory
+// transaction: tlb_hit_ns or tlb_miss_ns for each page that the transaction touches, in order of addresses. The TLB is
+// fully associative with LRU replacement; an entry covers a page with all its mappings. docs/memory.md, docs/timing.md.
+// Does not model page walks as memory traffic (a miss has a fixed cost), protection, or several page sizes.
 #pragma once
 
 #include "kernbench/systemc_models/pe/pe_block.h"
@@ -20,19 +19,20 @@ struct PeMmuParameters : BlockParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeMmuParameters::page_bytes, "page_bytes", "bytes",
-             "what one TLB entry holds, and the alignment of virtual ranges; a power of two")
+             "page size of a TLB entry, and alignment of virtual ranges; a power of two")
         .min(64)
         .power_of_two()
         .direction(Direction::depth)
         .costs(CostClass::free)
         .of(Resource::mmu);
-    list.add(&PeMmuParameters::tlb_entries, "tlb_entries", "pages", "of the fully associative LRU TLB")
+    list.add(&PeMmuParameters::tlb_entries, "tlb_entries", "pages", "entries of the fully associative LRU TLB")
         .depth()
         .of(Resource::mmu);
     list.add(&PeMmuParameters::tlb_hit_ns, "tlb_hit_ns", "ns",
-             "before a memory transaction, for each page it touches that is in the TLB")
+             "delay of a memory transaction for each page that hits the TLB")
         .latency(Resource::mmu);
-    list.add(&PeMmuParameters::tlb_miss_ns, "tlb_miss_ns", "ns", "the same for a page that is not")
+    list.add(&PeMmuParameters::tlb_miss_ns, "tlb_miss_ns", "ns",
+             "delay of a memory transaction for each page that misses the TLB")
         .latency(Resource::mmu);
   }
 };
@@ -48,13 +48,13 @@ class PeMmu : public Component, public PeBlock, public MmuRole {
   // PeBlock.
   PeBlock* pe_block() override { return this; }
   CommandTargetSocket* command_target() override { return &command_in; }
-  /// What the TLB costs before a transaction of `asked_rows` at `asked_address`; changes what is in it.
+  /// TLB time before a transaction of `asked_rows` at `asked_address`; updates the TLB.
   void asked(PeItem& item, PePort&) override { item.answer_ns = look_up_ns(item.asked_address, item.asked_rows); }
 
   // MmuRole.
   uint64_t page_bytes() const override { return page_bytes_; }
   const VirtualMapping* map(std::shared_ptr<const VirtualMapping> m) override { return table_.map(std::move(m)); }
-  /// A range that is unmapped leaves the TLB.
+  /// An unmapped range leaves the TLB.
   bool unmap(uint64_t address, uint64_t nbytes) override;
   std::string nearest(uint64_t address) const override { return table_.nearest(address); }
   TensorRef translate(const TensorRef&) const override;

@@ -1,4 +1,4 @@
-// The protocol of the sockets inside a PE, and one connection of a block to a neighbour by it. Timing contract §5, §6.
+// The protocol of the sockets inside a PE, and one connection of a block to a neighbour by it. Timing rules §5, §6.
 #pragma once
 
 #include <tlm>

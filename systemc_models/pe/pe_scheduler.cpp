@@ -16,7 +16,8 @@ PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& co
       items_(context().arena()) {}
 
 ImplSpec PeScheduler::spec() {
-  return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler", "a PE's sole dispatcher and feeder of tiles")
+  return spec_of<Parameters>("builtin.pe_scheduler", "pe_scheduler",
+                             "a PE's scheduler, which dispatches commands and feeds tiles")
       .overhead_is(Resource::scheduler);
 }
 
@@ -291,7 +292,7 @@ std::string PeScheduler::waits(const InflightTable::Entry& e) const {
     case CommandState::at_engine:
       return name + " is at " + engine;
     case CommandState::waits_for_feed:
-      return name + " waits for its turn to be fed";
+      return name + " waits for the feed loop";
     case CommandState::feeds:
       return name + " is fed: " + tiles;
     case CommandState::fed:

@@ -1,8 +1,9 @@
-// Models: a PE's sole dispatcher. A command reaches its engine's queue (a composite: the feed queue) overhead_ns after
-// its submission. One feed loop takes composites in that order and feeds one's tiles to the end before the next, a tile
-// when its bytes fit the reserved TCM beside those of this PE's tiles in flight, and then its first stage's queue has
-// room. Tiles then find their own way; the last stage reports here, exactly once. Timing contract §5, §6; ADR-0014 D2,
-// D6. Does not model: dependencies between commands: only the kernel's waits order them.
+// Models a PE's scheduler, the only dispatcher of commands. A command reaches its engine's queue (a composite: the feed
+// queue) overhead_ns after its submission. One feed loop takes composites in that order and feeds all tiles of one
+// before the next. It feeds a tile when the tile's bytes fit the reserved TCM beside those of the tiles in flight, and
+// the queue of its first stage has space. Tiles then move on by themselves; the last stage reports here exactly once.
+// Timing rules §5, §6; ADR-0014 D2, D6. Does not model dependencies between commands: only the kernel's waits order
+// them.
 #pragma once
 
 #include <optional>
@@ -18,10 +19,10 @@
 namespace kernbench {
 
 class PeScheduler : public Component, public PeBlock, public SchedulerRole {
-  // Before the sockets, so that it is beside what the base classes have for every event.
+  // Before the sockets, to be near the members of base classes that each event accesses.
   Pe* pe_ = nullptr;
   Ring<PeCommand*, 2> feed_queue_;
-  PeItem* refused_ = nullptr;  ///< the tile that waits for room
+  PeItem* refused_ = nullptr;  ///< the tile that waits for space
   bool feeding_ = false;
   FeedActivity feed_activity_ = FeedActivity::idle;
   double feed_since_ns_ = 0;
@@ -48,7 +49,7 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   tlm::tlm_sync_enum answer_in(PeItem&, PePort& out, tlm::tlm_phase&) override;
 
   // SchedulerRole.
-  /// Every transaction's memory can be reached and holds it, and a tile fits the reserved TCM.
+  /// Each transaction must be within a reachable memory, and a tile must fit the reserved TCM.
   void validate(PeCommand&) const override;
   size_t outstanding() const override { return submissions_.size() + in_flight_.entries().size(); }
   std::vector<std::string> waiting() const override;

@@ -1,4 +1,4 @@
-// What pe_cpu tells or asks pe_ipcq and pe_mmu at no time and without messages (collectives contract §10.2): the
+// What pe_cpu tells or asks pe_ipcq and pe_mmu at no time and without messages (collectives rules §10.2): the
 // payload of transport_dbg at their sockets (pe_port.h).
 #pragma once
 

@@ -1,8 +1,8 @@
-// Models: a PE's tightly coupled memory: its size, its two regions and its port bandwidths. The reserved region holds
-// the tile buffers of composites and bounds the tiles in flight; the allocatable region holds tl's handles; neither
-// allocator can reach the other region (data contract §2). Addresses are local to the PE: [0, allocatable) is tl's.
-// Does not model: banks, port conflicts: FETCH, STORE and the commands that stream each have the whole bandwidth. (One
-// of its own that does: examples/single_port_tcm.) MB = 2^20 bytes, fractions rounded down to bytes.
+// Models a PE's tightly coupled memory: its size, its two regions and its port bandwidths. The reserved region has the
+// tile buffers of composites and limits the tiles in flight; the allocatable region has the handles of tl. Neither
+// allocator can reach the other region (data rules §2). Addresses are local to the PE; [0, allocatable) belongs to tl.
+// MB = 2^20 bytes; fractions are rounded down to bytes. Does not model banks or port conflicts: FETCH, STORE and
+// streaming commands each have the full bandwidth. (examples/single_port_tcm is a TCM with conflicts.)
 #pragma once
 
 #include "kernbench/systemc_models/pe/pe_block.h"
@@ -16,18 +16,17 @@ struct PeTcmParameters : BlockParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&PeTcmParameters::size_mb, "size_mb", "MB", "size").positive().required();
-    list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MB", "part that only the scheduler uses, for tile buffers")
+    list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MB", "part reserved for the scheduler's tile buffers")
         .min(0)
         .direction(Direction::depth)
         .of(Limit::window)
         .required();
-    list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s",
-             "bandwidth of FETCH, and of the operands of commands")
+    list.add(&PeTcmParameters::read_bw_gbs, "read_bw_gbs", "GB/s", "read bandwidth, for FETCH and operands of commands")
         .rate(Resource::tcm)
         .area("sram_port", "port_bits", 8)
         .required();
     list.add(&PeTcmParameters::write_bw_gbs, "write_bw_gbs", "GB/s",
-             "bandwidth of STORE, and of the results of commands")
+             "write bandwidth, for STORE and results of commands")
         .rate(Resource::tcm)
         .area("sram_port", "port_bits", 8)
         .required();
@@ -35,7 +34,7 @@ struct PeTcmParameters : BlockParameters {
 };
 
 class PeTcm : public Component, public PeBlock, public TcmRole {
-  // Before the socket, so that it is beside what the base classes have for every access.
+  // Before the socket, to be near the members of base classes that each access reads.
   double read_bw_gbs_, write_bw_gbs_;
   uint64_t size_bytes_, reserved_bytes_;
 

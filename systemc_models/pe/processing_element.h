@@ -1,11 +1,11 @@
-// A whole PE as one module, for who builds a system by hand: this project's blocks with their parameters, and the
-// standard edges between them. What it reads and writes is reached by its DMA:
+// A complete PE as one module, for systems made by hand: this project's blocks with their parameters, and the standard
+// edges between them. Its DMA connects it to the memories:
 //
 //   ProcessingElement pe("pe", system, parameters);
 //   connect(pe.dma, router, {0.01, 256});
 //
-// PEs with a pe_ipcq send each other messages by ports that have been joined: connect_ports(). A PE of blocks of one's
-// own is put together in the same way (pe_assembly.h).
+// PEs with a pe_ipcq send each other messages through connected ports: connect_ports(). A PE with user-defined blocks
+// is assembled in the same way (pe_assembly.h).
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@
 
 namespace kernbench {
 
-/// Those without a default (of cores and TCM) have to be set.
+/// Parameters without a default (of cores and TCM) must be set.
 struct ProcessingElementParameters {
   PeCpu::Parameters cpu;
   PeScheduler::Parameters scheduler;
@@ -44,17 +44,17 @@ struct ProcessingElementParameters {
 
 class ProcessingElement;
 
-/// Joins a port of PE `a` with one of PE `b`, by two queues.
+/// Connects a port of PE `a` with one of PE `b`, by two queues.
 struct PortConnection {
   ProcessingElement* a = nullptr;
   std::string port;
   ProcessingElement* b = nullptr;
   std::string peer_port;
 };
-/// Connects the queues of the kernels that run next on these PEs, as a launch does (collectives contract §10.1 to
-/// §10.4): at no cost, with empty rings where the receivers' tiers say (lay_rings_in), which go with their kernels.
-/// When the simulation has begun, since the ways must be bound. `launch`: another number for each set of kernels of the
-/// same PEs. std::invalid_argument, one line, for what is not legal; AccessError where there is no way.
+/// Connects the queues of the next kernels on these PEs, as a launch does (collectives rules §10.1 to §10.4): at no
+/// cost, with empty rings in the memory of the receivers' tiers (lay_rings_in). The rings are freed with their kernels.
+/// Call it after the start of the simulation, because paths must be bound. `launch`: a new number for each set of
+/// kernels on the same PEs. std::invalid_argument, with one line, for illegal input; AccessError if there is no path.
 void connect_ports(const std::vector<PortConnection>&, uint64_t launch = 0);
 
 class ProcessingElement : public sc_core::sc_module {
@@ -72,16 +72,15 @@ class ProcessingElement : public sc_core::sc_module {
   std::optional<PeMmu> mmu;
   std::optional<PeIpcq> ipcq;
 
-  /// std::invalid_argument, one line, for a parameter that is not legal.
+  /// std::invalid_argument, with one line, for an illegal parameter.
   ProcessingElement(const sc_core::sc_module_name& name, System& system, const Parameters&);
 
-  /// Starts the kernel now; on_end is told when it has returned and all its commands are complete, or of its fault. One
-  /// kernel at a time.
+  /// Starts the kernel now. on_end is called when it has returned and all its commands are complete, or with its fault.
+  /// One kernel at a time.
   void run(std::function<void(tl::Context&)> kernel, std::function<void(const KernelRunner::Outcome&)> on_end);
   Pe& pe() { return pe_; }
-  /// Rings of tier hbm or sram lie in this room of a memory of that space, which outlives the PE and which others may
-  /// share: taken by connect_ports(), given back at the kernel's end. std::invalid_argument for tcm, whose room is its
-  /// own.
+  /// Allocator of rings of tier hbm or sram in a memory of that space. It must outlive the PE, and may be shared.
+  /// connect_ports() allocates; the kernel's end frees. std::invalid_argument for tcm, which has its own allocator.
   void lay_rings_in(Space, FirstFitAllocator& room);
 
  private:
@@ -89,7 +88,7 @@ class ProcessingElement : public sc_core::sc_module {
   size_t add_port(std::vector<QueuePort>&, const std::string& name);
   void give_back_rings();
   std::map<Space, FirstFitAllocator*> rooms_;
-  std::vector<std::pair<FirstFitAllocator*, uint64_t>> rings_;  ///< until the kernel's end
+  std::vector<std::pair<FirstFitAllocator*, uint64_t>> rings_;  ///< until the end of the kernel
 };
 
 }  // namespace kernbench

@@ -1,4 +1,4 @@
-// What moves between the pe_ipcqs of two PEs: messages, cut into segments (collectives contract §10). A segment carries
+// What moves between the pe_ipcqs of two PEs: messages, cut into segments (collectives rules §10). A segment carries
 // its data and description in one; it is a posted message of the fabric on its way to the receiver, and its credit is
 // one on the way back.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace kernbench {
 
-/// When a segment of a sent message was where (collectives contract §10.7 to §10.11), ns.
+/// When a segment of a sent message was where (collectives rules §10.7 to §10.11), ns.
 struct SegmentTimes {
   double slot_ns = 0;     ///< took its slot
   double grant_ns = 0;    ///< granted by vc_comm

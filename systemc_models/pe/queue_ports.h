@@ -1,4 +1,4 @@
-// What the ports of a PE's inter-PE queues are like (collectives contract §10.1 to §10.5): said once for a launch, by
+// What the ports of a PE's inter-PE queues are like (collectives rules §10.1 to §10.5): said once for a launch, by
 // who connects them.
 #pragma once
 
@@ -87,27 +87,31 @@ struct QueueParameters : BlockParameters {
   template <class List>
   static void describe(List& list) {
     const std::vector<std::string> tiers = {"tcm", "sram", "hbm"};
-    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "of each send and each recv, in the PE that calls")
+    list.add(&BlockParameters::overhead_ns, "overhead_ns", "ns", "overhead of each send and recv, in the calling PE")
         .overhead();
     list.add(&QueueParameters::slots, "slots", "", "slots of each ring at this PE").depth(Limit::slots).max(kMostSlots);
-    list.add(&QueueParameters::slot_bytes, "slot_bytes", "bytes", "size of a slot: a longer message is cut in segments")
+    list.add(&QueueParameters::slot_bytes, "slot_bytes", "bytes",
+             "size of a slot; longer messages are split into segments")
         .depth(Limit::slots)
         .min(kSlotUnit)
         .max(static_cast<double>(kMostSlotBytes))
         .multiple_of(kSlotUnit);
-    list.add(&QueueParameters::tier, "tier", "", "where this PE's rings lie").choices(tiers).of(Resource::queues);
-    list.add(&QueueParameters::access_ns, "access_ns", "ns", "of each access to a slot, by tier (tcm 0, sram 2, hbm 6)")
+    list.add(&QueueParameters::tier, "tier", "", "memory of this PE's rings").choices(tiers).of(Resource::queues);
+    list.add(&QueueParameters::access_ns, "access_ns", "ns",
+             "latency of each access to a slot, by tier (tcm 0, sram 2, hbm 6)")
         .latency(Resource::queues)
         .choices(tiers);
-    list.add(&QueueParameters::write_bw_gbs, "write_bw_gbs", "GB/s", "into a slot, by tier (tcm, sram 512, hbm 256)")
+    list.add(&QueueParameters::write_bw_gbs, "write_bw_gbs", "GB/s",
+             "bandwidth into a slot, by tier (tcm, sram 512, hbm 256)")
         .rate(Resource::queues)
         .choices(tiers);
-    list.add(&QueueParameters::read_bw_gbs, "read_bw_gbs", "GB/s", "out of a slot, by tier (tcm, sram 512, hbm 256)")
+    list.add(&QueueParameters::read_bw_gbs, "read_bw_gbs", "GB/s",
+             "bandwidth out of a slot, by tier (tcm, sram 512, hbm 256)")
         .rate(Resource::queues)
         .choices(tiers);
     list.add(&QueueParameters::credit_bytes, "credit_bytes", "bytes", "a credit's payload").min(1).max(4096);
     list.add(&QueueParameters::credit_blocks, "credit_blocks", "",
-             "a recv returns when its last credit is at the sender")
+             "a recv returns only when its last credit has reached the sender")
         .faster_if(false);
   }
 

@@ -1,4 +1,4 @@
-// Where the time of messages between PEs went (collectives contract §10.15): segment by segment, queue by queue, and
+// Where the time of messages between PEs went (collectives rules §10.15): segment by segment, queue by queue, and
 // what the servers and calls of a PE waited for.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A gather, a scatter or an atomic of a kernel (access contract §16, §17): what the DMA moves for it, memory by memory,
+// A gather, a scatter or an atomic of a kernel (access rules §16, §17): what the DMA moves for it, memory by memory,
 // and what each of these transactions does. An atomic's takes effect when its memory says, behind all that PEs do at
 // that instant, in the order of arrival there.
 #pragma once

@@ -1,5 +1,5 @@
 // The room for tile buffers in a PE's reserved TCM: which bytes are free, and a buffer for every tile in flight. Timing
-// contract §6, data contract §2. Buffers never overlap. One is contiguous where a hole is large enough; else it has
+// contract §6, data rules §2. Buffers never overlap. One is contiguous where a hole is large enough; else it has
 // several pieces, so free bytes are never too scattered to be used.
 #pragma once
 

@@ -1,16 +1,14 @@
-// Models: a PE's matrix or vector unit whose model is not this project's: whatever has a TLM-2.0 target socket (an RTL
-// block in a wrapper, an engine of the user's platform) stands in for pe_gemm or pe_math. A command or a tile goes out
-// as writes of a register file and of a doorbell (tlm_engine_registers.h, docs/tlm.md); the engine decides how long it
-// takes, from the doorbell to its answer or to its interrupt. Service: overhead_ns, then that; a simple command takes
-// at least what its operands need to stream (compute_engine.h). Does not model: what the engine does not; several
-// commands at once.
+// Models a PE's matrix or vector unit by a foreign model with a TLM-2.0 target socket (an RTL block in a wrapper, an
+// engine of the user's platform), in place of pe_gemm or pe_math. A command or tile becomes writes of a register file
+// and a doorbell (tlm_engine_registers.h, docs/tlm.md). The engine determines the time from the doorbell to its
+// response or interrupt. Service: overhead_ns, then that time; a simple command takes at least the streaming time of
+// its operands (compute_engine.h). Does not model what the engine omits, or several concurrent commands.
 //
-// Data. With `data: replay` the engine is asked for time only, and Phase 2 computes. With `data: engine` it computes:
-// it reads operands and writes the result through tcm_socket(), and Phase 1 and Phase 2 take its bytes as the op's.
-// What of its operands is still pending is computed first. A composite's GEMM tiles share an accumulator; an epilogue's
-// ops are timed by the vector unit, and what they make of the accumulator is computed as Phase 2 would. An elementwise
-// composite with an epilogue is refused. An error response, a status with kError, and a result that is not written as a
-// whole are faults of the kernel's command.
+// Data: with `data: replay` the engine is used for time only, and Phase 2 computes. With `data: engine` it reads
+// operands and writes the result through tcm_socket(), and Phase 1 and Phase 2 use its bytes. Pending operands are
+// computed first. GEMM tiles of a composite share an accumulator. The vector unit times an epilogue's ops, and their
+// results are computed as in Phase 2. An elementwise composite with an epilogue is refused. An error response, a status
+// with kError, or an incomplete result is a fault of the kernel's command.
 #pragma once
 
 #include <memory>
@@ -34,10 +32,10 @@ struct TlmEngineParameters : ComputeParameters {
   static void describe(List& list) {
     BlockParameters::describe(list);
     list.add(&TlmEngineParameters::data, "data", "",
-             "who computes: Phase 2 (a model of time only), or the engine, by the TCM socket")
+             "data: computed by Phase 2 (timing-only model), or by the engine through the TCM socket")
         .choices({"replay", "engine"});
     list.add(&TlmEngineParameters::completion, "completion", "",
-             "how the engine says that it is done: by the response to the doorbell, or by its interrupt")
+             "completion signal of the engine: the response to the doorbell, or its interrupt")
         .choices({"response", "interrupt"});
     list.add(&TlmEngineParameters::register_base, "register_base", "bytes", "address of the first register")
         .multiple_of(8);
@@ -53,35 +51,34 @@ struct TlmEngineParameters : ComputeParameters {
 
 class TlmEngine : public ComputeEngine {
  public:
-  /// The engine's wire of completion, for `completion: interrupt`: active high.
+  /// The engine's completion interrupt, for `completion: interrupt`: active high.
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt{"interrupt"};
 
   TlmEngine(sc_core::sc_module_name name, const ComponentConfig& config, const TlmEngineParameters&, Stage);
 
-  /// The socket to which the engine's target socket is bound: a tlm_initiator_socket of `bus_width` bits.
+  /// The socket for the engine's target socket: a tlm_initiator_socket of `bus_width` bits.
   template <unsigned W = 32>
   OptionalInitiatorSocket<W>& socket() const {
     return socket_.as<W>();
   }
-  /// The PE's TCM, for `data: engine`: a tlm_target_socket of `bus_width` bits to which the engine's initiator is
-  /// bound.
+  /// The PE's TCM, for `data: engine`: a tlm_target_socket of `bus_width` bits for the engine's initiator.
   template <unsigned W = 32>
   OptionalTargetSocket<W>& tcm_socket() const {
     return tcm_socket_.as<W>();
   }
 
   // EngineRole.
-  double service_ns(const PeItem&, const TcmRole&) override { return 0; }  ///< the engine knows
+  double service_ns(const PeItem&, const TcmRole&) override { return 0; }  ///< unknown: only the engine knows
   bool computes(const OpDesc&) const override;
   std::vector<std::string> waiting() const override;
   bool stands_for_foreign_model() const override { return true; }
 
  private:
-  /// What is known of a result while the engine works on its op: one service, or a composite's tiles.
+  /// State of a result while the engine works on its op: one service, or a composite's tiles.
   struct Result {
     std::shared_ptr<const OpDesc> desc;
-    std::vector<Bytes> operands;  ///< values, as PendingValues gives them
-    Bytes bytes;                  ///< a composite's: dense; of a GEMM the accumulator
+    std::vector<Bytes> operands;  ///< values, from PendingValues
+    Bytes bytes;                  ///< of a composite: dense; of a GEMM the accumulator
     int64_t tiles_done = 0;
     bool failed = false;
   };
@@ -94,7 +91,7 @@ class TlmEngine : public ComputeEngine {
   void begin(uint8_t unit, uint16_t server) override;
   void begin_command();
   void send_registers();
-  /// All registers but those that are no description: from kOps on.
+  /// All registers that describe the command: from kOps on.
   Bytes describe() const;
   void describe_command(Registers&) const;
   void describe_tile(Registers&) const;
@@ -125,17 +122,17 @@ class TlmEngine : public ComputeEngine {
   TcmWindow window_;
   WideTargetSocket tcm_socket_;
 
-  // Of the item in service.
+  // State of the item in service.
   uint8_t unit_ = 0;
   uint16_t server_ = 0;
   double begin_ns_ = 0;
   Work work_;
   Step step_ = Step::idle;
   bool raised_ = false, failed_ = false;
-  Bytes image_;  ///< of the registers under way
+  Bytes image_;  ///< of the registers being written
   std::vector<std::unique_ptr<ForeignTransfer>> transfers_;
   size_t open_ = 0;
-  /// Of commands whose result this engine gives, until their last tile.
+  /// Commands whose result this engine computes, until their last tile.
   std::unordered_map<const PeCommand*, Result> results_;
 };
 

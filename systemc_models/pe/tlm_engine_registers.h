@@ -1,5 +1,5 @@
-// The registers of an engine of the user's own, as a PE writes and reads them (tlm_engine.h; docs/tlm.md explains
-// them). 8 bytes each, little endian; offsets in bytes from the engine's `register_base`.
+// Registers of a user's engine, as a PE writes and reads them (tlm_engine.h; explained in docs/tlm.md). 8 bytes each,
+// little endian; offsets in bytes from the engine's `register_base`.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace kernbench::engine_registers {
 
-constexpr uint64_t kDoorbell = 0x00;   ///< wo: 1 starts the command that the registers from kOps on describe
+constexpr uint64_t kDoorbell = 0x00;   ///< wo: 1 starts the command in the registers from kOps on
 constexpr uint64_t kStatus = 0x08;     ///< ro: kBusy, kError; read after an interrupt
 constexpr uint64_t kInterrupt = 0x10;  ///< wo: 1 lowers the interrupt
 
-// Written before every doorbell, from kOps up to kEnd.
-constexpr uint64_t kOps = 0x20;       ///< ops of the service, one after the other: 1 but for a tile's MATH
+// Written before each doorbell, from kOps up to kEnd.
+constexpr uint64_t kOps = 0x20;       ///< number of consecutive ops of the service: 1, except for a tile's MATH
 constexpr uint64_t kOp = 0x28;        ///< kMostOps registers: names in ASCII, the first character in the lowest byte
 constexpr uint64_t kFlags = 0x68;     ///< kTile, …
 constexpr uint64_t kPe = 0x70;        ///< index of the PE in compiled order
@@ -22,36 +22,36 @@ constexpr uint64_t kTileId = 0x80;    ///< in the composite, from 0
 constexpr uint64_t kM = 0x88;         ///< GEMM, and a tile's MATH: rows of the result
 constexpr uint64_t kN = 0x90;         ///< and its columns
 constexpr uint64_t kK = 0x98;         ///< GEMM
-constexpr uint64_t kOperands = 0xa0;  ///< how many of the operand blocks mean something
+constexpr uint64_t kOperands = 0xa0;  ///< number of valid operand blocks
 constexpr uint64_t kAxis = 0xa8;      ///< reductions and softmax
 constexpr uint64_t kRank = 0xb0;      ///< of kShape
 constexpr uint64_t kShape = 0xb8;     ///< kMostDims registers: elements of the loop nest, outermost first
-constexpr uint64_t kOperand = 0x100;  ///< the first operand's block; the others follow at kOperandBytes
+constexpr uint64_t kOperand = 0x100;  ///< block of the first operand; the others follow at kOperandBytes
 constexpr uint64_t kOperandBytes = 0x50;
-constexpr uint64_t kResult = kOperand + 3 * kOperandBytes;  ///< the result's block
+constexpr uint64_t kResult = kOperand + 3 * kOperandBytes;  ///< block of the result
 constexpr uint64_t kEnd = kResult + kOperandBytes;
 
 // In a block.
 constexpr uint64_t kAddress = 0x00;    ///< of the first element, in the PE's TCM, bytes
 constexpr uint64_t kDtype = 0x08;      ///< dtype_code(); 0: an immediate
-constexpr uint64_t kImmediate = 0x10;  ///< of an immediate, as the bits of an IEEE double
-constexpr uint64_t kStride = 0x18;     ///< kMostDims registers: bytes from one element to the next; 0 repeats
+constexpr uint64_t kImmediate = 0x10;  ///< value of an immediate, as the bits of an IEEE double
+constexpr uint64_t kStride = 0x18;     ///< kMostDims registers: bytes between elements; 0 repeats
 
 constexpr int kMostOps = 8;
 constexpr int kMostOperands = 3;
 constexpr int kMostDims = 6;
 
 // kFlags.
-constexpr uint64_t kTile = 1;        ///< a composite's tile; else a simple command
-constexpr uint64_t kData = 2;        ///< operands can be read and the result is to be written (`data: engine`)
-constexpr uint64_t kAccumulate = 4;  ///< GEMM of a tile: the product is added to what the result holds
-constexpr uint64_t kLast = 8;        ///< a tile: the last of its output tile
+constexpr uint64_t kTile = 1;        ///< a tile of a composite; else a simple command
+constexpr uint64_t kData = 2;        ///< operands can be read and the result must be written (`data: engine`)
+constexpr uint64_t kAccumulate = 4;  ///< GEMM of a tile: the product is added to the result
+constexpr uint64_t kLast = 8;        ///< a tile: the last for its output tile
 
 // kStatus.
 constexpr uint64_t kBusy = 1;
 constexpr uint64_t kError = 2;
 
-/// Where the accumulator of a composite's GEMM is: it is not in the TCM.
+/// Address of the accumulator of a composite's GEMM, which is not in the TCM.
 constexpr uint64_t kAccumulator = uint64_t{1} << 40;
 
 /// 1 f32, 2 f16, 3 bf16, 4 i8, 5 i16, 6 i32, 7 u8, 8 f8e4m3, 9 f8e5m2.

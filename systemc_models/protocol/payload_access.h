@@ -79,7 +79,7 @@ struct ForeignRecord {
   }
 };
 
-/// The log's description of a foreign write of [address, address + bytes), data contract §3.
+/// The log's description of a foreign write of [address, address + bytes), data rules §3.
 std::shared_ptr<OpDesc> foreign_write_desc(Space, uint64_t address, std::shared_ptr<const Bytes> data, uint64_t seq);
 /// The same of a foreign read.
 std::shared_ptr<OpDesc> foreign_read_desc(Space, uint64_t address, uint64_t nbytes);

@@ -1,10 +1,10 @@
-// A protocol monitor to be put between any initiator and target socket of the TLM-2.0 base protocol:
+// A protocol monitor between any initiator and target socket of the TLM-2.0 base protocol:
 //
 //   kernbench::ProtocolChecker<64> checker("checker");
 //   cpu.socket.bind(checker.target_socket);
 //   checker.initiator_socket.bind(memory.socket);
 //
-// What it checks: protocol_monitor.h. Violations are SystemC warnings unless monitor().set_report() says otherwise.
+// protocol_monitor.h lists the checks. Violations are SystemC warnings unless monitor().set_report() changes that.
 #pragma once
 
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"

@@ -205,7 +205,7 @@ tlm::tlm_sync_enum ProtocolMonitor::nb_transport_bw(tlm::tlm_generic_payload& p,
       Hop& hop = found->second;
       check_time(hop, delay);
       if (before == tlm::END_REQ) {
-        if (hop.phase != tlm::BEGIN_REQ) violation("END_REQ out of its turn");
+        if (hop.phase != tlm::BEGIN_REQ) violation("END_REQ out of order");
         hop.phase = tlm::END_REQ;
         if (request_ == &p) request_ = nullptr;
       } else if (before == tlm::BEGIN_RESP) {

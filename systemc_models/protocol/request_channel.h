@@ -26,7 +26,8 @@ enum class EndResp : uint8_t {
 template <class List, class P>
 void describe_end_resp(List& list, std::string P::*member) {
   list.add(member, "end_resp", "",
-           "how the model's BEGIN_RESP is answered: TLM_UPDATED with END_RESP, TLM_COMPLETED, or END_RESP by a call")
+           "response to the model's BEGIN_RESP: TLM_UPDATED with END_RESP, TLM_COMPLETED, or END_RESP by a separate "
+           "call")
       .choices({"updated", "completed", "phase"});
 }
 EndResp end_resp_named(const std::string&);

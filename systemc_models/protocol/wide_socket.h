@@ -25,7 +25,7 @@ using OptionalInitiatorSocket =
 /// `bus_width` of a parameter struct: 32, 64, 128, 256 or 512 bits.
 template <class List, class P>
 void describe_bus_width(List& list, unsigned P::*member) {
-  list.add_choice(member, "bus_width", "bits", "of the socket: 32, 64, 128, 256 or 512; no influence on time",
+  list.add_choice(member, "bus_width", "bits", "bus width of the socket: 32, 64, 128, 256 or 512; no influence on time",
                   {"32", "64", "128", "256", "512"});
 }
 

@@ -252,8 +252,8 @@
   async function showWhatIf() {
     const note = $('what-if-note');
     if (!D.causes) {
-      note.textContent = `The run's causes are more than ${
-          number(D.most_causes / 1e6, 0)} MB and not in this page: --report-causes puts them in, and sliders here.`;
+      note.textContent = `The causal graph of the run exceeds ${
+          number(D.most_causes / 1e6, 0)} MB and is not in this page: --report-events embeds it and adds sliders here.`;
       return;
     }
     if (!$('retimer').textContent.trim()) {

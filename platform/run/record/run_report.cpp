@@ -117,8 +117,8 @@ void write_engines(std::ostream& out, const RunReport& r) {
       t("", e.flops > 0 ? std::optional(e.flops / 1e9) : std::nullopt, {"GFLOP", 4});
     });
   }
-  out << "  % of the run; link and memory: waits inside busy; slot: for the accel_slot; queue full: the next stage has "
-         "no room\n";
+  out << "  % of the run; link and memory: waits within busy; slot: waits for the accel_slot; queue full: waits for "
+         "room in the next stage\n";
   write_message_stalls(out, r, width);
 }
 

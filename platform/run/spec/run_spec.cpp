@@ -19,7 +19,7 @@ using File = Option::File;
 using Role = Option::Role;
 using Type = Option::Type;
 
-/// An entry of the table, said word by word.
+/// An entry of the table, built by a chain of calls.
 class Entry {
  public:
   Entry(std::string_view name, std::string_view form, std::string_view help) : o_{name, form, help} {}
@@ -47,6 +47,9 @@ class Entry {
   }
   Entry needs(std::vector<std::string_view> v) const {
     return with([&](Option& o) { o.needs = std::move(v); });
+  }
+  Entry alias(std::string_view old) const {
+    return with([&](Option& o) { o.alias = old; });
   }
   Entry group(std::string_view g) const {
     return with([&](Option& o) { o.group = g; });
@@ -89,18 +92,18 @@ Table run_table() {
   const std::vector<Group> groups = {
       {kMachine,
        {
-           Entry("topology", "FILE.yaml",
-                 "the system, a YAML file; a name alone is also looked for among those of `kernbench list topologies`")
+           Entry("topology", "FILE.yaml", "the system: a YAML file, or a name from `kernbench list topologies`")
                .file(File::topology)
                .required(),
-           Entry("links", "NAME", "overrides timing.links: a name of `kernbench list links`, or a plug-in's"),
-           Entry("response", "", "overrides timing.response").legal({"ideal", "routed"}),
+           Entry("links", "NAME",
+                 "link mode instead of timing.links: a name from `kernbench list links`, or a plug-in's"),
+           Entry("response", "", "response mode instead of timing.response").legal({"ideal", "routed"}),
            Entry("set", "TARGET=VALUE",
-                 "a value over the file's: 'NODE-GLOB.ATTR=VALUE', 'edge:GLOB.bw_gbs=VALUE', GLOB of an edge's kind or "
-                 "of FROM->TO; 'file:KEY.KEY=VALUE', of what shapes the graph (repeatable)")
+                 "replace a value of the topology file. TARGET: 'NODE-GLOB.ATTR'; 'edge:GLOB.bw_gbs', where GLOB "
+                 "matches an edge's kind or FROM->TO; 'file:KEY.KEY' for keys that shape the graph (repeatable)")
                .often(Often::targets),
            Entry("scale", "PART=FACTOR",
-                 "makes a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; "
+                 "make a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; "
                  "repeatable)")
                .often(Often::targets),
            Entry("plugin", "LIB.so", "shared object with kernels or components (repeatable)")
@@ -110,174 +113,174 @@ Table run_table() {
       {kShown,
        {
            Entry("energy", "FILE.yaml",
-                 "what the run takes in joules, by the constants of a table such as n7.yaml, also over the topology's "
-                 "own energy section (docs/energy.md)")
+                 "energy table, such as n7.yaml, for the energy of the run in joules; it replaces the topology's own "
+                 "energy section (docs/energy.md)")
                .file(File::energy),
        }},
       {kWork,
        {
-           Entry("kernel", "NAME", "see `kernbench list kernels`").of_run_alone(),
+           Entry("kernel", "NAME", "the kernel: a name from `kernbench list kernels`").of_run_alone(),
            Entry("program", "NAME",
-                 "instead of a kernel: host code that launches several, see `kernbench list programs`")
+                 "instead of a kernel: host code that launches several kernels, a name from `kernbench list programs`")
                .of_run_alone(),
            Entry("ttir", "FILE.ttir",
-                 "instead of a kernel: a Triton kernel, from the IR in Triton's cache (docs/triton.md); then --tensor "
-                 "takes "
-                 "ARG=FILE.npy or ARG=uniform|zeros|arange:DTYPE[N,...] for every pointer, --param ARG=VALUE for every "
-                 "number")
+                 "instead of a kernel: a Triton kernel, as IR from Triton's cache (docs/triton.md). Each pointer needs "
+                 "--tensor ARG=FILE.npy or ARG=uniform|zeros|arange:DTYPE[N,...]; each number needs --param ARG=VALUE")
                .of_run_alone()
                .file(File::input),
-           Entry("function", "NAME", "with --ttir: which of the file's").of_run_alone().needs({"ttir"}),
-           Entry("grid", "X[,Y[,Z]]", "with --ttir: its programs").of_run_alone().needs({"ttir"}),
+           Entry("function", "NAME", "with --ttir: name of the function in the file").of_run_alone().needs({"ttir"}),
+           Entry("grid", "X[,Y[,Z]]", "with --ttir: grid of program instances").of_run_alone().needs({"ttir"}),
            Entry("order", "",
-                 "with --ttir: programs go to PEs in turn (round_robin, the default), or in blocks of neighbours")
+                 "with --ttir: assignment of program instances to PEs: round_robin (default), or blocks of consecutive "
+                 "instances")
                .of_run_alone()
                .legal({"round_robin", "blocks"})
                .needs({"ttir"}),
            Entry("chains", "",
-                 "with --ttir: elementwise operations in a row, whose results nothing else reads, are one MATH command "
-                 "(joined, the default), or one each (single)")
+                 "with --ttir: fusion of consecutive elementwise operations whose results have no other reader: joined "
+                 "(default), one MATH command for all; single, one MATH command for each")
                .of_run_alone()
                .legal({"joined", "single"})
                .needs({"ttir"}),
-           Entry("interleave", "BYTES", "with --ttir: of a block of tensors that lie so; default 4096")
+           Entry("interleave", "BYTES", "with --ttir: block size of interleaved tensors; default 4096")
                .of_run_alone()
                .type(Type::whole, kMost64)
                .needs({"ttir"}),
            Entry("place", "ARG=interleave|cube|rows|replicate",
-                 "with --ttir: where a pointer's tensor lies over the PEs (repeatable)")
+                 "with --ttir: placement of a pointer's tensor over the PEs (repeatable)")
                .of_run_alone()
                .often(Often::named)
                .needs({"ttir"}),
            Entry("param", "NAME=VALUE", "a parameter of the kernel or program (repeatable)")
                .of_run_alone()
                .often(Often::named),
-           Entry("tensor", "NAME=FILE.npy", "an input from a file instead of a seeded one (repeatable)")
+           Entry("tensor", "NAME=FILE.npy", "read an input from a file instead of drawing it by --seed (repeatable)")
                .often(Often::named)
                .file(File::input),
-           Entry("seed", "N", "of the inputs").type(Type::whole, kMost64).initially("1"),
-           Entry("pes", "", "all, leaders (the first PE of every cube), or ids separated by commas").initially("all"),
-           Entry("device", "", "all, or sip:N").initially("all"),
-           Entry("ranks", "",
-                 "a rank is a SIP: all, N (the first N of those that --device leaves), or their numbers from 0: "
-                 "i,j,...")
+           Entry("seed", "N", "seed of the random inputs").type(Type::whole, kMost64).initially("1"),
+           Entry("pes", "", "PEs: all, leaders (the first PE of each cube), or ids separated by commas")
+               .initially("all"),
+           Entry("device", "", "SIPs: all, or sip:N").initially("all"),
+           Entry("ranks", "", "ranks, one a SIP: all, N (the first N SIPs of --device), or SIP numbers from 0: i,j,...")
                .of_run_alone()
                .initially("all"),
        }},
       {kHow,
        {
            Entry("launch", "",
-                 "host: from the PCIe endpoint through io_cpu and m_cpu to the PEs and back; direct: at no cost. "
-                 "Without it: host where the topology has that path, else direct")
+                 "launch path. host: PCIe endpoint, io_cpu, m_cpu, PEs, and back; direct: no cost. Default: host if "
+                 "the topology has that path, else direct")
                .legal({"host", "direct"}),
            Entry("transfer", "",
-                 "instant: tensors are placed and read back at no cost; timed: the host uploads the inputs before the "
-                 "launch and reads the outputs back through the fabric")
+                 "tensor transfers. instant: no cost; timed: the host uploads the inputs before the launch and reads "
+                 "the outputs back through the fabric")
                .legal({"instant", "timed"})
                .initially("instant"),
            Entry("address", "",
-                 "what kernels are given. physical: where each shard lies; virtual: pointers into one range a tensor, "
-                 "through the PEs' MMUs (with --transfer timed the host maps the ranges by messages)")
+                 "addresses that kernels get. physical: one range for each shard; virtual: one range for each tensor, "
+                 "translated by the PEs' MMUs (with --transfer timed, the host maps the ranges by messages)")
                .legal({"physical", "virtual"})
                .initially("physical"),
-           Entry("max-time", "NS", "end a run that is not done at this simulated time").type(Type::positive, 1e12),
-           Entry("max-wall", "S", "end a run that is not done after so many seconds")
+           Entry("max-time", "NS", "limit of simulated time: stop a run that has not finished by then")
+               .type(Type::positive, 1e12),
+           Entry("max-wall", "S", "limit of wall-clock time: stop a run that has not finished by then")
                .type(Type::positive, 1e9)
                .role(Role::ends),
        }},
       {kResults,
        {
            flag("verify", "replay the op log and compare the outputs with the kernel's reference"),
-           Entry("expected", "NAME=FILE.npy",
-                 "verify an output against a file, instead of the reference if there is one (repeatable)")
+           Entry("expected", "NAME=FILE.npy", "verify an output against a file instead of the reference (repeatable)")
                .often(Often::named)
                .file(File::input),
-           flag("debug-verify", "also check every op against plain loops and name the first that departs; slow"),
+           flag("debug-verify", "also check each op against plain loops and name the first that differs; slow"),
            flag("check-races",
-                "report reads and writes that only luck orders (docs/races.md); with any, the exit status is 1"),
-           Entry("corrupt", "NAME", "damage this output before it is verified: shows that a wrong result fails"),
-           Entry("isa", "NAME",
-                 "instruction set of the replay's arithmetic: portable, avx2, avx512; default: the best"),
-           Entry("threads", "N", "of the replay; 0: all").type(Type::whole, 1024).initially("0").role(Role::works),
+                "report races: reads and writes without a defined order (docs/races.md). The exit status is 1 if there "
+                "are any"),
+           Entry("corrupt", "NAME", "damage this output before verification, to show that a wrong result fails"),
+           Entry("isa", "NAME", "instruction set of the replay: portable, avx2, avx512; default: the best"),
+           Entry("threads", "N", "threads of the replay; 0: all processors")
+               .type(Type::whole, 1024)
+               .initially("0")
+               .role(Role::works),
        }},
       {kShown,
        {
-           Entry("format", "", "form of the output").legal({"text", "json"}).initially("text").role(Role::writes),
-           flag(
-               "explain",
-               "say what bounds the run: verdict, critical path, how far from each peak; =verify: also what to change, "
-               "the best of what its causes suggest, simulated (docs/insight.md)")
+           Entry("format", "", "output format").legal({"text", "json"}).initially("text").role(Role::writes),
+           flag("explain",
+                "report what bounds the run: verdict, critical path, utilization of each peak. =verify: also simulate "
+                "the most promising remedies (docs/insight.md)")
                .legal({"verify"})
                .role(Role::shows),
            Entry("predict", "PART=FACTOR[,...]",
-                 "with --explain or --report: the run's time were these parts of the machine, as --scale names them, "
-                 "all so many times as fast, by its causes (docs/insight.md; repeatable)")
+                 "with --explain or --report: predict, without simulating again, the run time if the listed parts "
+                 "(names as in --scale) were FACTOR times as fast (docs/insight.md; repeatable)")
                .often(Often::each)
                .role(Role::shows)
                .needs({"explain", "report"}),
            flag("report-topology",
-                "with --format json: the topology's text too, so that `kernbench diff` can name what "
-                "changed in it")
+                "with --format json: include the topology's text, so that `kernbench diff` can name its changes")
                .role(Role::writes),
-           Entry("report", "FILE.html", "what bounds the run, as one HTML page (docs/insight.md)").writes(),
-           flag("report-causes",
-                "with --report: the run's causes are in the page also beyond 5 MB, so that it can time the run anew")
+           Entry("report", "FILE.html", "HTML page that shows what bounds the run (docs/insight.md)").writes(),
+           flag("report-events",
+                "with --report: embed the causal graph also if it exceeds 5 MB, so that the page can predict run times")
+               .alias("report-causes")
                .role(Role::writes)
                .needs({"report"}),
-           Entry("activity", "FILE.csv", "with energy: component,action,count of all that was counted").writes(),
-           Entry("wiring", "FILE.svg", "a picture of which PEs the kernel's queues join (docs/collectives.md)")
+           Entry("activity", "FILE.csv", "with energy: counts of all activity, as component,action,count").writes(),
+           Entry("wiring", "FILE.svg", "diagram of the PEs that the kernel's queues connect (docs/collectives.md)")
                .of_run_alone()
                .writes(),
        }},
       {kResults,
        {
-           Entry("dump", "NAME=FILE.npy", "write an output (repeatable)").writes().often(Often::named),
+           Entry("dump", "NAME=FILE.npy", "write an output to a file (repeatable)").writes().often(Often::named),
        }},
       {kRecorded,
        {
-           Entry("oplog", "FILE", "write the op log (.jsonl or .sqlite)").writes(),
+           Entry("oplog", "FILE", "op log (.jsonl or .sqlite)").writes(),
            Entry("memory", "FILE",
-                 "the memory file that `kernbench replay` needs beside the log; default: the log's name with .kbmem; "
+                 "memory file that `kernbench replay` needs beside the op log; default: the log's name with .kbmem; "
                  "none: no such file")
                .writes()
                .needs({"oplog"}),
-           flag("oplog-hops", "in the op log, also each memory access block by block (docs/recording.md)")
+           flag("oplog-hops", "record each memory access hop by hop in the op log (docs/recording.md)")
                .role(Role::writes)
                .needs({"oplog"}),
            Entry("trace", "FILE",
-                 "what every engine did, for Perfetto: .pftrace is its own form, with counters, any other ending "
-                 "Chrome trace events, JSON (docs/trace.md)")
+                 "trace of all engines for Perfetto: .pftrace is Perfetto's format, with counters; other endings are "
+                 "Chrome trace events in JSON (docs/trace.md)")
                .writes(),
-           Entry("trace-from", "NS", "only what lies behind this simulated time, in part too")
+           Entry("trace-from", "NS", "start of the traced window, in simulated time")
                .type(Type::number)
                .role(Role::writes)
                .needs({"trace"}),
-           Entry("trace-to", "NS", "only what begins before this simulated time")
+           Entry("trace-to", "NS", "end of the traced window, in simulated time")
                .type(Type::number)
                .role(Role::writes)
                .needs({"trace"}),
-           Entry("ftr", "FILE.ftr", "every transaction, hop by hop, for SCViewer and Surfer (docs/recording.md)")
+           Entry("ftr", "FILE.ftr",
+                 "recording of each transaction, hop by hop, for SCViewer and Surfer (docs/recording.md)")
                .writes(),
-           Entry("ftr-from", "NS", "only transactions that end behind this simulated time")
+           Entry("ftr-from", "NS", "record only transactions that end after this simulated time")
                .type(Type::number)
                .role(Role::writes)
                .needs({"ftr"}),
-           Entry("ftr-to", "NS", "only transactions that begin before this simulated time")
+           Entry("ftr-to", "NS", "record only transactions that begin before this simulated time")
                .type(Type::number)
                .role(Role::writes)
                .needs({"ftr"}),
-           Entry("vcd", "FILE.vcd", "a waveform, with a GTKWave save file and the names of the states beside it")
-               .writes(),
+           Entry("vcd", "FILE.vcd", "waveform, with a GTKWave save file and a file of state names beside it").writes(),
            Entry("vcd-scope", "GLOB",
                  "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
                .often(Often::each)
                .role(Role::writes)
                .needs({"vcd"}),
-           Entry("vcd-from", "NS", "only changes from this simulated time on")
+           Entry("vcd-from", "NS", "record only changes from this simulated time on")
                .type(Type::number)
                .role(Role::writes)
                .needs({"vcd"}),
-           Entry("vcd-to", "NS", "only changes before this simulated time")
+           Entry("vcd-to", "NS", "record only changes before this simulated time")
                .type(Type::number)
                .role(Role::writes)
                .needs({"vcd"}),
@@ -310,11 +313,8 @@ Table table_with(const Table& run, std::string_view command,
     if (o.group.empty()) t.options.back().group = kWork;
   }
   const std::string_view first = formats.front();
-  t.options.push_back(Entry("format", "", "form of the output")
-                          .legal(std::move(formats))
-                          .initially(first)
-                          .role(Role::writes)
-                          .group(kShown));
+  t.options.push_back(
+      Entry("format", "", "output format").legal(std::move(formats)).initially(first).role(Role::writes).group(kShown));
   t.options.push_back(run.at("report-topology"));
   return t;
 }
@@ -328,46 +328,51 @@ Table model_table(const Table& run) {
       "model",
       {
           Entry("model", "FILE",
-                "the model: a Hugging Face config.json, YAML with the same words (docs/models.md), or an ONNX graph, "
+                "the model: a Hugging Face config.json, YAML with the same fields (docs/models.md), or an ONNX graph, "
                 "FILE.onnx (docs/onnx.md)")
               .file(File::input)
               .required(),
           Entry("phase", "PHASE",
-                "prefill:N, a prompt of N tokens, decode:batch=B,context=C[,steps=S][,page=T], S tokens of each of B "
-                "sequences whose C keys are in the cache, in pages of T tokens or in one piece, or "
-                "mixed:prefill=N,batch=B,context=C[,page=T], both in one step; default prefill:512 (repeatable)")
+                "prefill:N, a prompt of N tokens; decode:batch=B,context=C[,steps=S][,page=T], S tokens for each of B "
+                "sequences with C keys in the cache, in pages of T tokens or contiguous; "
+                "mixed:prefill=N,batch=B,context=C[,page=T], both in one step. Default: prefill:512 (repeatable)")
               .often(Often::each),
-          number("tp", "SIPs that share out every layer", 1024).initially("1"),
-          number("pp", "stages of layers that follow each other, each of --tp SIPs", 1024).initially("1"),
-          number("ep", "expert-parallel groups: each is --tp SIPs with its own experts of every layer", 1024)
+          number("tp", "tensor-parallel degree: number of SIPs that each layer is split over", 1024).initially("1"),
+          number("pp", "pipeline-parallel degree: number of stages of consecutive layers, each on --tp SIPs", 1024)
+              .initially("1"),
+          number("ep",
+                 "expert-parallel degree: number of groups of --tp SIPs that the experts of each layer are distributed "
+                 "over",
+                 1024)
               .initially("1"),
           Entry("routing", "",
-                "which experts rows go to: given (drawn evenly by --seed, or --tensor layers.L.choice=FILE.npy), or "
-                "top_k, "
-                "as the router computes")
+                "expert routing: given (balanced, drawn by --seed, or from --tensor layers.L.choice=FILE.npy), or "
+                "top_k of the computed router scores")
               .legal({"given", "top_k"})
               .initially("given"),
-          Entry("dtype", "", "of weights, cache and activations; default: the model's").legal({"f32", "f16", "bf16"}),
+          Entry("dtype", "", "type of weights, cache and activations; default: the model's")
+              .legal({"f32", "f16", "bf16"}),
           Entry("weights", "",
-                "of the matrices of layers and head: --dtype's, f8 (e4m3) or i8 with a scale a column, i4 with one for "
-                "each 128 rows of a column")
+                "weight type of layers and head: as --dtype; f8 (e4m3) or i8 with one scale a column; i4 with one "
+                "scale for each 128 rows of a column")
               .legal({"f32", "f16", "bf16", "f8", "i8", "i4"}),
-          Entry("kv", "", "of the cache of a decode: --dtype's, f8 (e4m3, scale 1) or i8 with a scale a head")
+          Entry("kv", "", "KV cache type of a decode: as --dtype; f8 (e4m3, scale 1); i8 with one scale a head")
               .legal({"f32", "f16", "bf16", "f8", "i8"}),
           Entry("activations", "",
-                "of the rows that are multiplied with weights: --dtype's, or i8 beside --weights i8, each row with a "
-                "step of its own")
+                "type of the activations that weights multiply: as --dtype; or, with --weights i8, i8 with one scale a "
+                "row")
               .legal({"f32", "f16", "bf16", "i8"}),
-          number("layers", "count so many of the model's layers; default: all", kMost64),
-          flag("repeat", "simulate one layer for all, which are alike; the report says what that assumes"),
-          Entry("verify-layer", "N", "one layer alone, verified").type(Type::whole, kMost64).group(kResults),
-          Entry("dim", "NAME=N", "with ONNX: the size of dimensions of that name (repeatable)").often(Often::named),
+          number("layers", "number of the model's layers to simulate; default: all", kMost64),
+          flag("repeat", "simulate one layer for all identical layers; the report states the assumptions"),
+          Entry("verify-layer", "N", "simulate and verify only this layer").type(Type::whole, kMost64).group(kResults),
+          Entry("dim", "NAME=N", "with ONNX: size of the dimensions of that name (repeatable)").often(Often::named),
           Entry("test-data", "FOLDER",
-                "with ONNX: inputs and expected outputs, input_0.pb, output_0.pb, ..., as ONNX's test suite has them")
+                "with ONNX: folder with inputs and expected outputs, input_0.pb, output_0.pb, ..., as in ONNX's test "
+                "suite")
               .file(File::input),
           flag("plan",
-               "with ONNX: each node, how it runs, its bytes, its time and what a roofline predicts: its products "
-               "at the peak of GEMM or its bytes at that of HBM, whichever takes longer")
+               "with ONNX: show each node with its implementation, bytes, time and roofline prediction (the longer of "
+               "its products at peak GEMM rate and its bytes at peak HBM bandwidth)")
               .role(Role::shows)
               .group(kShown),
       },
@@ -385,37 +390,40 @@ std::vector<Table> tables() {
       run, "traffic", {kSystem, kWatched, {"max-time", "max-wall"}},
       {
           Entry("trace", "FILE.csv",
-                "requests: id,issue_ns,initiator,op,address,bytes; op read, write, post, atomic, red or cas")
+                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red or cas")
               .file(File::input)
               .required(),
-          Entry("statistics", "FILE.csv", "what every object counted (docs/statistics.md)").group(kShown).writes(),
-          Entry("dram-commands", "FILE.csv", "every command of builtin.hbm_dram (docs/memory_models.md)")
+          Entry("statistics", "FILE.csv", "counters of each object (docs/statistics.md)").group(kShown).writes(),
+          Entry("dram-commands", "FILE.csv", "each command of builtin.hbm_dram (docs/memory_models.md)")
               .group(kShown)
               .writes(),
       },
       {"csv", "json"});
-  const Table pipeline = table_with(
-      run, "pipeline", {kSystem, kWatched, {"max-time", "max-wall"}},
-      {
-          Entry("work", "FILE.json", "what each PE plays").file(File::input).required(),
-          flag("accounts",
-               "of every send in a program, where each segment's time went: parts that sum to the end of its slot read "
-               "less the call")
-              .group(kShown)
-              .role(Role::shows),
-      },
-      {"text", "json"});
+  const Table pipeline =
+      table_with(run, "pipeline", {kSystem, kWatched, {"max-time", "max-wall"}},
+                 {
+                     Entry("work", "FILE.json", "commands and programs of each PE").file(File::input).required(),
+                     flag("breakdown",
+                          "latency breakdown of each segment sent by a program; its parts sum to the time from the "
+                          "call until its slot was read")
+                         .alias("accounts")
+                         .group(kShown)
+                         .role(Role::shows),
+                 },
+                 {"text", "json"});
   const Table probe = table_with(
       run, "probe", {kSystem},
       {
           Entry("bytes", "", "size of each transaction (--saturate: 16384)")
               .type(Type::whole, kMost64, 1)
               .initially("32768"),
-          Entry("case", "NAME", "only these (repeatable)").often(Often::each),
-          flag("hops", "each case node by node, the bottleneck marked").group(kHow).role(Role::shows),
-          flag("sweep", "each case at 4 KiB to 1 MiB, 90 % of the bottleneck marked").group(kHow).role(Role::shows),
-          flag("saturate", "instead of cases: bandwidth and fairness of many reads at once").group(kHow),
-          flag("check", "list every check, and fail where the topology is odd too").group(kResults).role(Role::shows),
+          Entry("case", "NAME", "only this case (repeatable)").often(Often::each),
+          flag("hops", "show each case hop by hop, with its bottleneck marked").group(kHow).role(Role::shows),
+          flag("sweep", "show each case from 4 KiB to 1 MiB; mark where 90 % of the bottleneck bandwidth is reached")
+              .group(kHow)
+              .role(Role::shows),
+          flag("saturate", "instead of cases: bandwidth and fairness of many concurrent reads").group(kHow),
+          flag("check", "list each check; fail also if the topology is implausible").group(kResults).role(Role::shows),
           run.at("max-wall"),
       },
       {"text", "json", "csv"});
@@ -425,31 +433,34 @@ std::vector<Table> tables() {
   const Table collectives = table_with(
       run, "collectives", {kSystem},
       {
-          Entry("op", "", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, sendrecv, or all")
+          Entry("op", "",
+                "collective: all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, sendrecv, or all")
               .initially("all_reduce"),
-          Entry("over", "", "rank, cube, pe, joined by +: along which the members of a group differ")
-              .initially("rank+cube+pe"),
-          Entry("sizes", "", "bytes, as nccl-tests counts them: 64K, 1K:1M:x2 or 1K:8K:+1K").initially("1K:1M:x4"),
+          Entry("over", "", "dimensions of a group: rank, cube, pe, joined by +").initially("rank+cube+pe"),
+          Entry("sizes", "", "message sizes in bytes, as nccl-tests defines them: 64K, 1K:1M:x2 or 1K:8K:+1K")
+              .initially("1K:1M:x4"),
           Entry("dtype", "", "element type").initially("f32"),
-          Entry("redop", "", "sum, max, min or prod").initially("sum"),
+          Entry("redop", "", "reduction: sum, max, min or prod").initially("sum"),
           Entry("algorithm", "",
-                "auto: the one of least cost; best: the quickest of all when simulated; with --op all ops that do not "
-                "have it are left out")
+                "algorithm by name; auto: the lowest estimated cost; best: the fastest of all in simulation. --op all "
+                "omits collectives without the algorithm")
               .initially("auto"),
-          Entry("root", "", "a member's number, centre or corner"),
+          Entry("root", "", "root: a member's number, centre or corner"),
           run.at("pes"),
           run.at("device"),
           run.at("ranks"),
-          Entry("tier", "", "where rings lie: tcm, sram or hbm; else as the topology says").group(kHow),
-          geometry("slots", "of a ring; else as the topology says", 1, QueueParameters::kMostSlots).group(kHow),
-          geometry("slot-bytes", "of a slot, a multiple of 64; else as the topology says", QueueParameters::kSlotUnit,
-                   QueueParameters::kMostSlotBytes)
+          Entry("tier", "", "memory of the ring buffers: tcm, sram or hbm; default: the topology's").group(kHow),
+          geometry("slots", "slots of each ring buffer; default: the topology's", 1, QueueParameters::kMostSlots)
               .group(kHow),
-          geometry("part-bytes", "of a vector in TCM at once; else 1048576", 1, kMost64).group(kHow),
-          geometry("chunk-bytes", "chain, tree, grid, hierarchical: of a message; else the part", 0, kMost64)
+          geometry("slot-bytes", "size of a slot, a multiple of 64; default: the topology's",
+                   QueueParameters::kSlotUnit, QueueParameters::kMostSlotBytes)
               .group(kHow),
-          flag("check", "count the elements that are wrong").group(kResults).role(Role::shows),
-          Entry("jobs", "", "runs at a time")
+          geometry("part-bytes", "part of a vector that is in TCM at one time; default: 1048576", 1, kMost64)
+              .group(kHow),
+          geometry("chunk-bytes", "message size of chain, tree, grid and hierarchical; default: one part", 0, kMost64)
+              .group(kHow),
+          flag("check", "count wrong elements").group(kResults).role(Role::shows),
+          Entry("jobs", "", "concurrent runs")
               .group(kProcesses)
               .type(Type::whole, 1024, 1)
               .initially("1")
@@ -489,7 +500,7 @@ bool is_run(std::string_view command) {
 }
 
 const Option* Table::find(std::string_view name) const {
-  const auto it = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
+  const auto it = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.is_named(name); });
   return it == options.end() ? nullptr : &*it;
 }
 

@@ -410,8 +410,9 @@ RunFile read_run_file(const std::string& file, bool partial) {
   }
   RunFile run = read_log(file);
   if (run.partial && !partial)
-    throw InputError(
-        file + ": the log of a run that has not finished, or its end is missing; --partial compares what there is");
+    throw InputError(file +
+                     ": the log is incomplete (the run has not finished, or the end is missing); --partial compares "
+                     "the available part");
   return run;
 }
 

@@ -33,7 +33,7 @@ shard)
   i={index}
   found=$("$kernbench" --version)
   if [ "$found" != {version} ]; then
-    echo "$(uname -n): found kernbench $found, expected {version}: their results are not mixed" >&2
+    echo "$(uname -n): found kernbench $found, expected {version}: results of different versions are not mixed" >&2
     exit 3
   fi
   mkdir -p -- "$shards"

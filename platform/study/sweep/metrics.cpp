@@ -33,10 +33,10 @@ const std::vector<Metric>& metrics() {
     for (const Figure& f : figures())
       v.push_back({f.name, f.meaning, f.is(Figure::kExplained) ? Of::explained_run : Of::run, f.is(Figure::kOfSomePes),
                    !f.is(Figure::kNoNumber)});
-    v.push_back({"wall_s", "time of the simulation on this machine, s: another one every time", Of::point});
-    v.push_back({"error", "the first line on stderr of what failed", Of::point});
-    v.push_back({"command", "what repeats the point", Of::point});
-    v.push_back({"key", "the point's name in a store", Of::point});
+    v.push_back({"wall_s", "wall-clock time of the simulation, s; varies from run to run", Of::point});
+    v.push_back({"error", "first error line of a failed point", Of::point});
+    v.push_back({"command", "command line that repeats the point", Of::point});
+    v.push_back({"key", "name of the point in a store", Of::point});
     return v;
   }();
   return all;

@@ -102,7 +102,7 @@ class PlanReader {
       if (!is_option(name, n.line(), field)) continue;
       const auto same = [&, wanted = std::string_view(name)](const auto& f) { return f.first == wanted; };
       if (std::any_of(plan_.fixed.begin(), plan_.fixed.end(), same))
-        faults_.add(n.line(), field, "stands in options too; legal: one of both");
+        faults_.add(n.line(), field, "stands in options too; legal: one of the two");
       Axis axis{name, {}, {}};
       if (n.is_map()) {
         read_range(n, field, sampled, axis);
@@ -133,7 +133,7 @@ class PlanReader {
     const bool steps = map.has("step") || map.has("factor");
     map.finish();
     if (map.has("step") && map.has("factor"))
-      faults_.add(map.line(), field, "found step and factor; legal: one of both");
+      faults_.add(map.line(), field, "found step and factor; legal: one of the two");
     if (factor && from && *from <= 0) faults_.add(map.line(), field, "found factor; legal: beside from > 0");
     if (!steps && !sampled)
       faults_.add(map.line(), field, "found no step; legal: step or factor, as grid and one_at_a_time need it");

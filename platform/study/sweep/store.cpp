@@ -216,8 +216,9 @@ std::string version_of(Database& db) {
 
 void check_version(Database& db, const std::string& found, const std::string& expected) {
   if (found != expected)
-    throw InputError(fmt::format("{}: found a store of kernbench {}, expected one of {}: their results are not mixed",
-                                 db.name(), in_quotes(found), expected));
+    throw InputError(fmt::format(
+        "{}: found a store of kernbench {}, expected one of {}: results of different versions are not mixed", db.name(),
+        in_quotes(found), expected));
   check_schema(db, kTables, "store of kernbench " + expected);
   Statement triggers(db, "select name from sqlite_schema where type = 'trigger'");
   if (triggers.next())

@@ -99,9 +99,10 @@ class Sweep {
                                      points_.size() - simulated_ - missing_.size(), o_.store);
       if (!missing_.empty()) line += fmt::format(", {} missing", missing_.size());
       if (!lacking_.empty())
-        line += fmt::format(o_.stored_only ? "; {} there lack what --explain brings"
-                                           : "; of the simulated, {} were there without what --explain brings",
-                            lacking_.size());
+        line +=
+            fmt::format(o_.stored_only ? "; {} stored points lack the results of --explain"
+                                       : "; {} of the simulated points were stored without the results of --explain",
+                        lacking_.size());
       hooks_.tell(line);
     }
     return worst_;
@@ -226,12 +227,12 @@ class Sweep {
     queue.stop();
     if (!store_) throw Stopped(signal, {stopped_by(signal) + ", and its processes with it"});
     if (signal != SIGINT || again) throw stopped();
-    hooks_.tell(fmt::format("{} points at work are finished; another SIGINT ends them", queue.at_work()));
+    hooks_.tell(fmt::format("finishing {} running points; another SIGINT ends them", queue.at_work()));
   }
 
   Stopped stopped() const {
     const auto done = std::count_if(results_.begin(), results_.end(), [](const auto& r) { return r.has_value(); });
-    return Stopped(stopping_, {fmt::format("{}: {} of {} points are in {}; the same command goes on from there",
+    return Stopped(stopping_, {fmt::format("{}: {} of {} points are in {}; the same command continues from there",
                                            stopped_by(stopping_), done, points_.size(), o_.store)});
   }
 

@@ -75,7 +75,7 @@ void check_replaced_database(const std::string& file) {
   } catch (const OpLogError&) {  // no database
   }
   throw InputError("--sqlite: found " + in_quotes(file) +
-                   ", which holds something else than a sweep's table; it stays");
+                   ", which contains something else than a sweep's table; it is left unchanged");
 }
 
 std::string table_database(const std::vector<std::string>& columns, const std::vector<Row>& rows) {

@@ -75,9 +75,9 @@ class Tuner {
     }
     table.end();
     tell_best(good);
-    hooks_.tell(
-        fmt::format("{} runs; to simulate as much as {:.1f} of {} whole points ({:.1f} %); {:.1f} s of CPU time", runs,
-                    work, points_.size(), 100 * work / static_cast<double>(points_.size()), cpu_seconds()));
+    hooks_.tell(fmt::format("{} runs; simulated work of {:.1f} of {} full points ({:.1f} %); {:.1f} s of CPU time",
+                            runs, work, points_.size(), 100 * work / static_cast<double>(points_.size()),
+                            cpu_seconds()));
     return good.empty() ? 1 : 0;
   }
 
@@ -92,7 +92,7 @@ class Tuner {
   /// The best of the whole machine, or those that no other of them beats.
   void tell_best(const std::vector<Tried>& good) const {
     if (good.empty()) {
-      hooks_.tell("no point ran through on the whole machine, with a number for each metric");
+      hooks_.tell("no point completed on the full machine with a number for each metric");
       return;
     }
     std::vector<std::vector<Cell>> values;
@@ -127,9 +127,9 @@ class Tuner {
     const auto whole_alone = std::find_if(o_.by.begin(), o_.by.end(), [](const Objective& objective) {
       return !metric(objective.metric, "tune").of_some_pes;
     });
-    if (!alike) hooks_.tell("no smaller machine stands for all points: a sample of them on the whole one");
+    if (!alike) hooks_.tell("no smaller machine represents all points: using a sample of points on the full machine");
     if (alike && whole_alone != o_.by.end())
-      hooks_.tell("no smaller machine tells " + whole_alone->metric + ": a sample of the points on the whole one");
+      hooks_.tell("no smaller machine determines " + whole_alone->metric + ": using a sample of points on the full machine");
     return alike && whole_alone == o_.by.end() ? rungs_of(pes) : std::vector<size_t>{1};
   }
 

@@ -57,9 +57,9 @@ void write_remedies_text(std::ostream& out, const Remedies& r) {
   constexpr size_t kShown = 12;
   print_to(out, "the run      {:.3f} ns\n", r.sim_ns);
   for (const std::string& s : r.verdict) out << "             " << s << "\n";
-  print_to(out, "tried        {} single changes: {} faster, {} slower, {} alike, {} not possible\n\n", r.tried,
+  print_to(out, "tried        {} single changes: {} faster, {} slower, {} equal, {} not possible\n\n", r.tried,
            r.rows.size(), r.slower, r.same, r.impossible.size());
-  if (!r.rows.empty()) out << "  saves %                ns        the first to try, then what saves most\n";
+  if (!r.rows.empty()) out << "  saves %                ns        the first to try, then by savings\n";
   for (size_t i = 0; i < std::min(kShown, r.rows.size()); ++i) {
     const Remedies::Row& row = r.rows[i];
     print_to(out, "{:9.1f} {:17.3f}  {:4}  {}\n", 100 * r.saved(row), row.ns, row.free() ? "free" : "", row.change);

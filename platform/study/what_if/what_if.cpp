@@ -143,12 +143,11 @@ bool WhatIf::Row::changes_nothing(double sim_ns) const {
 
 spec::RunSpec run_of_command(const std::vector<std::string>& words) {
   if (words.empty() || !spec::is_run(words[0]))
-    throw InputError("whatif: expected run or model with its options behind --");
+    throw InputError("whatif: expected run or model with its options after --");
   spec::RunSpec run = spec::RunSpec::of_words(words, "whatif");
   for (const spec::Option& o : run.table().options) {
     if (o.role == spec::Option::Role::writes && run.given(o.name))
-      throw InputError(
-          fmt::format("whatif: found --{} in the command; the runs write nothing but their times", o.name));
+      throw InputError(fmt::format("whatif: found --{} in the command; its runs write only their times", o.name));
   }
   return run;
 }

@@ -60,7 +60,7 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
   t.write_below(out);
   const auto other_order = [](const WhatIf::Row& r) { return r.faster_other_order || r.slower_other_order; };
   if (std::any_of(w.rows.begin(), w.rows.end(), other_order))
-    out << "~ some server would be reached in another order: the prediction keeps the run's\n";
+    out << "~ messages would reach a server in another order; the prediction keeps the order of the run\n";
   if (!without.empty()) out << "no effect: " << without << "\n";
   for (const WhatIf::Row& r : w.rows) {
     if (!r.fault.empty()) out << r.part << ": " << r.fault << "\n";

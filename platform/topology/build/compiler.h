@@ -1,4 +1,4 @@
-// YAML -> Graph. Plain C++: no SystemC here.
+// Compiles YAML to a Graph. Plain C++, no SystemC.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace kernbench::topology {
 
-/// Of the form of a topology file, its key `version`; one without the key is of version 1 (docs/stability.md).
+/// Version of the topology file format, key `version`; default 1 (docs/stability.md).
 constexpr uint64_t kTopologyVersion = 1;
 
-/// A value over the file's, `target` being NODE-GLOB.ATTR, or edge:GLOB.bw_gbs (or distance_mm), where GLOB is of an
-/// edge's kind or of "FROM->TO", or file:KEY.KEY, a key of the file (docs/topology.md). The value is as YAML has it.
+/// A value that overrides the file. `target` is NODE-GLOB.ATTR; or edge:GLOB.bw_gbs (or distance_mm), where GLOB
+/// matches an edge's kind or "FROM->TO"; or file:KEY.KEY, a key of the file (docs/topology.md). The value is YAML.
 struct Setting {
   std::string target, value;
   Setting(std::string where, std::string what) : target(std::move(where)), value(std::move(what)) {}
@@ -27,18 +27,17 @@ struct Setting {
   Setting(std::string where, bool what) : Setting(std::move(where), what ? "true" : "false") {}
 };
 
-/// What is said over the file (--links, --response, --set).
+/// Overrides of the file (--links, --response, --set).
 struct Overrides {
   std::optional<Links> links;
   std::optional<Response> response;
-  std::vector<Setting> settings;  ///< in their order: the last one counts
+  std::vector<Setting> settings;  ///< in order: the last one wins
 };
 
 class MeshCache;
 
-/// Compiles a hierarchical or a flat file. Unknown implementations and attributes are checked against the catalog. A
-/// cache, where given, spares deriving a mesh that is kept there; the graph is the same with and without.
-/// Throws TopologyError with every fault found.
+/// Compiles a hierarchical or a flat file. Implementations and attributes are checked against the catalog. A cache
+/// stores derived meshes; it does not change the graph. TopologyError with all faults.
 Graph compile_file(const std::string& path, const ImplCatalog&, const Overrides& = {}, const MeshCache* = nullptr);
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog&, const Overrides& = {},
                    const MeshCache* = nullptr);

@@ -1,4 +1,4 @@
-// Flat YAML: `nodes:`, `links:` and `memories:` as they stand (interface contract).
+// Flat YAML: `nodes:`, `links:` and `memories:` as they stand (interface rules).
 #pragma once
 
 #include "kernbench/platform/topology/build/graph_builder.h"

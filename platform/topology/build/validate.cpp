@@ -47,7 +47,7 @@ void check_spaces(const Graph& g, FaultList& faults) {
     if (!names.insert(m.space).second || names.size() != kMostSpaces + 1) continue;
     faults.add(
         m.line, "memories.space",
-        fmt::format("found '{}' behind {} other names; legal: at most {} spaces", m.space, kMostSpaces, kMostSpaces));
+        fmt::format("found '{}' after {} other names; legal: at most {} spaces", m.space, kMostSpaces, kMostSpaces));
   }
 }
 

@@ -1,4 +1,4 @@
-// Faults of one file, collected so that its author sees all of them at once.
+// Faults of a file, collected so that the user sees all of them.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace kernbench::topology {
 
-/// Where in the YAML something stands, for messages. Line from 1; 0 where unknown.
+/// Position in the YAML, for messages. Lines from 1; 0: unknown.
 struct SourcePos {
   std::string file;
   int line = 0;
@@ -35,7 +35,7 @@ class FaultList {
  public:
   explicit FaultList(std::string file) : file_(std::move(file)) {}
 
-  /// `message` says what was found and what is legal.
+  /// `message`: what was found, and what is legal.
   void add(int line, const std::string& field, const std::string& message);
   bool empty() const { return faults_.empty(); }
   size_t count() const { return faults_.size() + suppressed_; }
@@ -46,7 +46,7 @@ class FaultList {
  private:
   std::string file_;
   std::vector<Fault> faults_;
-  size_t suppressed_ = 0;  // beyond what a person can read
+  size_t suppressed_ = 0;  // beyond a readable number
 };
 
 /// Shortest exact decimal form; integers without a point.

@@ -1,4 +1,4 @@
-// The compiled topology: a flat directed graph (timing contract §1). Plain C++: no SystemC here.
+// The compiled topology: a flat directed graph (timing rules §1). Plain C++, no SystemC.
 #pragma once
 
 #include <cmath>
@@ -30,7 +30,7 @@ struct Node {
   std::string impl;  ///< "builtin.router"
   bool transit = false;
   bool initiator = false;  ///< issues memory transactions
-  std::string space;       ///< of the memory that nodes of its kind hold: "hbm", "sram", one of its own, or none
+  std::string space;       ///< of the memory in nodes of its kind: "hbm", "sram", another name, or none
   Attributes attrs;        ///< as given, without defaults
   int line = 0;            ///< in the YAML, from 1; 0: not in it
   std::optional<Position> position;
@@ -40,15 +40,15 @@ struct Edge {
   uint32_t from = 0, to = 0;  ///< indices into Graph::nodes
   std::string kind = "link";
   double distance_mm = 0;
-  std::optional<double> bw_gbs;  ///< none: limits nothing
+  std::optional<double> bw_gbs;  ///< none: unlimited
   int line = 0;
-  /// Its length as routes count it: rounded to whole nanometres (timing contract §1).
+  /// Its length in routing: rounded to nanometres (timing rules §1).
   int64_t nm() const { return std::llround(distance_mm * 1e6); }
 };
 
 struct Memory {
   uint32_t node = 0;
-  std::string space;  ///< "hbm", "sram", or a name of the user's
+  std::string space;  ///< "hbm", "sram", or a user-defined name
   uint64_t base = 0, size = 0;
   int line = 0;
 };
@@ -64,7 +64,7 @@ struct Timing {
   uint32_t flit_bytes = 256;
   uint32_t packet_flits =
       0;  ///< of data behind each header at most; 0: one header a message, none beside flits of data
-  /// Finite buffers: a system whose routes may wait for each other in a circle is refused (channel_dependencies.h).
+  /// With finite buffers: refuse a system whose routes may wait for each other in a cycle (channel_dependencies.h).
   bool prove_deadlock_free = true;
 };
 
@@ -74,9 +74,9 @@ struct Pe {
   std::unordered_map<std::string, uint32_t> blocks;  ///< kind -> node index
 };
 
-/// How cubes stand in a SIP and SIPs on the tray, in rows; flat files say nothing of it.
+/// Grids of cubes in a SIP and of SIPs on the tray; unknown for flat files.
 struct Floor {
-  uint32_t cubes_w = 0, cubes_h = 0;  ///< 0: not known
+  uint32_t cubes_w = 0, cubes_h = 0;  ///< 0: unknown
   uint32_t sips_w = 0, sips_h = 0;
   std::string tray_shape = "none";  ///< none, ring_1d, torus_2d, mesh_2d_no_wrap
 };
@@ -85,16 +85,16 @@ struct Graph {
   std::string name;  ///< of the file, without folder
   double ns_per_mm = 0.01;
   Timing timing;
-  /// `materialize: outputs`: reads from outside that touch pending bytes have them computed first (data contract §1).
+  /// `materialize: outputs`: external reads of pending bytes compute them first (data rules §1).
   bool materialize_outputs = false;
   std::vector<Node> nodes;  ///< in compiled order
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;
   std::vector<Network> networks;
-  /// The `energy:` section; null: there is none (docs/energy.md).
+  /// The `energy:` section; null: none (docs/energy.md).
   std::shared_ptr<const energy::EnergyTable> energy;
 
-  /// Between the blocks of PEs.
+  /// Edges between the blocks of PEs.
   PeKindEdges pe_edges;
 
   Floor floor;
@@ -102,19 +102,19 @@ struct Graph {
   std::unordered_map<std::string, uint32_t> index_of;  ///< node id -> index
   std::vector<std::vector<uint32_t>> out_edges;        ///< per node, edge indices in compiled order
 
-  /// The room of each virtual channel of a node's inputs, flits; 0: no limit.
+  /// Capacity of each virtual channel at a node's inputs, flits; 0: unlimited.
   uint32_t buffer_flits(uint32_t node) const {
     return static_cast<uint32_t>(nodes[node].attrs.integer("buffer_flits", 0));
   }
-  /// Those of each of its inputs, of each class.
+  /// Number of virtual channels at each input, for each class.
   uint32_t virtual_channels(uint32_t node) const { return static_cast<uint32_t>(nodes[node].attrs.integer("vcs", 1)); }
-  /// Whether some node's buffers are limited.
+  /// Whether any node has limited buffers.
   bool has_finite_buffers() const;
-  /// Effective bandwidth of an edge (timing contract §1), GB/s; 0 where it limits nothing.
+  /// Effective bandwidth of an edge (timing rules §1), GB/s; 0 if unlimited.
   double effective_bw(uint32_t edge) const;
   /// The memory that holds the address, or null. O(log memories).
   const Memory* memory_at(uint64_t addr) const;
-  /// Which network it is a router of, if any.
+  /// The network of a router, if any.
   NetworkPlace network_place(uint32_t node) const {
     return node < network_places_.size() ? network_places_[node] : NetworkPlace{};
   }

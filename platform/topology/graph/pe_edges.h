@@ -1,5 +1,5 @@
 // The edges between the blocks of one PE (ADR-0014 D8): who hands on to whom, and who asks whom. They take no time
-// (timing contract §5).
+// (timing rules §5).
 #pragma once
 
 #include <string>

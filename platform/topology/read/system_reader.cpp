@@ -105,7 +105,8 @@ SipSpec read_sip(YamlMap& top, bool has_ucie) {
   read_io_placements(sip, spec);
   const bool needs_ucie = spec.w * spec.h > 1 || !spec.io.empty();
   if (needs_ucie && !has_ucie)
-    top.faults().add(spec.line, "cube.ucie", "missing, with cubes or IO chiplets to join; legal: a mapping with ports");
+    top.faults().add(spec.line, "cube.ucie",
+                     "missing, with cubes or IO chiplets to connect; legal: a mapping with ports");
   const YamlNode links =
       needs_ucie ? sip.require("links", "a mapping with ucie and, for IO chiplets, io_ucie") : sip.take("links");
   if (links.is_defined()) {
@@ -195,7 +196,7 @@ std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog& catalog) 
   if (spec.tray.sips > 1 && !spec.tray.pcie_switch && spec.tray.shape == SipShape::none)
     top.faults().add(top.line(), "tray.switch", "missing, with more than one SIP; legal: a mapping, or a tray.shape");
   if (spec.tray.shape != SipShape::none && spec.sip.io.empty())
-    top.faults().add(spec.sip.line, "sip.io_chiplets", "missing, with SIPs to join; legal: a list of at least one");
+    top.faults().add(spec.sip.line, "sip.io_chiplets", "missing, with SIPs to connect; legal: a list of at least one");
   const uint64_t nodes = uint64_t{spec.tray.sips} * spec.sip.w * spec.sip.h * spec.cube.nodes();
   if (nodes > kMostNodes)
     top.faults().add(spec.cube.line, "cube",

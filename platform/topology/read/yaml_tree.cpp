@@ -128,7 +128,7 @@ YamlDocument parse(const std::string& text, FaultList& faults) {
     return {};
   }
   if (parser.HandleNextDocument(behind)) {
-    faults.add(behind.start_line, "", "found a second YAML document, or stray text behind the first; legal: one");
+    faults.add(behind.start_line, "", "found a second YAML document, or stray text after the first; legal: one");
     return {};
   }
   return document;

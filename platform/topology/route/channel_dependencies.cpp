@@ -195,7 +195,7 @@ ChannelDependencies find_dependencies(const Graph& g, PathRouter& paths) {
 
 std::string describe(const Graph& g, const ChannelDependencies& d) {
   if (!d.deadlock_free()) {
-    return fmt::format("may deadlock{}: links wait for each other in a circle: {}",
+    return fmt::format("may deadlock{}: links wait for each other in a cycle: {}",
                        d.layered() ? fmt::format(" with less than {} virtual channels", d.layers) : "",
                        cycle_text(g, d));
   }
@@ -206,8 +206,8 @@ std::string describe(const Graph& g, const ChannelDependencies& d) {
 void require_deadlock_free(const Graph& g, const ChannelDependencies& d) {
   if (d.deadlock_free()) return;
   throw InputError(
-      fmt::format("{}:{}: buffer_flits: found links that wait for each other in a circle: {}; legal: {}"
-                  "routes without one, a node on it without buffer_flits, or timing.prove_deadlock_free: false",
+      fmt::format("{}:{}: buffer_flits: found links that wait for each other in a cycle: {}; legal: {}routes without "
+                  "one, a node on it without buffer_flits, or timing.prove_deadlock_free: false",
                   g.name, g.nodes[g.edges[d.cycle.front()].to].line, cycle_text(g, d),
                   d.layered() ? fmt::format("{} vcs or more at its nodes, ", d.layers) : ""));
 }

@@ -1,4 +1,4 @@
-// Shortest paths with the contract's tie rule (timing contract §1).
+// Shortest paths with the contract's tie rule (timing rules §1).
 #pragma once
 
 #include <cstdint>

@@ -302,7 +302,7 @@ class SvgWriter {
       line(mm * d_.pixels_per_unit, "#1f2933", 2, false);
       item(number_text(mm) + " mm");
     }
-    if (d_.links) item("numbers: GB/s each way, wider lines carry more");
+    if (d_.links) item("numbers: GB/s in each direction; wider lines have more bandwidth");
     std::map<std::string, std::pair<const char*, bool>> kinds;  // colour, and whether none of the kind has a bandwidth
     bool any_unlimited = false;
     for (const Wire& w : d_.wires) {

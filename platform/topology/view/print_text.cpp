@@ -208,7 +208,7 @@ void print_unused_figures(const Graph& g, std::ostream& out) {
     out << "\nEdges inside a PE take no time: of " << grouped(count) << " the distance or bandwidth is not used.\n";
 }
 
-/// "pe_math.cycles leaves out erf, softmax: each is 1"; empty where it leaves out nothing.
+/// "pe_math.cycles lacks erf, softmax: each is 1"; empty if it lists all ops.
 std::string keys_left_out(const Node& n, const AttrSpec& attribute) {
   const NumberMap* given = n.attrs.map(attribute.name);
   std::string list;
@@ -217,8 +217,7 @@ std::string keys_left_out(const Node& n, const AttrSpec& attribute) {
     list += (list.empty() ? "" : ", ") + key.name;
   }
   if (list.empty()) return {};
-  return fmt::format("{}.{} leaves out {}: each is {}", n.kind, attribute.name, list,
-                     number_text(attribute.key_default));
+  return fmt::format("{}.{} lacks {}: each is {}", n.kind, attribute.name, list, number_text(attribute.key_default));
 }
 
 }  // namespace

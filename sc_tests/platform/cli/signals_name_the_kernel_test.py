@@ -104,7 +104,7 @@ class Signals(cli_support.Cli):
             self.refuses(*self.command(how, lines="without"), status=1, lines=1,
                          saying=[f"kernel misbehave ends by {name}, behind bad.cpp:{LINES['load']}\n"])
         self.refuses(*self.command("throw"), status=1, lines=1,
-                     saying=[f"sip0.cube0.pe1: behind bad.cpp:{LINES['load']}: the kernel throws what is no std::exception"])
+                     saying=[f"sip0.cube0.pe1: behind bad.cpp:{LINES['load']}: the kernel throws an object that is not a std::exception"])
 
     def test_a_kernel_that_ends_the_program_is_no_success(self):
         for how, status in (("exit", 0), ("quick_exit", 3), ("_exit", 0), ("_Exit", -1)):
@@ -112,7 +112,7 @@ class Signals(cli_support.Cli):
                          saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave ends the program by {how}({status}), "
                                  f"at bad.cpp:{LINES[how]}\n"])
         self.refuses(*self.command("exiting"), status=1, lines=1,
-                     saying=["kernbench: a plug-in or a thread of its own ends the program by exit(0)\n"])
+                     saying=["kernbench: a plug-in or one of its threads ends the program by exit(0)\n"])
 
     def test_a_point_whose_kernel_ends_the_program_has_failed(self):
         status, out, err = self.run_cli("sweep", "--over", "param.how=exit,joined", "--", *self.command("exit")[:-2])
@@ -128,7 +128,7 @@ class Signals(cli_support.Cli):
 
     def test_plugins_that_end_or_throw_while_they_are_loaded_are_refused(self):
         for does, status, words in (("std::exit(0)", 1, "ends the program by exit(0)"),
-                                    ("throw 42", 2, "late.so: throws what is no std::exception while it is loaded"),
+                                    ("throw 42", 2, "late.so: throws an object that is not a std::exception while it is loaded"),
                                     ('throw std::runtime_error("no licence")', 2,
                                      "late.so: throws while it is loaded: no licence")):
             with open(f"{self.folder}/late.cpp", "w") as f:

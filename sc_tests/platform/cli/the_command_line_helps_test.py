@@ -1,4 +1,5 @@
-"""Does the command line help who does not know it: near words, groups of help, completion, man pages, a tidy terminal?"""
+"""Does the command line help who does not know it: near words, older names, groups of help, completion, man pages, a tidy terminal?"""
+import json
 import os
 import pty
 import re
@@ -71,6 +72,19 @@ class Help(cli_support.Cli):
                 continue
             options = re.search(r"^Options:\n((?:  .*\n)+)", self.succeeds(command, "--help"), re.M)
             self.assertEqual(re.findall(r"^  (-\S+)", options.group(1), re.M), ["-h,--help"], command)
+
+    def test_an_older_name_of_an_option_still_does_the_same(self):
+        options = json.loads(self.succeeds("list", "options", "--format", "json"))
+        older = {(c, o["name"]): o["alias"] for c, of in options.items() for o in of if o["alias"]}
+        self.assertEqual(older[("run", "report-events")], "report-causes")
+        self.assertEqual(older[("pipeline", "breakdown")], "accounts")
+        for (command, name), alias in older.items():
+            self.assertIn(f"--{name},--{alias}", self.succeeds(command, "--help"))
+        for name in ("report-events", "report-causes"):  # the older name is told by its newer one
+            self.refuses(*GEMM, f"--{name}", saying=["--report-events: needs --report"], lines=1)
+        play = ("pipeline", "--topology", cli_support.sample("programs_ideal", "topology.yaml"), "--work",
+                cli_support.sample("programs_ideal", "work.json"))
+        self.assertEqual(self.succeeds(*play, "--accounts"), self.succeeds(*play, "--breakdown"))
 
     def test_a_man_page_has_every_option_and_is_one(self):
         with tempfile.TemporaryDirectory() as folder:

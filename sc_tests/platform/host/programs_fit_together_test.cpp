@@ -467,7 +467,7 @@ TEST(ProgramFaults, say_where_the_program_stands) {
          h.free(t);
          h.read(t);
        }},
-      {"2: LINE: redistribute: to a layout that is partial: nobody sums it up",
+      {"2: LINE: redistribute: to a partial layout: expected one without pending sums",
        [&](Context& h) { h.redistribute(some(h), host::rank_partial()); }},
       {"2: LINE: there is no kernel 'gem', did you mean 'gemm'? ",
        [](Context& h) { h.launch(h.ranks(), "gem", {}, {}); }},
@@ -517,7 +517,7 @@ TEST(ProgramFaults, say_where_the_program_stands) {
          h.launch(h.rank(0), "vector_add", {}, {{"a", t}, {"b", t}, {"c", t}}, both);
        }},
       {"1: streams wait for each other: stream 0 of rank 0 waits for event e (LINE), which is recorded in stream 0 of "
-       "rank 1 (LINE); delay (LINE) is first in stream 0 of rank 1 and waits for its turn in stream 0 of rank 0",
+       "rank 1 (LINE); delay (LINE) is first in stream 0 of rank 1 and waits for its place in stream 0 of rank 0",
        [](Context& h) {
          const host::Event e = h.event("e");
          h.wait(e, h.rank(0));

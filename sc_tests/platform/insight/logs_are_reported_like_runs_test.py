@@ -78,7 +78,7 @@ class Reports(cli_support.FolderCli):
         status, out, err = self.run_cli("report", self.path("a.jsonl"))
         self.assertEqual(status, 1)
         self.assertIn("Bound by", out)
-        self.assertRegex(err, r"a\.jsonl: \d+ of its \d+ ops come at other times now, \w+")
+        self.assertRegex(err, r"a\.jsonl: \d+ of its \d+ ops have other times now, \w+")
         self.assertEqual(len(err.splitlines()), 1)
         os.remove(index)
         self.refuses("report", self.path("a.jsonl"), saying=["idx.npy"], lines=1)

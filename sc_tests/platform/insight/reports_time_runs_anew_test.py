@@ -89,10 +89,10 @@ class Sliders(cli_support.FolderCli):
         run = ("small.yaml", "gemm", *(w for p in ("m=2048", "n=512", "k=256", "tile_m=16", "tile_n=16", "tile_k=16") for w in ("--param", p)))
         browser = self.opened(run)
         browser.wait_for("document.getElementById('what-if-note').textContent !== ''")
-        self.assertIn("--report-causes", browser.text("what-if-note"))
+        self.assertIn("--report-events", browser.text("what-if-note"))
         self.assertTrue(browser.value("document.getElementById('what-if-controls').hidden"))
         size = os.path.getsize(self.path("r.html"))
-        self.run_with(run, "--report", self.path("r.html"), "--report-causes")
+        self.run_with(run, "--report", self.path("r.html"), "--report-events")
         self.assertGreater(os.path.getsize(self.path("r.html")), size + 5_000_000)
 
 
@@ -103,7 +103,7 @@ class CommandLine(cli_support.Cli):
                            ("hbm=0", "--predict hbm: found '0'"), ("hbm=2,hbm=3", "--predict: found hbm twice"),
                            ("queue_depth=2", "--predict: found 'queue_depth'"), ("hbm=2,,mesh=2", "--predict: found ''")):
             self.refuses(*run, word, saying=[said], lines=1)
-        for words, said in ((("--predict", "hbm=2"), "--predict: needs --explain or --report"), (("--report-causes",), "--report-causes: needs")):
+        for words, said in ((("--predict", "hbm=2"), "--predict: needs --explain or --report"), (("--report-events",), "--report-events: needs")):
             self.refuses("run", "--kernel", "gemm", "--topology", topology("small.yaml"), *words, saying=[said], lines=1)
 
     def test_one_part_alone_is_its_what_if(self):

@@ -204,7 +204,7 @@ class NarrowTypes(models.ModelsCli):
     def test_a_cache_type_of_a_prefill_is_told(self):
         status, _, err = self.run_cli("model", self.config("llama"), "--topology", models.SMALL, "--phase", "prefill:5", "--kv", "f8")
         self.assertEqual((status, err.count("\n")), (0, 1))
-        self.assertIn("--kv: a prefill keeps no cache", err)
+        self.assertIn("--kv: a prefill has no cache", err)
 
     def test_edges_from_files(self):
         """Scales of 0, the ends of the types."""

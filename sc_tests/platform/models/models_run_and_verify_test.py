@@ -207,7 +207,7 @@ class Models(ModelsCli):
                 alone = sum(x["launches"] for x in p["layers"][1]["parts"] if x["part"] == "all_reduce")
                 self.assertEqual(alone, 0 if beside == 1 else 2)
                 self.assertEqual(p["all_reduce_ns"] == 0, beside == 1)
-                self.assertIn(f"{100 * beside:.0f} % of their bytes go beside products", r["verdict"][0])
+                self.assertIn(f"{100 * beside:.0f} % of their bytes overlap with products", r["verdict"][0])
 
     def test_rings_between_ranks_are_counted_where_sums_go_beside_products(self):
         def rings(family, rows):
@@ -464,7 +464,7 @@ class Models(ModelsCli):
             (self.config("llama", "word.json", rope_scaling="linear"), ["rope_scaling: found 'linear', expected an object"]),
             (self.config("llama", "theta.json", rope_theta=1, rope_scaling={"rope_type": "yarn", "factor": 2}), ["rope_theta: found '1'"]),
             (self.config("llama", "layers.json", num_hidden_layers=1 << 20), ["num_hidden_layers: found '1048576', expected at most"]),
-            (self.config("qwen2", "few.json", use_sliding_window=True, layer_types=["full_attention"]), ["one for each of num_hidden_layers, 2"]),
+            (self.config("qwen2", "few.json", use_sliding_window=True, layer_types=["full_attention"]), ["one item for each of num_hidden_layers, 2"]),
             (self.config("qwen2", "type.json", use_sliding_window=True, layer_types=["full_attention", "none"]), ["not 'none'"]),
             (self.config("stablelm", "third.json", partial_rotary_factor=0.25), ["partial_rotary_factor: found '0.25', expected a share of a head's 12"]),
             (self.config("stablelm", "more.json", partial_rotary_factor=1.25), ["partial_rotary_factor: found '1.25'", "an even number"]),
@@ -476,7 +476,7 @@ class Models(ModelsCli):
             (self.config("gemma2", "cap.json", attn_logit_softcapping=0), ["attn_logit_softcapping: found '0', expected a number above 0"]),
             (self.config("gemma2", "final.json", final_logit_softcapping=True), ["final_logit_softcapping: found 'true'"]),
             (self.config("gemma2", "scalar.json", query_pre_attn_scalar=-256), ["query_pre_attn_scalar: found '-256'"]),
-            (self.config("gemma2", "types.json", layer_types=["sliding_attention"]), ["one for each of num_hidden_layers, 2"]),
+            (self.config("gemma2", "types.json", layer_types=["sliding_attention"]), ["one item for each of num_hidden_layers, 2"]),
             (self.config("gemma3_text", "pattern.json", sliding_window_pattern=0), ["sliding_window_pattern: found '0'"]),
             (self.config("gemma3_text", "local.json", rope_local_base_freq="10k"), ["rope_local_base_freq: found '10k'"]),
             (self.config("gemma3_text", "kinds.json", rope_parameters={"full_attention": {"rope_theta": 1e6}, "sliding_attention": {"rope_theta": 1e4}}),
@@ -493,7 +493,7 @@ class Models(ModelsCli):
             (self.config("granite", "factors.json", attention_multiplier=[1]), ["attention_multiplier: found a list or an object"]),
             (self.config("starcoder2", "eps.json", norm_epsilon=-1), ["norm_epsilon: found '-1'"]),
             (self.text("model_type: starcoder2\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items()), "eps.yaml"),
-             ["eps.yaml:9: rms_norm_eps: nobody reads this of model_type starcoder2; legal: ", "norm_epsilon"]),
+             ["eps.yaml:9: rms_norm_eps: unknown field of model_type starcoder2; legal: ", "norm_epsilon"]),
             (self.text("model_type: llama\nhidden_sise: 8\n" + "".join(f"{k}: {v}\n" for k, v in SIZES.items())),
              ["model.yaml:2: hidden_sise", "did you mean"]),
         ]
@@ -511,7 +511,7 @@ class Models(ModelsCli):
                 (("--phase", "mixed:9"), "'9' says nothing"), (("--phase", "prefill:257"), "position 257"),
                 (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
                 (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most a stage a layer, 2"),
-                (("--pp", "2", "--repeat"), "layers of their own"), (("--ep", "2"), "a llama has no experts"),
+                (("--pp", "2", "--repeat"), "stages have different layers"), (("--ep", "2"), "a llama has no experts"),
                 (("--routing", "top_k"), "a llama has no experts"), (("--routing", "best"), "best"),
                 (("--weights", "i2"), "f8,i8,i4"), (("--kv", "i4"), "f8,i8}"), (("--weights", "f16"), "legal beside it: f32, or a type of 8 bits"),
                 (("--kv", "f32", "--dtype", "f16"), "--kv: found f32 beside --dtype f16"), (("--layers", "3"), "the model has 2"),

@@ -236,7 +236,7 @@ class Recordings(cli_support.FolderCli):
                         a = access.attributes
                         self.near(sum(a[x] for x in ACCOUNT), access.end - a["issue_fs"], access, slack=6)
                         if graph.links == "cut_through":
-                            # Less what the memory's own wait covers already (timing contract §4).
+                            # Less what the memory's own wait covers already (timing rules §4).
                             self.assertLessEqual(a["link_wait_fs"], queued + len(hops))
                             if access.generator == "write" or not graph.routed:
                                 self.near(a["link_wait_fs"], queued, access, slack=len(hops))

@@ -163,7 +163,7 @@ class Fused(OnnxCli):
         m = self.model([node("MatMul", ["x", "x"], "p"), node("Exp", ["p"], "y")], {"x": f4(6, 6)})
         status, out, _ = self.run_cli("model", m, "--topology", SMALL, "--expected", f"y={self.array('w.npy', f4(6, 6))}")
         self.assertEqual(status, 1)
-        self.assertIn("departs      first at node 'y' (Exp)", out)
+        self.assertIn("differs      first at node 'y' (Exp)", out)
 
 
 if __name__ == "__main__":

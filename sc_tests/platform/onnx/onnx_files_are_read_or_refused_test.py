@@ -33,7 +33,7 @@ class Graphs(OnnxCli):
         wrong = self.array("wrong.npy", np.ones((2, 3)))
         status, out, _ = self.run_cli("model", m, "--topology", SMALL, "--expected", f"y={wrong}")
         self.assertEqual(status, 1)
-        self.assertIn("departs      first at node 'Softmax_1' (Softmax)", out)
+        self.assertIn("differs      first at node 'Softmax_1' (Softmax)", out)
 
     def test_no_elements_and_no_dimensions(self):
         m = self.file(onnx.model([onnx.node("Concat", ["x", "none"], ["y"], axis=0), onnx.node("ReduceMax", ["x"], ["m"], keepdims=0)],

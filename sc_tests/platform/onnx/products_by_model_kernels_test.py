@@ -108,9 +108,9 @@ class Products(OnnxCli):
             self.holds(m, y, {"n": "by the kernels of the products that read it", "p": "decode_linear", "q": "decode_linear"})
             # Not where somebody else reads it, or it is of more than a row.
             m = self.model(nodes[:2] + [node("Neg", ["n"], "q"), node("Concat", ["p", "q"], "y", axis=-1)], {"x": x}, constants=constants, opset=23)
-            self.holds(m, np.concatenate([n @ w, -n], -1), {"n": "MATH on whole rows, which PEs share out", "p": "decode_linear"})
+            self.holds(m, np.concatenate([n @ w, -n], -1), {"n": "MATH on whole rows, split over the PEs", "p": "decode_linear"})
             m = self.model(nodes, {"x": x}, constants=constants, outputs=("y", "n"), opset=23)
-            self.holds(m, y, {"n": "MATH on whole rows, which PEs share out"})
+            self.holds(m, y, {"n": "MATH on whole rows, split over the PEs"})
         whole = numbers(self.rng, 3, 128)
         m = self.model([node("RMSNormalization", ["x", "s"], "n", epsilon=1e-3, axis=1), node("MatMul", ["n", "w"], "y")], {"x": x},
                        constants={"s": whole, "w": w}, opset=23)

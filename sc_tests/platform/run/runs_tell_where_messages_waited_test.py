@@ -53,17 +53,17 @@ class Messages(cli_support.Cli):
         self.assertFalse([e for e in out["engines"] if "pe_ipcq" in e["id"] or "no_slot_ns" in e["stalls"]])
         self.assertNotIn("stood still", self.succeeds(*run(kernel="gemm", params=())))
 
-    def test_pipeline_tells_accounts_where_it_is_asked_to(self):
+    def test_pipeline_prints_the_breakdown_of_segments(self):
         play = ["pipeline", "--topology", sample("programs_ideal", "topology.yaml"), "--work",
                 sample("programs_ideal", "work.json")]
-        plain, with_accounts = (json.loads(self.succeeds(*play, "--format", "json", *more)) for more in ([], ["--accounts"]))
+        plain, with_breakdown = (json.loads(self.succeeds(*play, "--format", "json", *more)) for more in ([], ["--breakdown"]))
         kept = 0
-        for p in with_accounts["programs"]:
+        for p in with_breakdown["programs"]:
             for c in p["calls"]:
                 kept += len(c.pop("accounts", []))
         self.assertGreater(kept, 0)
-        self.assertEqual(plain, with_accounts)
-        self.assertRegex(self.succeeds(*play, "--accounts"), r"\n    segment 0: call \d+\.\d{3}, ")
+        self.assertEqual(plain, with_breakdown)
+        self.assertRegex(self.succeeds(*play, "--breakdown"), r"\n    segment 0: call \d+\.\d{3}, ")
 
 
 if __name__ == "__main__":

@@ -260,7 +260,7 @@ class SlurmArrays(Shards):
         self.slurm.ask("scancel", f"{job}_2")
         self.slurm.ask("scancel", "--batch", "--signal=INT", f"{job}_3")
         self.slurm.wait_until_empty(120 * TIMES_LONGER)
-        self.assertIn("points at work are finished", self.read("slurm.shards/3.out"))
+        self.assertRegex(self.read("slurm.shards/3.out"), r"finishing \d+ running points")
         lost = [i for i, s in enumerate(self.starts("slurm"), 1) if len(s) < self.LONG_POINTS // TASKS]
         self.assertEqual(lost, [1, 2, 3], "they were killed too late")
         self.assertIn("missing", self.read("slurm.shards/table.out"))

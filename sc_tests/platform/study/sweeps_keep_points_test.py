@@ -150,8 +150,8 @@ class Stores(cli_support.Cli):
         os.killpg(sweep.pid, signal.SIGINT)  # as a terminal does it: the points at work too
         out, err = sweep.communicate(timeout=60)
         self.assertEqual(sweep.returncode, 130, err)
-        self.assertRegex(err, r"points at work are finished")
-        self.assertRegex(err, r"kernbench: stopped by SIGINT: \d+ of 1536 points are in .*s; the same command goes on from there")
+        self.assertRegex(err, r"finishing \d+ running points")
+        self.assertRegex(err, r"kernbench: stopped by SIGINT: \d+ of 1536 points are in .*s; the same command continues from there")
         self.assertEqual(self.points("s", "distinct status, starts"), [(0, 1)])
 
     def test_stores_of_other_versions_do_not_mix(self):

@@ -102,7 +102,7 @@ class Tune(cli_support.Cli):
             scores = [float(r["sim_ns"]) ** powers[0] / float(r["tflops_per_w"]) ** powers[1] for r in rows]
             self.assertEqual(len(rows), 12)
             self.assertEqual(scores, sorted(scores))
-            self.assertIn("no smaller machine tells tflops_per_w", err)
+            self.assertIn("no smaller machine determines tflops_per_w", err)
             best[weights] = rows[0]
         self.assertEqual(float(best["0.01,1"]["tflops_per_w"]), max(float(r["tflops_per_w"]) for r in rows))
         self.assertEqual(float(best["1,0.01"]["sim_ns"]), min(float(r["sim_ns"]) for r in rows))
@@ -124,7 +124,7 @@ class Tune(cli_support.Cli):
                 rows, err = self.tune("--seed", seed, "--budget", 0.5, "--over", "links=ideal,cut_through,flit", "--over",
                                       "set.edge:mesh.bw_gbs=64,256", "--topology", topology("small.yaml"), *command)
                 self.assertEqual([(r["rung"], r["pes"], r["exit"]) for r in rows], [("1", "", "0")] * 3)
-                self.assertIn("no smaller machine stands for all points", err)
+                self.assertIn("no smaller machine represents all points", err)
                 samples.add(tuple(sorted((r["links"], r["set.edge:mesh.bw_gbs"]) for r in rows)))
         self.assertGreater(len(samples), 1)
 
@@ -148,7 +148,7 @@ class Tune(cli_support.Cli):
         rows, err = self.tune("--over", "param.tile_n=-1,0", *RUN, status=1)
         self.assertEqual({r["exit"] for r in rows}, {"2"})
         self.assertIn("rung 1: 2 of 2 points failed; the first: param.tile_n=-1", err)
-        self.assertIn("no point ran through", err)
+        self.assertIn("no point completed", err)
 
     def test_wrong_requests_are_refused_in_one_line(self):
         for arguments, word in (((), "--over"), (GRID, "the options of run"), ((*GRID, "--budget", "0", *RUN), "--budget"),

@@ -1,4 +1,4 @@
-// The implementations and attributes of timing contract §8, so that the compiler is tested without SystemC.
+// The implementations and attributes of timing rules §8, so that the compiler is tested without SystemC.
 #pragma once
 
 #include <map>

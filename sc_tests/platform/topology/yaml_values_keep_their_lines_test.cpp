@@ -50,7 +50,7 @@ TEST(YamlTree, TellsWhatIsNoTopologyAtAll) {
       {"", "1: " + empty},
       {"# only a note\n", "1: " + empty},
       {"~\n", "1: " + empty},
-      {"a: 1\n---\nb: 2\n", "2: found a second YAML document, or stray text behind the first; legal: one"},
+      {"a: 1\n---\nb: 2\n", "2: found a second YAML document, or stray text after the first; legal: one"},
       {"a: 1\nb: [1, 2\n", "3: found broken YAML: end of sequence flow not found; legal: YAML 1.2"},
       {std::string("a: 1\nb: \0\n", 10), "2: found byte 0 at offset 8: this is no text; legal: YAML in UTF-8"},
       {"a: 1\nb: \xc3(\n", "2: found byte 195 at offset 8: this is no text; legal: YAML in UTF-8"},

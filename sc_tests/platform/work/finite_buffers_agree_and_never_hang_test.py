@@ -127,13 +127,13 @@ def layered(folder, seed, tight, rows, refusal):
 
 
 def forced(folder, seed, tight, rows, counts):
-    """What the proof refuses: it comes to its end, or hangs in a circle that is named."""
+    """What the proof refuses: it comes to its end, or hangs in a cycle that is named."""
     tight["timing"]["prove_deadlock_free"] = False
     done = traffic(folder, tight, rows)
     if done.returncode == 0:
         return
     assert done.returncode == 1 and "never completed" in done.stderr, f"seed {seed}: {done.stderr}"
-    assert "in a circle" in done.stderr, f"seed {seed}: {done.stderr}"
+    assert "in a cycle" in done.stderr, f"seed {seed}: {done.stderr}"
     counts["hung"] += 1
 
 
@@ -150,7 +150,7 @@ def check(folder, seed, compare, counts):
     done = traffic(folder, tight, rows)
     counts["admitted" if done.returncode == 0 else "refused"] += 1
     if done.returncode != 0:
-        assert done.returncode == 2 and "wait for each other in a circle" in done.stderr, f"seed {seed}: {done.stderr}"
+        assert done.returncode == 2 and "wait for each other in a cycle" in done.stderr, f"seed {seed}: {done.stderr}"
         layered(folder, seed, tight, rows, done.stderr)
         return forced(folder, seed, tight, rows, counts)
     for row in csv.DictReader(done.stdout.splitlines()):

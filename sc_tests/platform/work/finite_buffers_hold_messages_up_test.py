@@ -148,7 +148,7 @@ class FiniteBuffers(cli_support.Cli):
             files = self.files(ring(attrs), AROUND)
             self.refuses("traffic", *files, lines=1,
                          saying=["t.yaml:7: buffer_flits: ", circle, "prove_deadlock_free"])
-            self.assertIn("may deadlock with less than 2 virtual channels: links wait for each other in a circle: " + circle,
+            self.assertIn("may deadlock with less than 2 virtual channels: links wait for each other in a cycle: " + circle,
                           self.succeeds("topology", files[1]))
 
     def test_a_ring_that_is_forced_hangs_and_says_who_waits_for_whom(self):

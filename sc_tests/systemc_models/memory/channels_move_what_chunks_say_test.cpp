@@ -1,4 +1,4 @@
-// What each pseudo-channel moves of an access, beside a model that cuts it chunk by chunk, as timing contract §4 says
+// What each pseudo-channel moves of an access, beside a model that cuts it chunk by chunk, as timing rules §4 says
 // it.
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pseudo-channels, by hand: which of them a block belongs to, what a short access costs, and what a second read over
-// the same link takes. Timing contract §4.
+// the same link takes. Timing rules §4.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Do tiles pass the stages of a PE as the rules of timing contract §5 and §6 say, whatever the work is?
+// Do tiles pass the stages of a PE as the rules of timing rules §5 and §6 say, whatever the work is?
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -156,7 +156,7 @@ TEST(QueueExamples, ring_of_1_kib) {
   EXPECT_NEAR(ring_ns(256, false), 84, kExact);
 }
 
-/// Sends and receives along one axis of a 4 × 4 grid: from its ends to the root, or back (collectives contract §12.5).
+/// Sends and receives along one axis of a 4 × 4 grid: from its ends to the root, or back (collectives rules §12.5).
 class Grid {
  public:
   explicit Grid(int bytes) : bytes_(bytes) {

@@ -160,7 +160,7 @@ TEST_F(Monitor, finds_end_req_twice) {
   c.forward(tlm::BEGIN_REQ);
   c.backward(tlm::END_REQ);
   c.backward(tlm::END_REQ);
-  c.expect("END_REQ out of its turn");
+  c.expect("END_REQ out of order");
 }
 
 TEST_F(Monitor, finds_begin_resp_twice) {
