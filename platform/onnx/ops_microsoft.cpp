@@ -202,9 +202,10 @@ OpRow of_microsoft(OpRow row) {
 
 const RegisterOps registered_microsoft{{
     of_microsoft(tiled("FusedMatMul", 1, shape_fused_matmul, run_fused_matmul, macs_of_fused_matmul,
-                       "GEMM: tiles, which PEs take in turns")),
+                       "GEMM: tiles, which PEs take in turns", "2 alpha transA transB transBatchA transBatchB")),
     of_microsoft(tiled("MatMulNBits", 1, shape_nbits, run_nbits, macs_of_nbits,
-                       "GEMM: tiles, which PEs take in turns; MATH makes numbers of packed weights")),
+                       "GEMM: tiles, which PEs take in turns; MATH makes numbers of packed weights",
+                       "6 K N accuracy_level bits block_size")),
 }};
 
 }  // namespace
