@@ -295,22 +295,25 @@ constexpr const char* kLeakyRelu = "LeakyRelu";
 struct Row {
   const char* name;
   void (*write)(Composite&);
+  const char* form;
 };
 const Row kRows[] = {
-    {"Attention", projected_attention},
-    {"DynamicQuantizeMatMul", dynamic_quantize_matmul},
-    {"EmbedLayerNormalization", embed_layer_norm},
-    {"FusedConv", fused_conv},
-    {"FusedGemm", fused_gemm},
-    {"MatMulIntegerToFloat", matmul_integer_to_float},
-    {"QLinearAdd", of_two<kAdd>},
-    {"QLinearAveragePool", quantized_pool},
-    {"QLinearConcat", quantized_concat},
-    {"QLinearGlobalAveragePool", quantized_pool},
-    {"QLinearLeakyRelu", of_one<kLeakyRelu>},
-    {"QLinearMul", of_two<kMul>},
-    {"QLinearSigmoid", of_one<kSigmoid>},
-    {"QLinearSoftmax", quantized_softmax},
+    {"Attention", projected_attention,
+     "7 do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes scale unidirectional"},
+    {"DynamicQuantizeMatMul", dynamic_quantize_matmul, "5"},
+    {"EmbedLayerNormalization", embed_layer_norm, "9 epsilon"},
+    {"FusedConv", fused_conv, "4 activation activation_params auto_pad dilations group kernel_shape pads strides"},
+    {"FusedGemm", fused_gemm, "3 activation activation_alpha activation_beta alpha beta transA transB"},
+    {"MatMulIntegerToFloat", matmul_integer_to_float, "7"},
+    {"QLinearAdd", of_two<kAdd>, "8"},
+    {"QLinearAveragePool", quantized_pool,
+     "5 auto_pad ceil_mode channels_last count_include_pad kernel_shape pads strides"},
+    {"QLinearConcat", quantized_concat, "many axis"},
+    {"QLinearGlobalAveragePool", quantized_pool, "5 channels_last"},
+    {"QLinearLeakyRelu", of_one<kLeakyRelu>, "5 alpha"},
+    {"QLinearMul", of_two<kMul>, "8"},
+    {"QLinearSigmoid", of_one<kSigmoid>, "5"},
+    {"QLinearSoftmax", quantized_softmax, "5 axis opset"},
 };
 
 const Row* row_of_composite(const Node& n) {
@@ -327,6 +330,7 @@ bool is_composite(const Node& n) {
 
 void write_out_composite(const Node& n, int64_t opset, const Unrolling& u) {
   if (n.outputs.empty() || n.outputs[0].empty()) throw Refusal("output 0 is left out");
+  check_form(n, opset, row_of_composite(n)->form);
   Composite c(n, opset, u);
   row_of_composite(n)->write(c);
 }

@@ -215,6 +215,11 @@ bool is_control_flow(const Node& n) {
 }
 
 void unroll(const Node& n, int64_t opset, const Unrolling& u) {
+  check_form(n, opset,
+             n.op == "If"     ? "1 else_branch then_branch"
+             : n.op == "Loop" ? "many body"
+                              : "many body directions<9 num_scan_inputs scan_input_axes scan_input_directions "
+                                "scan_output_axes scan_output_directions");
   if (n.op == "If") return unroll_if(n, u);
   if (n.op == "Loop") return unroll_loop(n, u);
   unroll_scan(n, opset, u);

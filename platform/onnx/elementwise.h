@@ -13,7 +13,8 @@ namespace kernbench::onnx {
 void for_elements(Pe&, const std::vector<Strides>& views, const std::function<tl::Tensor(const Operands&)>& f);
 /// A row of an op that works position by position.
 OpRow by_position(const char* name, int since, void (*shape)(Op&), tl::Tensor (*each)(Pe&, const Operands&),
-                  const char* how, std::vector<Strides> (*views)(const Op&), const char* domain = "");
+                  const char* how, const std::string& form, std::vector<Strides> (*views)(const Op&),
+                  const char* domain = "");
 /// Views of an op's inputs: broadcast, or only the first one.
 std::vector<Strides> broadcast_views(const Op&);
 std::vector<Strides> view_of_first(const Op&);

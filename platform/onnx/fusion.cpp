@@ -9,6 +9,8 @@
 namespace kernbench::onnx {
 namespace {
 
+constexpr size_t kMostOpen = 256;  // members behind the last one at which the group could end
+
 class Fusion {
  public:
   Fusion(const std::vector<const Op*>& ops, const std::set<const Value*>& kept)
@@ -39,23 +41,59 @@ class Fusion {
   }
 
  private:
+  /// Values of a group as it grows, so that a member costs what its own operands do.
+  struct Group {
+    std::set<const Value*> made;
+    std::set<size_t> readers;               ///< places of ops behind the last member that read what is made
+    std::multiset<size_t> ends;             ///< of what is made: the last reader, behind the last member
+    std::map<const Value*, size_t> unread;  ///< of what is made: readers that are no members
+    size_t open = 0;                        ///< made values but the newest that others may read
+    size_t most_in_tcm = 0;                 ///< values at a time: read later, and a member's other inputs and result
+    bool any_kept = false;
+  };
+
   /// The followers of an op: readers of what is made, in order, up to where a single value is left that others read.
   std::vector<size_t> grown(size_t leader) const {
     std::vector<size_t> members;
     size_t agreed = 0;
     if (!leads(*ops_[leader])) return members;
-    std::set<const Value*> made{ops_[leader]->outputs[0]};
-    for (std::set<size_t> next = readers_of(made, leader); !next.empty() && !any_kept(made);) {
-      const size_t i = *next.begin();
-      if (taken_[i] || !follows(*ops_[i], made, ops_[leader]->out().elements())) break;
+    Group g;
+    add_made(g, *ops_[leader]);
+    while (!g.readers.empty() && !g.any_kept && members.size() < agreed + kMostOpen) {
+      const size_t i = *g.readers.begin();
+      if (taken_[i] || !follows(*ops_[i], g.made, ops_[leader]->out().elements())) break;
       members.push_back(i);
-      if (most_in_tcm(*ops_[leader], members) > static_cast<size_t>(kMostInTcm)) break;
-      made.insert(ops_[i]->outputs[0]);
-      next = readers_of(made, i);
-      if (is_read_only_within(made, members)) agreed = members.size();
+      add_member(g, i);
+      if (g.most_in_tcm > static_cast<size_t>(kMostInTcm)) break;
+      if (g.open == 0) agreed = members.size();
     }
     members.resize(agreed);
     return members;
+  }
+
+  void add_made(Group& g, const Op& op) const {
+    const Value* v = op.outputs[0];
+    g.made.insert(v);
+    g.any_kept = g.any_kept || kept_.count(v) > 0;
+    const auto it = readers_.find(v);
+    g.unread[v] = it == readers_.end() ? 1 : it->second.size();  // none: it runs to be verified
+    if (it == readers_.end()) return;
+    g.readers.insert(it->second.begin(), it->second.end());
+    g.ends.insert(*it->second.rbegin());
+  }
+
+  void add_member(Group& g, size_t i) const {
+    const Op& op = *ops_[i];
+    g.readers.erase(g.readers.begin(), g.readers.upper_bound(i));
+    g.ends.erase(g.ends.begin(), g.ends.upper_bound(i));
+    g.most_in_tcm = std::max(g.most_in_tcm, op.inputs.size() + 1 + g.ends.size());
+    ++g.open;  // what was the newest
+    std::set<const Value*> read;
+    for (const Value* v : op.inputs) {
+      if (v && g.made.count(&stored(*v)) > 0 && read.insert(&stored(*v)).second && --g.unread[&stored(*v)] == 0)
+        --g.open;
+    }
+    add_made(g, op);
   }
 
   bool leads(const Op& op) const {
@@ -73,46 +111,6 @@ class Fusion {
       if (op.has(i) && op.in(i).elements() == 0) return false;
     }
     return true;
-  }
-
-  /// Of values that are made, behind a place.
-  std::set<size_t> readers_of(const std::set<const Value*>& made, size_t place) const {
-    std::set<size_t> all;
-    for (const Value* v : made) {
-      const auto it = readers_.find(v);
-      if (it != readers_.end()) all.insert(it->second.upper_bound(place), it->second.end());
-    }
-    return all;
-  }
-
-  bool any_kept(const std::set<const Value*>& made) const {
-    return std::any_of(made.begin(), made.end(), [&](const Value* v) { return kept_.count(v) > 0; });
-  }
-
-  /// All but what the last member makes.
-  bool is_read_only_within(const std::set<const Value*>& made, const std::vector<size_t>& members) const {
-    return std::all_of(made.begin(), made.end(), [&](const Value* v) {
-      if (v == ops_[members.back()]->outputs[0]) return true;
-      const auto readers = readers_.find(v);  // none: it runs to be verified
-      return readers != readers_.end() &&
-             std::includes(members.begin(), members.end(), readers->second.begin(), readers->second.end());
-    });
-  }
-
-  /// What is made and read later, and a member's other inputs and result.
-  size_t most_in_tcm(const Op& leader, const std::vector<size_t>& members) const {
-    size_t most = 0;
-    for (size_t m = 0; m < members.size(); ++m) {
-      size_t live = ops_[members[m]]->inputs.size() + 1;
-      const auto is_read_later = [&](const Value* v) {
-        const auto it = readers_.find(v);
-        return it != readers_.end() && *it->second.rbegin() > members[m];
-      };
-      live += is_read_later(leader.outputs[0]) ? 1 : 0;
-      for (size_t before = 0; before < m; ++before) live += is_read_later(ops_[members[before]]->outputs[0]) ? 1 : 0;
-      most = std::max(most, live);
-    }
-    return most;
   }
 
   const std::vector<const Op*>& ops_;

@@ -120,6 +120,7 @@ struct Port {
 struct Graph {
   std::vector<Node> nodes;
   std::vector<Port> inputs, outputs;
+  std::vector<Port> declared;  ///< values between nodes, of which the file says type or shape
   std::map<std::string, std::shared_ptr<const TensorData>> constants;  ///< initializers
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "kernbench/phase2/text/text.h"
 
@@ -69,6 +70,27 @@ const Attribute& attribute_of(const Node& n, const std::string& name, AttributeT
   if (it->second.type != type && it->second.type != AttributeType::none)
     throw Refusal("attribute " + name + " is " + name_of(it->second.type) + ", expected " + name_of(type));
   return it->second;
+}
+
+void check_form(const Node& n, int64_t opset, const std::string& form) {
+  std::istringstream words(form);
+  std::string word;
+  words >> word;
+  const size_t from = word.find(">=");
+  size_t most = word == "many" ? SIZE_MAX : std::stoul(word);
+  if (from != std::string::npos && opset < std::stoi(word.substr(from + 2))) most = 1;
+  if (n.inputs.size() > most)
+    throw Refusal(fmt::format("found {} inputs, expected at most {} in opset {}", n.inputs.size(), most, opset));
+  std::vector<std::string> legal;
+  while (words >> word) {
+    const size_t end = word.find('<');
+    if (end == std::string::npos || opset < std::stoi(word.substr(end + 1))) legal.push_back(word.substr(0, end));
+  }
+  for (const auto& [name, a] : n.attributes) {
+    if (std::count(legal.begin(), legal.end(), name) > 0 || (name == "consumed_inputs" && opset < 6)) continue;
+    throw Refusal(fmt::format("found attribute {}, which it does not have in opset {}{} legal: {}", in_quotes(name),
+                              opset, did_you_mean(name, legal), legal.empty() ? "none" : joined(legal)));
+  }
 }
 
 void check_attribute_types(const Node& n) {
@@ -151,11 +173,14 @@ void Op::require_single(size_t i) const {
   require(in(i).elements() == 1, fmt::format("input {} is of shape {}, expected one element", i, to_string(shape(i))));
 }
 
+void Op::require_range(const char* attribute, const Shape& list, int64_t least, int64_t most) const {
+  for (const int64_t n : list)
+    require(n >= least && n <= most, fmt::format("found {} of {}, expected {} to {}", attribute, n, least, most));
+}
+
 void Op::require_small(const std::vector<Shape>& lists) const {
   constexpr int64_t kMost = int64_t{1} << 24;
-  for (const Shape& list : lists) {
-    for (const int64_t n : list) require(n >= -kMost && n <= kMost, "found " + std::to_string(n) + ", expected less");
-  }
+  for (const Shape& list : lists) require_range("a size", list, -kMost, kMost);
 }
 
 void Op::require_type(size_t i, Takes which) const {

@@ -59,12 +59,18 @@ using Operands = std::vector<tl::Tensor>;
 constexpr int kNewest = 23, kOldest = 1;             // opsets
 constexpr const char* kMicrosoft = "com.microsoft";  // the domain of onnxruntime's own ops
 
+/// Refusal of a node with more inputs or other attributes than its op has (OpRow::form).
+void check_form(const Node&, int64_t opset, const std::string& form);
+
 struct OpRow {
   const char* name;
-  int since;                  ///< the first opset in which it means what this row does
-  void (*shape)(Op&);         ///< types and shapes of the outputs, from the inputs. Refusal
-  void (*run)(Pe&);           ///< on each PE; null: the output is the input's bytes, and nothing moves
-  const char* how;            ///< how it runs, for --plan and docs/onnx.md
+  int since;           ///< the first opset in which it means what this row does
+  void (*shape)(Op&);  ///< types and shapes of the outputs, from the inputs. Refusal
+  void (*run)(Pe&);    ///< on each PE; null: the output is the input's bytes, and nothing moves
+  const char* how;     ///< how it runs, for --plan and docs/onnx.md
+  /// What a node may have: the number of inputs, "many", or "5>=10" (one before opset 10), then its attributes
+  /// ("axes<13": up to opset 12).
+  std::string form = "0";
   bool reads_values = false;  ///< the kernel reads elements, also computed ones (tl.materialize)
   bool takes_empty = false;   ///< inputs without elements are its business
   int until = kNewest;        ///< the last opset
@@ -144,6 +150,8 @@ class Op {
   void require_shape(size_t i, const Shape&) const;
   void set_output(size_t i, Type type, Shape shape);
   [[noreturn]] void refuse(const std::string& why) const { throw Refusal(why); }
+  /// Of an attribute of sizes.
+  void require_range(const char* attribute, const Shape&, int64_t least, int64_t most) const;
   /// Sizes and offsets of windows lie within ±2^24, so that what is computed of them does not overflow.
   void require_small(const std::vector<Shape>&) const;
   void require(bool holds, const std::string& why) const {

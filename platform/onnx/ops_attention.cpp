@@ -526,10 +526,14 @@ double macs_of_attention(const Op& op) {
   return static_cast<double>(s.q.shape[0] * s.q.heads()) * seen * static_cast<double>(s.q.columns() + s.v.columns());
 }
 
-OpRow attention_row(const char* name, int since, const char* domain) {
-  OpRow row{name, since, shape_attention, run_attention,
+OpRow attention_row(const char* name, int since, const char* domain, const char* form) {
+  OpRow row{name,
+            since,
+            shape_attention,
+            run_attention,
             "blocks of queries are split over the PEs; keys and values are processed block by block with `tl.dot` and "
-            "a running softmax"};
+            "a running softmax",
+            form};
   row.leads = true;
   row.macs = macs_of_attention;
   row.domain = domain;
@@ -538,9 +542,12 @@ OpRow attention_row(const char* name, int since, const char* domain) {
 }
 
 const RegisterOps registered_attention{{
-    attention_row("Attention", 23, ""),
-    attention_row("MultiHeadAttention", 1, kMicrosoft),
-    attention_row("GroupQueryAttention", 1, kMicrosoft),
+    attention_row("Attention", 23, "",
+                  "6 is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision"),
+    attention_row("MultiHeadAttention", 1, kMicrosoft, "10 mask_filter_value num_heads scale unidirectional"),
+    attention_row("GroupQueryAttention", 1, kMicrosoft,
+                  "14 do_rotary kv_cache_bit_width kv_num_heads local_window_size num_heads rotary_interleaved scale "
+                  "smooth_softmax softcap"),
 }};
 
 }  // namespace

@@ -101,8 +101,8 @@ void run_suppression(Pe& pe) {
 }
 
 const RegisterOps registered_boxes{{
-    {"NonMaxSuppression", 10, shape_suppression, run_suppression, "pe_cpu reads boxes and scores and selects", true,
-     true},
+    {"NonMaxSuppression", 10, shape_suppression, run_suppression, "pe_cpu reads boxes and scores and selects",
+     "5 center_point_box", true, true},
 }};
 
 }  // namespace

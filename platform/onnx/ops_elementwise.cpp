@@ -61,8 +61,9 @@ void run_by_position(Pe& pe) {
 }  // namespace
 
 OpRow by_position(const char* name, int since, void (*shape)(Op&), Tensor (*each)(Pe&, const Operands&),
-                  const char* how, std::vector<Strides> (*views)(const Op&), const char* domain) {
-  OpRow row{name, since, shape, run_by_position, how};
+                  const char* how, const std::string& form, std::vector<Strides> (*views)(const Op&),
+                  const char* domain) {
+  OpRow row{name, since, shape, run_by_position, how, form};
   row.domain = domain;
   row.leads = true;
   row.each = each;
@@ -101,21 +102,45 @@ Tensor signed_like(Pe& pe, const Tensor& magnitude, const Tensor& x) {
   return pe.tl.where(pe.tl.lt(x, 0), -magnitude, magnitude);
 }
 
+bool has_no_sign(DType t) {
+  return t == DType::u8 || t == DType::u16 || t == DType::u32;
+}
+
 Tensor sign_of(Pe& pe, const Tensor& x) {
   const DType t = x.dtype();
   const Tensor up = pe.cast(pe.tl.gt(x, 0), t);
-  if (t == DType::u8 || t == DType::u16 || t == DType::u32) return up;
-  return up - pe.cast(pe.tl.lt(x, 0), t);
+  if (has_no_sign(t)) return up;
+  const Tensor sign = up - pe.cast(pe.tl.lt(x, 0), t);
+  return is_float(t) ? pe.tl.where(pe.tl.eq(x, x), sign, x) : sign;
 }
 
+/// e^x / 2 as a product of two halves: sinh and cosh are finite where e^x is not.
+Tensor half_exp(Pe& pe, const Tensor& x) {
+  const Tensor root = pe.tl.exp(x * 0.5);
+  return root * (root * 0.5);
+}
+
+/// `near` of x up to 1e10, beyond which the square of x may be infinite and the result is log(2x).
+Tensor area_function(Pe& pe, const Tensor& x, const Tensor& near) {
+  return pe.tl.where(pe.tl.gt(x, 1e10), pe.tl.log(x) + std::log(2.0), near);
+}
+
+Tensor area_sine(Pe& pe, const Tensor& x) {
+  const Tensor size = pe.tl.abs(x);
+  return signed_like(pe, area_function(pe, size, pe.tl.log(size + pe.tl.sqrt(size * size + 1.0))), x);
+}
+
+/// IEEE 754's pow: 1 where y is 0 or x is 1, the sign of -0 and of -inf where y is odd, NaN of other negative numbers
+/// where y is not whole.
 Tensor power_of_floats(Pe& pe, const Tensor& x, const Tensor& y) {
   tl::Context& tl = pe.tl;
-  const Tensor magnitude = tl.exp2(y * tl.log2(tl.abs(x)));
-  const Tensor whole = tl.eq(tl.floor(y), y), odd = tl.ne(tl.mod(y, 2.0), 0.0);
-  const Tensor of_negative =
-      tl.where(whole, tl.where(odd, -magnitude, magnitude), std::numeric_limits<double>::quiet_NaN());
-  const Tensor z = tl.where(tl.lt(x, 0.0), of_negative, magnitude);
-  return tl.where(tl.eq(y, 0.0), 1.0, z);
+  const Tensor log = tl.log2(tl.abs(x));
+  const Tensor magnitude = tl.where(tl.eq(log, 0.0), 1.0, tl.exp2(y * log));
+  const Tensor whole = tl.eq(tl.floor(y), y), odd = tl.eq(tl.abs(tl.mod(y, 2.0)), 1.0);
+  const Tensor broken = tl.where(tl.eq(log * 0.0, 0.0), std::numeric_limits<double>::quiet_NaN(), magnitude);
+  const Tensor of_negative = tl.where(whole, tl.where(odd, -magnitude, magnitude), broken);
+  const Tensor negative = tl.lt(tl.where(tl.eq(x, 0.0), 1.0 / x, x), 0.0);
+  return tl.where(tl.eq(y, 1.0), x, tl.where(tl.eq(y, 0.0), 1.0, tl.where(negative, of_negative, magnitude)));
 }
 
 /// By squares; exact, and wraps as the type does.
@@ -125,6 +150,7 @@ Tensor power_of_integers(Pe& pe, const Tensor& x, const Tensor& y) {
   if (pe.op.in(1).constant && pe.op.in(1).elements() > 0) {
     const std::vector<int64_t> e = pe.op.in(1).constant->ints();
     most = *std::max_element(e.begin(), e.end());
+    if (*std::min_element(e.begin(), e.end()) < 0) most = std::max<int64_t>(most, 1);  // of -1
   }
   const int bits = static_cast<int>(8 * size_of(y.dtype())) - 1;
   Tensor result = tl.full(x.shape(), 1, x.dtype()), base = x, exponent = y;
@@ -134,7 +160,7 @@ Tensor power_of_integers(Pe& pe, const Tensor& x, const Tensor& y) {
     exponent = tl.shift_right(exponent, 1);
   }
   // A negative exponent leaves 0 of all but 1 and −1.
-  const Tensor unit = tl.where(tl.eq(x, 1), tl.full(x.shape(), 1, x.dtype()), tl.zeros(x.shape(), x.dtype()));
+  const Tensor unit = tl.where(tl.eq(tl.abs(x), 1), result, tl.zeros(x.shape(), x.dtype()));
   return tl.where(tl.lt(y, 0), unit, result);
 }
 
@@ -142,16 +168,20 @@ Tensor power(Pe& pe, const Operands& o) {
   const DType type = o[0].dtype();
   if (is_float(type)) return power_of_floats(pe, pe.widened(o[0]), pe.cast(o[1], DType::f32));
   if (!is_float(o[1].dtype())) return power_of_integers(pe, o[0], o[1]);
-  return pe.tl.round(power_of_floats(pe, pe.cast(o[0], DType::f32), pe.cast(o[1], DType::f32)));
+  // Cut toward 0, but for what rounding has moved off a whole number.
+  const Tensor z = power_of_floats(pe, pe.cast(o[0], DType::f32), pe.cast(o[1], DType::f32)), whole = pe.tl.round(z);
+  return pe.tl.where(pe.tl.le(pe.tl.abs(z - whole), pe.tl.abs(whole) * 4e-6), whole, pe.tl.trunc(z));
 }
 
+/// Of floats C's fmod; of integers with the divisor's sign unless the attribute says fmod, and 0 by 0.
 Tensor modulo(Pe& pe, const Operands& o) {
   tl::Context& tl = pe.tl;
   const Tensor r = tl.mod(o[0], o[1]);
-  const DType t = r.dtype();
-  if (pe.op.integer("fmod", 0) != 0 || t == DType::u8 || t == DType::u16 || t == DType::u32) return r;
-  const Tensor unlike = tl.ne(tl.lt(r, 0), tl.lt(o[1], 0));
-  return tl.where(tl.bitwise_and(unlike, tl.ne(r, 0)), r + o[1], r);
+  if (is_float(r.dtype())) return r;
+  const Tensor rest = tl.where(tl.ne(o[1], 0), r, tl.zeros(r.shape(), r.dtype()));
+  if (pe.op.integer("fmod", 0) != 0 || has_no_sign(r.dtype())) return rest;
+  const Tensor unlike = tl.ne(tl.lt(rest, 0), tl.lt(o[1], 0));
+  return tl.where(tl.bitwise_and(unlike, tl.ne(rest, 0)), rest + o[1], rest);
 }
 
 void check_mod(const Op& op) {
@@ -234,6 +264,7 @@ struct Elementwise {
   bool wide;     ///< several steps: of floats in f32, rounded once
   size_t least;  ///< inputs that must be there
   Tensor (*f)(Pe&, const Operands&);
+  const char* form = "";               ///< OpRow::form; empty: no more inputs than must be there, and no attributes
   void (*check)(const Op&) = nullptr;  ///< what else must hold
   const char* domain = "";
 };
@@ -255,57 +286,62 @@ std::vector<Elementwise> rows_of_several_ops() {
        KB_STEP(2.0 * arctangent(pe, pe.tl.sqrt((1.0 - o[0]) / (1.0 + o[0]))))},
       {"Atan", 7, Takes::floats, Result::first, true, 1, KB_STEP(arctangent(pe, o[0]))},
       {"Sinh", 9, Takes::floats, Result::first, true, 1,
-       KB_STEP(small_or(pe, o[0], 1.0 / 6, (pe.tl.exp(o[0]) - pe.tl.exp(-o[0])) * 0.5))},
-      {"Cosh", 9, Takes::floats, Result::first, true, 1, KB_STEP((pe.tl.exp(o[0]) + pe.tl.exp(-o[0])) * 0.5)},
-      {"Asinh", 9, Takes::floats, Result::first, true, 1,
-       KB_STEP(small_or(pe, o[0], -1.0 / 6,
-                        signed_like(pe, pe.tl.log(pe.tl.abs(o[0]) + pe.tl.sqrt(o[0] * o[0] + 1.0)), o[0])))},
-      {"Acosh", 9, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.log(o[0] + pe.tl.sqrt(o[0] * o[0] - 1.0)))},
+       KB_STEP(small_or(pe, o[0], 1.0 / 6, half_exp(pe, o[0]) - half_exp(pe, -o[0])))},
+      {"Cosh", 9, Takes::floats, Result::first, true, 1, KB_STEP(half_exp(pe, o[0]) + half_exp(pe, -o[0]))},
+      {"Asinh", 9, Takes::floats, Result::first, true, 1, KB_STEP(small_or(pe, o[0], -1.0 / 6, area_sine(pe, o[0])))},
+      {"Acosh", 9, Takes::floats, Result::first, true, 1,
+       KB_STEP(area_function(pe, o[0], pe.tl.log1p(o[0] - 1.0 + pe.tl.sqrt(o[0] - 1.0) * pe.tl.sqrt(o[0] + 1.0))))},
       {"Atanh", 9, Takes::floats, Result::first, true, 1,
        KB_STEP(small_or(pe, o[0], 1.0 / 3, pe.tl.log((1.0 + o[0]) / (1.0 - o[0])) * 0.5))},
       {"Softplus", 1, Takes::floats, Result::first, true, 1, KB_STEP(softplus(pe, o[0]))},
       {"Softsign", 1, Takes::floats, Result::first, true, 1, KB_STEP(o[0] / (pe.tl.abs(o[0]) + 1.0))},
       {"Mish", 18, Takes::floats, Result::first, true, 1, KB_STEP(o[0] * pe.tl.tanh(softplus(pe, o[0])))},
-      {"Gelu", 20, Takes::floats, Result::first, true, 1, KB_STEP(gelu(pe, o[0])),
+      {"Gelu", 20, Takes::floats, Result::first, true, 1, KB_STEP(gelu(pe, o[0])), "1 approximate",
        [](const Op& op) { approximates(op); }},
-      {"Gelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.gelu(o[0])), nullptr, kMicrosoft},
-      {"BiasGelu", 1, Takes::floats, Result::first, true, 2, KB_STEP(pe.tl.gelu(with_bias(o))), check_bias, kMicrosoft},
-      {"FastGelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(gelu_by_tanh(pe, with_bias(o))), check_bias,
+      {"Gelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(pe.tl.gelu(o[0])), "", nullptr, kMicrosoft},
+      {"BiasGelu", 1, Takes::floats, Result::first, true, 2, KB_STEP(pe.tl.gelu(with_bias(o))), "", check_bias,
+       kMicrosoft},
+      {"FastGelu", 1, Takes::floats, Result::first, true, 1, KB_STEP(gelu_by_tanh(pe, with_bias(o))), "2", check_bias,
        kMicrosoft},
       {"QuickGelu", 1, Takes::floats, Result::first, true, 1,
-       KB_STEP(o[0] * pe.tl.sigmoid(o[0] * KB_F("alpha", 1.702f))), nullptr, kMicrosoft},
-      {"Elu", 1, Takes::floats, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0))},
+       KB_STEP(o[0] * pe.tl.sigmoid(o[0] * KB_F("alpha", 1.702f))), "1 alpha", nullptr, kMicrosoft},
+      {"Elu", 1, Takes::floats, Result::first, true, 1, KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1), 0)),
+       "1 alpha"},
       {"Celu", 12, Takes::floats, Result::first, true, 1,
        KB_STEP(pe.tl.maximum(o[0], 0.0) +
-               pe.tl.minimum((pe.tl.exp(o[0] / KB_F("alpha", 1)) - 1.0) * KB_F("alpha", 1), 0.0))},
+               pe.tl.minimum((pe.tl.exp(o[0] / KB_F("alpha", 1)) - 1.0) * KB_F("alpha", 1), 0.0)),
+       "1 alpha"},
       {"Selu", 1, Takes::floats, Result::first, true, 1,
        KB_STEP(activation(pe, "Elu", o[0], KB_F("alpha", 1.67326319217681884765625f), 0) *
-               KB_F("gamma", 1.05070102214813232421875f))},
+               KB_F("gamma", 1.05070102214813232421875f)),
+       "1 alpha gamma"},
       {"LeakyRelu", 1, Takes::floats, Result::first, true, 1,
-       KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0))},
+       KB_STEP(activation(pe, "LeakyRelu", o[0], KB_F("alpha", 0.01f), 0)), "1 alpha"},
       {"ThresholdedRelu", 1, Takes::floats, Result::first, true, 1,
-       KB_STEP(activation(pe, "ThresholdedRelu", o[0], KB_F("alpha", 1), 0))},
+       KB_STEP(activation(pe, "ThresholdedRelu", o[0], KB_F("alpha", 1), 0)), "1 alpha"},
       {"HardSigmoid", 1, Takes::floats, Result::first, true, 1,
-       KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f)))},
+       KB_STEP(activation(pe, "HardSigmoid", o[0], KB_F("alpha", 0.2f), KB_F("beta", 0.5f))), "1 alpha beta"},
       {"HardSwish", 14, Takes::floats, Result::first, true, 1,
        KB_STEP(o[0] * activation(pe, "HardSigmoid", o[0], 1.0f / 6, 0.5f))},
-      {"Shrink", 9, Takes::floats, Result::first, false, 1, KB_STEP(shrunk(pe, o))},
+      {"Shrink", 9, Takes::floats, Result::first, false, 1, KB_STEP(shrunk(pe, o)), "1 bias lambd"},
       {"PRelu", 7, Takes::numbers, Result::first, false, 2, KB_STEP(pe.tl.where(pe.tl.lt(o[0], 0), o[0] * o[1], o[0]))},
-      {"Clip", 1, Takes::numbers, Result::first, false, 1, KB_STEP(clipped(pe, o)), check_clip},
+      {"Clip", 1, Takes::numbers, Result::first, false, 1, KB_STEP(clipped(pe, o)), "3>=11 max<11 min<11", check_clip},
       {"Pow", 7, Takes::numbers, Result::first, false, 2, KB_STEP(power(pe, o))},
-      {"Mod", 10, Takes::numbers, Result::first, false, 2, KB_STEP(modulo(pe, o)), check_mod},
-      {"BitShift", 11, Takes::integers, Result::first, false, 2, KB_STEP(shifted(pe, o)),
+      {"Mod", 10, Takes::numbers, Result::first, false, 2, KB_STEP(modulo(pe, o)), "2 fmod", check_mod},
+      {"BitShift", 11, Takes::integers, Result::first, false, 2, KB_STEP(shifted(pe, o)), "2 direction",
        [](const Op& op) { shifts_left(op); }},
-      {"Max", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o))},
-      {"Min", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o))},
-      {"Sum", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o))},
-      {"Mean", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size()))},
+      {"Max", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "maximum", o)), "many"},
+      {"Min", 8, Takes::numbers, Result::first, false, 1, KB_STEP(folded(pe, "minimum", o)), "many"},
+      {"Sum", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o)), "many"},
+      {"Mean", 8, Takes::floats, Result::first, true, 1, KB_STEP(folded(pe, "add", o) / static_cast<double>(o.size())),
+       "many"},
       {"And", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] & o[1])},
       {"Or", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] | o[1])},
       {"Xor", 7, Takes::booleans, Result::boolean, false, 2, KB_STEP(o[0] ^ o[1])},
       {"Not", 1, Takes::booleans, Result::boolean, false, 1, KB_STEP(pe.tl.eq(o[0], 0))},
       {"IsNaN", 9, Takes::floats, Result::boolean, false, 1, KB_STEP(pe.tl.ne(o[0], o[0]))},
-      {"IsInf", 10, Takes::floats, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o))},
+      {"IsInf", 10, Takes::floats, Result::boolean, false, 1, KB_STEP(is_infinite(pe, o)),
+       "1 detect_negative detect_positive"},
   };
 }
 
@@ -383,7 +419,7 @@ std::vector<OpRow> rows_of_table() {
   std::vector<OpRow> rows;
   for (const Elementwise& e : elementwise_table())
     rows.push_back(by_position(e.name, e.since, e.result == Result::first ? shape_first : shape_boolean, each_of_table,
-                               kByPosition, broadcast_views, e.domain));
+                               kByPosition, *e.form ? e.form : std::to_string(e.least), broadcast_views, e.domain));
   return rows;
 }
 const RegisterOps registered_table(rows_of_table());
@@ -396,6 +432,7 @@ void shape_cast(Op& op) {
 }
 
 void shape_cast_like(Op& op) {
+  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
   op.set_output(0, op.in(1).type, op.shape());
 }
 
@@ -410,8 +447,8 @@ void shape_where(Op& op) {
   op.set_output(0, op.in(1).type, broadcast({op.shape(0), op.shape(1), op.shape(2)}));
 }
 
-OpRow conversion(const char* name, int since, void (*shape)(Op&)) {
-  OpRow row = by_position(name, since, shape, each_cast, "MATH: a conversion", view_of_first);
+OpRow conversion(const char* name, int since, void (*shape)(Op&), const char* form) {
+  OpRow row = by_position(name, since, shape, each_cast, "MATH: a conversion", form, view_of_first);
   row.same_bytes = [](const Op& op) { return op.in(0).type == op.out().type; };
   return row;
 }
@@ -435,10 +472,10 @@ void run_dropout(Pe& pe) {
 }
 
 const RegisterOps registered_types{{
-    conversion("Cast", 6, shape_cast),
-    conversion("CastLike", 15, shape_cast_like),
-    by_position("Where", 9, shape_where, each_where, kByPosition, broadcast_views),
-    {"Dropout", 7, shape_dropout, run_dropout, "DMA: a copy in inference"},
+    conversion("Cast", 6, shape_cast, "1 saturate to"),
+    conversion("CastLike", 15, shape_cast_like, "2 saturate"),
+    by_position("Where", 9, shape_where, each_where, kByPosition, "3", broadcast_views),
+    {"Dropout", 7, shape_dropout, run_dropout, "DMA: a copy in inference", "3>=12 is_test<7 ratio<12 seed"},
 }};
 
 }  // namespace
@@ -448,14 +485,13 @@ Tensor arctangent(Pe& pe, const Tensor& x) {
   static const std::vector<double> c = {1,           -.3333314528, .1999355085, -.1420889944, .1065626393, -.0752896400,
                                         .0429096138, -.0161657367, .0028662257};
   tl::Context& tl = pe.tl;
-  const Tensor magnitude = tl.abs(x), far = tl.gt(magnitude, 1.0);
-  const Tensor r = tl.where(far, 1.0 / magnitude, magnitude);
-  const Tensor of_small = r * polynomial(pe, r * r, c);
-  return signed_like(pe, tl.where(far, kPi / 2 - of_small, of_small), x);
+  const Tensor far = tl.gt(tl.abs(x), 1.0), r = tl.where(far, 1.0 / x, x);
+  const Tensor of_small = r * polynomial(pe, r * r, c);  // has the sign of x, of a zero too
+  return tl.where(far, tl.where(tl.lt(x, 0), -kPi / 2, tl.full(x.shape(), kPi / 2, x.dtype())) - of_small, of_small);
 }
 
 Tensor softplus(Pe& pe, const Tensor& x) {
-  return pe.tl.maximum(x, 0.0) + pe.tl.log(pe.tl.exp(-pe.tl.abs(x)) + 1.0);
+  return pe.tl.maximum(x, 0.0) + pe.tl.log1p(pe.tl.exp(-pe.tl.abs(x)));
 }
 
 namespace {

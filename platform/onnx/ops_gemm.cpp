@@ -186,10 +186,10 @@ double macs_of_gemm(const Op& op) {
 
 const char* const kTiled = "GEMM in tiles, distributed over PEs round robin";
 const RegisterOps registered_products{{
-    tiled("MatMul", 1, shape_matmul, run_matmul, macs_of_product<0, 1>, kTiled),
-    tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, macs_of_product<0, 1>, kTiled),
-    tiled("QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, macs_of_product<0, 3>, kTiled),
-    tiled("Gemm", 7, shape_gemm, run_gemm, macs_of_gemm, kTiled),
+    tiled("MatMul", 1, shape_matmul, run_matmul, macs_of_product<0, 1>, kTiled, "2"),
+    tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, macs_of_product<0, 1>, kTiled, "4"),
+    tiled("QLinearMatMul", 10, shape_qlinear_matmul, run_qlinear_matmul, macs_of_product<0, 3>, kTiled, "8"),
+    tiled("Gemm", 7, shape_gemm, run_gemm, macs_of_gemm, kTiled, "3 alpha beta transA transB"),
 }};
 
 // ---- Convolutions: [channels out, k] · [k, pixels], of each image and group
@@ -355,11 +355,11 @@ TransposedSizes transposed_sizes(const Op& op) {
   op.require(s.strides.size() == n && s.dilations.size() == n && pads.size() == 2 * n && extra.size() == n &&
                  (asked.empty() || asked.size() == n),
              "found attributes of another number of dimensions");
-  op.require_small({s.strides, s.dilations, pads, extra, asked});
+  op.require_range("strides", s.strides, 1, 1 << 20);
+  op.require_range("dilations", s.dilations, 1, 1 << 20);
+  op.require_small({pads, extra, asked});
   s.before.resize(n);
   for (size_t d = 0; d < n; ++d) {
-    op.require(s.strides[d] >= 1 && s.dilations[d] >= 1 && s.strides[d] < 1 << 20 && s.dilations[d] < 1 << 20,
-               "found strides or dilations below 1");
     const int64_t whole = s.strides[d] * (s.in[d] - 1) + extra[d] + (s.kernel[d] - 1) * s.dilations[d] + 1;
     const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
     if (!asked.empty() || same) {
@@ -431,12 +431,14 @@ double macs_of_transposed(const Op& op) {
   return static_cast<double>(op.out().elements()) * static_cast<double>(s.in_channels * elements_of(s.kernel));
 }
 
+#define KB_CONV " auto_pad dilations group kernel_shape pads strides"
 const char* const kImplicit = "GEMM: [channels, k] · [k, pixels] in tiles; DMA gathers the pixels' columns";
 const RegisterOps registered_convolutions{{
-    tiled("Conv", 1, shape_conv, run_conv, macs_of_conv<1>, kImplicit),
-    tiled("ConvInteger", 10, shape_conv_integer, run_conv_integer, macs_of_conv<1>, kImplicit, true),
-    tiled("QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, macs_of_conv<3>, kImplicit, true),
-    tiled("ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, macs_of_transposed, kImplicit),
+    tiled("Conv", 1, shape_conv, run_conv, macs_of_conv<1>, kImplicit, "3" KB_CONV),
+    tiled("ConvInteger", 10, shape_conv_integer, run_conv_integer, macs_of_conv<1>, kImplicit, "4" KB_CONV, true),
+    tiled("QLinearConv", 10, shape_qlinear_conv, run_qlinear_conv, macs_of_conv<3>, kImplicit, "9" KB_CONV, true),
+    tiled("ConvTranspose", 1, shape_conv_transpose, run_conv_transpose, macs_of_transposed, kImplicit,
+          "3 auto_pad dilations group kernel_shape output_padding output_shape pads strides"),
 }};
 
 }  // namespace

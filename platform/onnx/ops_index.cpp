@@ -261,15 +261,15 @@ void run_nonzero(Pe& pe) {
 
 const char* const kByIndex = "pe_cpu reads the indices; DMA gathers";
 const RegisterOps registered_by_index{{
-    {"Gather", 1, shape_gather, run_gather, kByIndex, true},
-    {"GatherElements", 11, shape_gather_elements, run_gather_elements, kByIndex, true},
-    {"GatherND", 11, shape_gather_nd, run_gather_nd, kByIndex, true},
-    {"ScatterElements", 11, shape_scatter_elements, run_scatter_elements, kByIndex, true},
-    {"Scatter", 9, shape_scatter_elements, run_scatter_elements, kByIndex, true},
-    {"ScatterND", 11, shape_scatter_nd, run_scatter_nd, kByIndex, true},
-    {"OneHot", 9, shape_one_hot, run_one_hot, kByIndex, true},
-    {"Compress", 9, shape_compress, run_compress, kByIndex, true},
-    {"NonZero", 9, shape_nonzero, run_nonzero, "pe_cpu reads the values and counts", true},
+    {"Gather", 1, shape_gather, run_gather, kByIndex, "2 axis", true},
+    {"GatherElements", 11, shape_gather_elements, run_gather_elements, kByIndex, "2 axis", true},
+    {"GatherND", 11, shape_gather_nd, run_gather_nd, kByIndex, "2 batch_dims", true},
+    {"ScatterElements", 11, shape_scatter_elements, run_scatter_elements, kByIndex, "3 axis reduction", true},
+    {"Scatter", 9, shape_scatter_elements, run_scatter_elements, kByIndex, "3 axis", true},
+    {"ScatterND", 11, shape_scatter_nd, run_scatter_nd, kByIndex, "3 reduction", true},
+    {"OneHot", 9, shape_one_hot, run_one_hot, kByIndex, "3 axis", true},
+    {"Compress", 9, shape_compress, run_compress, kByIndex, "2 axis", true},
+    {"NonZero", 9, shape_nonzero, run_nonzero, "pe_cpu reads the values and counts", "1", true},
 }};
 
 }  // namespace

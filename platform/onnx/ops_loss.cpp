@@ -85,8 +85,8 @@ void run_loss(Pe& pe) {
 
 const char* const kLoss = "MATH on whole rows of classes; one PE adds them up";
 const RegisterOps registered_losses{{
-    {"NegativeLogLikelihoodLoss", 12, shape_loss, run_loss, kLoss},
-    {"SoftmaxCrossEntropyLoss", 12, shape_loss, run_loss, kLoss},
+    {"NegativeLogLikelihoodLoss", 12, shape_loss, run_loss, kLoss, "3 ignore_index reduction"},
+    {"SoftmaxCrossEntropyLoss", 12, shape_loss, run_loss, kLoss, "3 ignore_index reduction"},
 }};
 
 }  // namespace

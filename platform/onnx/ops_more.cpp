@@ -229,11 +229,12 @@ void refuse_sequence(Op& op) {
 }
 
 const RegisterOps registered_more{{
-    {"HannWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines"},
-    {"HammingWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines"},
-    {"BlackmanWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines"},
-    {"MaxUnpool", 9, shape_max_unpool, run_max_unpool, "pe_cpu reads the indices; DMA gathers", true},
-    {"Einsum", 12, shape_einsum, run_einsum, "MATH: products, gathered and added up", false, true},
+    {"HannWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines", "1 output_datatype periodic"},
+    {"HammingWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines", "1 output_datatype periodic"},
+    {"BlackmanWindow", 17, shape_signal_window, run_signal_window, "MATH: cosines", "1 output_datatype periodic"},
+    {"MaxUnpool", 9, shape_max_unpool, run_max_unpool, "pe_cpu reads the indices; DMA gathers",
+     "3 kernel_shape pads strides", true},
+    {"Einsum", 12, shape_einsum, run_einsum, "MATH: products, gathered and added up", "many equation", false, true},
     {"Bernoulli", 15, refuse_random, nullptr, "refused"},
     {"RandomNormal", 1, refuse_random, nullptr, "refused"},
     {"RandomNormalLike", 1, refuse_random, nullptr, "refused"},

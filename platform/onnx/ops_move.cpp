@@ -274,15 +274,15 @@ void run_reverse_sequence(Pe& pe) {
 
 const char* const kGathered = "DMA: each PE loads the sources of its outputs, with gathers for non-contiguous ones";
 const RegisterOps registered_moves{{
-    {"Transpose", 1, shape_transpose, run_transpose, kGathered},
-    {"Expand", 8, shape_expand, run_expand, kGathered},
-    {"Tile", 6, shape_tile, run_tile, kGathered},
-    {"Slice", 1, shape_slice, run_slice, kGathered},
-    {"Pad", 2, shape_pad, run_pad, kGathered, true},
-    {"DepthToSpace", 1, shape_depth_to_space, run_depth_to_space, kGathered},
-    {"SpaceToDepth", 1, shape_space_to_depth, run_space_to_depth, kGathered},
-    {"Trilu", 14, shape_trilu, run_trilu, kGathered, true},
-    {"ReverseSequence", 10, shape_reverse_sequence, run_reverse_sequence, kGathered, true},
+    {"Transpose", 1, shape_transpose, run_transpose, kGathered, "1 perm"},
+    {"Expand", 8, shape_expand, run_expand, kGathered, "2"},
+    {"Tile", 6, shape_tile, run_tile, kGathered, "2"},
+    {"Slice", 1, shape_slice, run_slice, kGathered, "5>=10 axes<10 ends<10 starts<10"},
+    {"Pad", 2, shape_pad, run_pad, kGathered, "4>=11 mode pads<11 value<11", true},
+    {"DepthToSpace", 1, shape_depth_to_space, run_depth_to_space, kGathered, "1 blocksize mode"},
+    {"SpaceToDepth", 1, shape_space_to_depth, run_space_to_depth, kGathered, "1 blocksize"},
+    {"Trilu", 14, shape_trilu, run_trilu, kGathered, "2 upper", true},
+    {"ReverseSequence", 10, shape_reverse_sequence, run_reverse_sequence, kGathered, "2 batch_axis time_axis", true},
 }};
 
 // ---- Several inputs or outputs
@@ -329,6 +329,7 @@ void run_concat(Pe& pe) {
 
 Places split_sizes(const Op& op) {
   const int64_t n = op.shape()[at(op.axis_attribute("axis", 0))], count = static_cast<int64_t>(op.outputs.size());
+  op.require(op.integer("num_outputs", count) == count, "found num_outputs, expected " + std::to_string(count));
   Places sizes = op.opset >= 13 ? (op.has(1) ? op.values(1) : Places()) : op.ints("split");
   if (sizes.empty()) {
     op.require(op.opset >= 18 || n % count == 0, "its outputs cannot be alike");
@@ -366,8 +367,9 @@ void run_split(Pe& pe) {
 }
 
 const RegisterOps registered_joins{{
-    {"Concat", 4, shape_concat, run_concat, "DMA: each PE copies the data of its part of the output", false, true},
-    {"Split", 2, shape_split, run_split, kGathered},
+    {"Concat", 4, shape_concat, run_concat, "DMA: each PE copies the data of its part of the output", "many axis",
+     false, true},
+    {"Split", 2, shape_split, run_split, kGathered, "2>=13 axis num_outputs split<13"},
 }};
 
 }  // namespace

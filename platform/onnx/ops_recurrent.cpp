@@ -234,11 +234,12 @@ void run_recurrent(Pe& pe) {
   for (int64_t d = pe.tl.index(); d < r.directions; d += pe.tl.size()) Direction(pe, r, d).run();
 }
 
+#define KB_RECURRENT " activation_alpha activation_beta activations clip direction hidden_size layout"
 const char* const kRecurrent = "GEMM and MATH: one PE a direction, step by step";
 const RegisterOps registered_recurrent{{
-    {"RNN", 7, shape_recurrent, run_recurrent, kRecurrent},
-    {"GRU", 7, shape_recurrent, run_recurrent, kRecurrent},
-    {"LSTM", 7, shape_recurrent, run_recurrent, kRecurrent},
+    {"RNN", 7, shape_recurrent, run_recurrent, kRecurrent, "6" KB_RECURRENT},
+    {"GRU", 7, shape_recurrent, run_recurrent, kRecurrent, "6" KB_RECURRENT " linear_before_reset"},
+    {"LSTM", 7, shape_recurrent, run_recurrent, kRecurrent, "8" KB_RECURRENT " input_forget"},
 }};
 
 }  // namespace

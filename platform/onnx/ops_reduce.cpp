@@ -72,11 +72,9 @@ const Reduction kReductions[] = {
     {"ReduceProd", 1, "prod", same, kept, true},
     {"ReduceMax", 1, "max", same, kept, false},
     {"ReduceMin", 1, "min", same, kept, false},
-    {"ReduceMean", 1, "sum", same,
-     [](Pe& pe, const Tensor& x, double n) {
-       return is_float(x.dtype()) ? x / n : pe.tl.round(pe.cast(x, DType::f32) / n);
-     },
-     true},
+    {"ReduceMean", 1, "sum",  // of integers cut toward 0, of a sum of 64 bits
+     [](Pe& pe, const Tensor& x) { return is_float(x.dtype()) ? x : pe.cast(x, DType::i64); },
+     [](Pe&, const Tensor& x, double n) -> Tensor { return x / n; }, true},
     {"ReduceSumSquare", 1, "sum", [](Pe&, const Tensor& x) { return x * x; }, kept, true},
     {"ReduceL1", 1, "sum", [](Pe& pe, const Tensor& x) { return pe.tl.abs(x); }, kept, true},
     {"ReduceL2", 1, "sum", [](Pe&, const Tensor& x) { return x * x; },
@@ -144,10 +142,11 @@ void run_reduction(Pe& pe) {
           return;
         }
         const Tensor top = over_rows(pe, rows, first, count, "max", widened);
-        const Tensor below = top.reshape({count, 1});
+        const Tensor shift = pe.tl.where(pe.tl.eq(top * 0.0, 0.0), top, 0.0);  // nothing is taken off infinities
+        const Tensor below = shift.reshape({count, 1});
         const Tensor sum =
             over_rows(pe, rows, first, count, "sum", [&](const Tensor& x) { return pe.tl.exp(widened(x) - below); });
-        pe.put(0, first, pe.tl.log(sum) + top);
+        pe.put(0, first, pe.tl.log(sum) + shift);
       },
       0, std::clamp<int64_t>(kPiece / std::max<int64_t>(1, length), 1, kPiece));
 }
@@ -156,7 +155,9 @@ std::vector<OpRow> reduction_rows() {
   std::vector<OpRow> rows;
   for (const Reduction& r : kReductions) {
     rows.push_back({r.name, r.since, shape_reduction, run_reduction,
-                    "MATH: each PE reduces the rows of its outputs, a piece of them at a time"});
+                    "MATH: each PE reduces the rows of its outputs, a piece of them at a time",
+                    std::string(r.name) == "ReduceSum" ? "2>=13 axes<13 keepdims noop_with_empty_axes"
+                                                       : "2>=18 axes<18 keepdims noop_with_empty_axes"});
     rows.back().leads = true;
   }
   return rows;
@@ -290,7 +291,7 @@ void run_lp(Pe& pe) {
     const Tensor x = pe.widened(given);
     const Tensor norm =
         pe.op.integer("p", 2) == 1 ? pe.tl.sum(pe.tl.abs(x), 1, true) : pe.tl.sqrt(pe.tl.sum(x * x, 1, true));
-    pe.put(0, rows.places(r, n), x / norm);
+    pe.put(0, rows.places(r, n), x / pe.tl.where(pe.tl.eq(norm, 0.0), 1.0, norm));  // zeros stay
   });
 }
 
@@ -507,30 +508,32 @@ void run_mvn(Pe& pe) {
 const char* const kRowsHow = "MATH on whole rows, split over the PEs";
 
 /// What gives its output by whole rows alone.
-OpRow leading(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&)) {
-  OpRow row{name, since, shape, run, kRowsHow};
+OpRow leading(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), const char* form) {
+  OpRow row{name, since, shape, run, kRowsHow, form};
   row.leads = true;
   return row;
 }
 
 const RegisterOps registered_rows{{
-    leading("Softmax", 1, shape_softmax, run_softmax),
-    leading("LogSoftmax", 1, shape_softmax, run_softmax),
-    {"Hardmax", 1, shape_softmax, run_softmax, kRowsHow},
-    {"ArgMax", 1, shape_arg, run_arg, kRowsHow},
-    {"ArgMin", 1, shape_arg, run_arg, kRowsHow},
-    {"CumSum", 11, shape_cumsum, run_cumsum, kRowsHow},
-    {"TopK", 1, shape_topk, run_topk, "MATH: argsort of whole rows, split over the PEs"},
-    {"LpNormalization", 1, shape_lp, run_lp, kRowsHow},
-    leading("LayerNormalization", 17, shape_layer_norm, run_layer_norm),
-    leading("RMSNormalization", 23, shape_layer_norm, run_layer_norm),
-    leading("SimplifiedLayerNormalization", 1, shape_layer_norm, run_layer_norm),
-    {"SkipLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, false, false, kNewest, kMicrosoft},
-    {"SkipSimplifiedLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, false, false, kNewest,
+    leading("Softmax", 1, shape_softmax, run_softmax, "1 axis"),
+    leading("LogSoftmax", 1, shape_softmax, run_softmax, "1 axis"),
+    {"Hardmax", 1, shape_softmax, run_softmax, kRowsHow, "1 axis"},
+    {"ArgMax", 1, shape_arg, run_arg, kRowsHow, "1 axis keepdims select_last_index"},
+    {"ArgMin", 1, shape_arg, run_arg, kRowsHow, "1 axis keepdims select_last_index"},
+    {"CumSum", 11, shape_cumsum, run_cumsum, kRowsHow, "2 exclusive reverse"},
+    {"TopK", 1, shape_topk, run_topk, "MATH: argsort of whole rows, split over the PEs",
+     "2>=10 axis k<10 largest sorted"},
+    {"LpNormalization", 1, shape_lp, run_lp, kRowsHow, "1 axis p"},
+    leading("LayerNormalization", 17, shape_layer_norm, run_layer_norm, "3 axis epsilon stash_type"),
+    leading("RMSNormalization", 23, shape_layer_norm, run_layer_norm, "2 axis epsilon stash_type"),
+    leading("SimplifiedLayerNormalization", 1, shape_layer_norm, run_layer_norm, "2 axis epsilon stash_type"),
+    {"SkipLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, "5 epsilon", false, false, kNewest,
      kMicrosoft},
-    {"GroupNormalization", 18, shape_group_norm, run_group_norm, kRowsHow},
-    {"MeanVarianceNormalization", 9, shape_mvn, run_mvn, kRowsHow},
-    {"InstanceNormalization", 6, shape_instance_norm, run_instance_norm, kRowsHow},
+    {"SkipSimplifiedLayerNormalization", 1, shape_skip_norm, run_skip_norm, kRowsHow, "4 epsilon", false, false,
+     kNewest, kMicrosoft},
+    {"GroupNormalization", 18, shape_group_norm, run_group_norm, kRowsHow, "3 epsilon num_groups stash_type"},
+    {"MeanVarianceNormalization", 9, shape_mvn, run_mvn, kRowsHow, "1 axes"},
+    {"InstanceNormalization", 6, shape_instance_norm, run_instance_norm, kRowsHow, "3 epsilon"},
 }};
 
 }  // namespace

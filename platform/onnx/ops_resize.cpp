@@ -60,6 +60,7 @@ void scale_axes(const Op& op, const std::vector<int64_t>& axes, bool crops, Resi
 Resizing resizing_of(const Op& op) {
   Resizing r;
   const bool newer = op.opset >= 11 && op.node->op == "Resize";
+  op.require(newer || op.inputs.size() <= 2, "found more than 2 inputs in opset 10");
   r.mode = op.word("mode", {"nearest", "linear", "cubic"}, "nearest");
   r.coordinates = newer ? op.word("coordinate_transformation_mode",
                                   {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
@@ -286,9 +287,12 @@ void run_grid_sample(Pe& pe) {
 
 const char* const kSums = "DMA gathers the sources of each output; MATH computes their weighted sum";
 const RegisterOps registered_sums{{
-    {"Resize", 10, shape_resize, run_resize, kSums},
-    {"Upsample", 7, shape_resize, run_resize, kSums, false, false, 9},
-    {"GridSample", 16, shape_grid_sample, run_grid_sample, "pe_cpu reads the grid; DMA gathers, MATH adds up", true},
+    {"Resize", 10, shape_resize, run_resize, kSums,
+     "4 antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value "
+     "keep_aspect_ratio_policy mode nearest_mode"},
+    {"Upsample", 7, shape_resize, run_resize, kSums, "2>=9 mode scales<9", false, false, 9},
+    {"GridSample", 16, shape_grid_sample, run_grid_sample, "pe_cpu reads the grid; DMA gathers, MATH adds up",
+     "2 align_corners mode padding_mode", true},
 }};
 
 }  // namespace

@@ -142,8 +142,10 @@ void run_rotated_halves(Pe& pe) {
 
 const char* const kByPartners = "MATH on each PE's part; partners, cosines and sines are gathered";
 const RegisterOps registered_rotary{{
-    {"RotaryEmbedding", 23, shape_rotary, run_rotary, kByPartners, true},
-    {"RotaryEmbedding", 1, shape_rotary, run_rotary, kByPartners, true, false, kNewest, kMicrosoft},
+    {"RotaryEmbedding", 23, shape_rotary, run_rotary, kByPartners, "4 interleaved num_heads rotary_embedding_dim",
+     true},
+    {"RotaryEmbedding", 1, shape_rotary, run_rotary, kByPartners,
+     "4 interleaved is_packed_batching num_heads rotary_embedding_dim scale", true, false, kNewest, kMicrosoft},
 }};
 
 OpRow leading(OpRow row) {

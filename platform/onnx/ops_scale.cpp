@@ -67,6 +67,8 @@ void shape_quantize(Op& op) {
   if (op.has(2)) op.require_type(2, Takes::numbers);
   const auto given = type_of(op.integer("output_dtype", 0));
   const Type type = op.has(2) ? op.in(2).type : given != Type::none ? given : Type::uint8;
+  op.require(given == Type::none || given == type, "found output_dtype " + name_of(given) + " beside a zero point");
+  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
   op.set_output(0, type, op.shape());
 }
 
@@ -80,6 +82,8 @@ Tensor each_quantized(Pe& pe, const Operands& o) {
 void shape_dequantize(Op& op) {
   check_scales(op);
   if (op.has(2)) op.require_same_types(0, 2);
+  op.require(type_of(op.integer("output_dtype", static_cast<int64_t>(op.in(1).type))) == op.in(1).type,
+             "found an output_dtype, expected its scale's type");
   op.set_output(0, op.in(1).type, op.shape());
 }
 
@@ -118,6 +122,7 @@ void run_dynamic_quantize(Pe& pe) {
 // ---- Batch norm and its kin
 
 void shape_batch_norm(Op& op) {
+  op.require(op.integer("spatial", 1) != 0, "it norms each element alone (spatial of 0), which is not run");
   op.require(op.integer("training_mode", 0) == 0 && op.integer("is_test", 1) != 0,
              "it is in training; only inference is run");
   op.require(op.rank() >= 2, "found rank " + std::to_string(op.rank()));
@@ -171,12 +176,15 @@ void run_lrn(Pe& pe) {
 
 const char* const kByChannel = "MATH on each PE's part; operands along one axis are loaded once a piece, or gathered";
 const RegisterOps registered_scales{{
-    by_position("QuantizeLinear", 10, shape_quantize, each_quantized, kByChannel, scale_views),
-    by_position("DequantizeLinear", 10, shape_dequantize, each_dequantized, kByChannel, scale_views),
+    by_position("QuantizeLinear", 10, shape_quantize, each_quantized, kByChannel,
+                "3 axis block_size output_dtype saturate", scale_views),
+    by_position("DequantizeLinear", 10, shape_dequantize, each_dequantized, kByChannel,
+                "3 axis block_size output_dtype", scale_views),
     {"DynamicQuantizeLinear", 11, shape_dynamic_quantize, run_dynamic_quantize,
-     "MATH: each PE scans all elements for the range, then quantizes its part"},
-    by_position("BatchNormalization", 7, shape_batch_norm, each_batch_normed, kByChannel, batch_norm_views),
-    {"LRN", 1, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours"},
+     "MATH: each PE scans all elements for the range, then quantizes its part", "1"},
+    by_position("BatchNormalization", 7, shape_batch_norm, each_batch_normed, kByChannel,
+                "5 epsilon is_test<7 momentum spatial<9 training_mode", batch_norm_views),
+    {"LRN", 1, shape_lrn, run_lrn, "MATH: each PE gathers its outputs' neighbours", "1 alpha beta bias size"},
 }};
 
 }  // namespace

@@ -76,11 +76,11 @@ void shape_unsqueeze(Op& op) {
 const char* const kFree = "nothing moves: the same bytes in another shape";
 
 const RegisterOps registered_shapes{{
-    {"Identity", 1, like_first, nullptr, "nothing moves: the same bytes", false, true},
-    {"Reshape", 1, shape_reshape, nullptr, kFree, false, true},
-    {"Flatten", 1, shape_flatten, nullptr, kFree, false, true},
-    {"Squeeze", 1, shape_squeeze, nullptr, kFree, false, true},
-    {"Unsqueeze", 1, shape_unsqueeze, nullptr, kFree, false, true},
+    {"Identity", 1, like_first, nullptr, "nothing moves: the same bytes", "1", false, true},
+    {"Reshape", 1, shape_reshape, nullptr, kFree, "2>=5 allowzero shape<5", false, true},
+    {"Flatten", 1, shape_flatten, nullptr, kFree, "1 axis", false, true},
+    {"Squeeze", 1, shape_squeeze, nullptr, kFree, "2>=13 axes<13", false, true},
+    {"Unsqueeze", 1, shape_unsqueeze, nullptr, kFree, "2>=13 axes<13", false, true},
 }};
 
 // ---- Values that shapes alone give
@@ -157,11 +157,11 @@ void run_range(Pe& pe) {
 
 const char* const kMade = "pe_cpu makes the values";
 const RegisterOps registered_values{{
-    {"Shape", 1, shape_shape, run_shape, kMade, false, true},
-    {"Size", 1, shape_size, run_size, kMade, false, true},
-    {"ConstantOfShape", 9, shape_constant_of_shape, run_constant_of_shape, "MATH: full", false, true},
-    {"EyeLike", 9, shape_eye, run_eye, kMade},
-    {"Range", 11, shape_range, run_range, "MATH: start + i · step"},
+    {"Shape", 1, shape_shape, run_shape, kMade, "1 end start", false, true},
+    {"Size", 1, shape_size, run_size, kMade, "1", false, true},
+    {"ConstantOfShape", 9, shape_constant_of_shape, run_constant_of_shape, "MATH: full", "1 value", false, true},
+    {"EyeLike", 9, shape_eye, run_eye, kMade, "1 dtype k"},
+    {"Range", 11, shape_range, run_range, "MATH: start + i · step", "3"},
 }};
 
 }  // namespace

@@ -26,11 +26,12 @@ Window Window::of(const Op& op, Shape in, Shape kernel) {
                  pads.size() == 2 * n,
              "found attributes of another number of dimensions");
   const bool up = op.integer("ceil_mode", 0) != 0;
+  constexpr int64_t kMost = 1 << 24;
+  op.require_range("a kernel_shape", w.kernel, 1, kMost);
+  op.require_range("strides", w.strides, 1, kMost);
+  op.require_range("dilations", w.dilations, 1, kMost);
+  op.require_range("pads", pads, 0, kMost);
   for (size_t d = 0; d < n; ++d) {
-    constexpr int64_t kMost = 1 << 24;
-    op.require(w.kernel[d] >= 1 && w.strides[d] >= 1 && w.dilations[d] >= 1 && w.kernel[d] <= kMost &&
-                   w.strides[d] <= kMost && w.dilations[d] <= kMost,
-               "found a kernel, strides or dilations below 1");
     const int64_t reach = (w.kernel[d] - 1) * w.dilations[d] + 1;
     int64_t before = pads[d], after = pads[d + n];
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
@@ -41,7 +42,7 @@ Window Window::of(const Op& op, Shape in, Shape kernel) {
     } else if (mode == "VALID") {
       before = after = 0;
     }
-    op.require(before >= 0 && after >= 0 && before <= kMost && after <= kMost, "found negative pads; not yet");
+    op.require_range("pads that auto_pad makes", {before, after}, 0, kMost);
     const int64_t span = w.in[d] + before + after - reach;
     op.require(span >= 0, "its window of " + std::to_string(reach) + " is larger than the image");
     int64_t out = (span + (up ? w.strides[d] - 1 : 0)) / w.strides[d] + 1;
@@ -227,12 +228,14 @@ void run_global_pool(Pe& pe) {
 
 const char* const kWindows = "MATH: each PE gathers its outputs' windows and reduces them";
 const RegisterOps registered_pools{{
-    {"MaxPool", 1, shape_max_pool, run_max_pool, kWindows},
-    {"AveragePool", 1, shape_average_pool, run_average_pool, kWindows},
-    {"LpPool", 2, shape_lp_pool, run_lp_pool, kWindows},
-    {"GlobalMaxPool", 1, shape_global_pool, run_global_pool, kWindows},
-    {"GlobalAveragePool", 1, shape_global_pool, run_global_pool, kWindows},
-    {"GlobalLpPool", 2, shape_global_lp_pool, run_global_pool, kWindows},
+    {"MaxPool", 1, shape_max_pool, run_max_pool, kWindows,
+     "1 auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
+    {"AveragePool", 1, shape_average_pool, run_average_pool, kWindows,
+     "1 auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+    {"LpPool", 2, shape_lp_pool, run_lp_pool, kWindows, "1 auto_pad ceil_mode dilations kernel_shape p pads strides"},
+    {"GlobalMaxPool", 1, shape_global_pool, run_global_pool, kWindows, "1"},
+    {"GlobalAveragePool", 1, shape_global_pool, run_global_pool, kWindows, "1"},
+    {"GlobalLpPool", 2, shape_global_lp_pool, run_global_pool, kWindows, "1 p"},
 }};
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
@@ -51,6 +52,16 @@ class Planner {
     throw_faults();
     for (const Node& n : model_.graph.nodes) add_node(n);
     throw_faults();
+    for (const Port& p : model_.graph.outputs) check_declared(p);
+    for (const Port& p : model_.graph.declared) check_declared(p);
+    throw_faults();
+    if (!sizes_that_differ_.empty()) {
+      logging::warn(logging::Room::models, [&] {
+        return fmt::format(
+            "{}: {}{}", model_.file, sizes_that_differ_[0],
+            sizes_that_differ_.size() > 1 ? fmt::format(", and {} more so", sizes_that_differ_.size() - 1) : "");
+      });
+    }
     keep_outputs();
     throw_faults();
     choose();
@@ -94,10 +105,45 @@ class Planner {
     return it == by_name_.end() ? nullptr : &plan_->values[it->second];
   }
 
+  /// Whether a value is of the type and rank that the file says. Sizes may be those of another run.
+  void check_declared(const Port& p) {
+    const Value* v = find(p.name);
+    if (!v || v->type == Type::none) return;  // a fault of another kind, or of no node that runs
+    Shape sizes = v->shape;
+    bool fits = (p.type == Type::none || p.type == v->type) && (!p.has_shape || p.shape.size() == v->shape.size());
+    if (!fits) {
+      faults_.push_back(fmt::format("{}: '{}' is declared as {}{}, found {} {}", model_.file, cut(p.name),
+                                    name_of(p.type), p.has_shape ? " " + to_string(p.shape) : "", name_of(v->type),
+                                    to_string(v->shape)));
+      return;
+    }
+    for (size_t d = 0; p.has_shape && d < p.shape.size(); ++d) {
+      const auto named = dim_sizes_.find(p.dim_names[d]);
+      const int64_t size = p.shape[d] >= 0 || named == dim_sizes_.end() ? p.shape[d] : named->second.first;
+      fits = fits && (size < 0 || size == v->shape[d]);
+      if (size >= 0) sizes[d] = size;
+    }
+    if (!fits)
+      sizes_that_differ_.push_back(
+          fmt::format("'{}' is declared with sizes {}, found {}", cut(p.name), to_string(sizes), to_string(v->shape)));
+  }
+
+  /// A dimension's name has one size in a run.
+  void check_names(const Value& v, const Port& p) {
+    for (size_t d = 0; d < p.dim_names.size() && d < v.shape.size(); ++d) {
+      if (p.dim_names[d].empty() || v.shape[d] < 0) continue;
+      const auto [known, is_new] = dim_sizes_.emplace(p.dim_names[d], std::make_pair(v.shape[d], v.name));
+      if (known->second.first != v.shape[d])
+        faults_.push_back(fmt::format("{}: dimension '{}' is {} in input '{}' and {} in input '{}'", model_.file,
+                                      cut(known->first), known->second.first, cut(known->second.second), v.shape[d],
+                                      cut(v.name)));
+    }
+  }
+
   void add_input(const Port& p) {
     const auto given = request_.inputs.find(p.name);
     if (Value* constant = find(p.name)) {  // an initializer, which may be overridden
-      if (given == request_.inputs.end()) return;
+      if (given == request_.inputs.end()) return check_declared(p);
       constant->constant = nullptr;
       settle(*constant, p, given->second);
       return;
@@ -133,7 +179,7 @@ class Planner {
       }
       v.shape = value->shape;
       v.known = std::move(value);
-      return;
+      return check_names(v, p);
     }
     for (size_t d = 0; d < v.shape.size(); ++d) {
       if (v.shape[d] < 0 && p.dim_names[d].empty())
@@ -145,6 +191,7 @@ class Planner {
     }
     if (!p.has_shape)
       faults_.push_back(fmt::format("{}: the shape of input '{}' is open; --tensor sets it", model_.file, cut(v.name)));
+    check_names(v, p);
     if (std::any_of(v.shape.begin(), v.shape.end(), [](int64_t d) { return d < 0; })) return;
     if (elements_of(v.shape) > kMostDrawn)
       fault(fmt::format("input '{}' has {} elements", cut(v.name), elements_of(v.shape)));
@@ -152,6 +199,8 @@ class Planner {
 
   void add_constant(const Node& n) {
     try {
+      check_form(n, opset_, "0 value value_float value_floats value_int value_ints");
+      if (n.attributes.size() != 1) throw Refusal("found other than one value");
       const auto t = constant_of(n);
       if (!t) throw Refusal("its value is not known");
       if (!dtype_of(t->type)) throw Refusal("its type is " + name_of(t->type));
@@ -285,6 +334,7 @@ class Planner {
       op.refuse("it has no outputs");
     check_attribute_types(*op.node);
     op.row->shape(op);
+    check_form(*op.node, opset_, op.row->form);
     int64_t elements = 0;
     for (size_t i = 0; i < op.outputs.size(); ++i) {
       if (!op.has_output(i)) continue;
@@ -487,7 +537,8 @@ class Planner {
   std::map<std::string, size_t> by_name_;
   std::map<const Value*, const Op*> made_by_;
   std::set<std::string> unknown_, used_dims_;
-  std::vector<std::string> faults_;
+  std::vector<std::string> faults_, sizes_that_differ_;
+  std::map<std::string, std::pair<int64_t, std::string>> dim_sizes_;  // by name: the size, and the input that has it
 };
 
 }  // namespace

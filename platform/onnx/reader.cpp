@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/io/logging.h"
@@ -52,34 +54,19 @@ class PartCounter {
 
   /// What a field of a message is, by the schema.
   static Message inside(Message m, uint64_t field) {
-    switch (m) {
-      case Message::model:
-        return field == 7 ? Message::graph : field == 8 || field == 25 ? Message::leaf : Message::none;
-      case Message::graph:
-        return field == 1                   ? Message::node
-               : field == 5                 ? Message::tensor
-               : field == 11 || field == 12 ? Message::value
-               : field == 15                ? Message::sparse
-                                            : Message::none;
-      case Message::node:
-        return field == 5 ? Message::attribute : Message::none;
-      case Message::attribute:
-        return field == 5 || field == 10 ? Message::tensor : field == 6 ? Message::graph : Message::none;
-      case Message::tensor:
-        return field == 13 ? Message::leaf : Message::none;
-      case Message::value:
-        return field == 2 ? Message::type : Message::none;
-      case Message::type:
-        return field == 1 ? Message::tensor_type : Message::none;
-      case Message::tensor_type:
-        return field == 2 ? Message::shape : Message::none;
-      case Message::shape:
-        return field == 1 ? Message::leaf : Message::none;
-      case Message::sparse:
-        return field == 1 || field == 2 ? Message::tensor : Message::none;
-      default:
-        return Message::none;
+    using M = Message;
+    static constexpr std::tuple<M, uint64_t, M> kRows[] = {
+        {M::model, 7, M::graph},       {M::model, 8, M::leaf},        {M::model, 25, M::leaf},
+        {M::graph, 1, M::node},        {M::graph, 5, M::tensor},      {M::graph, 11, M::value},
+        {M::graph, 12, M::value},      {M::graph, 13, M::value},      {M::graph, 15, M::sparse},
+        {M::node, 5, M::attribute},    {M::attribute, 5, M::tensor},  {M::attribute, 6, M::graph},
+        {M::attribute, 10, M::tensor}, {M::tensor, 13, M::leaf},      {M::value, 2, M::type},
+        {M::type, 1, M::tensor_type},  {M::tensor_type, 2, M::shape}, {M::shape, 1, M::leaf},
+        {M::sparse, 1, M::tensor},     {M::sparse, 2, M::tensor}};
+    for (const auto& [of, number, is] : kRows) {
+      if (of == m && number == field) return is;
     }
+    return M::none;
   }
   static bool number(std::string_view bytes, size_t* at, uint64_t* value) {
     *value = 0;
@@ -137,11 +124,18 @@ Bytes bytes_of(const T* values, size_t n) {
   return b;
 }
 
-/// Of int32_data, where types of at most 32 bits and f16's bits lie, one a value.
-Bytes narrowed(const google::protobuf::RepeatedField<int32_t>& values, size_t size) {
+/// Of a list of wider numbers, one a value: int32_data has types of at most 32 bits, and the bits of narrow floats.
+template <class List>
+Bytes narrowed(const List& values, Type type, size_t size, const std::string& what) {
+  const bool has_sign = type == Type::int8 || type == Type::int16 || type == Type::int32;
+  const auto bits = static_cast<int>(8 * size) - (has_sign ? 1 : 0);
+  const int64_t most = type == Type::boolean ? 1 : (int64_t{1} << bits) - 1, least = has_sign ? -most - 1 : 0;
   Bytes b(static_cast<size_t>(values.size()) * size);
   for (int i = 0; i < values.size(); ++i) {
-    const int32_t v = values.Get(i);
+    const auto v = values.Get(i);
+    if (static_cast<int64_t>(v) < least || static_cast<int64_t>(v) > most)
+      throw Fault{
+          fmt::format("{}: found {} at element {}, expected {} to {} of {}", what, v, i, least, most, name_of(type))};
     std::memcpy(b.data() + static_cast<size_t>(i) * size, &v, size);
   }
   return b;
@@ -149,7 +143,8 @@ Bytes narrowed(const google::protobuf::RepeatedField<int32_t>& values, size_t si
 
 class Reader {
  public:
-  explicit Reader(std::string folder) : folder_(std::move(folder)) {}
+  /// `file`: the model, whose folder has its external data.
+  explicit Reader(const std::string& file) : file_(file), folder_(file_.parent_path()) {}
 
   TensorData tensor(const file::Tensor& t, const std::string& what) const {
     TensorData r;
@@ -163,7 +158,7 @@ class Reader {
     const auto dtype = dtype_of(r.type);
     if (!dtype) return r;  // who uses it is refused, with its name
     const uint64_t expected = static_cast<uint64_t>(n) * size_of(*dtype);
-    r.bytes = t.data_location() == 1 ? external(t, what, expected) : inside(t, r.type, size_of(*dtype));
+    r.bytes = t.data_location() == 1 ? external(t, what, expected) : inside(t, r.type, size_of(*dtype), what);
     if (r.bytes.size() != expected)
       throw Fault{fmt::format("{}: found {} bytes, expected {} of {} {}", what, r.bytes.size(), expected,
                               name_of(r.type), to_string(r.shape))};
@@ -188,24 +183,23 @@ class Reader {
       r.inputs.push_back(port(v));
     }
     for (const file::Value& v : g.output()) r.outputs.push_back(port(v));
+    for (const file::Value& v : g.value_info()) r.declared.push_back(port(v));
     for (const file::Node& n : g.node()) r.nodes.push_back(node(n, r.nodes.size(), depth));
     return r;
   }
 
  private:
-  static Bytes inside(const file::Tensor& t, Type type, size_t size) {
+  static Bytes inside(const file::Tensor& t, Type type, size_t size, const std::string& what) {
     if (t.has_raw_data()) return Bytes(t.raw_data().begin(), t.raw_data().end());
     switch (type) {
       case Type::float32:
         return bytes_of(t.float_data().data(), static_cast<size_t>(t.float_data_size()));
       case Type::int64:
         return bytes_of(t.int64_data().data(), static_cast<size_t>(t.int64_data_size()));
-      case Type::uint32: {
-        std::vector<uint32_t> v(t.uint64_data().begin(), t.uint64_data().end());
-        return bytes_of(v.data(), v.size());
-      }
+      case Type::uint32:
+        return narrowed(t.uint64_data(), type, size, what);
       default:
-        return narrowed(t.int32_data(), size);
+        return narrowed(t.int32_data(), type, size, what);
     }
   }
 
@@ -225,8 +219,13 @@ class Reader {
     if (location.empty() || path.is_absolute() || *path.begin() == "..")
       throw Fault{fmt::format("{}: found external data in '{}', expected a file below the model's folder", what,
                               cut(location))};
-    const std::string file = (std::filesystem::path(folder_) / path).string();
+    const std::string file = (folder_ / path).string();
     std::error_code unknown;
+    const std::filesystem::path real = std::filesystem::canonical(file, unknown);
+    if (!unknown && !is_below(real, folder_) && !is_below(real, std::filesystem::weakly_canonical(file_).parent_path()))
+      throw Fault{
+          fmt::format("{}: found external data in {}, which is a link to {}, expected a file below the model's folder",
+                      what, file, real.string())};
     const uint64_t size = std::filesystem::file_size(file, unknown);
     if (unknown) throw Fault{fmt::format("{}: its external data {} cannot be read", what, file)};
     if (length != expected || offset > size || size - offset < length)
@@ -238,6 +237,11 @@ class Reader {
     if (!in.read(reinterpret_cast<char*>(b.data()), static_cast<std::streamsize>(b.size())))
       throw Fault{fmt::format("{}: {} cannot be read to its end", what, file)};
     return b;
+  }
+
+  static bool is_below(const std::filesystem::path& real, const std::filesystem::path& folder) {
+    const std::filesystem::path around = std::filesystem::canonical(folder.empty() ? "." : folder);
+    return std::mismatch(around.begin(), around.end(), real.begin(), real.end()).first == around.end();
   }
 
   static Port port(const file::Value& v) {
@@ -263,6 +267,7 @@ class Reader {
     r.op = n.op_type();
     r.domain = n.domain() == "ai.onnx" ? "" : n.domain();
     r.inputs.assign(n.input().begin(), n.input().end());
+    while (!r.inputs.empty() && r.inputs.back().empty()) r.inputs.pop_back();  // left out
     r.outputs.assign(n.output().begin(), n.output().end());
     for (const file::Attribute& a : n.attribute()) {
       if (!r.attributes.emplace(a.name(), attribute(a, r.name, depth)).second)
@@ -286,7 +291,7 @@ class Reader {
     return r;
   }
 
-  std::string folder_;
+  std::filesystem::path file_, folder_;
 };
 
 }  // namespace
@@ -301,13 +306,18 @@ Model read_model(const std::string& file) {
 Model parse_model(const std::string& bytes, const std::string& file) {
   try {
     const auto m = parsed<file::Model>(bytes, "ONNX model");
+    if (bytes.empty()) throw Fault{"is empty, expected an ONNX model"};
     if (!m.has_graph()) throw Fault{"is no ONNX model: it has no graph"};
     Model r;
     r.file = file;
-    for (const file::OpsetImport& o : m.opset_import())
-      r.opsets[o.domain() == "ai.onnx" ? "" : o.domain()] = o.version();
+    for (const file::OpsetImport& o : m.opset_import()) {
+      if (!r.opsets.emplace(o.domain() == "ai.onnx" ? "" : o.domain(), o.version()).second)
+        throw Fault{fmt::format("found two opsets of domain '{}', expected one", cut(o.domain()))};
+    }
     if (m.functions_size() > 0) throw Fault{"has functions of its own; not yet"};
-    r.graph = Reader(std::filesystem::path(file).parent_path().string()).graph(m.graph(), 0);
+    r.graph = Reader(file).graph(m.graph(), 0);
+    if (r.graph.nodes.empty()) throw Fault{"its graph has no nodes"};
+    if (r.graph.outputs.empty()) throw Fault{"its graph has no outputs"};
     return r;
   } catch (const Fault& f) {
     throw InputError(file + ": " + f.what);

@@ -31,8 +31,8 @@ TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes, int64_t t
 }
 
 OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
-            const char* how, bool reads_values) {
-  OpRow row{name, since, shape, run, how, reads_values};
+            const char* how, const char* form, bool reads_values) {
+  OpRow row{name, since, shape, run, how, form, reads_values};
   row.leads = true;
   row.macs = macs;
   return row;

@@ -73,6 +73,6 @@ inline void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t 
 
 /// A row whose kernel gives its output by put_tile alone.
 OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
-            const char* how, bool reads_values = false);
+            const char* how, const char* form, bool reads_values = false);
 
 }  // namespace kernbench::onnx

@@ -7,7 +7,7 @@ import onnx_file as onnx
 from cli_support import FolderCli, topology
 
 SMALL = topology("small.yaml")
-X, Y = ("x", "float32", [2, 3]), ("y", "float32", None)
+X, Y = ("x", "float32", [2, 3]), ("y", None, None)  # an output of any type
 
 
 class OnnxCli(FolderCli):
@@ -26,7 +26,7 @@ class OnnxCli(FolderCli):
         names = [f"i{k}" if a is not None else "" for k, a in enumerate(inputs)]
         made = [f"o{k}" for k in range(outputs)]
         return self.file(onnx.model([onnx.node(op, names, made, name="n", **attributes)],
-                                    [(k, a.dtype.name, a.shape) for k, a in there.items()], [(o, "float32", None) for o in made],
+                                    [(k, a.dtype.name, a.shape) for k, a in there.items()], [(o, None, None) for o in made],
                                     opset=opset))
 
     def report(self, model, *options):

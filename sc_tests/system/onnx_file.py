@@ -56,7 +56,9 @@ def node(op, inputs, outputs, name="", domain="", **attributes):
 
 
 def port(name, dtype, shape):
-    """A dimension is a number or a name; no shape: None."""
+    """A dimension is a number or a name; no shape: None; no type: None."""
+    if dtype is None:
+        return field(1, name)
     dims = b"" if shape is None else field(2, b"".join(
         field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in shape))
     return field(1, name) + field(2, field(1, field(1, TYPES.get(dtype, dtype)) + dims))

@@ -22,7 +22,7 @@ class Fused(OnnxCli):
         """inputs: {name: array}."""
         self.options = [w for name, a in inputs.items() for w in ("--tensor", f"{name}={self.array(name + '.npy', a, a.dtype)}")]
         return self.file(onnx.model(nodes, [(k, a.dtype.name, a.shape) for k, a in inputs.items()],
-                                    [(o, "float32", None) for o in outputs], constants, **words))
+                                    [(o, None, None) for o in outputs], constants, **words))
 
     def runs(self, m, *options):
         return {n["name"]: n["how"] for n in self.report(m, *self.options, *options)["nodes"]}
@@ -152,7 +152,7 @@ class Fused(OnnxCli):
                 np.testing.assert_array_equal(fused, self.result(m, "y", *self.options, "--dump", f"s={self.path('s.npy')}", *size))
 
     def test_a_branch(self):
-        branches = {k: onnx.graph([node("MatMul", ["x", "x"], "p"), node(op, ["p"], "r")], [], [("r", "float32", None)])
+        branches = {k: onnx.graph([node("MatMul", ["x", "x"], "p"), node(op, ["p"], "r")], [], [("r", None, None)])
                     for k, op in (("then_branch", "Neg"), ("else_branch", "Abs"))}
         x = f4(6, 6)
         m = self.model([node("If", ["yes"], "i", **branches), node("Relu", ["i"], "y")], {"x": x}, constants={"yes": np.bool_(True)})

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """ONNX graphs written by hand: what is read, planned and run; options; and what is refused, all at once, in a line each."""
+import itertools
 import os
 import resource
 import tempfile
@@ -52,13 +53,13 @@ class Graphs(OnnxCli):
         self.refuses("model", m, "--topology", SMALL, "--dim", "batch=x", "--dim", "time=5", saying=("--dim batch", "'x'"))
 
     def test_control_flow_is_what_it_comes_to(self):
-        branches = {k: onnx.graph([onnx.node(op, ["x"], ["r"])], [], [("r", "float32", None)])
+        branches = {k: onnx.graph([onnx.node(op, ["x"], ["r"])], [], [("r", None, None)])
                     for k, op in (("then_branch", "Neg"), ("else_branch", "Abs"))}
         body = onnx.graph([onnx.node("Add", ["a", "x"], ["b"]), onnx.node("Identity", ["go"], ["still"]), onnx.node("Identity", ["b"], ["s"])],
                           [("i", "int64", []), ("go", "bool", []), ("a", "float32", [2, 3])],
-                          [("still", "bool", []), ("b", "float32", None), ("s", "float32", None)])
+                          [("still", "bool", []), ("b", None, None), ("s", None, None)])
         m = self.file(onnx.model([onnx.node("If", ["yes"], ["n"], **branches), onnx.node("Loop", ["three", "yes", "n"], ["y", "all"], body=body)],
-                                 [X], [Y, ("all", "float32", None)], {"yes": np.array(True), "three": np.array(3)}))
+                                 [X], [Y, ("all", None, None)], {"yes": np.array(True), "three": np.array(3)}))
         x = np.float32([[1, -2, 3], [4, 5, -6]])
         options = ("--tensor", f"x={self.array('x.npy', x)}")
         np.testing.assert_array_equal(self.result(m, "y", *options), 2 * x)
@@ -80,6 +81,100 @@ class Graphs(OnnxCli):
             with self.subTest(of=of):
                 self.refuses("model", model(*of), "--topology", SMALL, saying=("initializer 'w'", said), lines=1)
 
+    def test_external_data_behind_links(self):
+        """A link that leaves the folder of the model, and that of the model's own real path, is refused."""
+        def model(location):
+            entry = onnx.field(13, onnx.field(1, "location") + onnx.field(2, location))
+            return onnx.model([onnx.node("Add", ["x", "w"], ["y"])], [X], [Y],
+                              raw_constants=[onnx.field(1, 3) + onnx.field(2, 1) + onnx.field(8, "w") + entry + onnx.field(14, 1)])
+        x = ("--tensor", f"x={self.array('x.npy', np.zeros((2, 3)))}")
+        for folder in ("blobs", "snapshot", "elsewhere"):
+            os.mkdir(self.path(folder))
+        self.file(model("w.bin"), "blobs/1")
+        for name in ("blobs/2", "elsewhere/2", "snapshot/inside.bin"):
+            np.float32([1, 2, 3]).tofile(self.path(name))
+        os.symlink("../blobs/1", self.path("snapshot/m.onnx"))
+        data = self.path("snapshot/w.bin")
+        for target, fits in (("../blobs/2", True), ("inside.bin", True), ("../elsewhere/2", False), (self.path("elsewhere/2"), False)):
+            with self.subTest(target=target):
+                os.symlink(target, data)
+                if fits:
+                    np.testing.assert_array_equal(self.result(self.path("snapshot/m.onnx"), "y", *x)[0], [1, 2, 3])
+                else:
+                    self.refuses_model(self.path("snapshot/m.onnx"), saying=("initializer 'w'", "which is a link to", "elsewhere/2"))
+                os.remove(data)
+        os.symlink("../elsewhere", self.path("snapshot/folder"))
+        self.refuses_model(self.file(model("folder/2"), "snapshot/n.onnx"), saying=("initializer 'w'", "which is a link to"))
+
+    def test_what_no_op_reads_is_refused(self):
+        vector, c = ("v", "float32", [4]), {"axes": np.array([1]), "one": np.float32(1)}
+        for op, inputs, attributes, opset, said in (
+                ("Softmax", ["x"], {"Axis": 0}, 17, "attribute 'Axis'"), ("ReduceSum", ["x"], {"keepdim": 0}, 17, "did you mean 'keepdims'"),
+                ("Relu", ["x"], {"alpha": 0.5}, 17, "legal: none"), ("Clip", ["x"], {"max": 1.0}, 13, "opset 13"),
+                ("Squeeze", ["x"], {"axes": [0]}, 13, "'axes'"), ("Relu", ["x", "x"], {}, 17, "found 2 inputs, expected at most 1"),
+                ("Clip", ["x", "one", "one"], {}, 6, "at most 1 in opset 6"), ("Add", ["x", "x", "x"], {}, 17, "at most 2"),
+                ("Transpose", ["x"], {"perm ": [1, 0]}, 17, "'perm '"), ("Gelu", ["x"], {"approximate": "tanh"}, 17, "not in opset 17"),
+                ("QuantizeLinear", ["x", "one"], {"Axis": 1}, 17, "'Axis'")):
+            with self.subTest(op=op, inputs=inputs, **attributes):
+                m = self.file(onnx.model([onnx.node(op, inputs, ["y"], name="n", **attributes)], [X, vector], [Y], c, opset=opset))
+                self.refuses_model(m, saying=(f"m.onnx: node 'n' ({op}): ", said))
+        # An input that is left out at the end is none.
+        m = self.file(onnx.model([onnx.node("Relu", ["x", ""], ["y"])], [X], [Y]))
+        self.report(m)
+        # Nodes that are written out as others.
+        branch = onnx.graph([onnx.node("Neg", ["x"], ["r"])], [], [("r", None, None)])
+        m = self.file(onnx.model([onnx.node("If", ["yes"], ["y"], name="n", then_branch=branch, else_branch=branch, branch=1)], [X], [Y],
+                                 {"yes": np.array(True)}))
+        self.refuses_model(m, saying=("node 'n' (If): found attribute 'branch'",))
+        m = self.file(onnx.model([onnx.node("Constant", [], ["y"], name="n", value_float=1.0, value_int=1)], [X], [Y]))
+        self.refuses_model(m, saying=("node 'n' (Constant)", "other than one value"))
+
+    def test_numbers_beyond_their_type_are_refused(self):
+        def tensor(dtype, field, *values):
+            data = b"".join(onnx.varint(v) for v in values)
+            return onnx.field(1, len(values)) + onnx.field(2, dtype) + onnx.field(8, "w") + onnx.varint(field << 3 | 2) + onnx.varint(len(data)) + data
+        for dtype, field, value, said in ((3, 5, 1000, "-128 to 127 of int8"), (2, 5, -1, "0 to 255 of uint8"), (5, 5, 40000, "int16"),
+                                          (4, 5, 65536, "uint16"), (9, 5, 2, "0 to 1 of bool"), (10, 5, 1 << 16, "float16"),
+                                          (12, 11, 1 << 32, "0 to 4294967295 of uint32")):
+            with self.subTest(dtype=dtype):
+                m = self.file(onnx.model([onnx.node("Identity", ["w"], ["y"])], [], [Y], raw_constants=[tensor(dtype, field, 0, value)]))
+                self.refuses_model(m, saying=("initializer 'w'", f"found {value} at element 1", said))
+        m = self.file(onnx.model([onnx.node("Identity", ["w"], ["y"])], [], [Y], raw_constants=[tensor(3, 5, -128, 127)]))
+        np.testing.assert_array_equal(self.result(m, "y"), np.int8([-128, 127]))
+
+    def test_what_is_declared_is_what_comes_out(self):
+        def model(output, declared=(), inputs=(X,)):
+            info = b"".join(onnx.field(13, onnx.port(*d)) for d in declared)
+            g = onnx.graph([onnx.node("Neg", ["x"], ["t"]), onnx.node("Abs", ["t"], ["y"])], inputs, [output]) + info
+            return self.file(onnx.field(1, 8) + onnx.field(7, g) + onnx.field(8, onnx.field(2, 17)), f"m{next(number)}.onnx")
+        number = itertools.count()
+        self.refuses_model(model(("y", "int32", [2, 3])), saying=("'y' is declared as int32 [2, 3], found float [2, 3]",))
+        self.refuses_model(model(("y", "float32", [2, 3, 1])), saying=("'y' is declared as float [2, 3, 1]",))
+        self.refuses_model(model(Y, [("t", "float16", None)]), saying=("'t' is declared as float16",))
+        self.refuses_model(model(Y, [("t", "float32", [6])]), saying=("'t' is declared as float [6]",))
+        batch = (("x", "float32", ["n", 3]),)
+        for m, options, said in ((model(("y", "float32", [2, 4])), (), "'y' is declared with sizes [2, 4], found [2, 3]"),
+                                 (model(("y", "float32", [1, 1]), [("t", "float32", [1, 1])]), (), "'y' is declared with sizes [1, 1], found [2, 3], and 1 more so"),
+                                 (model(("y", "float32", [3, "n"]), (), batch), ("--dim", "n=2"), "'y' is declared with sizes [3, 2], found [2, 3]")):
+            with self.subTest(said=said):
+                status, _, err = self.run_cli("model", m, "--topology", SMALL, *options)
+                self.assertEqual(status, 0, err)
+                self.assertEqual(len(err.strip().splitlines()), 1, err)
+                self.assertIn(said, err)
+        for m, options in ((model(("y", "float32", [2, 3])), ()), (model(("y", "float32", ["a", "b"])), ()),
+                           (model(("y", "float32", ["n", 3]), [("t", "float32", ["n", 3])], batch), ("--dim", "n=5"))):
+            self.assertEqual(self.run_cli("model", m, "--topology", SMALL, *options)[::2], (0, ""))
+        # An initializer that is an input too.
+        m = self.file(onnx.model([onnx.node("Add", ["x", "w"], ["y"])], [X, ("w", "int32", [3])], [Y], {"w": np.zeros(3, "f4")}))
+        self.refuses_model(m, saying=("'w' is declared as int32 [3], found float [3]",))
+
+    def test_a_name_of_a_dimension_has_one_size(self):
+        m = self.file(onnx.model([onnx.node("MatMul", ["a", "b"], ["y"])], [("a", "float32", ["n", 3]), ("b", "float32", [3, "n"])], [Y]))
+        def tensors(k, n):
+            return ("--tensor", f"a={self.array('a.npy', np.zeros((k, 3)))}", "--tensor", f"b={self.array('b.npy', np.zeros((3, n)))}")
+        self.refuses_model(m, *tensors(2, 4), saying=("dimension 'n' is 2 in input 'a' and 4 in input 'b'",))
+        self.report(m, *tensors(4, 4))
+
     def test_all_that_is_not_supported_is_told_at_once(self):
         m = self.file(onnx.model([onnx.node("NoSuchOp", ["x"], ["a"], name="first"), onnx.node("Neg", ["a"], ["b"], name="behind"),
                                   onnx.node("Bernoulli", ["x"], ["c"], name="random"),
@@ -96,7 +191,12 @@ class Graphs(OnnxCli):
         for _ in range(200):
             nested = onnx.field(6, onnx.field(1, onnx.field(5, onnx.field(1, "body") + nested)))
         cases = {
-            "empty": (b"", "no graph"),
+            "empty": (b"", "is empty, expected an ONNX model"),
+            "no graph": (onnx.field(1, 8), "no graph"),
+            "no nodes": (onnx.model([], [X], [("x", "float32", [2, 3])]), "has no nodes"),
+            "no outputs": (onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], []), "has no outputs"),
+            "two opsets": (onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]) + onnx.field(8, onnx.field(1, "ai.onnx") + onnx.field(2, 13)),
+                           "two opsets of domain"),
             "text": (b"model_type: llama\n", "no Protocol Buffers message"),
             "cut short": (good[:-9], "no Protocol Buffers message"),
             "an opset to come": (onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y], opset=24), "opset 24"),
@@ -123,12 +223,30 @@ class Graphs(OnnxCli):
         self.assertEqual(self.result(m, "y", "--tensor", f"s0={self.array('s0.npy', [3, 2], 'i8')}").size, 6)
         # Inside of an If: each node's names are looked up in what is known, which is copied for none.
         branch = onnx.graph([onnx.node("Identity", [f"t{i}" if i else "x"], [f"t{i + 1}"]) for i in range(16000)],
-                            [], [("t16000", "float32", None)])
+                            [], [("t16000", None, None)])
         m = self.file(onnx.model([onnx.node("If", ["yes"], ["y"], then_branch=branch, else_branch=branch)], [X], [Y],
                                  {"yes": np.array(True)}))
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         self.report(m)
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 15 * TIMES_LONGER)
+
+    def test_time_grows_with_the_graph(self):
+        """Elementwise chains whose values stay open, or close at each node; a loop of few bytes."""
+        def chain(n, second):
+            nodes = [onnx.node("Add", [f"t{i}" if i else "x", second if i else "x"], [f"t{i + 1}" if i + 1 < n else "y"]) for i in range(n)]
+            return onnx.model(nodes, [("x", "float32", [8])], [Y])
+        def seconds(content, *options):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            self.report(self.file(content), *options)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        body = onnx.graph([onnx.node("Identity", ["go"], ["still"]), onnx.node("Neg", ["a"], ["b"])],
+                          [("i", "int64", []), ("go", "bool", []), ("a", "float32", [8])], [("still", "bool", []), ("b", None, None)])
+        loops = {n: onnx.model([onnx.node("Loop", ["n", "", "x"], ["y"], body=body)], [("x", "float32", [8])], [Y], {"n": np.array(n)})
+                 for n in (500, 2000)}
+        for name, of in (("closed", lambda n: chain(n, "x")), ("open", lambda n: chain(n, "t1")), ("loop", loops.get)):
+            with self.subTest(name):
+                few, many = seconds(of(500)), seconds(of(2000))
+                self.assertLess(many, 8 * few + 1, "of four times the nodes")
 
     def test_names_are_told_in_a_line(self):
         m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"], name="a\nb\x1b[31m")], [X], [Y]))

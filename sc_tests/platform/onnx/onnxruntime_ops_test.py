@@ -38,7 +38,7 @@ class OnnxruntimeOps(OnnxCli):
             outputs = [f"o{k}" for k in range(len(expected))]
             m = self.file(onnx.model(
                 [onnx.node(op, [f"i{k}" if a is not None else "" for k, a in enumerate(inputs)], outputs, name="n", **MS, **words)],
-                [(k, a.dtype.name, a.shape) for k, a in there.items()], [(o, "float32", None) for o in outputs]))
+                [(k, a.dtype.name, a.shape) for k, a in there.items()], [(o, None, None) for o in outputs]))
             options = [w for k, a in there.items() for w in ("--tensor", f"{k}={self.array(k + '.npy', a, a.dtype)}")]
             self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *options, "--verify"))
             options += [w for o in outputs for w in ("--dump", f"{o}={self.path(o + '.npy')}")]
@@ -135,7 +135,7 @@ class OnnxruntimeOps(OnnxCli):
         x, w = f4(1, 1, 4, 4) * 9, np.ones((1, 1, 1, 1), "f4")
         node = onnx.node("FusedConv", ["x", "w"], ["y"], name="n", activation="Clip", activation_params=[0.0, 6.0], **MS)
         for opset in (10, 11):
-            m = self.file(onnx.model([node], [("x", "float32", x.shape), ("w", "float32", w.shape)], [("y", "float32", None)], opset=opset))
+            m = self.file(onnx.model([node], [("x", "float32", x.shape), ("w", "float32", w.shape)], [("y", None, None)], opset=opset))
             self.succeeds("model", m, "--topology", SMALL, "--tensor", f"x={self.array('x.npy', x, 'f4')}", "--tensor",
                           f"w={self.array('w.npy', w, 'f4')}", "--dump", f"y={self.path('y.npy')}", "--verify")
             np.testing.assert_array_equal(np.load(self.path("y.npy")), np.clip(x, 0, 6))

@@ -100,7 +100,7 @@ class Layer:
         gate = e("Mul", gate, e("Sigmoid", gate))
         hidden = e("Mul", gate, e("MatMul", n, "up", name="up_out"))
         e("Add", x, e("MatMul", hidden, "down", name="down_out"), name="y")
-        return onnx.model(e.nodes, [(n, "float32", a.shape) for n, a in self.inputs.items()], [("y", "float32", None)], e.constants)
+        return onnx.model(e.nodes, [(n, "float32", a.shape) for n, a in self.inputs.items()], [("y", None, None)], e.constants)
 
     def expected(self):
         w, inputs = ({n: a.astype("f8") for n, a in all_.items()} for all_ in (self.weights, self.inputs))
@@ -165,7 +165,7 @@ class Patterns(OnnxCli):
         e = Exporter()
         make(e)
         return self.file(onnx.model(e.nodes, [(n, a.dtype.name, a.shape) for n, a in inputs.items()],
-                                    [(o, "float32", None) for o in outputs], e.constants)), self.given(inputs)
+                                    [(o, None, None) for o in outputs], e.constants)), self.given(inputs)
 
     def test_what_only_looks_like_attention(self):
         rng = np.random.default_rng(1)

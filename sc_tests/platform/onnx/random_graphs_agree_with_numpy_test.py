@@ -373,7 +373,7 @@ class RandomGraphs(Cli):
         paths = {name: os.path.join(folder, name + ".npy") for name in [*names, *g.inputs_of]}
         model = os.path.join(folder, "m.onnx")
         with open(model, "wb") as f:
-            f.write(onnx.model(g.nodes, g.inputs, [(g.output, "float32", None)], g.constants))
+            f.write(onnx.model(g.nodes, g.inputs, [(g.output, None, None)], g.constants))
         options = [w for name in names for w in ("--dump", f"{name}={paths[name]}")]
         for name, value in g.inputs_of.items():
             np.save(paths[name], value.astype("f4"))
