@@ -7,7 +7,8 @@
 //
 // Bytes. With `storage: target` the foreign model keeps them: what is placed before the simulation goes there by debug
 // transport, writes carry the bytes that memory holds at that moment, and bytes that the model changed by itself are
-// taken over when they are read. With `storage: image` the model is asked for time only.
+// taken over when they are read. A foreign initiator's byte enables go with its writes; a model that refuses them gets
+// a read, and a write with the bytes that were there. With `storage: image` the model is asked for time only.
 // An error response of the model is passed on to a foreign initiator, and ends the run where a kernel asked.
 #pragma once
 
@@ -85,13 +86,16 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void start_of_simulation() override;
   void begin(Access&);
   void add_transfers(Access&, uint64_t address, uint64_t nbytes);
-  void part_done(const Part&);
+  void enable_bytes(Access&);
+  void start(Part&);
+  void part_done(Part&);
   void finish(Access&);
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
   void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
 
   uint64_t max_bytes_;
   bool physical_, keeps_bytes_;
+  bool takes_enables_ = true;  ///< the model has not refused byte enables
   BaseProtocolInitiator initiator_;
   WideInitiatorSocket socket_;
   System& system_;
