@@ -53,7 +53,8 @@ class Job : public Launchable {
  public:
   /// Allocates the tensors. InputError, BadParam: as `kernbench run` says them.
   Job(Platform&, JobOptions);
-  /// Gives the memory back. Not inside its own callback; while it runs only if the simulation does not go on.
+  /// Gives the memory back. Its kernels that run end at this instant, and their PEs are free. Not inside its own
+  /// callback.
   ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -98,7 +99,8 @@ class Job : public Launchable {
   const KernelSpec spec_;  ///< without the optional tensors that the job does not have
   const bool verified_;
   std::vector<size_t> pes_;
-  std::vector<tl::Program> programs_;
+  struct Kernels;
+  const std::shared_ptr<Kernels> kernels_;
   Params params_;
   Deployment deployment_;
   LaunchQueues queues_;

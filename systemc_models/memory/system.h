@@ -16,6 +16,7 @@
 
 namespace kernbench {
 
+class BaseProtocolTarget;
 class DirectMemory;
 
 class System : public Fabric {
@@ -67,6 +68,8 @@ class System : public Fabric {
   uint64_t next_foreign_write() { return foreign_writes_++; }
   /// Those who may poll flags.
   std::vector<FlagWaiter*>& flag_waiters() { return flag_waiters_; }
+  /// Where foreign initiators ask.
+  std::vector<BaseProtocolTarget*>& foreign_entries() { return foreign_entries_; }
   /// Says, as long as it lives, whether somebody else may still change memory.
   void may_change_memory(const std::shared_ptr<std::function<bool()>>& others) { others_.push_back(others); }
   /// Kernels whose launch is on its way to them.
@@ -95,6 +98,7 @@ class System : public Fabric {
   std::unique_ptr<DirectMemory> direct_memory_;
   OpWatcher* watcher_ = nullptr;
   std::vector<FlagWaiter*> flag_waiters_;
+  std::vector<BaseProtocolTarget*> foreign_entries_;
   std::vector<std::weak_ptr<std::function<bool()>>> others_;
   int64_t kernels_on_the_way_ = 0;
   uint64_t foreign_writes_ = 0;
