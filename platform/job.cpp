@@ -15,9 +15,12 @@
 #include "kernbench/platform/launch/launch_preparation.h"
 #include "kernbench/platform/launch/pe_selection.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
 namespace {
+
+constexpr const char* kAbandoned = "its job has been destroyed";
 
 LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mode) {
   try {
@@ -29,6 +32,14 @@ LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mo
 
 }  // namespace
 
+/// What the kernels need: until the last of them has ended, though their job be gone.
+struct Job::Kernels {
+  std::vector<tl::Program> programs;
+  std::vector<tl::Args> args;
+  std::vector<bool> running;
+  bool abandoned = false;
+};
+
 Job::Job(Platform& platform, JobOptions o)
     : platform_(platform),
       spec_(
@@ -36,19 +47,28 @@ Job::Job(Platform& platform, JobOptions o)
                         [&](const std::string& t) { return std::count(o.optional.begin(), o.optional.end(), t) > 0; })),
       verified_(o.verify),
       pes_(choose_pes(platform.machine(), {o.pes, o.device, o.ranks})),
-      programs_(programs_of(platform.machine(), pes_)),
-      params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_, programs_.front().launch)
+      kernels_(std::make_shared<Kernels>(Kernels{programs_of(platform.machine(), pes_), {}, {}})),
+      params_(prepare_launch(platform.machine(), spec_, kernel_params(spec_, o.params), pes_,
+                             kernels_->programs.front().launch)
                   .params),
       deployment_(platform.machine(), platform.hosts().allocators(), spec_, params_, pes_),
-      queues_(platform.machine(), platform.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_),
+      queues_(platform.machine(), platform.hosts().allocators(), spec_, params_, *kernels_->programs.front().launch,
+              pes_),
       way_(way_to(platform.hosts().launch_host(), pes_, o.launch)),
       launcher_(platform.hosts().launch_host()) {
+  for (size_t place = 0; place < pes_.size(); ++place) kernels_->args.push_back(deployment_.args(place));
   if (verified_ && !spec_.reference) throw InputError("kernel " + spec_.name + ": has no reference to verify it by");
   if (verified_ && !platform.system().pending_values()) platform.system().keep_pending_values();
 }
 
 Job::~Job() {
-  if (running_) platform_.machine().runs().end(spec_.name);
+  if (!running_) return;
+  platform_.machine().runs().end(spec_.name);
+  kernels_->abandoned = true;
+  if (sc_core::sc_get_status() > sc_core::SC_PAUSED) return;
+  for (size_t place = 0; place < pes_.size(); ++place) {
+    if (kernels_->running[place]) platform_.machine().pes().runner(pes_[place]).abandon(kAbandoned);
+  }
 }
 
 void Job::place(const std::string& tensor, const HostTensor& value) {
@@ -131,14 +151,22 @@ void Job::start(Done done) {
   message.id.kernel = spec_.name;
   message.pes = pes_;
   message.ports = queues_.ports();
-  message.kernel = [this](size_t place) {
-    return [this, place](PeBackend& backend) {
-      tl::Context context(backend, programs_[place]);
-      spec_.function(context, deployment_.args(place));
+  kernels_->running.assign(pes_.size(), false);
+  message.kernel = [kernels = kernels_, function = spec_.function](size_t place) {
+    kernels->running[place] = true;
+    return [kernels, function, place](PeBackend& backend) {
+      if (kernels->abandoned) throw KernelFault(kAbandoned);
+      struct Ends {
+        std::vector<bool>::reference running;
+        ~Ends() { running = false; }
+      } const ends{kernels->running[place]};
+      tl::Context context(backend, kernels->programs[place]);
+      function(context, kernels->args[place]);
       context.finish();
     };
   };
-  launcher_.launch(std::move(message), way_, [this, call = std::move(done)](const LaunchResult& r) {
+  launcher_.launch(std::move(message), way_, [this, kernels = kernels_, call = std::move(done)](const LaunchResult& r) {
+    if (kernels->abandoned) return;
     running_ = false;
     completed_once_ = true;
     platform_.machine().runs().end(spec_.name);

@@ -53,7 +53,8 @@ class Job : public Launchable {
  public:
   /// Allocates the tensors. InputError, BadParam: with the messages of `kernbench run`.
   Job(Platform&, JobOptions);
-  /// Frees the memory. Not allowed in its own callback; while the job runs, only if the simulation does not continue.
+  /// Frees the memory. Kernels that still run end at this instant, and their PEs are free. Not allowed in its own
+  /// callback.
   ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -97,7 +98,8 @@ class Job : public Launchable {
   const KernelSpec spec_;  ///< without optional tensors that the job does not have
   const bool verified_;
   std::vector<size_t> pes_;
-  std::vector<tl::Program> programs_;
+  struct Kernels;
+  const std::shared_ptr<Kernels> kernels_;
   Params params_;
   Deployment deployment_;
   LaunchQueues queues_;

@@ -22,7 +22,7 @@ ToolPort::ToolPort(sc_core::sc_module_name name, Platform& platform, unsigned wi
     : sc_module(name),
       timeline_(platform.timeline()),
       index_(static_cast<uint32_t>(platform.graph().nodes.size())),  // behind the platform's own
-      initiator_(timeline_, index_),
+      initiator_(timeline_, index_, this->name()),
       socket_("socket", width, initiator_),
       last_error_(std::move(last_error)) {}
 

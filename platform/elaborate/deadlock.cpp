@@ -2,6 +2,7 @@
 
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/elaborate/queue_deadlock.h"
+#include "kernbench/systemc_models/memory/base_protocol_target.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
@@ -39,6 +40,11 @@ std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
       for (const std::string& w : e.role->waiting()) add(w);
     }
     lines.push_back(line);
+  }
+  for (const BaseProtocolTarget* entry : machine.system().foreign_entries()) {
+    for (const std::string& line : entry->waiting()) {
+      if (lines.size() < limit) lines.push_back(line);
+    }
   }
   return lines;
 }

@@ -5,6 +5,7 @@
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/memory/system.h"
+#include "kernbench/systemc_models/pe/kernel_runner.h"
 
 namespace kernbench {
 namespace {
@@ -83,11 +84,21 @@ bool RunWatch::cannot_move() const {
          sc_core::sc_pending_activity_at_future_time();
 }
 
+/// A kernel could go on, but for who has suspended its process.
+bool RunWatch::suspended() const {
+  const Pes& pes = machine_.pes();
+  for (size_t p = 0; p < pes.count(); ++p) {
+    if (pes.complete(p) && pes.runner(p).due()) return true;
+  }
+  return false;
+}
+
 /// Waits with those who wait as long as anything else in the simulation is pending.
 void RunWatch::check() {
   const auto waiting = [](const RunWatch* w) { return w->waits() || w->cannot_move(); };
   if (std::none_of(watches().begin(), watches().end(), waiting)) return;
   if (sc_core::sc_pending_activity_at_current_time()) return check_.notify(sc_core::SC_ZERO_TIME);
+  if (std::any_of(watches().begin(), watches().end(), [](const RunWatch* w) { return w->suspended(); })) return;
   for (RunWatch* w : watches()) {
     if (!w->cannot_move()) continue;
     w->stuck_ = true;

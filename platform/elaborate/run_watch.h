@@ -52,6 +52,7 @@ class RunWatch : public sc_core::sc_module {
   void check();
   bool waits() const;
   bool cannot_move() const;
+  bool suspended() const;
   void warn();
 
   Machine& machine_;

@@ -30,9 +30,13 @@ void started_by(Start start) {
 }  // namespace
 
 void require_no_process() {
-  if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
-    throw RunError(
-        "called in a process, expected sc_main: it simulates to its end; in a process, kernbench::Job::start()");
+  if (sc_core::sc_get_status() != sc_core::SC_RUNNING) return;
+  // An error that leaves sc_start() leaves the status as it was.
+  throw RunError(sc_core::sc_get_current_process_b()
+                     ? "called in a process, expected sc_main: it simulates to its end; in a process, "
+                       "kernbench::Job::start()"
+                     : "an error has ended the simulation before, and SystemC cannot go on from it; expected a new "
+                       "process of the operating system");
 }
 
 void simulate() {

@@ -82,22 +82,23 @@ const void* stack_pointer(const void* context) {
 }
 
 void on_fault(int number, siginfo_t* info, void* context) {
-  if (number == SIGSEGV) {
-    if (const RunningKernel* k = RunningKernel::overflowed_at(info->si_addr)) {
-      say("kernbench: ");
-      say(k->who());
-      say(k->kernel() ? ": the kernel" : "");
-      say(" needs more than its stack of ");
-      say(k->stack_bytes() / 1024);
-      say(" KiB: deep recursion, or large arrays that belong on the heap\n");
-      _exit(1);
-    }
-  }
-  const RunningKernel* k = RunningKernel::on_stack(faults == 0 ? stack_pointer(context) : nullptr);
   if (faults++ > 0) {  // of looking for the line
     say("\n");
     _exit(1);
   }
+  if (number == SIGSEGV) {
+    if (const RunningKernel* k = RunningKernel::overflowed_at(info->si_addr)) {
+      say("kernbench: ");
+      say_name(*k);
+      say(" needs more than its stack of ");
+      say(k->stack_bytes() / 1024);
+      say(" KiB: deep recursion, or large arrays that belong on the heap");
+      say_line(*k, true);
+      say("\n");
+      _exit(1);
+    }
+  }
+  const RunningKernel* k = RunningKernel::on_stack(stack_pointer(context));
   if (k) {
     say("kernbench: ");
     say_name(*k);

@@ -25,13 +25,14 @@ void Program::start(bool pauses) {
 }
 
 void Program::spawn() {
+  guard_bytes_ = RunningKernel::guard_bytes(1);
   sc_core::sc_spawn_options options;
-  options.set_stack_size(kStackBytes);
+  options.set_stack_size(kStackBytes + static_cast<int>(guard_bytes_));
   sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("program"), &options);
 }
 
 void Program::run() {
-  const RunningKernel place(name_.c_str(), nullptr, kStackBytes);
+  const RunningKernel place(name_.c_str(), nullptr, kStackBytes, guard_bytes_);
   context_.run();
   if (pauses_) platform_.machine().runs().pause_when_settled();
 }

@@ -34,6 +34,7 @@ class Program {
   const std::string name_;
   Context context_;
   bool pauses_ = false;
+  size_t guard_bytes_ = 0;  ///< below its stack
 };
 
 }  // namespace kernbench::host

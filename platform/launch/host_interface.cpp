@@ -22,7 +22,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, LaunchHost& host, uin
           host.machine().blocks().component(pcie_ep), *host.requests_to(pcie_ep),
           {parameters_at(host, pcie_ep).outstanding.value_or(0), false, parameters_at(host, pcie_ep).bus_width / 8}),
       socket_("socket", parameters_at(host, pcie_ep).bus_width, transport_),
-      dma_initiator_(host.timeline(), pcie_ep),
+      dma_initiator_(host.timeline(), pcie_ep, this->name()),
       dma_socket_("dma_socket", parameters_at(host, pcie_ep).bus_width, dma_initiator_),
       dma_(std::make_unique<HostDma>(host, pcie_ep, transport_, dma_initiator_)) {
   transport_.set_local(this);

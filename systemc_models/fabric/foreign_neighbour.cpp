@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
@@ -206,6 +208,12 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  if (x && !x->outside) {
+    const std::string what = fmt::format("{}: BEGIN_REQ of a payload that it does not have: a {} of {} bytes at {:#x}",
+                                         name(), x->write ? "write" : "read", p.get_data_length(), p.get_address());
+    SC_REPORT_ERROR("/kernbench/tlm", what.c_str());
+    return FabricPort::accepted(phase);
+  }
   const uint64_t tick = timeline_.stamp() + delay.value();
   if (x) {
     request_at(p, tick);

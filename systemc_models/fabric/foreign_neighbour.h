@@ -36,6 +36,7 @@ class ForeignNeighbour : private RequestChannel::Client,
   /// What messages call the foreign block: by default where it stands.
   void set_name(std::string name) { name_ = std::move(name); }
   std::string name() const;
+  std::string target_name() const override { return name(); }
   /// Asks the foreign block for a pointer; `told`: whom it calls when that holds no more.
   bool ask_for_pointer(tlm::tlm_generic_payload&, tlm::tlm_dmi&, tlm::tlm_bw_transport_if<>* told);
   void invalidate(uint64_t first, uint64_t last);

@@ -1,8 +1,11 @@
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
@@ -81,9 +84,29 @@ BaseProtocolTarget::BaseProtocolTarget(Component& owner, RequestPort& requests, 
       system_(System::of(owner)),
       requests_(requests),
       settings_(settings),
-      responses_(owner.timeline(), owner.index(), *this) {}
+      responses_(owner.timeline(), owner.index(), *this) {
+  system_.foreign_entries().push_back(this);
+}
 
-BaseProtocolTarget::~BaseProtocolTarget() = default;
+BaseProtocolTarget::~BaseProtocolTarget() {
+  std::vector<BaseProtocolTarget*>& all = system_.foreign_entries();
+  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+}
+
+std::vector<std::string> BaseProtocolTarget::waiting() const {
+  std::vector<std::pair<double, std::string>> lines;
+  for (const auto& [payload, a] : accesses_) {
+    const char* op = payload->is_read() ? "read" : payload->is_write() ? "write" : "atomic";
+    lines.emplace_back(a->request.issue_ns,
+                       fmt::format("{}: a foreign {} of {} bytes at {:#x}, asked for at {:.3f} ns, {}", owner_.id(), op,
+                                   payload->get_data_length(), payload->get_address(), a->request.issue_ns,
+                                   a->complete ? "has a response that has not ended" : "is not answered"));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::vector<std::string> texts;
+  for (auto& line : lines) texts.push_back(std::move(line.second));
+  return texts;
+}
 
 void BaseProtocolTarget::protocol_error(const char* what) const {
   SC_REPORT_ERROR("/kernbench/tlm", (owner_.id() + ": " + what).c_str());

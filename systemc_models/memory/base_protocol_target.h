@@ -66,6 +66,8 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   const std::string& last_error() const { return last_error_; }
   /// Transactions that have not ended.
   size_t under_way() const { return accesses_.size(); }
+  /// The same, a line each.
+  std::vector<std::string> waiting() const;
 
   void invalidate(uint64_t first, uint64_t last) override;
   void write_now(const MemoryWindow&, uint64_t address, const uint8_t* bytes, uint64_t nbytes) override;

@@ -16,6 +16,7 @@
 
 namespace kernbench {
 
+class BaseProtocolTarget;
 class DirectMemory;
 
 class System : public Fabric {
@@ -67,6 +68,8 @@ class System : public Fabric {
   uint64_t next_foreign_write() { return foreign_writes_++; }
   /// Objects that may poll flags.
   std::vector<FlagWaiter*>& flag_waiters() { return flag_waiters_; }
+  /// Entries of foreign initiators.
+  std::vector<BaseProtocolTarget*>& foreign_entries() { return foreign_entries_; }
   /// Registers a function that reports whether another party may still change memory; valid as long as it lives.
   void may_change_memory(const std::shared_ptr<std::function<bool()>>& others) { others_.push_back(others); }
   /// Announces kernels whose launch is in flight.
@@ -95,6 +98,7 @@ class System : public Fabric {
   std::unique_ptr<DirectMemory> direct_memory_;
   OpWatcher* watcher_ = nullptr;
   std::vector<FlagWaiter*> flag_waiters_;
+  std::vector<BaseProtocolTarget*> foreign_entries_;
   std::vector<std::weak_ptr<std::function<bool()>>> others_;
   int64_t kernels_on_the_way_ = 0;
   uint64_t foreign_writes_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
@@ -18,6 +19,9 @@ struct TlmMemory::Part {
   ForeignTransfer transfer;
   uint64_t address = 0;  ///< physical
   Bytes bytes;
+  // Of a write whose byte enables the model refuses, while the rest is read:
+  std::vector<uint8_t> enables;
+  Bytes written;
 };
 
 /// A transaction of the fabric that the foreign model serves in parts.
@@ -36,7 +40,7 @@ TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config
       max_bytes_(settings.max_bytes),
       physical_(settings.physical),
       keeps_bytes_(settings.keeps_bytes),
-      initiator_(timeline(), index(), settings.end_resp),
+      initiator_(timeline(), index(), id(), settings.end_resp),
       socket_("socket", settings.bus_width, initiator_),
       system_(System::of(*this)) {}
 
@@ -79,7 +83,9 @@ void TlmMemory::begin(Access& a) {
   } else {
     for (uint64_t row = 0; row < x.rows.count; ++row) add_transfers(a, x.address + row * x.rows.stride, x.rows.bytes);
   }
+  if (x.write && keeps_bytes_ && x.payload.get_byte_enable_ptr()) enable_bytes(a);
   a.open = a.parts.size();
+  if (a.open == 0) return finish(a);
   for (Part& part : a.parts) {
     ForeignTransfer& t = part.transfer;
     t.write = x.write;
@@ -90,10 +96,46 @@ void TlmMemory::begin(Access& a) {
     t.done = call<&TlmMemory::part_done>(*this, part);
     if (x.write && keeps_bytes_) {
       system_.known_bytes(part.address, part.bytes.data(), part.bytes.size());
-      seen_.write({Space::hbm, kNoPe}, part.address, part.bytes.data(), part.bytes.size());
+      const uint64_t run = t.enables.empty() ? part.bytes.size() : 1;
+      for (uint64_t i = 0; i < part.bytes.size(); i += run) {
+        if (t.enables.empty() || t.enables[i]) seen_.write({Space::hbm, kNoPe}, part.address + i, &part.bytes[i], run);
+      }
     }
   }
-  for (Part& part : a.parts) initiator_.start(part.transfer);
+  for (Part& part : a.parts) start(part);
+}
+
+/// Of a foreign initiator's write each part has the byte enables; what has none is not sent.
+void TlmMemory::enable_bytes(Access& a) {
+  const PayloadRange range(a.transaction->payload);
+  for (Part& part : a.parts) {
+    std::vector<uint8_t>& enables = part.transfer.enables;
+    enables.assign(part.bytes.size(), TLM_BYTE_DISABLED);
+    range.for_each_run([&](const PayloadRange::Run& run) {
+      const uint64_t first = std::max(run.address, part.address);
+      const uint64_t last = std::min(run.address + run.nbytes, part.address + part.bytes.size());
+      for (uint64_t at = first; at < last; ++at) enables[at - part.address] = TLM_BYTE_ENABLED;
+    });
+  }
+  const auto writes_nothing = [](const Part& p) {
+    return std::count(p.transfer.enables.begin(), p.transfer.enables.end(), TLM_BYTE_ENABLED) == 0;
+  };
+  a.parts.erase(std::remove_if(a.parts.begin(), a.parts.end(), writes_nothing), a.parts.end());
+  for (Part& part : a.parts) {
+    std::vector<uint8_t>& enables = part.transfer.enables;
+    if (std::count(enables.begin(), enables.end(), TLM_BYTE_DISABLED) == 0) enables.clear();
+  }
+}
+
+/// Where the model refuses byte enables, what is there is read, and the part is written with it.
+void TlmMemory::start(Part& part) {
+  ForeignTransfer& t = part.transfer;
+  if (!t.enables.empty() && !takes_enables_) {
+    part.enables = std::exchange(t.enables, {});
+    part.written = part.bytes;
+    t.write = false;
+  }
+  initiator_.start(t);
 }
 
 /// One transfer, however long, as its extension says what is to be done where.
@@ -136,8 +178,20 @@ void TlmMemory::add_transfers(Access& a, uint64_t address, uint64_t nbytes) {
   }
 }
 
-void TlmMemory::part_done(const Part& part) {
+void TlmMemory::part_done(Part& part) {
   Access& a = *part.of;
+  if (part.transfer.status == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE && !part.transfer.enables.empty()) {
+    takes_enables_ = false;
+    return start(part);
+  }
+  if (part.transfer.status == tlm::TLM_OK_RESPONSE && !part.enables.empty()) {
+    for (uint64_t i = 0; i < part.bytes.size(); ++i) {
+      if (part.enables[i]) part.bytes[i] = part.written[i];
+    }
+    part.enables.clear();
+    part.transfer.write = true;
+    return initiator_.start(part.transfer);
+  }
   if (part.transfer.status != tlm::TLM_OK_RESPONSE && a.status == tlm::TLM_OK_RESPONSE) a.status = part.transfer.status;
   if (--a.open == 0) finish(a);
 }

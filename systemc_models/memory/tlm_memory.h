@@ -5,9 +5,10 @@
 // only project initiators know the bytes (pending results of Phase 2), zeros are sent.
 //
 // Bytes: with `storage: target` the foreign model stores them. Bytes placed before the simulation go there by debug
-// transport; writes carry the current bytes; reads return bytes that the model changed by itself. With `storage: image`
-// the model is used for time only. An error response of the model goes to the foreign initiator, or ends the run if a
-// kernel made the access.
+// transport; writes carry the current bytes; reads return bytes that the model changed by itself. A
+// foreign initiator's byte enables go with its writes; a model that refuses them gets a read and a full write. With
+// `storage: image` the model is used for time only. An error response of the model goes to the foreign initiator, or
+// ends the run if a kernel made the access.
 #pragma once
 
 #include <map>
@@ -84,13 +85,16 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void start_of_simulation() override;
   void begin(Access&);
   void add_transfers(Access&, uint64_t address, uint64_t nbytes);
-  void part_done(const Part&);
+  void enable_bytes(Access&);
+  void start(Part&);
+  void part_done(Part&);
   void finish(Access&);
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
   void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
 
   uint64_t max_bytes_;
   bool physical_, keeps_bytes_;
+  bool takes_enables_ = true;  ///< the model has not refused byte enables
   BaseProtocolInitiator initiator_;
   WideInitiatorSocket socket_;
   System& system_;

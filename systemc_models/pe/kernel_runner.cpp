@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <new>
 #include <systemc>
+#include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
@@ -57,6 +58,7 @@ void KernelRunner::drive(std::function<void()> step, double start_ns, std::funct
 void KernelRunner::begin(double start_ns, std::function<void(const Outcome&)> on_end, LaunchId id) {
   if (running_) throw std::logic_error(pe_.id + ": a kernel is running already");
   running_ = true;
+  abandoned_.clear();
   returned_ = false;
   outcome_ = {};
   outcome_.start_ns = start_ns;
@@ -81,13 +83,16 @@ void KernelRunner::start() {
   local_ns_ = outcome_.start_ns;
   if (step_) return step_();
   sc_core::sc_spawn_options options;
-  options.set_stack_size(static_cast<int>(stack_bytes_));
+  guard_bytes_ = RunningKernel::guard_bytes(system_.flag_waiters().size());
+  options.set_stack_size(static_cast<int>(stack_bytes_ + guard_bytes_));
+  due_ = true;
   sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("kernel"), &options);
 }
 
 void KernelRunner::run() {
-  RunningKernel place(pe_.id.c_str(), launched_.kernel.c_str(), stack_bytes_);
+  RunningKernel place(pe_.id.c_str(), launched_.kernel.c_str(), stack_bytes_, guard_bytes_);
   place_ = &place;
+  due_ = false;
   tell(KernelActivity::runs);
   try {
     kernel_(*this);
@@ -129,7 +134,27 @@ std::string KernelRunner::behind_last_call() const {
 void KernelRunner::stay() {
   if (step_) return;
   timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::nothing>(*this));
+  stand();
+}
+
+/// The kernel's thread stands until it is woken.
+void KernelRunner::stand() {
   sc_core::wait(thread_->resume);
+  due_ = false;
+  if (!abandoned_.empty()) throw KernelFault(abandoned_);
+}
+
+void KernelRunner::abandon(const std::string& why) {
+  abandoned_ = why;
+  timeline().at(timeline().now_ns(), front_order(pe_), call<&KernelRunner::end_abandoned>(*this));
+}
+
+void KernelRunner::end_abandoned() {
+  if (!running_ || !place_) return;
+  waiting_ = waiting_for_slot_ = pauses_ = false;
+  flag_ = nullptr;
+  local_ns_ = timeline().now_ns();
+  wake();
 }
 
 void KernelRunner::end_if_complete() {
@@ -143,6 +168,7 @@ void KernelRunner::end_if_complete() {
     if (outcome_.fault.empty()) outcome_.fault = close.left;
   }
   if (on_end_) on_end_(outcome_);
+  if (const auto next = std::exchange(next_, {})) next();
 }
 
 namespace {
@@ -364,7 +390,7 @@ void KernelRunner::issue_held(Submitted& s) {
 
 void KernelRunner::next_poll(const FlagWait& wait) {
   pause(wait);
-  sc_core::wait(thread_->resume);
+  stand();
   look_again(wait);
 }
 
@@ -480,7 +506,9 @@ void KernelRunner::stands_still(const char* op, const SourceLine& where) {
 void KernelRunner::wake() {
   if (place_) place_->waits_for(nullptr, {});
   tell(KernelActivity::runs);
-  if (!step_) thread_->resume.notify();
+  if (step_) return;
+  due_ = true;
+  thread_->resume.notify();
 }
 
 /// Goes on with what is driven, if that waits for nothing more.
@@ -579,7 +607,7 @@ bool KernelRunner::awaits(Ticket t) {
 
 void KernelRunner::wait_for_slot(Ticket t) {
   if (!open(t)) return;
-  if (awaits_slot(t)) sc_core::wait(thread_->resume);
+  if (awaits_slot(t)) stand();
   if (PeObserver* o = watcher()) o->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
 }
 
@@ -672,7 +700,7 @@ void KernelRunner::follow(Ticket t) {
 }
 
 void KernelRunner::wait(Ticket t) {
-  if (awaits(t)) sc_core::wait(thread_->resume);
+  if (awaits(t)) stand();
   if (PeObserver* o = watcher()) o->kernel_goes_on(pe_, seq_of(t), false, local_ns_);
   fail_if_faulty(t);
   if (!history_) return;

@@ -52,6 +52,13 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void look_again(const FlagWait&);
   /// Ends the driver; `step` is not called again.
   void finish();
+  /// The kernel, which waits or has not begun, ends in a fault: now, or when it begins.
+  void abandon(const std::string& why);
+  bool abandoned() const { return running_ && !abandoned_.empty(); }
+  /// Of one that is abandoned: called when it has ended.
+  void then(std::function<void()> next) { next_ = std::move(next); }
+  /// The kernel's thread is woken and has not run yet: if nothing else happens, its process is suspended.
+  bool due() const { return due_; }
   bool running() const { return running_; }
   System& system() const { return system_; }
   /// The current launch, or the last one.
@@ -162,6 +169,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void end_work();
   std::string behind_last_call() const;
   void stay();
+  void stand();
+  void end_abandoned();
   /// Observer of kernels. A driver of calls reports them itself.
   PeObserver* watcher() const { return step_ ? nullptr : pe_.observer; }
   void tell(KernelActivity) const;
@@ -193,11 +202,13 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   std::function<void(const Outcome&)> on_end_;
   Kernel kernel_;
   std::function<void()> step_;  ///< of the driver; empty: a kernel runs in a thread
-  size_t stack_bytes_ = 0;
+  size_t stack_bytes_ = 0, guard_bytes_ = 0;
   struct Thread;
   std::unique_ptr<Thread> thread_;  ///< of SystemC, in which the kernel runs
   Ticket awaited_ = 0;
-  bool waiting_ = false, waiting_for_slot_ = false;
+  bool waiting_ = false, waiting_for_slot_ = false, due_ = false;
+  std::string abandoned_;                     ///< reason; empty: not abandoned
+  std::function<void()> next_;                ///< runs after an abandoned kernel
   std::string* materialize_fault_ = nullptr;  ///< where the blocked kernel expects the fault of a materialization
 
   Ticket first_ticket_ = 1;  ///< tickets below are done

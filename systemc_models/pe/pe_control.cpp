@@ -42,6 +42,7 @@ void take_message(ControlMessage& m, Pe& pe) {
 
 void LaunchBody::take(ControlMessage& m, Pe& pe) const {
   if (!pe.runner) return m.respond(HostError::not_understood, pe.id + ": runs no kernels", m.time_ns());
+  if (pe.runner->abandoned()) return pe.runner->then([this, &m, &pe] { take(m, pe); });
   pe.runner->system().expect_kernels(-1);
   if (pe.runner->running()) {
     const auto named = [](const LaunchId& l, const char* else_what) {

@@ -1,5 +1,6 @@
 // The kernels that run, so that a signal handler can say whose stack it stands on, and where a kernel is that does not
-// come back. SystemC protects the page below each stack, and who touches it gets SIGSEGV.
+// come back. SystemC protects the lowest page of each stack, and RunningKernel more above it: who touches them gets
+// SIGSEGV, so that a large array does not reach the stack of another kernel.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@ namespace kernbench {
 class RunningKernel {
  public:
   /// `who`: its PE, or what else runs a user's code; `kernel`: its name, empty where it has none, null where it is no
-  /// kernel. Both live as long as this.
-  RunningKernel(const char* who, const char* kernel, size_t stack_bytes);
+  /// kernel. Both live as long as this. The stack has stack_bytes and below them guard_bytes, whole pages.
+  RunningKernel(const char* who, const char* kernel, size_t stack_bytes, size_t guard_bytes);
   ~RunningKernel();
   RunningKernel(const RunningKernel&) = delete;
   RunningKernel& operator=(const RunningKernel&) = delete;
@@ -25,6 +26,9 @@ class RunningKernel {
     awaited_ = op;
     awaited_at_ = where;
   }
+
+  /// How wide the guards of so many stacks can be: 1 MiB, less where the address space is limited.
+  static size_t guard_bytes(size_t stacks);
 
   const char* who() const { return who_; }
   const char* kernel() const { return kernel_; }
@@ -38,12 +42,14 @@ class RunningKernel {
   const RunningKernel* next() const { return next_; }
   /// Whose stack the address is on; null: no kernel's.
   static const RunningKernel* on_stack(const void* address);
-  /// The kernel just below the end of whose stack, or at whose last page, the address is; null if there is none.
+  /// The kernel in the guard of whose stack, or just beside it, the address is; null if there is none.
   static const RunningKernel* overflowed_at(const void* address);
 
  private:
   const char *who_, *kernel_;
-  size_t stack_bytes_;
+  void protect(int protection) const;
+
+  size_t stack_bytes_, guard_bytes_;
   const void* top_;  ///< not this: AddressSanitizer keeps a function's variables elsewhere
   SourceLine last_call_, awaited_at_;
   const char* awaited_ = nullptr;

@@ -25,7 +25,7 @@ TlmEngine::TlmEngine(sc_core::sc_module_name name, const ComponentConfig& config
       register_base_(p.register_base),
       max_bytes_(p.max_bytes),
       system_(System::of(*this)),
-      initiator_(timeline(), index(), end_resp_named(p.end_resp)),
+      initiator_(timeline(), index(), id(), end_resp_named(p.end_resp)),
       socket_("socket", p.bus_width, initiator_),
       window_(*this),
       tcm_socket_("tcm_socket", p.bus_width, window_) {

@@ -25,6 +25,7 @@ void BaseProtocolInitiator::free(tlm::tlm_generic_payload* p) {
 void BaseProtocolInitiator::start(ForeignTransfer& t) {
   tlm::tlm_generic_payload& p = *take_payload();
   p.set_data_ptr(nullptr);
+  p.set_byte_enable_ptr(nullptr);
   if (t.foreign) p.deep_copy_from(*t.foreign);  // for its extensions; all else is set anew
   const bool atomic = t.foreign && atomic_of(*t.foreign);
   p.set_command(atomic ? tlm::TLM_IGNORE_COMMAND : t.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
@@ -32,8 +33,8 @@ void BaseProtocolInitiator::start(ForeignTransfer& t) {
   p.set_data_ptr(t.data);
   p.set_data_length(t.nbytes);
   p.set_streaming_width(t.nbytes);
-  p.set_byte_enable_ptr(nullptr);
-  p.set_byte_enable_length(0);
+  p.set_byte_enable_ptr(t.enables.empty() ? nullptr : t.enables.data());
+  p.set_byte_enable_length(static_cast<unsigned>(t.enables.size()));
   p.set_dmi_allowed(false);
   p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   under_way_[&p] = &t;

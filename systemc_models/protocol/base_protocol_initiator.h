@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <tlm>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernbench/systemc_models/protocol/request_channel.h"
@@ -17,6 +19,7 @@ struct ForeignTransfer {
   uint64_t address = 0;
   uint8_t* data = nullptr;
   unsigned nbytes = 0;
+  std::vector<uint8_t> enables;  ///< by byte, TLM_BYTE_ENABLED or not; none: all are enabled
   TimedCall done;
   tlm::tlm_generic_payload* foreign = nullptr;  ///< its extensions go with the transaction, and back; null: none
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
@@ -26,9 +29,9 @@ class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>,
                               public tlm::tlm_mm_interface,
                               private RequestChannel::Client {
  public:
-  /// `index`: of the block, for the order of what happens at one instant.
-  BaseProtocolInitiator(Timeline& timeline, uint32_t index, EndResp end_resp = EndResp::updated)
-      : channel_(timeline, index, *this, end_resp) {}
+  /// `index`: of the block, for the order of what happens at one instant; `target`: what faults call the target.
+  BaseProtocolInitiator(Timeline& timeline, uint32_t index, std::string target, EndResp end_resp = EndResp::updated)
+      : target_(std::move(target)), channel_(timeline, index, *this, end_resp) {}
   ~BaseProtocolInitiator() override;
   /// Where requests go; null where nothing is bound.
   void set_forward(tlm::tlm_fw_transport_if<>* fw) { channel_.set_forward(fw); }
@@ -48,8 +51,10 @@ class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>,
  private:
   void free(tlm::tlm_generic_payload*) override;
   void responded(tlm::tlm_generic_payload&) override;
+  std::string target_name() const override { return target_; }
   tlm::tlm_generic_payload* take_payload();
 
+  const std::string target_;
   RequestChannel channel_;
   std::unordered_map<const tlm::tlm_generic_payload*, ForeignTransfer*> under_way_;
   std::vector<std::unique_ptr<tlm::tlm_generic_payload>> all_;

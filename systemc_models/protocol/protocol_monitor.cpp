@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"
 
+#include <algorithm>
+
 namespace kernbench {
 namespace {
 
@@ -38,10 +40,19 @@ ProtocolMonitor::ProtocolMonitor(std::string name, Report report)
 void ProtocolMonitor::violation(const std::string& text) {
   ++violations_;
   const std::string line = name_ + ": " + text;
-  if (report_) {
-    report_(line);
-  } else {
-    SC_REPORT_WARNING("/kernbench/protocol", line.c_str());
+  if (report_) return report_(line);
+  std::string kind = text;
+  kind.erase(std::remove_if(kind.begin(), kind.end(), [](char c) { return c >= '0' && c <= '9'; }), kind.end());
+  if (++kinds_[kind] == 1) SC_REPORT_WARNING("/kernbench/protocol", line.c_str());
+}
+
+ProtocolMonitor::~ProtocolMonitor() {
+  for (const auto& [kind, count] : kinds_) {
+    if (count == 1) continue;
+    try {
+      SC_REPORT_WARNING("/kernbench/protocol", (name_ + ": " + std::to_string(count) + " times: " + kind).c_str());
+    } catch (const std::exception&) {  // a report handler of the user's
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <tlm>
 #include <unordered_map>
@@ -26,8 +27,10 @@ namespace kernbench {
 class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
   using Report = std::function<void(const std::string& violation)>;
-  /// `name` stands before every violation. Without `report` they are SystemC warnings, type "/kernbench/protocol".
+  /// `name` stands before every violation. Without `report` they are SystemC warnings, type "/kernbench/protocol": the
+  /// first of each kind, and when the monitor goes how many there were.
   explicit ProtocolMonitor(std::string name, Report report = {});
+  ~ProtocolMonitor() override;
 
   void set_forward(tlm::tlm_fw_transport_if<>* target) { target_ = target; }
   void set_backward(tlm::tlm_bw_transport_if<>* initiator) { initiator_ = initiator; }
@@ -78,6 +81,7 @@ class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_tr
   std::unordered_map<const tlm::tlm_generic_payload*, int> blocking_;
   const tlm::tlm_generic_payload *request_ = nullptr, *response_ = nullptr;  ///< on the channel
   uint64_t violations_ = 0, calls_ = 0;
+  std::map<std::string, uint64_t> kinds_;  ///< violations, by their texts without numbers
 };
 
 }  // namespace kernbench

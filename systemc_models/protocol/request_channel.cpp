@@ -1,5 +1,7 @@
 #include "kernbench/systemc_models/protocol/request_channel.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <utility>
 
@@ -48,17 +50,20 @@ void RequestChannel::send_next() {
     tlm::tlm_generic_payload& p = *waiting_.front();
     waiting_.pop_front();
     requesting_ = &p;
+    under_way_.insert(&p);
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     const tlm::tlm_sync_enum answer = begin(p, phase, delay);
     const double at = timeline_.after(delay);
     if (answer == tlm::TLM_COMPLETED) {
       request_ends(p, at);
+      if (!takes_response(p)) continue;
       timeline_.at(at, Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
     } else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
       request_ends(p, at);
     } else if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
       request_ends(p, at);
+      if (!takes_response(p)) continue;
       timeline_.at(at, Order(Order::kEngines, index_, 0), call<&RequestChannel::end_response>(*this, p));
     }
   }
@@ -85,7 +90,21 @@ tlm::tlm_sync_enum RequestChannel::begin(tlm::tlm_generic_payload& p, tlm::tlm_p
 void RequestChannel::call_blocking(tlm::tlm_generic_payload& p) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   forward_->b_transport(p, delay);
+  if (!takes_response(p)) return;
   timeline_.at(timeline_.after(delay), Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
+}
+
+/// Whether the payload is under way and had no response before; else the fault is the target's.
+bool RequestChannel::takes_response(const tlm::tlm_generic_payload& p) {
+  if (under_way_.erase(&p) > 0) return true;
+  const std::string payload = fmt::format(
+      "{}: the response to a {} of {} bytes at {:#x} came twice or without its request", client_.target_name(),
+      p.is_read()    ? "read"
+      : p.is_write() ? "write"
+                     : "command",
+      p.get_data_length(), p.get_address());
+  SC_REPORT_ERROR("/kernbench/tlm", payload.c_str());
+  return false;
 }
 
 /// The channel is free for the next request at `at_ns`. What the target calls may come while the timeline works, too
@@ -114,7 +133,8 @@ tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, 
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
-  request_ends(p, at);                                     // BEGIN_RESP says so too, where END_REQ was left out
+  if (!takes_response(p)) return tlm::TLM_COMPLETED;
+  request_ends(p, at);  // BEGIN_RESP says so too, where END_REQ was left out
   const bool calls = end_resp_ == EndResp::phase;
   timeline_.at(at, Order(Order::kEngines, index_, 0),
                calls ? call<&RequestChannel::end_response>(*this, p) : call<&RequestChannel::completed>(*this, p));

@@ -10,6 +10,7 @@
 #include <deque>
 #include <string>
 #include <tlm>
+#include <unordered_set>
 
 #include "kernbench/systemc_models/core/timeline.h"
 
@@ -39,6 +40,8 @@ class RequestChannel {
    public:
     virtual ~Client() = default;
     virtual void responded(tlm::tlm_generic_payload&) = 0;
+    /// What faults call the target.
+    virtual std::string target_name() const = 0;
   };
   /// `index`: of the block, for the order of what happens at one instant.
   RequestChannel(Timeline& timeline, uint32_t index, Client& client, EndResp end_resp = EndResp::updated)
@@ -57,6 +60,7 @@ class RequestChannel {
   void send_next();
   tlm::tlm_sync_enum begin(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
   void call_blocking(tlm::tlm_generic_payload&);
+  bool takes_response(const tlm::tlm_generic_payload&);
   void request_ends(tlm::tlm_generic_payload&, double at_ns);
   void request_ended();
   void completed(tlm::tlm_generic_payload&);
@@ -68,7 +72,8 @@ class RequestChannel {
   const EndResp end_resp_;
   tlm::tlm_fw_transport_if<>* forward_ = nullptr;
   std::deque<tlm::tlm_generic_payload*> waiting_;
-  tlm::tlm_generic_payload taken_;  ///< stands for a request that ends in time to come
+  std::unordered_set<const tlm::tlm_generic_payload*> under_way_;  ///< sent, without a response so far
+  tlm::tlm_generic_payload taken_;                                 ///< stands for a request that ends in time to come
   tlm::tlm_generic_payload* requesting_ = nullptr;
   /// What is known of the target: nothing, that it takes nb_transport, that it knows b_transport only.
   enum class Target : uint8_t { unknown, non_blocking, blocking } target_ = Target::unknown;

@@ -29,6 +29,10 @@ volatile int zero = 0, one = 1;
   block[0] = above[0];
   return kib == 0 ? block[0] : dig(block, kib - 1) + block[0];
 }
+[[gnu::noinline]] void reach(int64_t kib) {
+  volatile char* array = static_cast<volatile char*>(__builtin_alloca(kib << 10));
+  array[0] = 1;  // LINE array
+}
 void misbehave(tl::Context& tl, const tl::Args& args) {
   const std::string& how = args.choice("how");
   const auto x = tl.load(args["x"]);  // LINE load
@@ -36,6 +40,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   if (const char* started = std::getenv("STARTED")) std::fclose(std::fopen(started, "w"));
   volatile char first = 0;
   if (how == "stack") dig(&first, args.integer("kib"));
+  if (how == "array") reach(args.integer("kib"));
   if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;  // LINE segv
   if (how == "fpe") one = one / zero;  // LINE fpe
   if (how == "abort") std::abort();  // LINE abort
@@ -59,7 +64,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec k;
   k.name = "misbehave";
-  k.params = {ParamSpec::choice("how", {"stack", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
+  k.params = {ParamSpec::choice("how", {"stack", "array", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
               ParamSpec::size("kib", 1, "about how much stack it takes")};
   const auto shape = [](const Params&) { return Dims{64}; };
   k.tensors = {{"x", TensorSpec::Role::in, shape, [](const Params&) { return DType::f32; }, Placement::replicate,
@@ -94,8 +99,20 @@ class Signals(cli_support.Cli):
 
     def test_a_stack_that_is_too_small_is_told(self):
         self.succeeds(*self.command("stack", "--param", "kib=128"))
-        self.refuses(*self.command("stack", "--param", "kib=100000"), status=1, lines=1,
-                     saying=["sip0.cube0.pe1", "the kernel needs more than its stack of 256 KiB"])
+        said = "sip0.cube0.pe1: kernel misbehave needs more than its stack of 256 KiB"
+        self.refuses(*self.command("stack", "--param", "kib=100000"), status=1, lines=1, saying=[said, ", at bad.cpp:"])
+        # An array whose first page alone is touched, past what SystemC protects.
+        self.succeeds(*self.command("array", "--param", "kib=200"))
+        for kib in (256, 300, 1000, 1200):
+            self.refuses(*self.command("array", "--param", f"kib={kib}"), status=1, lines=1,
+                         saying=[said, f", at bad.cpp:{LINES['array']}\n"])
+
+    def test_guards_of_stacks_take_what_the_address_space_has(self):
+        run = [cli_support.KERNBENCH, "run", "--topology", topology("default.yaml"), "--kernel", "vector_add", "--launch", "direct"]
+        needed = 64
+        while subprocess.run(["prlimit", f"--as={needed << 20}", *run], capture_output=True).returncode:
+            needed += 16
+        self.assertLess(needed, 512 * cli_support.TIMES_LONGER)
 
     def test_a_crash_is_told_in_a_line(self):
         for how, name in (("segv", "SIGSEGV"), ("fpe", "SIGFPE"), ("abort", "SIGABRT")):

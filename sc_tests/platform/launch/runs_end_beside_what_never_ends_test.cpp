@@ -12,7 +12,9 @@
 #include "kernbench/platform/run/host_program.h"
 #include "kernbench/platform/run/run.h"
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/host/port.h"
 #include "system_support.h"
+#include "tlm_support.h"
 
 namespace kernbench::testing {
 namespace {
@@ -23,7 +25,8 @@ sc_time ns(double t) {
   return sc_time(t, sc_core::SC_NS);
 }
 
-std::string one_pe(const std::string& memory = "{id: hbm, kind: hbm_ctrl, attrs: {overhead_ns: 10}}") {
+std::string one_pe(const std::string& memory = "{id: hbm, kind: hbm_ctrl, attrs: {overhead_ns: 10}}",
+                   const std::string& link = "") {
   return R"(
 timing: {links: cut_through, response: routed, header_bytes: 16}
 nodes:
@@ -40,7 +43,8 @@ nodes:
 links:
 - {from: pe.pe_dma, to: r, distance_mm: 0.5, bw_gbs: 256}
 - {from: r, to: hbm, distance_mm: 2.5, bw_gbs: 256}
-memories:
+)" + link +
+         R"(memories:
 - {node: hbm, space: hbm, base: 0, size: 16777216}
 )";
 }
@@ -277,6 +281,70 @@ TEST(job, may_be_stopped_and_destroyed_in_mid_run) {
   platform.reset();
 }
 
+TEST(job, that_is_destroyed_in_mid_run_leaves_its_pes_to_the_next) {
+  const auto platform = platform_from_text(one_pe());
+  Clock clock("clocked");
+  for (int i = 0; i < 3; ++i) {
+    auto job = std::make_unique<Job>(*platform, JobOptions{"vector_add", {{"n", "4096"}}});
+    job->place_random("a", 1);
+    job->place_random("b", 2);
+    job->start();
+    sc_core::sc_start(ns(i == 0 ? 1 : 100));
+    ASSERT_TRUE(job->running());
+    job.reset();
+    JobOptions o{"gemm", {{"m", "64"}, {"n", "64"}, {"k", "64"}}};
+    o.verify = true;
+    Job next(*platform, o);
+    next.place_random("a", 3);
+    next.place_random("b", 4);
+    const LaunchResult& r = next.run();
+    ASSERT_TRUE(r.response.ok()) << r.response.text;
+    EXPECT_TRUE(next.verify().passed);
+  }
+}
+
+/// Whoever has suspended a kernel's process can let it go on: until then the run has not ended.
+TEST(job, waits_for_a_process_that_is_suspended) {
+  const auto platform = platform_from_text(one_pe());
+  Clock clock("clocked");
+  const auto kernels = [](bool suspend) {
+    std::function<void(const std::vector<sc_core::sc_object*>&)> visit = [&](const auto& objects) {
+      for (sc_core::sc_object* o : objects) {
+        sc_core::sc_process_handle process(o);
+        const bool kernel = std::string(o->basename()).rfind("kernel", 0) == 0;
+        if (process.valid() && kernel) suspend ? process.suspend() : process.resume();
+        visit(o->get_child_objects());
+      }
+    };
+    visit(sc_core::sc_get_top_level_objects());
+  };
+  At stop("stop", 100, [&] { kernels(true); });
+  At go_on("go_on", 5000, [&] { kernels(false); });
+  JobOptions o{"vector_add", {{"n", "4096"}}};
+  o.verify = true;
+  Job job(*platform, o);
+  job.place_random("a", 1);
+  job.place_random("b", 2);
+  ASSERT_TRUE(job.run().response.ok()) << job.result().response.text;
+  EXPECT_GE(sc_core::sc_time_stamp(), ns(5000));
+  EXPECT_TRUE(job.verify().passed);
+}
+
+TEST(run_kernel, says_that_an_error_has_ended_the_simulation_before) {
+  const auto platform = platform_from_text(one_pe());
+  At fails("fails", 10, [] { SC_REPORT_ERROR("/somebody", "else's error"); });
+  sc_core::sc_report_handler::set_handler([](const sc_core::sc_report& r, const sc_core::sc_actions&) {
+    if (r.get_severity() == sc_core::SC_ERROR) throw r;
+  });
+  EXPECT_ANY_THROW(sc_core::sc_start(ns(100)));
+  try {
+    run_kernel(*platform, options_of("vector_add"));
+    FAIL() << "the simulation cannot go on";
+  } catch (const RunError& e) {
+    EXPECT_NE(std::string(e.what()).find("an error has ended the simulation before"), std::string::npos) << e.what();
+  }
+}
+
 TEST(platform, may_be_destroyed_idle_and_between_runs) {
   { Platform never_simulated("other", topology::compile_text(one_pe(), "test.yaml", component_catalog(), {})); }
   auto platform = platform_from_text(one_pe());
@@ -338,6 +406,31 @@ TEST(stuck_job, is_told_at_starvation_and_not_before) {
   EXPECT_NE(reported[0].text.find("pe: kernel waits for dma_read"), std::string::npos) << reported[0].text;
   EXPECT_NEAR(reported[0].at_ns, 5000, 1e-6);
   ASSERT_EQ(job.waiting().size(), 1u);
+}
+
+TEST(stuck_job, is_told_with_foreign_initiators_that_wait) {
+  keep_reports();
+  const auto platform = platform_from_text(
+      one_pe(std::string(kForeign) + "\n- {id: at, kind: port}", "- {from: at, to: r, distance_mm: 1}\n"));
+  BadMemory memory("memory", true);
+  platform->tlm_memory("hbm").socket().bind(memory.socket);
+  LtInitiator cpu("cpu", [](LtInitiator& self) {
+    wait(sc_time(3, sc_core::SC_NS));
+    Shape s;
+    s.address = 0x40;
+    s.data.resize(8);
+    self.access(s);
+  });
+  cpu.socket.bind(platform->port("at").socket());
+  Job job(*platform, {"vector_add", {{"n", "256"}}});
+  job.start();
+  sc_core::sc_start();
+  EXPECT_FALSE(cpu.finished);
+  const std::string line = "at: a foreign read of 8 bytes at 0x40, asked for at 3.000 ns, is not answered";
+  ASSERT_FALSE(job.waiting().empty());
+  EXPECT_EQ(job.waiting().back(), line);
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_NE(reported[0].text.find(line), std::string::npos) << reported[0].text;
 }
 
 TEST(stuck_job, makes_run_fail) {

@@ -3,6 +3,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstring>
+#include <random>
 
 #include "kernbench/systemc_models/host/port.h"
 #include "kernbench/systemc_models/memory/tlm_memory.h"
@@ -211,6 +212,81 @@ TEST(foreign_memory, is_asked_for_no_more_than_max_bytes_and_never_faster_than_t
   cpu.socket.bind(platform->port("cpu").socket());
   sc_core::sc_start();
   EXPECT_TRUE(cpu.finished);
+}
+
+/// A RAM that another master writes as well.
+struct SharedRam : sc_core::sc_module {
+  tlm_utils::simple_target_socket<SharedRam> socket{"socket"};
+  std::vector<uint8_t> bytes = std::vector<uint8_t>(65536, 0);
+  const bool takes_enables;
+  int writes = 0;
+  SharedRam(sc_core::sc_module_name name, bool takes) : sc_module(name), takes_enables(takes) {
+    socket.register_b_transport(this, &SharedRam::transport);
+    socket.register_transport_dbg(this, &SharedRam::debug);
+  }
+  void transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
+    if (p.get_byte_enable_ptr() && !takes_enables) return p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    writes += p.is_write();
+    for (unsigned i = 0; i < p.get_data_length(); ++i) {
+      if (p.get_byte_enable_ptr() && !p.get_byte_enable_ptr()[i % p.get_byte_enable_length()]) continue;
+      uint8_t &there = bytes[p.get_address() + i], &here = p.get_data_ptr()[i];
+      p.is_write() ? there = here : here = there;
+    }
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  unsigned debug(tlm::tlm_generic_payload& p) {
+    transport(p, no_time);
+    return p.get_data_length();
+  }
+  sc_core::sc_time no_time;
+};
+
+/// Cut or not, byte by byte or with a pattern that repeats, in a stream, again and again: only enabled bytes change.
+void check_enabled_bytes(const std::string& attributes, const std::string& timing, bool takes_enables) {
+  const auto platform = platform_from_text(one_memory(attributes, timing));
+  SharedRam ram("ram", takes_enables);
+  platform->tlm_memory("hbm").socket().bind(ram.socket);
+  LtInitiator cpu("cpu_model", [&](LtInitiator& self) {
+    std::minstd_rand random(7);
+    std::vector<uint8_t> wanted(65536, 0);
+    for (int round = 0; round < 30; ++round) {
+      for (size_t i = 0; i < 2048; ++i) wanted[i] = ram.bytes[i] = static_cast<uint8_t>(random());  // another master
+      Shape s;
+      s.command = tlm::TLM_WRITE_COMMAND;
+      const uint64_t offset = random() % 1000;
+      s.address = 0x10000 + offset;
+      s.data.assign(1 + random() % 200, static_cast<uint8_t>(round + 1));
+      s.enables.resize(1 + random() % s.data.size());
+      for (uint8_t& e : s.enables) e = random() % 3 ? TLM_BYTE_DISABLED : TLM_BYTE_ENABLED;
+      if (round % 5 == 4) s.streaming_width = 1 + static_cast<unsigned>(random() % s.data.size());
+      const size_t width = s.streaming_width ? s.streaming_width : s.data.size();
+      for (size_t i = 0; i < s.data.size(); ++i) {
+        if (s.enables[i % s.enables.size()]) wanted[offset + i % width] = s.data[i];
+      }
+      EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
+      EXPECT_EQ(ram.bytes, wanted) << "round " << round;
+      s.command = tlm::TLM_READ_COMMAND;
+      s.enables.clear();
+      s.streaming_width = 0;
+      EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
+      EXPECT_TRUE(std::equal(s.data.begin(), s.data.end(), wanted.begin() + static_cast<std::ptrdiff_t>(offset)));
+    }
+  });
+  cpu.socket.bind(platform->port("cpu").socket());
+  sc_core::sc_start();
+  EXPECT_TRUE(cpu.finished);
+}
+
+TEST(foreign_memory, gets_the_enabled_bytes_of_a_write_alone) {
+  check_enabled_bytes("", "{links: ideal}", true);
+}
+
+TEST(foreign_memory, gets_the_enabled_bytes_of_a_write_alone_in_parts) {
+  check_enabled_bytes("max_bytes: 16", "{links: flit, flit_bytes: 64}", true);
+}
+
+TEST(foreign_memory, that_refuses_byte_enables_keeps_the_other_bytes) {
+  check_enabled_bytes("max_bytes: 16", "{links: cut_through, response: routed}", false);
 }
 
 TEST(foreign_memory, is_reached_in_flits_too) {
