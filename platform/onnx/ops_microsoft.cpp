@@ -202,9 +202,9 @@ OpRow of_microsoft(OpRow row) {
 
 const RegisterOps registered_microsoft{{
     of_microsoft(tiled("FusedMatMul", 1, shape_fused_matmul, run_fused_matmul, macs_of_fused_matmul,
-                       "GEMM in tiles, distributed over PEs round robin")),
+                       "GEMM: tiles, distributed over PEs round robin")),
     of_microsoft(tiled("MatMulNBits", 1, shape_nbits, run_nbits, macs_of_nbits,
-                       "GEMM in tiles, distributed over PEs round robin; MATH unpacks the weights")),
+                       "GEMM: tiles, distributed over PEs round robin; MATH unpacks the weights")),
 }};
 
 }  // namespace
