@@ -184,7 +184,7 @@ double macs_of_gemm(const Op& op) {
   return static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
 }
 
-const char* const kTiled = "GEMM in tiles, distributed over PEs round robin";
+const char* const kTiled = "GEMM: tiles, distributed over PEs round robin";
 const RegisterOps registered_products{{
     tiled("MatMul", 1, shape_matmul, run_matmul, macs_of_product<0, 1>, kTiled, "2"),
     tiled("MatMulInteger", 10, shape_matmul_integer, run_matmul_integer, macs_of_product<0, 1>, kTiled, "4"),

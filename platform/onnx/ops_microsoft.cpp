@@ -202,10 +202,10 @@ OpRow of_microsoft(OpRow row) {
 
 const RegisterOps registered_microsoft{{
     of_microsoft(tiled("FusedMatMul", 1, shape_fused_matmul, run_fused_matmul, macs_of_fused_matmul,
-                       "GEMM in tiles, distributed over PEs round robin",
+                       "GEMM: tiles, distributed over PEs round robin",
                        "2 alpha transA transB transBatchA transBatchB")),
     of_microsoft(tiled("MatMulNBits", 1, shape_nbits, run_nbits, macs_of_nbits,
-                       "GEMM in tiles, distributed over PEs round robin; MATH unpacks the weights",
+                       "GEMM: tiles, distributed over PEs round robin; MATH unpacks the weights",
                        "6 K N accuracy_level bits block_size")),
 }};
 

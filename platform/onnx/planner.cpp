@@ -511,7 +511,7 @@ class Planner {
     std::reverse(plan_->skipped.begin(), plan_->skipped.end());
     for (const Op* op : normed) {
       plan_->skipped.push_back(
-          {op, "by the kernels of the products that read it, which normalize rows as they load them"});
+          {op, "by the kernels of the products that read it: they normalize rows as they load them"});
       kept.insert(op->outputs[0]);
     }
     if (!request_.every_node) return;

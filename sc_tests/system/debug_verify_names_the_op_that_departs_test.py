@@ -47,7 +47,7 @@ def a_math_op(folder):
     op = next(r for r in records if r["op_kind"] == "math" and r["params"]["input_addrs"])
     text = departs(log, op["op_id"])
     p = op["params"]
-    says(text, f"op {op['op_id']} ({op['op_name']}) at {p['source']} departs from its reference",
+    says(text, f"op {op['op_id']} ({op['op_name']}) at {p['source']} differs from its reference",
          f"{p['input_spaces'][0]} {p['input_addrs'][0]:#x} of {p['pe']}")
     load = next(r for r in records if r["op_name"] == "dma_read" and r["params"]["dst_addr"] == p["input_addrs"][0]
                 and r["params"]["pe"] == p["pe"] and r["t_end"] <= p["submit_ns"])

@@ -183,7 +183,7 @@ class Signals(cli_support.Cli):
         err = self.stopped("spin", signal.SIGINT)
         self.assertEqual([re.sub("at [0-9]+ ns", "at T ns", line) for line in err.splitlines()],
                          ["kernbench: stopped by SIGINT at T ns of simulated time", "  sip0.cube0.pe1: kernel misbehave runs and "
-                                            f"does not come back, at bad.cpp:{LINES['spin']}"])
+                                            f"does not return, at bad.cpp:{LINES['spin']}"])
         log = f"{self.folder}/stopped.jsonl"
         err = self.stopped("loads", signal.SIGTERM, "--oplog", log)
         self.assertRegex(err, "kernbench: stopped by SIGTERM at [0-9.]+ ns of simulated time\n"

@@ -510,7 +510,7 @@ class Models(ModelsCli):
                 (("--phase", "mixed:prefill=1,batch=1,context=1,steps=2"), "'steps=2' says nothing"), (("--phase", "mixed:prefill=1,batch=1,context=256"), "position 257"),
                 (("--phase", "mixed:9"), "'9' says nothing"), (("--phase", "prefill:257"), "position 257"),
                 (("--phase", "decode:batch=1,context=250,steps=8"), "position 258"), (("--tp", "2"), "1 SIP"),
-                (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most a stage a layer, 2"),
+                (("--tp", "3"), "a divisor of num_key_value_heads, 2"), (("--pp", "2"), "--tp times --pp: found 2"), (("--pp", "3"), "at most one stage for each layer, 2"),
                 (("--pp", "2", "--repeat"), "stages have different layers"), (("--ep", "2"), "a llama has no experts"),
                 (("--routing", "top_k"), "a llama has no experts"), (("--routing", "best"), "best"),
                 (("--weights", "i2"), "f8,i8,i4"), (("--kv", "i4"), "f8,i8}"), (("--weights", "f16"), "legal beside it: f32, or a type of 8 bits"),

@@ -200,7 +200,7 @@ class Graphs(OnnxCli):
             "text": (b"model_type: llama\n", "no Protocol Buffers message"),
             "cut short": (good[:-9], "no Protocol Buffers message"),
             "an opset to come": (onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y], opset=24), "opset 24"),
-            "an input from nowhere": (onnx.model([onnx.node("Add", ["x", "z"], ["y"])], [X], [Y]), "'z' is made by nobody"),
+            "an input from nowhere": (onnx.model([onnx.node("Add", ["x", "z"], ["y"])], [X], [Y]), "no earlier node produces its input 'z'"),
             "two of a name": (onnx.model([onnx.node("Neg", ["x"], ["x"])], [X], [Y]), "two tensors named 'x'"),
             "no such output": (onnx.model([onnx.node("Neg", ["x"], ["t"])], [X], [Y]), "no tensor 'y'"),
             "a type that is none": (onnx.model([onnx.node("Cast", ["x"], ["y"], to=257)], [X], [Y]), "type 257"),

@@ -191,7 +191,7 @@ class Chains(unittest.TestCase):
             broken = subprocess.run([*replay, "--corrupt-op", str(number)], capture_output=True, text=True)
         self.assertEqual(broken.returncode, 1)
         self.assertIn(f"op {number} (chain) at ", broken.stderr)
-        self.assertIn(": step 3 of 3, mul, departs from its reference", broken.stderr)
+        self.assertIn(": step 3 of 3, mul, differs from its reference", broken.stderr)
 
     def test_a_log_that_says_no_chain_is_a_line(self):
         body = [f"%a = arith.addf %x, %y : {T}", f"%b = math.exp %a : {T}", store("y", "b")]
