@@ -140,19 +140,12 @@ std::vector<Type> Parser::settle_generic(Operation& op, const Told& all) {
   switch (op.info->typing) {
     case Typing::alike:
     case Typing::compare:
-      if (all.before.empty()) break;
-      t.before = {all.before.front()};
-      if (op.info->typing == Typing::alike && !all.after.empty() && all.after.front() != all.before.front())
-        fail_at(op, "found a result of " + all.after.front().to_string());
+    case Typing::load:
+    case Typing::store:
+      if (!all.before.empty()) t.before = {all.before.front()};
       break;
     case Typing::select:
       if (!all.before.empty()) t.before = {all.before.back()};
-      break;
-    case Typing::load:
-      if (!all.before.empty()) t.before = {all.before.front()};
-      break;
-    case Typing::store:
-      if (!all.before.empty()) t.before = {all.before.front()};
       break;
     case Typing::addptr:
       t.before = all.before;
@@ -178,7 +171,10 @@ std::vector<Type> Parser::settle_generic(Operation& op, const Told& all) {
     default:
       t = all;
   }
-  return settle(op, t);
+  const std::vector<Type> made = settle(op, t);
+  if (!made.empty() && !all.after.empty() && made.front() != all.after.front())
+    fail_at(op, "found a result of " + all.after.front().to_string() + ", expected " + made.front().to_string());
+  return made;
 }
 
 std::vector<Type> Parser::own_form(Operation& op) {

@@ -570,6 +570,21 @@ class Faults(unittest.TestCase):
         for line, (number, op) in zip(lines, ((3, "tt.strange"), (6, "tt.stranger"), (5, "tt.elementwise_inline_asm"))):
             self.assertIn(f"{text}:{number}: {op} ", line)
 
+    def test_a_result_in_the_generic_form_is_what_the_operands_make(self):
+        head = ("%r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>",
+                "%p = tt.splat %arg0 : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>",
+                "%q = tt.addptr %p, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>")
+        load = '%v = "tt.load"(%q) <{{boundaryCheck = array<i32>, operandSegmentSizes = array<i32: 1, 0, 0>}}> : (tensor<8x!tt.ptr<f32>>) -> {}'
+        for line, found, wanted in ((load.format("tensor<4xf32>"), "tensor<4xf32>", "tensor<8xf32>"),
+                                    (load.format("tensor<8xf16>"), "tensor<8xf16>", "tensor<8xf32>"),
+                                    ('%v = "arith.addi"(%r, %r) : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi64>', "tensor<8xi64>", "tensor<8xi32>"),
+                                    ('%v = "tt.addptr"(%p, %r) : (tensor<8x!tt.ptr<f32>>, tensor<8xi32>) -> tensor<4x!tt.ptr<f32>>',
+                                     "tensor<4x!tt.ptr<f32>>", "tensor<8x!tt.ptr<f32>>")):
+            text = self.text(*head, line)
+            self.refused(Kernel(text, "1", {"arg0": np.zeros(8, np.float32)}, {}), f"{text}:6: ", f"found a result of {found}, expected {wanted}")
+        text = self.text(*head, load.format("tensor<8xf32>"))
+        self.assertEqual(Kernel(text, "1", {"arg0": np.zeros(8, np.float32)}, {}).run().returncode, 0)
+
     def test_an_order_names_each_dimension_once(self):
         for order in ("65536, 0", "0, -1", "0, 0", "1", "-9223372036854775808, 0"):
             text = self.text("%c = arith.constant dense<1.0> : tensor<4x2xf32>",
