@@ -47,18 +47,18 @@ Command add_diff(CLI::App& app) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("diff", "What differs between two runs: configuration, times, critical path, ops");
-  cmd->add_option(
-         "a", o->a,
-         "a report in JSON (of run, best with --explain, traffic, pipeline, probe or collectives), an op log, or a "
-         "sweep's store")
-      ->required()
-      ->type_name("FILE");
-  cmd->add_option("b", o->b, "another one, of the same kind")->required()->type_name("FILE");
+  CLI::Option* first = cmd->add_option(
+      "a", o->a,
+      "a report in JSON (of run, best with --explain, traffic, pipeline, probe or collectives), an op log, or a "
+      "sweep's store");
+  reads_file(first->required()->type_name("FILE"));
+  reads_file(cmd->add_option("b", o->b, "another one, of the same kind")->required()->type_name("FILE"));
   cmd->add_option("--fail-over", o->fail_over, "exit status 1 where b takes longer by more than that")
       ->type_name("PERCENT%");
   cmd->add_flag("--partial", o->partial, "also logs of runs that have not finished, which are marked");
-  cmd->add_option("--report", o->report, "the same as one HTML page, with a floorplan of what is busier (two reports)")
-      ->type_name("FILE.html");
+  CLI::Option* page = cmd->add_option("--report", o->report,
+                                      "the same as one HTML page, with a floorplan of what is busier (two reports)");
+  writes_file(page->type_name("FILE.html"));
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
   return {cmd, [o] {

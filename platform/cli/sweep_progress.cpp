@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/study/sweep/progress_file.h"
@@ -84,9 +85,8 @@ Command add_progress(CLI::App& sweep) {
   auto format = std::make_shared<std::string>();
   CLI::App* cmd =
       sweep.add_subcommand("progress", "How far the shards of a sweep are, and when all of them will be done");
-  cmd->add_option("stores", *stores, "of shards, on any file system, while they are written")
-      ->required()
-      ->type_name("STORE.sqlite");
+  CLI::Option* files = cmd->add_option("stores", *stores, "of shards, on any file system, while they are written");
+  reads_file(files->required()->type_name("STORE.sqlite"));
   add_format(*cmd, *format, {"text", "csv", "json"});
   cmd->footer("Exit status: 0 where all points have ended, else 1. docs/cluster.md");
   return {cmd, [stores, format] { return show_progress(*stores, sweep::form_of(*format)); }};

@@ -197,6 +197,7 @@ class Context {
   Tensor named(const std::string& name, TensorSpec::Role) const;
   void check(const On&) const;
   void check(const Tensor&) const;
+  void refuse_input(const std::string& what, const Tensor& written) const;
   void give_back_freed();
   void block_until(const std::function<bool()>& condition);
   template <class Work>
@@ -226,7 +227,7 @@ class Context {
 /// Frees the tensors that are made while it is there.
 class Scope {
  public:
-  explicit Scope(Context&);
+  explicit Scope(Context&, KERNBENCH_TL_HERE);
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -234,6 +235,7 @@ class Scope {
  private:
   Context& context_;
   size_t first_;
+  SourceLine made_at_;
 };
 
 }  // namespace kernbench::host

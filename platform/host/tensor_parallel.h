@@ -28,13 +28,13 @@ On streams_of(const Context&, const std::vector<uint32_t>& ranks);
 /// all_gather between the ranks.
 void column_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
                             const std::string& activation = "none", bool gather_output = false,
-                            const std::string& algorithm = "auto");
+                            const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 /// w [k, n] by rows over the ranks, x by columns → y, rows_of_pes(): the ranks' products, summed up by an all_reduce.
 void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
-                         const std::string& algorithm = "auto");
+                         const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 /// y[i] = table[idx[i]], the table by rows over the ranks: each gives the rows that it has, an all_reduce the sum.
 void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y,
-                                   const std::string& algorithm = "auto");
+                                   const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 
 /// A sum over the ranks that a launch does beside its own work, on its ranks: `part`, which is partial, into `sum`, of
 /// it the share `turn` of `turns`. Without a part: none.
@@ -65,7 +65,7 @@ void add_weights(KernelParams*, DType, const Weights&);
 /// y = residual + activation(norm(x) · w + bias) [· (norm(x) · up)] by decode_linear, with these of its parameters; x,
 /// y and what there is beside them by decode_linear's names, and as it takes them.
 void linear_of_few_rows(Context&, const On&, std::map<std::string, Tensor>, const Weights& w, KernelParams = {},
-                        const Weights& up = {});
+                        const Weights& up = {}, KERNBENCH_TL_HERE);
 
 /// What the ranks do together beside a product, by gemm_2d's `split`: add up their products, to which `residual` comes,
 /// or gather the columns of x. Empty: nothing.
@@ -78,7 +78,7 @@ struct OverRanks {
 /// and w are redistributed where they lie in other ways below the ranks; y may lie as it likes. On the ranks that x is
 /// on.
 void linear_2d(Context&, const Rows& x, const Weights& w, const Tensor& y, const std::string& activation = "none",
-               const SumBeside& = {}, const OverRanks& = {});
+               const SumBeside& = {}, const OverRanks& = {}, KERNBENCH_TL_HERE);
 
 // Regions, where a tensor goes from one layout over ranks into another.
 
@@ -87,11 +87,13 @@ inline Tensor copy_region(Context&, const Tensor& x) {
   return x;
 }
 /// A partial x → y, the sum on all ranks.
-void reduce_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto");
+void reduce_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto",
+                   KERNBENCH_TL_HERE);
 /// x, the same on all ranks → y, a layout that splits it: each PE keeps what is its own.
-void scatter_region(Context&, const Tensor& x, const Tensor& y);
+void scatter_region(Context&, const Tensor& x, const Tensor& y, KERNBENCH_TL_HERE);
 /// x [rows, n], columns_of_ranks() → y, rows_of_pes(). Where the ranks do not divide n, zeros travel for what the last
 /// ones lack.
-void gather_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto");
+void gather_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto",
+                   KERNBENCH_TL_HERE);
 
 }  // namespace kernbench::host

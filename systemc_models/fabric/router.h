@@ -73,6 +73,8 @@ class Router : public Component, private RouterRules, public FabricNode {
   }
   /// Whether it is a class of one's own, whose decisions are asked for; known from the end of construction on.
   virtual bool own_rules() const;
+  /// Whether the class overrides first(); false where the compiler cannot say it.
+  bool chooses_first() const;
 
   // For the link modes, from the end of elaboration on.
   /// The port by which the request leaves that has come by `in`.

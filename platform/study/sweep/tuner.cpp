@@ -199,6 +199,8 @@ class Tuner {
         simulate(words, [&](size_t done) { hooks_.progress(r + 1, rungs.size(), done, tried.size()); });
     std::vector<std::vector<Cell>> values;
     for (const PointResult& result : results) values.push_back(values_of(result));
+    const auto ran = [](const PointResult& result) { return result.status == 0; };
+    check_objectives("tune", o_.by, values, std::any_of(results.begin(), results.end(), ran));
     std::vector<Tried> good;
     std::string fault;
     size_t faults = 0;
