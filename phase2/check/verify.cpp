@@ -94,7 +94,9 @@ TensorReport verify(const std::string& name, DType dtype, const Dims& shape, con
       const double err = std::abs(v - want);
       r.max_abs_err = std::max(r.max_abs_err, err);
       if (want != 0) r.max_rel_err = std::max(r.max_rel_err, err / std::abs(want));
-      ok = err <= tol.atol + tol.rtol * std::max(std::abs(want), scale) + away;
+      const double most = tol.atol + tol.rtol * std::max(std::abs(want), scale) + away;
+      if (most > 0) r.worst = std::max(r.worst, err / most);
+      ok = err <= most;
     } else if (!std::isfinite(v) && std::isfinite(want) && is_float(dtype)) {
       uint8_t rounded[8];
       store_scalar(want, dtype, rounded);
@@ -131,8 +133,8 @@ std::string to_text(const std::vector<TensorReport>& reports) {
   for (const TensorReport& r : reports) width = std::max(width, r.name.size());
   std::string s;
   for (const TensorReport& r : reports) {
-    s += fmt::format("{}  {:{}}  {} {}  max abs {:.3g}  max rel {:.3g}", r.passed ? "pass" : "FAIL", r.name, width,
-                     name_of(r.dtype), r.shape.to_string(), r.max_abs_err, r.max_rel_err);
+    s += fmt::format("{}  {:{}}  {} {}  max abs {:.3g}  {:.3g} of its tolerance", r.passed ? "pass" : "FAIL", r.name,
+                     width, name_of(r.dtype), r.shape.to_string(), r.max_abs_err, r.worst);
     const auto counts = [&](const char* what, uint64_t got, uint64_t want) {
       if (got || want) s += fmt::format("  {} {} (reference {})", what, got, want);
     };

@@ -47,6 +47,7 @@ struct TensorReport {
   double max_rel_err = 0;  ///< |err| / |ref|, over nonzero references
   uint64_t mismatches = 0;
   std::vector<Mismatch> first;  ///< the first few
+  double worst = 0;             ///< the largest error over its tolerance; above 1 it is a mismatch
   uint64_t nan_values = 0, inf_values = 0, nan_references = 0, inf_references = 0;
 };
 

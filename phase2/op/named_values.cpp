@@ -9,6 +9,11 @@
 
 namespace kernbench {
 
+std::string missing_value(const std::string& value, bool file) {
+  if (!value.empty() && value.compare(0, 2, "--") != 0) return "";
+  return fmt::format("found {}, expected {}", in_quotes(value), file ? "the name of a file" : "a value");
+}
+
 std::pair<std::string, std::string> name_and_value(const std::string& what, const std::string& text,
                                                    std::string_view form) {
   const size_t equals = text.find('=');

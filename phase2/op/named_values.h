@@ -8,6 +8,10 @@
 
 namespace kernbench {
 
+/// What is wrong with an option's value that is missing: it is empty, or it is the next option. Empty: nothing. `file`:
+/// the value names one.
+std::string missing_value(const std::string& value, bool file);
+
 /// Its parts, neither of them empty. InputError: `what` stands in front; `form`: what was expected.
 std::pair<std::string, std::string> name_and_value(const std::string& what, const std::string& text,
                                                    std::string_view form);

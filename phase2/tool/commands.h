@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "kernbench/phase2/io/command_files.h"
+
 namespace kernbench::cli {
 
 /// Runs a subcommand; returns the exit status. Errors are thrown (InputError, RunError, TopologyError).
@@ -13,6 +15,8 @@ using Action = std::function<int()>;
 struct Command {
   CLI::App* app = nullptr;
   Action run;
+  /// Adds the files that its options do not name directly (usage.h). Called before `run` and before any file is opened.
+  std::function<void(CommandFiles&)> files = {};
 };
 
 Command add_replay(CLI::App&);

@@ -1,5 +1,6 @@
 #include "kernbench/phase2/tool/faults.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,6 +61,13 @@ void tell_lines(const std::string& program, const RunError& e) {
   }
 }
 
+/// A descriptor that the caller has closed would be given to the next file that is opened.
+void open_standard_files() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;  // takes the lowest that is free
+  }
+}
+
 /// Of what a command throws.
 int told(const std::string& program, const std::function<int()>& command) {
   try {
@@ -85,6 +93,7 @@ int told(const std::string& program, const std::function<int()>& command) {
 }  // namespace
 
 int run_command(const std::string& program, const std::function<int()>& command) {
+  open_standard_files();
   try {
     return told(program, command);
   } catch (const std::bad_alloc&) {  // also of telling something else

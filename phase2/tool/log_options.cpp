@@ -4,6 +4,7 @@
 
 #include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/tool/usage.h"
 
 namespace kernbench::cli {
 
@@ -14,10 +15,11 @@ void LogOptions::add_to(CLI::App& app) {
                      joined(logging::kLevels) + ". Rooms: " + joined(logging::kRooms) +
                      ". Default: $KERNBENCH_LOG, else warn (docs/logging.md)")
       ->type_name("LEVELS");
-  app.add_option("--log", file_,
-                 "write log messages to this file, with wall-clock and simulated time; level info unless --log-level "
-                 "is given; stderr gets warnings only")
-      ->type_name("FILE");
+  CLI::Option* file = app.add_option(
+      "--log", file_,
+      "write log messages to this file, with wall-clock and simulated time; level info unless --log-level "
+      "is given; stderr gets warnings only");
+  writes_file(file->type_name("FILE"));
 }
 
 void LogOptions::begin() const {

@@ -19,7 +19,6 @@
 #include "kernbench/phase2/io/logging.h"
 #include "kernbench/phase2/io/memory_file.h"
 #include "kernbench/phase2/io/npy.h"
-#include "kernbench/phase2/io/output_files.h"
 #include "kernbench/phase2/log/oplog_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
@@ -30,6 +29,7 @@
 #include "kernbench/phase2/tool/commands.h"
 #include "kernbench/phase2/tool/faults.h"
 #include "kernbench/phase2/tool/progress_line.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/whole_number.h"
 
 namespace kernbench::cli {
@@ -78,13 +78,6 @@ std::map<std::string, ReferenceValues> expected_outputs(const Options& o, const 
     all[t->name] = {values_of(a.dtype, a.bytes.data(), static_cast<size_t>(a.shape.elements())), {}};
   }
   return all;
-}
-
-void check_output_files(const Options& o, const std::vector<TensorFile>& dumps) {
-  OutputFiles files;
-  files.add("--oplog", o.oplog);  // read; a dump into one of these would be the end of it
-  files.add("--memory", o.memory_file());
-  for (const TensorFile& d : dumps) files.add("--dump " + d.tensor->name, d.file);
 }
 
 Isa isa_for(const Options& o, const OpLogHeader& header) {
@@ -233,7 +226,6 @@ int replay_files(const Options& o) {
   try {
     files = load(o);
     dumps = tensor_files("--dump", o.dumps, files.log.header);
-    check_output_files(o, dumps);
     expected = expected_outputs(o, files.log.header);
     options.isa = isa_for(o, files.log.header);
   } catch (const InputError&) {
@@ -275,12 +267,12 @@ int replay_files(const Options& o) {
 Command add_replay(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("replay", "Recompute a run's results from its op log and memory file");
-  cmd->add_option("--oplog", o->oplog, "the op log of `kernbench run`")->required()->type_name("FILE");
-  cmd->add_option("--memory", o->memory, "memory file of the run; default: the log's name with .kbmem")
-      ->type_name("FILE");
-  cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy");
-  cmd->add_option("--expected", o->expected, "verify an output against a file (repeatable)")
-      ->type_name("NAME=FILE.npy");
+  reads_file(cmd->add_option("--oplog", o->oplog, "the op log of `kernbench run`")->required()->type_name("FILE"));
+  reads_file(cmd->add_option("--memory", o->memory, "memory file of the run; default: the log's name with .kbmem")
+                 ->type_name("FILE"));
+  writes_file(cmd->add_option("--dump", o->dumps, "write an output (repeatable)")->type_name("NAME=FILE.npy"));
+  reads_file(cmd->add_option("--expected", o->expected, "verify an output against a file (repeatable)")
+                 ->type_name("NAME=FILE.npy"));
   whole_number(
       cmd->add_option("--until", o->until, "stop after the effect of this op; outputs have their values at that point"))
       ->type_name("OP_ID");
@@ -295,7 +287,7 @@ Command add_replay(CLI::App& app) {
   cmd->add_option("--format", o->format, "output format")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  return {cmd, [o] { return replay_files(*o); }};
+  return {cmd, [o] { return replay_files(*o); }, [o](CommandFiles& f) { f.reads("--memory", o->memory_file()); }};
 }
 
 }  // namespace kernbench::cli

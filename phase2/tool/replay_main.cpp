@@ -20,14 +20,10 @@ int command_line(int argc, char** argv) {
   cli::LogOptions log;
   log.add_to(app);
   const cli::Command replay = cli::add_replay(app);
-  cli::refuse_empty_names(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
-    cli::tell(cli::usage_fault(app, e));
-    return 2;
-  }
+  if (const auto status = cli::parse(app, argc, argv)) return *status;
+  CommandFiles files;
+  cli::add_files(files, app);
+  replay.files(files);
   log.begin();
   const int status = cli::close_stdout(replay.run());
   logging::check_file();

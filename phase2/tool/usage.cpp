@@ -2,7 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+
+#include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/tool/faults.h"
+#include "kernbench/phase2/tool/standard_output.h"
 
 namespace kernbench::cli {
 
@@ -24,17 +33,81 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
 
 }  // namespace
 
-void refuse_empty_names(CLI::App& app) {
-  const CLI::Validator named(
-      [](const std::string& v) { return v.empty() ? std::string("found '', expected the name of a file") : ""; }, "");
+namespace {
+
+/// Whether it is written, and its files.
+std::map<const CLI::Option*, std::pair<bool, FilesOf>>& declared_files() {
+  static std::map<const CLI::Option*, std::pair<bool, FilesOf>> all;
+  return all;
+}
+
+/// Checks the values of this program's options and of its commands'.
+void check_values(CLI::App& app) {
   for (CLI::Option* o : app.get_options()) {
     const std::string type = o->get_type_name();
     // FILE, NAME=FILE.npy, OUT.sqlite, LIB.so, FOLDER
-    const bool names_a_file = type.find("FILE") != std::string::npos || type.find('.') != std::string::npos ||
-                              type.find("FOLDER") != std::string::npos;
-    if (names_a_file && type.find(',') == std::string::npos) o->check(named);
+    const bool one = type.find(',') == std::string::npos;
+    const bool file = one && (type.find("FILE") != std::string::npos || type.find('.') != std::string::npos);
+    const bool named = file || (one && type.find("FOLDER") != std::string::npos);
+    if (file && declared_files().count(o) == 0) throw std::logic_error(o->get_name() + " declares no file");
+    const bool argument = o->get_lnames().empty() && o->get_snames().empty();
+    if (o->get_items_expected_max() == 0) {
+      o->check(CLI::Validator(  // a flag's form is what it may be beside true and false
+          [type](const std::string& v) {
+            const bool legal = v == "true" || v == "false" || (!type.empty() && v == type);
+            return legal ? "" : v + " not in {" + type + (type.empty() ? "" : ",") + "true,false}";
+          },
+          ""));
+    } else if (named || !argument) {
+      o->check(CLI::Validator([=](const std::string& v) { return missing_value(v, named); }, ""));
+    }
   }
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_names(*command);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) check_values(*command);
+}
+
+/// CLI11 would take the next word for the value of --option=.
+void check_equals(const std::string& program, int argc, const char* const* argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i];
+    if (word.size() > 3 && word.compare(0, 2, "--") == 0 && word.find('=') == word.size() - 1)
+      throw InputError(fmt::format("{}: {}: {}", program, word.substr(0, word.size() - 1), missing_value("", false)));
+  }
+}
+
+}  // namespace
+
+CLI::Option* reads_file(CLI::Option* o, FilesOf files) {
+  declared_files()[o] = {false, std::move(files)};
+  return o;
+}
+
+CLI::Option* writes_file(CLI::Option* o, FilesOf files) {
+  declared_files()[o] = {true, std::move(files)};
+  return o;
+}
+
+void add_files(CommandFiles& files, const CLI::App& app) {
+  for (const CLI::Option* o : app.get_options()) {
+    const auto declared = declared_files().find(o);
+    if (declared == declared_files().end()) continue;
+    const auto& [written, files_of] = declared->second;
+    const bool named = o->get_type_name().find('=') != std::string::npos;
+    for (const std::string& value : o->results()) files.add(o->get_name(), value, named, written, files_of);
+  }
+  for (const CLI::App* command : app.get_subcommands()) add_files(files, *command);
+}
+
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv) {
+  check_values(app);
+  check_equals(app.get_name(), argc, argv);
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return close_stdout(app.exit(e));  // --help, --version
+    tell(usage_fault(app, e));
+    return 2;
+  }
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernbench/phase2/tool/commands.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/platform/entry/run.h"
 #include "kernbench/platform/entry/system.h"
 

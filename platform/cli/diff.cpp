@@ -47,17 +47,18 @@ Command add_diff(CLI::App& app) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = app.add_subcommand("diff", "Compare two runs: configuration, times, critical path, ops");
-  cmd->add_option("a", o->a,
-                  "a JSON report (of run, preferably with --explain, traffic, pipeline, probe or collectives), an op "
-                  "log, or a sweep's store")
-      ->required()
-      ->type_name("FILE");
-  cmd->add_option("b", o->b, "another file of the same kind")->required()->type_name("FILE");
+  CLI::Option* first = cmd->add_option(
+      "a", o->a,
+      "a JSON report (of run, preferably with --explain, traffic, pipeline, probe or collectives), an op "
+      "log, or a sweep's store");
+  reads_file(first->required()->type_name("FILE"));
+  reads_file(cmd->add_option("b", o->b, "another file of the same kind")->required()->type_name("FILE"));
   cmd->add_option("--fail-over", o->fail_over, "exit with status 1 if b takes longer by more than this share")
       ->type_name("PERCENT%");
   cmd->add_flag("--partial", o->partial, "accept logs of unfinished runs, and mark them");
-  cmd->add_option("--report", o->report, "HTML page with a floorplan of the busier parts (two reports only)")
-      ->type_name("FILE.html");
+  CLI::Option* page =
+      cmd->add_option("--report", o->report, "HTML page with a floorplan of the busier parts (two reports only)");
+  writes_file(page->type_name("FILE.html"));
   add_format(*cmd, o->format, {"text", "json"});
   cmd->footer("kernbench diff yesterday.json today.json --fail-over 1%      a gate for CI; docs/insight.md");
   return {cmd, [o] {

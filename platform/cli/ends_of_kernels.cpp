@@ -2,12 +2,13 @@
 // Only the command line looks: a program of a user's own may do as it likes. Direct system calls are not seen, and a
 // plug-in's own threads, begun when it is loaded, are legal.
 //
-// exit, quick_exit, _exit and _Exit of a kernel end the program with a line that names its PE, itself and its source
-// line, and exit status 1 (abort: platform/entry/signals.h). So does an exit or quick_exit of anybody else's: this
-// program returns from sc_main.
+// exit, quick_exit, _exit, _Exit, fork, and raise or kill of this process, of a kernel end the program with a line that
+// names its PE, itself and its source line, and exit status 1 (abort: platform/entry/signals.h). So does an _exit of a
+// plug-in that is loaded or unloaded, and an exit or quick_exit of anybody else's: this program returns from sc_main.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/entry/signals.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
@@ -47,14 +49,18 @@ void* run_thread(void* p) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-[[noreturn]] void ended_by(const char* function, int status) {
-  say_end_of_kernel(RunningKernel::on_stack(__builtin_frame_address(0)), function, status);
+[[noreturn]] void ended_by(const char* does, int argument) {
+  say_end_of_kernel(RunningKernel::on_stack(__builtin_frame_address(0)), does, argument);
   leave(1);
 }
 
+bool in_kernel() {
+  return RunningKernel::on_stack(__builtin_frame_address(0)) != nullptr;
+}
+
 /// What libraries and this program itself call in a child that is done.
-[[noreturn]] void ends_at_once(const char* function, int status) {
-  if (RunningKernel::on_stack(__builtin_frame_address(0))) ended_by(function, status);
+[[noreturn]] void ends_at_once(const char* does, int status) {
+  if (plugin_at_work || in_kernel()) ended_by(does, status);
   leave(status);
 }
 
@@ -77,16 +83,34 @@ std::string left_thread() {
 extern "C" {
 
 void exit(int status) noexcept {
-  kernbench::cli::ended_by("exit", status);
+  kernbench::cli::ended_by("ends the program by exit", status);
 }
 void quick_exit(int status) noexcept {
-  kernbench::cli::ended_by("quick_exit", status);
+  kernbench::cli::ended_by("ends the program by quick_exit", status);
 }
 void _exit(int status) {
-  kernbench::cli::ends_at_once("_exit", status);
+  kernbench::cli::ends_at_once("ends the program by _exit", status);
 }
 void _Exit(int status) noexcept {
-  kernbench::cli::ends_at_once("_Exit", status);
+  kernbench::cli::ends_at_once("ends the program by _Exit", status);
+}
+
+int raise(int number) noexcept {
+  using namespace kernbench::cli;
+  if (number != 0 && in_kernel()) ended_by("ends the program by raise", number);
+  return static_cast<int>(syscall(SYS_tgkill, getpid(), gettid(), number));
+}
+int kill(pid_t process, int number) noexcept {
+  using namespace kernbench::cli;
+  const bool own = process == getpid() || process == 0 || process == -1;
+  if (own && number != 0 && in_kernel()) ended_by("ends the program by kill", number);
+  return static_cast<int>(syscall(SYS_kill, process, number));
+}
+/// The copy would go on with the run.
+pid_t fork() noexcept {
+  static const auto copy = reinterpret_cast<decltype(&fork)>(dlsym(RTLD_NEXT, "fork"));
+  if (kernbench::cli::in_kernel()) kernbench::cli::ended_by("copies the program by fork", 0);
+  return copy();
 }
 
 int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {

@@ -20,6 +20,7 @@ using namespace kernbench;
 
 // SystemC prints its banner before sc_main; stdout and stderr are ours.
 const bool banner_off = [] {
+  install_signal_handlers();  // an interrupt has its line from now on
   if (setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1) == 0) return true;
   cli::say_out_of_memory("kernbench");
   _exit(1);
@@ -29,8 +30,13 @@ const bool banner_off = [] {
 const auto told_before_sc_main = sc_core::sc_report_handler::set_handler(
     [](const sc_core::sc_report&, const sc_core::sc_actions&) { cli::say_out_of_memory("kernbench"); });
 
-int run(const cli::Command& c) {
+/// No file is opened before all files are known to be different ones.
+int run(const cli::Command& c, const CLI::App& app, const cli::LogOptions& log) {
   try {
+    CommandFiles files;
+    cli::add_files(files, app);
+    if (c.files) c.files(files);
+    log.begin();
     const int status = c.run();
     const std::string left = thread_left_by_a_kernel();
     if (!left.empty()) throw RunError(left);
@@ -53,7 +59,6 @@ void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions&
 void set_up() {
   sc_core::sc_report_handler::set_handler(&warn_on_stderr);
   std::ios::sync_with_stdio(false);
-  install_signal_handlers();
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
 }
 
@@ -69,18 +74,10 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
   cli::group_for_help(app);
-  cli::refuse_empty_names(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help, --version
-    cli::tell(cli::usage_fault(app, e));
-    return 2;
-  }
-  log.begin();
+  if (const auto status = cli::parse(app, argc, argv)) return *status;
   for (const cli::Command& c : commands) {
     if (!c.app->parsed()) continue;
-    const int status = cli::close_stdout(run(c));
+    const int status = cli::close_stdout(run(c, app, log));
     logging::check_file();
     return status;
   }

@@ -2,6 +2,7 @@
 
 #include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/phase2/tool/whole_number.h"
 
 namespace kernbench::cli {
@@ -12,9 +13,10 @@ void PlanOptions::add_to(CLI::App& cmd) {
          "an option of the command and its values; param.n for --param n=… (repeatable; the last axis varies fastest)")
       ->allow_extra_args(false)
       ->type_name("OPTION=V,V,…");
-  cmd.add_option("--plan", file,
-                 "instead of --over and a command: a plan file, with samples and constraints (docs/sweep.md)")
-      ->type_name("FILE.yaml");
+  reads_file(
+      cmd.add_option("--plan", file,
+                     "instead of --over and a command: a plan file, with samples and constraints (docs/sweep.md)")
+          ->type_name("FILE.yaml"));
   cmd.add_option("--where", where,
                  "only combinations that satisfy this expression, such as 'param.m * param.n <= 65536'")
       ->allow_extra_args(false)

@@ -21,6 +21,9 @@ struct ReportOptions {
   std::string log, file, format;
   PluginOptions plugins;
   std::vector<std::string> max_time, max_wall;
+  std::string page() const {
+    return file.empty() ? std::filesystem::path(log).replace_extension(".html").string() : file;
+  }
 };
 
 /// The run that a log's configuration tells of.
@@ -75,7 +78,7 @@ int report(const ReportOptions& o) {
     run.list("plugin") = o.plugins.files;
     run.set("format", o.format);
     run.set("explain", "true");
-    run.set("report", o.file.empty() ? std::filesystem::path(o.log).replace_extension(".html").string() : o.file);
+    run.set("report", o.page());
     run.list("max-wall") = o.max_wall;
     if (!o.max_time.empty()) run.list("max-time") = o.max_time;
     const auto again = std::make_shared<Ops>("the repeated run");
@@ -92,10 +95,11 @@ int report(const ReportOptions& o) {
 Command add_report(CLI::App& app) {
   auto o = std::make_shared<ReportOptions>();
   CLI::App* cmd = app.add_subcommand("report", "Report what bounds the run of an op log, as text and as one HTML page");
-  cmd->add_option("log", o->log, "the op log, from --oplog of `kernbench run` or `model`")
-      ->required()
-      ->type_name("FILE");
-  cmd->add_option("-o,--output", o->file, "HTML page; default: the log's name with .html")->type_name("FILE.html");
+  reads_file(cmd->add_option("log", o->log, "the op log, from --oplog of `kernbench run` or `model`")
+                 ->required()
+                 ->type_name("FILE"));
+  CLI::Option* page = cmd->add_option("-o,--output", o->file, "HTML page; default: the log's name with .html");
+  writes_file(page->type_name("FILE.html"));
   o->plugins.add_to(*cmd);
   add_option(*cmd, "max-time", o->max_time);
   add_option(*cmd, "max-wall", o->max_wall);
@@ -103,7 +107,10 @@ Command add_report(CLI::App& app) {
   cmd->footer(
       "The log contains the configuration of its run. This command repeats the run and compares the times of each op "
       "(docs/insight.md).");
-  return {cmd, [o] { return report(*o); }};
+  const auto files = [o](CommandFiles& f) {
+    if (o->file.empty()) f.writes("--output", o->page());
+  };
+  return {cmd, [o] { return report(*o); }, files};
 }
 
 }  // namespace kernbench::cli

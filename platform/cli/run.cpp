@@ -11,6 +11,7 @@
 #include "kernbench/platform/cli/progress.h"
 #include "kernbench/platform/cli/spec_options.h"
 #include "kernbench/platform/entry/run.h"
+#include "kernbench/platform/entry/system.h"
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/work/collective_table.h"
 
@@ -42,6 +43,13 @@ Simulation add_simulation(CLI::App& app, const char* name, const char* help) {
   const Simulation s{app.add_subcommand(name, help), std::make_shared<spec::RunSpec>(spec::table_of(name))};
   add_options(*s.command, *s.spec);
   return s;
+}
+
+/// The run checks them again. Here they are checked before --log is opened.
+std::function<void(CommandFiles&)> all_files_of(const Simulation& s) {
+  return [spec = s.spec](CommandFiles& files) {
+    if (files.has_outputs()) add_files(files, *spec);
+  };
 }
 
 /// The table is written as it grows, but for JSON, which names the run first.
@@ -100,7 +108,7 @@ namespace {
 
 Command simulation(CLI::App& app, const char* name, const char* help) {
   const Simulation s = add_simulation(app, name, help);
-  return {s.command, [spec = s.spec] { return simulate(*spec); }};
+  return {s.command, [spec = s.spec] { return simulate(*spec); }, all_files_of(s)};
 }
 
 }  // namespace
@@ -131,7 +139,7 @@ Command add_probe(CLI::App& app) {
 
 Command add_collectives(CLI::App& app) {
   const Simulation s = add_simulation(app, "collectives", "Measure collectives by size, in the form of nccl-tests");
-  return {s.command, [spec = s.spec] { return collectives(*spec); }};
+  return {s.command, [spec = s.spec] { return collectives(*spec); }, all_files_of(s)};
 }
 
 }  // namespace kernbench::cli

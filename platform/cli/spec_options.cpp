@@ -1,6 +1,8 @@
 #include "kernbench/platform/cli/spec_options.h"
 
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/tool/usage.h"
+#include "kernbench/platform/entry/system.h"
 
 namespace kernbench::cli {
 
@@ -13,6 +15,9 @@ CLI::Option* described(CLI::Option* option, const spec::Option& o) {
   if (o.often == Often::once && o.type != Type::flag) option->expected(1)->allow_extra_args(false);
   if (o.often == Often::targets) option->allow_extra_args(false);
   if (o.required) option->required();
+  const auto files = [&o](const std::string& value) { return files_of(o, value); };
+  if (o.file != spec::Option::File::none)
+    o.file == spec::Option::File::written ? writes_file(option, files) : reads_file(option, files);
   if (o.type != Type::flag) {
     const std::string legal = o.legal.empty() ? "" : "{" + joined(o.legal, ",") + "}";
     option->check(CLI::Validator([&o](const std::string& text) { return spec::value_fault(o, text); }, legal));
@@ -28,21 +33,22 @@ std::string dashed(const spec::Option& o) {
 
 void add_options(CLI::App& app, spec::RunSpec& values) {
   for (const spec::Option& o : values.table().options) {
-    if (o.type != Type::flag) {
-      const std::string name(o.name), names = (o.name == values.table().positional ? name + "," : "") + dashed(o);
-      described(app.add_option(names, values.list(o.name), std::string(o.help)), o);
-      continue;
+    const std::string name(o.name), names = (o.name == values.table().positional ? name + "," : "") + dashed(o);
+    CLI::Option* made = nullptr;
+    if (o.type == Type::flag) {
+      const auto set = [&values, name](const CLI::results_t& given) {
+        values.set_flag(name, given.back());
+        return true;
+      };
+      made = app.add_option(names, set, std::string(o.help))->type_size(0)->expected(0);
+      made->type_name(joined(o.legal, ","));
+    } else {
+      made = app.add_option(names, values.list(o.name), std::string(o.help));
     }
-    const std::string name = dashed(o);
-    if (!o.legal.empty()) {
-      CLI::Option* made = described(app.add_option(name, values.list(o.name), std::string(o.help)), o);
-      made->expected(0, 1)->type_name("[=" + joined(o.legal, "|") + "]");
-      made->check(CLI::Validator([&o](const std::string& text) { return spec::value_fault(o, text); }, ""));
-      made->allow_extra_args(false);
-      continue;
-    }
-    const auto set = [&values, name = o.name](int64_t) { values.set(name, "true"); };
-    described(app.add_flag(name, set, std::string(o.help)), o);
+    described(made, o);
+    // The run adds its files by its table (platform/entry/system.h).
+    if (o.file != spec::Option::File::none)
+      reads_file(made, [](const std::string&) { return std::vector<std::string>(); });
   }
 }
 

@@ -7,7 +7,6 @@
 #include <iostream>
 #include <memory>
 
-#include "kernbench/phase2/io/output_files.h"
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
@@ -69,17 +68,11 @@ int sweep_points(SweepCommand& c, const CLI::App& words) {
     throw InputError("--resume: found " + (o.store.empty() ? "no --store" : "no file " + in_quotes(o.store)) +
                      ", expected the store of an earlier sweep");
   choose_shard(c.shard, o);
-  o.plan = c.plan.plan("sweep", c.command);
   sweep::SweepHooks hooks;
   if (!c.emit.engine.empty()) {
     emit_sweep(words, c.emit, o, hooks);
     return 0;
   }
-  OutputFiles files;
-  if (!o.store.empty()) files.add_all("--store", sweep::Store::files(o.store));
-  files.add("--svg", c.svg);
-  files.add("--report", c.report);
-  files.add("--sqlite", c.sqlite);
   if (!c.sqlite.empty()) sweep::check_replaced_database(c.sqlite);
   ProgressLine progress;
   const auto say = [&](const std::string& line) {
@@ -123,8 +116,11 @@ int merge(const std::string& out, const std::vector<std::string>& in) {
 
 CLI::App* add_merge(CLI::App& app, std::string& out, std::vector<std::string>& in) {
   CLI::App* cmd = app.add_subcommand("merge", "Merge the points of several stores into one");
-  cmd->add_option("out", out, "the merged store; created if it does not exist")->required()->type_name("OUT.sqlite");
-  cmd->add_option("in", in, "stores of the same kernbench version")->required()->type_name("IN.sqlite");
+  writes_file(cmd->add_option("out", out, "the merged store; created if it does not exist")
+                  ->required()
+                  ->type_name("OUT.sqlite"),
+              sweep::Store::files);
+  reads_file(cmd->add_option("in", in, "stores of the same kernbench version")->required()->type_name("IN.sqlite"));
   return cmd;
 }
 
@@ -145,16 +141,19 @@ void add_table(CLI::App& cmd, SweepCommand& c) {
   cmd.add_option("--pareto", c.pareto,
                  "Pareto front only: the points that no other point dominates, such as min:sim_ns,max:tflops")
       ->type_name("[min:|max:]NAME,…");
-  cmd.add_option("--sqlite", c.sqlite, "write the rows also to table sweep of an SQLite database, with typed columns")
-      ->type_name("FILE.sqlite");
-  cmd.add_option("--svg", c.svg, "plot of all points by the first two metrics of --pareto")->type_name("FILE.svg");
-  cmd.add_option("--report", c.report, "HTML page: all points, the Pareto front, and the command of each point")
-      ->type_name("FILE.html");
+  const auto written = [&](const char* option, std::string& file, const char* help, const char* form) {
+    writes_file(cmd.add_option(option, file, help)->type_name(form));
+  };
+  written("--sqlite", c.sqlite, "write the rows also to table sweep of an SQLite database, with typed columns",
+          "FILE.sqlite");
+  written("--svg", c.svg, "plot of all points by the first two metrics of --pareto", "FILE.svg");
+  written("--report", c.report, "HTML page: all points, the Pareto front, and the command of each point", "FILE.html");
 }
 
 void add_store(CLI::App& cmd, SweepCommand& c) {
-  cmd.add_option("--store", c.options.store, "keep the points in this file; no process simulates a stored point again")
-      ->type_name("FILE.sqlite");
+  CLI::Option* store = cmd.add_option("--store", c.options.store,
+                                      "keep the points in this file; no process simulates a stored point again");
+  writes_file(store->type_name("FILE.sqlite"), sweep::Store::files);
   cmd.add_flag("--resume", c.resume, "with --store: require that the file exists (each sweep continues from it)");
   cmd.add_flag("--stored", c.options.stored_only, "simulate nothing; print the stored rows");
   whole_number(cmd.add_option("--retries", c.options.retries,
@@ -182,10 +181,17 @@ Command add_sweep(CLI::App& app) {
       "kernbench sweep --over links=ideal,cut_through,flit --over param.n=64,128 -- run --topology small.yaml --kernel "
       "gemm\nRows come in the order of the combinations for any number of processes. Exit status: the worst of all. "
       "docs/sweep.md");
-  return {cmd, [=] {
+  const auto files = [=](CommandFiles& f) {
+    if (c->list_metrics || progress.app->parsed() || merging->parsed()) return;
+    c->options.plan = c->plan.plan("sweep", c->command);
+    sweep::add_files(f, c->options.plan);
+  };
+  return {cmd,
+          [=] {
             if (progress.app->parsed()) return progress.run();
             return merging->parsed() ? merge(*out, *in) : sweep_points(*c, *cmd);
-          }};
+          },
+          files};
 }
 
 }  // namespace kernbench::cli

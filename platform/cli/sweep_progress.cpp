@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/tool/usage.h"
 #include "kernbench/platform/cli/commands.h"
 #include "kernbench/platform/cli/sweep_shards.h"
 #include "kernbench/platform/study/sweep/progress_file.h"
@@ -83,9 +84,8 @@ Command add_progress(CLI::App& sweep) {
   auto stores = std::make_shared<std::vector<std::string>>();
   auto format = std::make_shared<std::string>();
   CLI::App* cmd = sweep.add_subcommand("progress", "Show the progress of a sweep's shards and the expected end");
-  cmd->add_option("stores", *stores, "stores of shards, also while the shards run")
-      ->required()
-      ->type_name("STORE.sqlite");
+  CLI::Option* files = cmd->add_option("stores", *stores, "stores of shards, also while the shards run");
+  reads_file(files->required()->type_name("STORE.sqlite"));
   add_format(*cmd, *format, {"text", "csv", "json"});
   cmd->footer("Exit status: 0 if all points have ended, else 1. docs/cluster.md");
   return {cmd, [stores, format] { return show_progress(*stores, sweep::form_of(*format)); }};

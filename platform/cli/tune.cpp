@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "kernbench/kernel_api/registry.h"
-#include "kernbench/phase2/io/output_files.h"
 #include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/tool/faults.h"
@@ -65,17 +64,19 @@ void choose_objectives(const TuneCommand& c, sweep::TuneOptions& o) {
                     o.by.size(), o.weights.size()));
 }
 
-int tune(TuneCommand& c, std::vector<std::string> command) {
-  sweep::TuneOptions& o = c.options;
-  choose_objectives(c, o);
+void read_plan(TuneCommand& c, std::vector<std::string> command) {
+  choose_objectives(c, c.options);
   if (command.empty() && c.plan.file.empty())
     throw InputError(
         "tune: needs the options of run, or model and its options, and --over OPTION=V,V,…, or --plan FILE.yaml");
   if (!command.empty() && !spec::is_run(command[0])) command.insert(command.begin(), "run");
-  o.plan = c.plan.plan("tune", command);
+  c.options.plan = c.plan.plan("tune", command);
+}
+
+int tune(TuneCommand& c) {
+  sweep::TuneOptions& o = c.options;
   o.version = version();
   o.form = sweep::form_of(c.format);
-  if (!o.store.empty()) OutputFiles().add_all("--store", sweep::Store::files(o.store));
   ProgressLine progress;
   sweep::TuneHooks hooks;
   hooks.describe = describe;
@@ -106,8 +107,9 @@ Command add_tune(CLI::App& app) {
       cmd->add_option("--seed", c->options.seed, "seed of the sample, if the budget does not allow all points"))
       ->capture_default_str();
   add_workers(*cmd, c->options.jobs, c->options.timeout_s);
-  cmd->add_option("--store", c->options.store, "keep the points in this file; stored points are not simulated again")
-      ->type_name("FILE.sqlite");
+  CLI::Option* store = cmd->add_option("--store", c->options.store,
+                                       "keep the points in this file; stored points are not simulated again");
+  writes_file(store->type_name("FILE.sqlite"), sweep::Store::files);
   add_format(*cmd, c->format, {"text", "csv", "json"});
   cmd->add_option("--sort", c->sort, "objectives: min:sim_ns, or other metrics of sweep --list-metrics")
       ->type_name("[min:|max:]NAME,…");
@@ -123,9 +125,14 @@ Command add_tune(CLI::App& app) {
       ->type_name("[min:|max:]NAME,…");
   cmd->footer(
       "kernbench tune --kernel gemm --topology default.yaml --param m=4096 --over param.tile_m=4,8,16 --over "
-      "param.tile_n=64,128,256\nAll other options are those of run, or of model after the word model. Rows: the "
-      "simulated points by rung, best first. docs/optimisers.md");
-  return {cmd, [c, cmd] { return tune(*c, cmd->remaining()); }};
+      "param.tile_n=64,128,256\n"
+      "All other options are those of run, or of model after the word model. Rows: the simulated points by rung, best "
+      "first. docs/optimisers.md");
+  const auto files = [c, cmd](CommandFiles& f) {
+    read_plan(*c, cmd->remaining());
+    sweep::add_files(f, c->options.plan);
+  };
+  return {cmd, [c] { return tune(*c); }, files};
 }
 
 }  // namespace kernbench::cli

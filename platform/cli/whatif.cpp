@@ -9,6 +9,7 @@
 #include "kernbench/phase2/tool/progress_line.h"
 #include "kernbench/phase2/tool/whole_number.h"
 #include "kernbench/platform/cli/commands.h"
+#include "kernbench/platform/entry/system.h"
 #include "kernbench/platform/study/what_if/remedies.h"
 #include "kernbench/platform/study/what_if/what_if.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
@@ -61,7 +62,7 @@ Command add_whatif(CLI::App& app) {
   auto o = std::make_shared<WhatIfOptions>();
   auto format = std::make_shared<std::string>();
   auto svg = std::make_shared<std::string>();
-  auto single = std::make_shared<bool>(false);
+  auto single = std::make_shared<bool>(false), predict = std::make_shared<bool>(false);
   auto command = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd =
       app.add_subcommand("whatif", "Rerun with each part at twice and half speed: which part would help, and how much");
@@ -69,28 +70,35 @@ Command add_whatif(CLI::App& app) {
       ->allow_extra_args(false)
       ->type_name("PART");
   cmd->add_flag(
-      "--predict{false}", o->simulate,
+      "--predict", *predict,
       "simulate only the run itself and predict the rest from its causal graph; omit parts that it cannot predict");
   cmd->add_flag("--remedies", *single,
                 "instead of parts: simulate each single change of attributes, edges, launch and the kernel's tiles; "
                 "print the options to paste");
   whole_number(cmd->add_option("--jobs", o->jobs, "parallel processes; 0: one for each processor"), 0, 1024)
       ->capture_default_str();
-  cmd->add_option("--svg", *svg, "tornado plot")->type_name("FILE.svg");
+  writes_file(cmd->add_option("--svg", *svg, "tornado plot")->type_name("FILE.svg"));
   add_format(*cmd, *format, {"text", "csv", "json"});
   cmd->add_option("command", *command, "after --: run or model, with its options")->required();
   cmd->footer(
-      "kernbench whatif -- run --topology small.yaml --kernel gemm\nkernbench whatif --remedies -- run --topology "
-      "small.yaml --kernel gemm\nLargest saving first; the last row combines the best two. docs/insight.md");
-  return {cmd, [o, format, svg, single, command] {
+      "kernbench whatif -- run --topology small.yaml --kernel gemm\n"
+      "kernbench whatif --remedies -- run --topology small.yaml --kernel gemm\n"
+      "Largest saving first; the last row combines the best two. docs/insight.md");
+  const auto files = [o, command](CommandFiles& f) {
+    o->run = run_of_command(*command);
+    add_files(f, o->run);
+  };
+  return {cmd,
+          [o, format, svg, single, predict] {
             o->run_each = run_each;
-            o->run = run_of_command(*command);
+            o->simulate = !*predict;
             if (!*single) return whatif(*o, *format, *svg);
             if (!o->parts.empty() || !o->simulate || !svg->empty())
               throw InputError(
                   "--remedies: found with --part, --predict or --svg, which apply to parts; legal: without them");
             return remedies(*o, *format);
-          }};
+          },
+          files};
 }
 
 }  // namespace kernbench::cli

@@ -17,11 +17,32 @@
 static_assert(std::string_view(KERNBENCH_PLUGIN_VERSION) == KERNBENCH_SOVERSION,
               "kernel_api/plugin.h and CMakeLists.txt must say the same version");
 
+extern "C" int __cxa_atexit(void (*)(void*), void*, void*) noexcept;
+
 namespace kernbench {
+
+const char* volatile plugin_at_work = nullptr;
 
 namespace {
 
+void set_plugin_at_work(void* file) {
+  plugin_at_work = static_cast<const char*>(file);
+}
+
+/// Opens it; at the end of the process its objects are destroyed between the two calls.
+void* opened(const char* path, const std::string& file) {
+  const auto name = const_cast<char*>((new std::string(file))->c_str());  // used until the process has ended
+  void* (*volatile open)(const char*, int) = &dlopen;  // <dlfcn.h> says that it does not throw: static objects may
+  set_plugin_at_work(name);
+  __cxa_atexit(set_plugin_at_work, nullptr, nullptr);
+  void* library = open(path, RTLD_NOW | RTLD_LOCAL);
+  __cxa_atexit(set_plugin_at_work, name, nullptr);
+  plugin_at_work = nullptr;
+  return library;
+}
+
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
+  plugin_at_work = nullptr;
   throw InputError("--plugin " + file + ": " + why);
 }
 
@@ -80,9 +101,8 @@ Plugin load_plugin(const std::string& file) {
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return plugin;    // loaded before
   std::vector<Sort> before = all_sorts();
   void* library = nullptr;
-  void* (*volatile open)(const char*, int) = &dlopen;  // <dlfcn.h> says that it does not throw: static objects may
   try {
-    library = open(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    library = opened(path.c_str(), file);
   } catch (const std::exception& e) {
     refuse(file, std::string("throws while it is loaded: ") + e.what());
   } catch (...) {

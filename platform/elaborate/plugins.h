@@ -28,4 +28,7 @@ PluginMark read_plugin_mark(const std::string& file);
 /// nothing, or registers a taken name.
 Plugin load_plugin(const std::string& file);
 
+/// The file of the plug-in whose objects are made or destroyed now; null: none. Safe in a signal handler.
+extern const char* volatile plugin_at_work;
+
 }  // namespace kernbench

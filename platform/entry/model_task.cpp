@@ -13,6 +13,7 @@
 #include "kernbench/platform/models/model_file.h"
 #include "kernbench/platform/models/model_machine.h"
 #include "kernbench/platform/models/model_report.h"
+#include "kernbench/platform/onnx/reader.h"
 #include "kernbench/platform/run/run.h"
 
 namespace kernbench {
@@ -135,6 +136,14 @@ class Model : public OwnProgram {
 };
 
 }  // namespace
+
+std::set<std::string> external_files([[maybe_unused]] const std::string& model) {
+#ifndef KERNBENCH_WITHOUT_ONNX
+  if (std::filesystem::path(model).extension() == ".onnx" && std::filesystem::is_regular_file(model))
+    return onnx::external_files(model);
+#endif
+  return {};
+}
 
 std::shared_ptr<OwnProgram> make_model_program(const RunSpec& spec, Told& tell) {
   if (is_onnx(spec)) {

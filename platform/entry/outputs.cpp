@@ -1,6 +1,11 @@
-#include "kernbench/phase2/io/output_files.h"
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "kernbench/phase2/io/input_file.h"
 #include "kernbench/phase2/log/version.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/entry/system.h"
 #include "kernbench/platform/entry/task.h"
 #include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/observe/transaction_recorder.h"
@@ -35,21 +40,53 @@ std::string memory_file(const spec::RunSpec& spec) {
   return log.empty() || memory == "none" ? "" : memory.empty() ? memory_file_of(log) : memory;
 }
 
-void check_output_files(const spec::RunSpec& spec) {
-  OutputFiles files;
-  for (const spec::Option& o : spec.table().options) {
-    if (o.file != spec::Option::File::written) continue;
-    const std::string option = "--" + std::string(o.name);
-    if (o.has_names()) {
-      for (const auto& [name, file] : spec.named(o.name)) files.add(option + " " + name, file);
-    } else if (o.name == "memory") {
-      files.add(option, memory_file(spec));
-    } else if (o.name == "vcd" && spec.given("vcd")) {
-      const std::string file = spec.text("vcd");
-      files.add_all(option, {file, WaveformView::save_file_of(file), WaveformView::states_file_of(file)});
-    } else {
-      files.add(option, spec.text(o.name));
+std::vector<std::string> files_of(const spec::Option& o, const std::string& value) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  std::vector<std::string> files = {value};
+  if (o.file == spec::Option::File::energy) files = {energy_file(value)};
+  if (o.file == spec::Option::File::topology) {
+    files = {topology_file(value)};
+    if (fs::is_regular_file(files[0], none)) {
+      std::ifstream in = open_input(files[0]);
+      files.push_back(spec::energy_table_of(read_all(in, files[0]), files[0]));
     }
+  }
+  if (o.name == "model") {
+    for (const std::string& file : external_files(value)) files.push_back(file);
+  }
+  for (fs::directory_iterator it(value, none), end; o.file == spec::Option::File::input && it != end;
+       it.increment(none))
+    files.push_back(it->path().string());
+  if (o.name == "vcd") files = {value, WaveformView::save_file_of(value), WaveformView::states_file_of(value)};
+  if (o.name == "oplog") {
+    for (const char* end : {"-wal", "-shm", "-journal"}) files.push_back(value + end);
+  }
+  return files;
+}
+
+void add_files(CommandFiles& files, const spec::RunSpec& spec) {
+  using File = spec::Option::File;
+  for (const bool outputs : {true, false}) {
+    if (!outputs && !files.has_outputs()) return;  // a topology and a model are read for what they name
+    for (const spec::Option& o : spec.table().options) {
+      if (o.file == File::none || (o.file == File::written) != outputs) continue;
+      const bool memory = o.name == "memory";
+      for (const std::string& v : memory ? std::vector{memory_file(spec)} : spec.list(o.name)) {
+        const auto of = [&o](const std::string& value) { return files_of(o, value); };
+        files.add("--" + std::string(o.name), v, o.has_names(), outputs, of);
+      }
+    }
+  }
+}
+
+void tell_empty_windows(const spec::RunSpec& spec, Platform& platform, Told& tell) {
+  const double end_ns = platform.timeline().now_ns();
+  for (const char* option : {"trace-from", "ftr-from", "vcd-from"}) {
+    const auto from_ns = spec.table().find(option) ? spec.number(option) : std::nullopt;
+    if (!from_ns || *from_ns < end_ns) continue;
+    tell(fmt::format("kernbench: warning: --{}: found {}, behind the end at {:.3f} ns: nothing is recorded", option,
+                     spec.text(option), end_ns));
   }
 }
 

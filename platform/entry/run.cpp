@@ -128,6 +128,8 @@ RunRecord run(const spec::RunSpec& spec, Platform& platform, const RunHooks& hoo
     require_no_process();
     spec.check();
     if (spec.given("max-wall")) throw InputError("--max-wall: found with a platform of the caller");
+    CommandFiles files;
+    add_files(files, spec);
     const std::unique_ptr<Task> task = task_of(spec, hooks);
     SystemOptions(spec).load_plugins();
     task->check();
@@ -139,6 +141,8 @@ RunRecord run(const spec::RunSpec& spec, Platform& platform, const RunHooks& hoo
 RunRecord run_here(const spec::RunSpec& spec, const RunHooks& hooks) {
   return with_input_errors([&] {
     spec.check();
+    CommandFiles files;
+    add_files(files, spec);
     // Neither is taken apart: the report may need both.
     Task& task = *task_of(spec, hooks).release();
     if (const auto seconds = spec.number("max-wall")) limit_wall_time(*seconds);

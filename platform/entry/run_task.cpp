@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -175,7 +177,6 @@ class RunTask : public Task {
     if (spec.given("isa")) options_.isa = isa_of(spec.text("isa"));
     json_ = wants_json(spec);
     if (!own_) triton_ = make_triton_kernel(spec, &options_);
-    check_output_files(spec);
   }
 
   /// A wrong name is reported before anything is built.
@@ -246,9 +247,24 @@ class RunTask : public Task {
     for (const std::string& line : run.prints) tell_(line);
     if (!run.warning.empty()) tell_("kernbench: " + run.warning);
     if (!run.advice.empty()) tell_("kernbench: " + run.advice);
+    tell_idle_options(run, platform);
     record.status = run.passed && run.races.empty() ? 0 : 1;
     record.wall_s = run.wall_s;
     return with_report(std::move(record), whole, run);
+  }
+
+  /// Options that are given and change nothing. A sweep gives --threads to each of its runs.
+  void tell_idle_options(const RunReport& run, Platform& platform) {
+    tell_empty_windows(spec_, platform, tell_);
+    const auto idle = [&](const char* option, const char* without) {
+      if (spec_.given(option))
+        tell_(fmt::format("kernbench: warning: --{}: changes nothing without {}", option, without));
+    };
+    if (!run.verified) idle("corrupt", "a verification, --verify or --expected");
+    if (run.phase2_s > 0 || platform.system().pending_values()) return;
+    constexpr const char* kReplay = "a replay, as --verify, --expected and --dump bring it";
+    idle("isa", kReplay);
+    if (!hooks_.document) idle("threads", kReplay);
   }
 
   RunRecord no_room(spec::RunDocument document, const Platform& platform) {

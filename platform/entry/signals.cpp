@@ -10,6 +10,7 @@
 #include <cstring>
 #include <systemc>
 
+#include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/entry/source_line.h"
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
@@ -70,6 +71,12 @@ void say_line(const RunningKernel& k, bool by_debug_information) {
   say_place(k.last_call().file, k.last_call().line);
 }
 
+void say_plugin() {
+  say("--plugin ");
+  say(plugin_at_work);
+  say(", while it is loaded or unloaded,");
+}
+
 const void* stack_pointer(const void* context) {
   const mcontext_t& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -99,13 +106,14 @@ void on_fault(int number, siginfo_t* info, void* context) {
     }
   }
   const RunningKernel* k = RunningKernel::on_stack(stack_pointer(context));
-  if (k) {
+  if (k || plugin_at_work) {
     say("kernbench: ");
-    say_name(*k);
+    k ? say_name(*k) : say_plugin();
     say(" ends by SIG");
     say(sigabbrev_np(number));
-    say_line(*k, true);
+    if (k) say_line(*k, true);
     say("\n");
+    plugin_at_work = nullptr;
     _exit(1);
   }
   faults = 0;
@@ -159,18 +167,20 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
 
 std::string (*thread_left_by_a_kernel)() = nullptr;
 
-void say_end_of_kernel(const RunningKernel* k, const char* function, int status) {
+void say_end_of_kernel(const RunningKernel* k, const char* does, int argument) {
   say("kernbench: ");
   if (k) {
     say_name(*k);
+  } else if (plugin_at_work) {
+    say_plugin();
   } else {
     say("a plug-in or one of its threads");
   }
-  say(" ends the program by ");
-  say(function);
+  say(" ");
+  say(does);
   say("(");
-  say(status < 0 ? "-" : "");
-  say(static_cast<size_t>(status < 0 ? -static_cast<long>(status) : status));
+  say(argument < 0 ? "-" : "");
+  say(static_cast<size_t>(argument < 0 ? -static_cast<long>(argument) : argument));
   say(")");
   if (k) say_line(*k, true);
   say("\n");
@@ -186,7 +196,7 @@ void install_signal_handlers() {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(number, &on_fault, SA_NODEFER);
   signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a write that fails, and told as that
   handle(SIGALRM, &on_stop, SA_RESTART);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
     if (before.sa_handler != SIG_IGN) handle(number, &on_stop, SA_RESTART);

@@ -10,8 +10,10 @@ class Timeline;
 
 /// Installs handlers, on a stack of their own.
 ///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a
-///    line that names its PE, itself and its source line, and exit status 1. Any other fault is left to the system.
-///  - SIGINT and SIGTERM end the program with exit status 128 + their number: where a timeline is watched, by its
+///    line that names its PE, itself and its source line, and exit status 1. So does a plug-in that crashes while it is
+///    loaded or unloaded. Any other fault is left to the system.
+///  - SIGINT, SIGTERM and SIGHUP end the program with exit status 128 + their number: where a timeline is watched, by
+///  its
 ///    stop(), so that logs end well; at once where that takes longer than a second, at the second signal, and
 ///    elsewhere, and before this is called. Who was started with one of them ignored goes on ignoring it.
 void install_signal_handlers();
@@ -28,9 +30,9 @@ class StopsOnSignals {
 /// SIGALRM after so many seconds of wall time (> 0), which ends the program like SIGINT, with exit status 1.
 void limit_wall_time(double seconds);
 
-/// The line on stderr of who ends the program by a call of his own: a kernel, or (null) anybody else. Safe in a signal
-/// handler.
-void say_end_of_kernel(const RunningKernel*, const char* function, int status);
+/// The line on stderr of a call that ends or copies the program: of a kernel, of a plug-in that is loaded or unloaded,
+/// or of anybody else. `does`: "ends the program by exit". Safe in a signal handler.
+void say_end_of_kernel(const RunningKernel*, const char* does, int argument);
 
 /// A thread that a kernel has begun and that still runs, as one line; empty: there is none. Null unless the program
 /// looks for such (platform/cli/ends_of_kernels.cpp).

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/io/command_files.h"
 #include "kernbench/platform/elaborate/plugins.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/topology/build/compiler.h"
@@ -37,5 +38,12 @@ struct SystemOptions {
 /// process compiles one after the other and keeps what it has. Systems with plug-ins are left out: their code is to run
 /// in copies alone.
 void share_system(const spec::RunSpec&);
+
+/// The files that a value of an option leads to, without its NAME=: the file that a topology's or an energy table's
+/// name stands for, the energy table of a topology, the files of a folder, the files beside a waveform or an op log.
+std::vector<std::string> files_of(const spec::Option&, const std::string& value);
+
+/// All inputs and outputs of the run. InputError where an output is one of the others.
+void add_files(CommandFiles&, const spec::RunSpec&);
 
 }  // namespace kernbench

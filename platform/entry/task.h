@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,11 +74,13 @@ std::unique_ptr<Waveform> waveform_of(const spec::RunSpec&, Platform&, energy::M
 std::unique_ptr<TransactionRecorder> recorder_of(const spec::RunSpec&, Platform&);
 /// The memory file beside a run's op log; empty: there is none.
 std::string memory_file(const spec::RunSpec&);
-/// InputError where two outputs are asked for in one file.
-void check_output_files(const spec::RunSpec&);
+/// The external data of an ONNX graph; none of another file.
+std::set<std::string> external_files(const std::string& model);
 /// Whether the report is JSON. InputError for what only such a report tells, beside another form, and for options that
 /// others must stand beside.
 bool wants_json(const spec::RunSpec&);
+/// Warns of the windows of recordings that begin behind the end: the recordings are empty.
+void tell_empty_windows(const spec::RunSpec&, Platform&, Told&);
 /// Which run it was, of another command than `run`: links and responses as the platform has them.
 spec::RunDocument document_of(const spec::RunSpec&, const Platform&);
 

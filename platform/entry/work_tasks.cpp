@@ -21,7 +21,6 @@ class PlayTask : public Task {
  public:
   PlayTask(const spec::RunSpec& spec, const RunHooks& hooks, const char* played)
       : spec_(spec), hooks_(hooks), json_(wants_json(spec)), file_(spec.text(played)) {
-    check_output_files(spec);
     in_ = open_input(file_);
   }
 
@@ -33,6 +32,9 @@ class PlayTask : public Task {
     try {
       RunRecord record;
       record.write = play(platform);
+      Told tell(hooks_);
+      tell_empty_windows(spec_, platform, tell);
+      record.told = tell.take();
       if (waveform) waveform->close();
       if (recorder) recorder->close();
       if (hooks_.document) record.document = spec::json_of(document_of(spec_, platform), false);

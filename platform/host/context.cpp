@@ -140,11 +140,12 @@ void Context::give_back_freed() {
   if (!parts_->launches.any_runs()) parts_->tensors.give_back_freed();
 }
 
-Scope::Scope(Context& h) : context_(h), first_(h.parts_->tensors.made().size()) {}
+Scope::Scope(Context& h, const char* file, int line)
+    : context_(h), first_(h.parts_->tensors.made().size()), made_at_{file, line} {}
 
 Scope::~Scope() {
   const auto& made = context_.parts_->tensors.made();
-  while (made.size() > first_) context_.free(Tensor(made.back()));
+  while (made.size() > first_) context_.free(Tensor(made.back()), made_at_.file, made_at_.line);
 }
 
 const TensorPlaces& Context::places(const std::string& tensor) const {
@@ -171,6 +172,15 @@ void Context::place(const std::string& input, const ElementSource& source) {
   parts_->tensors.place(places(input), source);
 }
 
+/// What verifies the program, and a replay, take an input for what it was at the start.
+void Context::refuse_input(const std::string& what, const Tensor& written) const {
+  const TensorPlaces& owner = written.places()->owner();
+  const bool own = parts_->tensors.has(owner.name()) && parts_->tensors.named(owner.name()).get() == &owner;
+  if (!own || spec_.tensor(owner.name())->is_output()) return;
+  throw InputError(what + ": found '" + owner.name() + "', an input of program " + spec_.name +
+                   "; legal: a tensor of role out or in_out, or one that the program makes");
+}
+
 // ---- launches
 
 void Context::launch(const On& on, const std::string& kernel, const KernelParams& params,
@@ -183,6 +193,9 @@ void Context::launch(const On& on, const std::string& kernel, const KernelParams
       places[name] = t.places();
     }
     ProgramLaunches::Prepared prepared = parts_->launches.prepare(on, kernel, params, places, pes, {file, line});
+    for (const auto& [name, t] : tensors) {
+      if (prepared.kernel->tensor(name)->is_output()) refuse_input("launch of " + kernel + ": " + name, t);
+    }
     streams_.enqueue(std::move(prepared.operation));
     for (const auto& [name, t] : tensors) {
       if (prepared.kernel->tensor(name)->is_output()) parts_->tensors.written_by(t, streams_.operations().back());
@@ -204,6 +217,7 @@ void Context::upload(const On& on, const Tensor& t, const HostTensor& value, con
   return at(file, line, [&] {
     check(t);
     t.places()->check(value);
+    refuse_input("upload", t);
     copy(Operation::Kind::upload, on, t, std::make_shared<const HostTensor>(value), {file, line});
   });
 }
@@ -336,7 +350,7 @@ HostTensor Context::read(const Tensor& t, ReadAfter after, const char* file, int
     }
     t.places()->collect([](uint64_t, uint8_t*, uint64_t) {});  // a partial tensor is told before it is copied
     if (after == ReadAfter::all) {
-      download(t);
+      download(t, file, line);
       synchronize();
     } else if (options_.timed_transfer) {
       std::vector<Stream> aside;
@@ -344,7 +358,7 @@ HostTensor Context::read(const Tensor& t, ReadAfter after, const char* file, int
         const auto known = parts_->readers.find(r);
         aside.push_back(known != parts_->readers.end() ? known->second : parts_->readers[r] = streams_.add(r));
       }
-      download(aside, t);
+      download(aside, t, file, line);
       const Operation& copy = streams_.operations().back();
       block_until([&] { return copy.open == 0; });
     }
@@ -373,7 +387,8 @@ void Context::run() {
     }
     located_behind(last_call_, [&] { spec_.function(*this); });
     for (const ProgramTensor& t : spec_.tensors) {
-      if (options_.timed_transfer && t.is_output()) download(Tensor(parts_->tensors.named(t.name)));
+      if (options_.timed_transfer && t.is_output())
+        copy(Operation::Kind::download, ranks(), Tensor(parts_->tensors.named(t.name)), nullptr, {});
     }
     synchronize();
     complete_ = true;

@@ -201,6 +201,7 @@ class Context {
   Tensor named(const std::string& name, TensorSpec::Role) const;
   void check(const On&) const;
   void check(const Tensor&) const;
+  void refuse_input(const std::string& what, const Tensor& written) const;
   void give_back_freed();
   void block_until(const std::function<bool()>& condition);
   template <class Work>
@@ -230,7 +231,7 @@ class Context {
 /// Frees tensors made during its lifetime.
 class Scope {
  public:
-  explicit Scope(Context&);
+  explicit Scope(Context&, KERNBENCH_TL_HERE);
   ~Scope();
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
@@ -238,6 +239,7 @@ class Scope {
  private:
   Context& context_;
   size_t first_;
+  SourceLine made_at_;
 };
 
 }  // namespace kernbench::host

@@ -13,7 +13,7 @@ Tensor Context::redistribute(const Tensor& x, const Layout& layout, const std::s
     if (layout.partial()) throw InputError("redistribute: to a partial layout: expected one without pending sums");
     if (x.layout() == layout && &x.places()->owner() == x.places().get()) return x;
     const Tensor y = tensor(x.dtype(), x.shape(), layout,
-                            name.empty() ? x.name() + "_" + std::to_string(parts_->tensors_made++) : name);
+                            name.empty() ? x.name() + "_" + std::to_string(parts_->tensors_made++) : name, file, line);
     redistribute(x, y, file, line);
     return y;
   });

@@ -10,11 +10,11 @@ constexpr int64_t kPanelBesideBlocks = 512;
 
 /// Gives make() what to write: y itself where there is one rank, else a partial tensor that is summed up into y.
 template <class Make>
-void summed(Context& h, const Tensor& y, const std::string& algorithm, const Make& make) {
+void summed(Context& h, const Tensor& y, const std::string& algorithm, const char* file, int line, const Make& make) {
   if (h.num_ranks() == 1) return make(y);
-  const Tensor partial = h.partial_like(y, y.name() + "_partial");
+  const Tensor partial = h.partial_like(y, y.name() + "_partial", file, line);
   make(partial);
-  reduce_region(h, partial, y, algorithm);
+  reduce_region(h, partial, y, algorithm, file, line);
 }
 
 }  // namespace
@@ -27,23 +27,25 @@ On streams_of(const Context& h, const std::vector<uint32_t>& ranks) {
 }
 
 void column_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y,
-                            const std::string& activation, bool gather_output, const std::string& algorithm) {
+                            const std::string& activation, bool gather_output, const std::string& algorithm,
+                            const char* file, int line) {
   const bool gather = gather_output && h.num_ranks() > 1;
-  const Tensor to = gather ? h.tensor(y.dtype(), y.shape(), columns_of_ranks(), y.name() + "_columns") : y;
-  h.launch(h.ranks(), "tp_linear", {{"activation", activation}}, {{"x", x}, {"w", w}, {"y", to}});
-  if (gather) gather_region(h, to, y, algorithm);
+  const Tensor to = gather ? h.tensor(y.dtype(), y.shape(), columns_of_ranks(), y.name() + "_columns", file, line) : y;
+  h.launch(h.ranks(), "tp_linear", {{"activation", activation}}, {{"x", x}, {"w", w}, {"y", to}}, "all", file, line);
+  if (gather) gather_region(h, to, y, algorithm, file, line);
 }
 
-void row_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& algorithm) {
-  summed(h, y, algorithm, [&](const Tensor& to) {
-    h.launch(h.ranks(), "tp_linear", {{"activation", "none"}}, {{"x", x}, {"w", w}, {"y", to}});
+void row_parallel_linear(Context& h, const Tensor& x, const Tensor& w, const Tensor& y, const std::string& algorithm,
+                         const char* file, int line) {
+  summed(h, y, algorithm, file, line, [&](const Tensor& to) {
+    h.launch(h.ranks(), "tp_linear", {{"activation", "none"}}, {{"x", x}, {"w", w}, {"y", to}}, "all", file, line);
   });
 }
 
 void vocabulary_parallel_embedding(Context& h, const Tensor& idx, const Tensor& table, const Tensor& y,
-                                   const std::string& algorithm) {
-  summed(h, y, algorithm, [&](const Tensor& to) {
-    h.launch(h.ranks(), "embedding", {}, {{"idx", idx}, {"table", table}, {"y", to}});
+                                   const std::string& algorithm, const char* file, int line) {
+  summed(h, y, algorithm, file, line, [&](const Tensor& to) {
+    h.launch(h.ranks(), "embedding", {}, {{"idx", idx}, {"table", table}, {"y", to}}, "all", file, line);
   });
 }
 
@@ -53,21 +55,21 @@ void add_weights(KernelParams* params, DType dtype, const Weights& w) {
 }
 
 void linear_of_few_rows(Context& h, const On& on, std::map<std::string, Tensor> tensors, const Weights& w,
-                        KernelParams params, const Weights& up) {
+                        KernelParams params, const Weights& up, const char* file, int line) {
   add_weights(&params, tensors.at("x").dtype(), w);
   tensors["w"] = w.w;
   if (w.scale.places()) tensors["scale"] = w.scale;
   if (up.w.places()) tensors["up"] = up.w;
   if (up.scale.places()) tensors["up_scale"] = up.scale;
-  h.launch(on, "decode_linear", params, tensors);
+  h.launch(on, "decode_linear", params, tensors, "all", file, line);
 }
 
 void linear_2d(Context& h, const Rows& rows, const Weights& weights, const Tensor& y, const std::string& activation,
-               const SumBeside& sum, const OverRanks& over) {
+               const SumBeside& sum, const OverRanks& over, const char* file, int line) {
   const Tensor &x = rows.x, &w = weights.w;
   const bool integers = rows.step.places() != nullptr;
-  const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()));
-  const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()));
+  const Tensor a = h.redistribute(x, grid_of_rows(x.layout().rank()).on(x.layout().ranks()), "", file, line);
+  const Tensor b = h.redistribute(w, grid_of_columns(w.layout().rank()).on(w.layout().ranks()), "", file, line);
   KernelParams params = {{"activation", activation}};
   std::map<std::string, Tensor> tensors = {{"a", a}, {"b", b}, {"c", y}};
   add_weights(&params, integers ? y.dtype() : x.dtype(), weights);
@@ -88,29 +90,33 @@ void linear_2d(Context& h, const Rows& rows, const Weights& weights, const Tenso
   if (!over.split.empty()) params.emplace_back("split", over.split);
   if (over.split.rfind("k", 0) == 0) params.emplace_back("panel_k", kPanelBesideBlocks);
   if (over.residual.places()) tensors["residual"] = over.residual;
-  h.launch(streams_of(h, x.layout().ranks()), "gemm_2d", params, tensors);
+  h.launch(streams_of(h, x.layout().ranks()), "gemm_2d", params, tensors, "all", file, line);
 }
 
-void reduce_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm) {
-  h.launch(h.ranks(), "all_reduce", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", x}, {"y", y}});
+void reduce_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm, const char* file,
+                   int line) {
+  h.launch(h.ranks(), "all_reduce", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", x}, {"y", y}}, "all", file,
+           line);
 }
 
-void scatter_region(Context& h, const Tensor& x, const Tensor& y) {
-  h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", y}});
+void scatter_region(Context& h, const Tensor& x, const Tensor& y, const char* file, int line) {
+  h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", y}}, "all", file, line);
 }
 
-void gather_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm) {
+void gather_region(Context& h, const Tensor& x, const Tensor& y, const std::string& algorithm, const char* file,
+                   int line) {
   const int64_t ranks = h.num_ranks(), rows = x.shape()[0], most = (x.shape()[1] + ranks - 1) / ranks;
   Tensor even = x;
   if (x.shape()[1] != ranks * most) {  // an all_gather's blocks are alike: the last ranks' columns are filled up
-    even = h.tensor(x.dtype(), {rows, ranks * most}, columns_of_ranks(), x.name() + "_even");
-    h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", even}});
+    even = h.tensor(x.dtype(), {rows, ranks * most}, columns_of_ranks(), x.name() + "_even", file, line);
+    h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", even}}, "all", file, line);
   }
   // What a rank has received are the ranks' columns one behind the other: they are put side by side.
-  const Tensor parts =
-      h.tensor(x.dtype(), {ranks, rows, most}, rank_replicate().cube(shard(1)).pe(shard(1)), x.name() + "_parts");
-  h.launch(h.ranks(), "all_gather", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", even}, {"y", parts}});
-  h.launch(h.ranks(), "join_columns", {}, {{"x", parts}, {"y", y}});
+  const Tensor parts = h.tensor(x.dtype(), {ranks, rows, most}, rank_replicate().cube(shard(1)).pe(shard(1)),
+                                x.name() + "_parts", file, line);
+  h.launch(h.ranks(), "all_gather", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", even}, {"y", parts}}, "all",
+           file, line);
+  h.launch(h.ranks(), "join_columns", {}, {{"x", parts}, {"y", y}}, "all", file, line);
 }
 
 }  // namespace kernbench::host

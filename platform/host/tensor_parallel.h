@@ -28,13 +28,13 @@ On streams_of(const Context&, const std::vector<uint32_t>& ranks);
 /// by an all_gather between the ranks.
 void column_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
                             const std::string& activation = "none", bool gather_output = false,
-                            const std::string& algorithm = "auto");
+                            const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 /// w [k, n] split by rows over the ranks, x by columns → y as rows_of_pes(): an all_reduce sums the ranks' products.
 void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tensor& y,
-                         const std::string& algorithm = "auto");
+                         const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 /// y[i] = table[idx[i]], the table split by rows over the ranks: each contributes its rows; an all_reduce sums them.
 void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y,
-                                   const std::string& algorithm = "auto");
+                                   const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 
 /// A sum over the ranks that a launch computes beside its own work: of `part`, which is partial, into `sum`, the share
 /// `turn` of `turns`. Without a part: none.
@@ -65,7 +65,7 @@ void add_weights(KernelParams*, DType, const Weights&);
 /// y = residual + activation(norm(x) · w + bias) [· (norm(x) · up)] by decode_linear, with these parameters; tensors by
 /// decode_linear's names, with its layouts.
 void linear_of_few_rows(Context&, const On&, std::map<std::string, Tensor>, const Weights& w, KernelParams = {},
-                        const Weights& up = {});
+                        const Weights& up = {}, KERNBENCH_TL_HERE);
 
 /// Cooperation of the ranks during a product, by gemm_2d's `split`: sum their products and add `residual`, or gather
 /// the columns of x. Empty: none.
@@ -77,7 +77,7 @@ struct OverRanks {
 /// y = activation(x · w) by gemm_2d, in each rank's grid of cubes. Over ranks x, w and y need gemm_2d's layouts. x and
 /// w are redistributed if their layouts below the ranks differ; y may have any. Runs on the ranks of x.
 void linear_2d(Context&, const Rows& x, const Weights& w, const Tensor& y, const std::string& activation = "none",
-               const SumBeside& = {}, const OverRanks& = {});
+               const SumBeside& = {}, const OverRanks& = {}, KERNBENCH_TL_HERE);
 
 // Regions, in which a tensor changes its layout over ranks.
 
@@ -86,10 +86,12 @@ inline Tensor copy_region(Context&, const Tensor& x) {
   return x;
 }
 /// A partial x → y, the sum on all ranks.
-void reduce_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto");
+void reduce_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto",
+                   KERNBENCH_TL_HERE);
 /// x, equal on all ranks → y, whose layout splits it: each PE keeps its part.
-void scatter_region(Context&, const Tensor& x, const Tensor& y);
+void scatter_region(Context&, const Tensor& x, const Tensor& y, KERNBENCH_TL_HERE);
 /// x [rows, n], columns_of_ranks() → y, rows_of_pes(). If the ranks do not divide n, zeros pad the last parts.
-void gather_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto");
+void gather_region(Context&, const Tensor& x, const Tensor& y, const std::string& algorithm = "auto",
+                   KERNBENCH_TL_HERE);
 
 }  // namespace kernbench::host

@@ -324,6 +324,35 @@ Model parse_model(const std::string& bytes, const std::string& file) {
   }
 }
 
+namespace {
+
+void add_external(const file::Graph& graph, const std::filesystem::path& folder, std::set<std::string>& files) {
+  const auto add = [&](const file::Tensor& t) {
+    for (const file::Entry& e : t.external_data()) {
+      if (e.key() == "location") files.insert((folder / e.value()).string());
+    }
+  };
+  for (const file::Tensor& t : graph.initializer()) add(t);
+  for (const file::Node& n : graph.node()) {
+    for (const file::Attribute& a : n.attribute()) {
+      if (a.has_t()) add(a.t());
+      if (a.has_g()) add_external(a.g(), folder, files);
+    }
+  }
+}
+
+}  // namespace
+
+std::set<std::string> external_files(const std::string& file) {
+  std::set<std::string> files;
+  try {
+    const auto model = parsed<file::Model>(content_of(file), "ONNX model");
+    add_external(model.graph(), std::filesystem::path(file).parent_path(), files);
+  } catch (const Fault&) {  // reading it says so
+  }
+  return files;
+}
+
 TensorData read_tensor(const std::string& file) {
   try {
     return Reader("").tensor(parsed<file::Tensor>(content_of(file), "ONNX tensor"), "the tensor");

@@ -6,6 +6,7 @@
 
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/memory/system.h"
 
 namespace kernbench {
@@ -29,8 +30,10 @@ std::vector<std::string> unused_attributes(Platform& platform) {
   const topology::Graph& g = platform.graph();
   const LinkMode& mode = platform.system().mode();
   std::vector<double> serves(g.nodes.size(), 0);  // by memory past its edge
-  Blocks narrow, inefficient;
+  Blocks narrow, inefficient, unasked;
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
+    const auto* router = dynamic_cast<const Router*>(&platform.component(n));
+    if (router && !mode.links_serve() && router->chooses_first()) unasked.add(g.nodes[n].id, g.nodes[n].impl);
     const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(n));
     if (!memory || !memory->is_past_its_edge()) continue;
     serves[n] = memory->most_gbs(0);
@@ -54,6 +57,9 @@ std::vector<std::string> unused_attributes(Platform& platform) {
   }
   if (inefficient.count > 0)
     lines.push_back(fmt::format("{}: {} efficiency does nothing{}", inefficient.names(), links, instead));
+  if (unasked.count > 0)
+    lines.push_back(fmt::format("{}: {}: {} never asks first(): such links are no servers", unasked.names(),
+                                unasked.detail, links));
   return lines;
 }
 

@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 3> kPrefixes = {"param.", "set.", "scale.
 /// A word of a command line, which has no end in its middle.
 std::string word_of(const Json& v) {
   auto text = json_value<std::string>(v);
+  if (text.empty()) throw JsonFault("found \"\", expected a value");
   if (text.find('\0') != std::string::npos) throw JsonFault("found " + shown(v) + ", expected text without \\0");
   return text;
 }
@@ -59,6 +60,7 @@ void take_option(RunRequest& r, const std::string& name, const Json& v) {
   const auto found = std::find_if(legal.begin(), legal.end(), [&](const spec::Option* o) { return o->name == name; });
   if (found == legal.end()) throw JsonFault("no option that a page may set");
   if (is_list(**found)) {
+    if (v.is_array() && v.empty()) throw JsonFault("found [], expected one value or more");
     r.options[name] = words_of(v);
   } else if (!is_flag(**found)) {
     r.options[name] = {word_of(v)};

@@ -71,20 +71,14 @@ int command_line(int argc, char** argv) {
   cli::whole_number(app.add_option("--port", o.port, "port on 127.0.0.1; 0: any free port"), 0, 65535)
       ->capture_default_str();
   cli::whole_number(app.add_option("--jobs", o.jobs, "parallel runs"), 1, 1024)->capture_default_str();
-  app.add_option("--plugin", o.plugins, "shared object with kernels or components (repeatable)")
-      ->allow_extra_args(false)
-      ->type_name("LIB.so");
+  CLI::Option* plugin = app.add_option("--plugin", o.plugins, "shared object with kernels or components (repeatable)");
+  cli::reads_file(plugin->allow_extra_args(false)->type_name("LIB.so"));
   cli::LogOptions log;
   log.add_to(app);
   app.footer("The printed address contains a token. Anyone with the token can start runs. docs/web.md");
-  cli::refuse_empty_names(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return cli::close_stdout(app.exit(e));  // --help
-    cli::tell(cli::usage_fault(app, e));
-    return 2;
-  }
+  if (const auto status = cli::parse(app, argc, argv)) return *status;
+  CommandFiles files;
+  cli::add_files(files, app);
   log.begin();
   const int status = cli::close_stdout(serve(o));
   logging::check_file();

@@ -1,4 +1,5 @@
 """What the Python tests of the command line share: where things are, how the CLI is called."""
+import hashlib
 import os
 import subprocess
 import sys
@@ -53,11 +54,41 @@ def with_plugin(words):
     return [*words, *PLUGIN] if example_kernels().intersection(named) and PLUGIN[0] not in words else words
 
 
+OUTPUTS = {"--log", "--dump", "--oplog", "--memory", "--trace", "--report", "--vcd", "--ftr", "--activity", "--wiring", "--svg",
+           "--sqlite", "--store", "--output", "-o", "--statistics", "--dram-commands", "--into"}
+INPUTS_OF = {"replay": {"--memory"}, "traffic": {"--trace"}}  # where an output of `run` is an input
+
+
+def input_files(arguments):
+    """The files that the words of a command line name, but for its outputs; those of folders too."""
+    outputs = OUTPUTS - set().union(*(INPUTS_OF.get(word, ()) for word in arguments))
+    files, before = set(), ""
+    for word in arguments:
+        option, equals, value = word.partition("=") if word.startswith("-") else (before, "", word)
+        before = "" if equals or not word.startswith("-") else word
+        if option in outputs or (arguments[:2] == ["sweep", "merge"] and word == arguments[2]):
+            continue
+        for name in (value, value.partition("=")[2]):
+            for file in (name, topology(name)) if name else ():
+                in_it = [os.path.join(file, f) for f in os.listdir(file)] if option == "--test-data" and os.path.isdir(file) else []
+                files.update(f for f in [file, *in_it] if os.path.isfile(f))
+    return files
+
+
+def checksum(file):
+    with open(file, "rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
 class Cli(unittest.TestCase):
     def run_cli(self, *arguments, timeout=120):
-        """Exit status, stdout and stderr of a run without terminal and stdin."""
-        done = subprocess.run([KERNBENCH, *with_plugin([str(a) for a in arguments])], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=timeout * TIMES_LONGER)
+        """Exit status, stdout and stderr of a run without terminal and stdin. No input file is another one behind it."""
+        words = with_plugin([str(a) for a in arguments])
+        inputs = {file: checksum(file) for file in input_files(words)}
+        done = subprocess.run([KERNBENCH, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout * TIMES_LONGER)
+        for file, before in inputs.items():
+            self.assertTrue(os.path.exists(file), f"{words}: {file} is gone")
+            self.assertEqual(checksum(file), before, f"{words}: {file} has changed")
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def succeeds(self, *arguments):

@@ -15,7 +15,7 @@ import cli_support
 
 BUILD, SOURCE, CMAKE = (os.environ[name] for name in ("KERNBENCH_BUILD", "KERNBENCH_SOURCE", "KERNBENCH_CMAKE"))
 # What the version and the machine decide.
-MASKS = [(r"max abs \S+  max rel \S+", "max abs #  max rel #"), (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"),
+MASKS = [(r"max abs \S+  (max rel \S+|\S+ of its tolerance)", "max abs #  of tolerance #"), (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"),
          (r"wall \d+\.\d+ s \(simulation \d+\.\d+, replay \d+\.\d+\)", "wall # s (simulation #, replay #)")]
 BLOCK = re.compile(r"^```bash\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
 PAGES = {kind: sorted(glob.glob(f"{SOURCE}/docs/{kind}/*.md")) for kind in ("tutorials", "howto", "commands")}

@@ -43,6 +43,16 @@ struct Router::Queue {
   }
 };
 
+bool Router::chooses_first() const {
+#ifdef __clang__
+  return false;
+#else
+#pragma GCC diagnostic ignored "-Wpmf-conversions"
+  using First = size_t (*)(Router*, const FabricPort&, const std::vector<WaitingMessage>&);
+  return First(const_cast<Router*>(this)->*(&Router::first)) != First(&Router::first);
+#endif
+}
+
 size_t Router::choose(const FabricPort& port, const std::vector<WaitingMessage>& ready) {
   const size_t chosen = ask_own(*this, "first()", [&] { return first(port, ready); });
   if (chosen >= ready.size())

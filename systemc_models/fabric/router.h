@@ -71,6 +71,8 @@ class Router : public Component, private RouterRules, public FabricNode {
   }
   /// Whether it is a user-defined class, whose decisions must be queried; valid after construction.
   virtual bool own_rules() const;
+  /// Whether the class overrides first(); false where the compiler cannot say it.
+  bool chooses_first() const;
 
   // For the link modes, after elaboration.
   /// The outgoing port of a request that arrived by `from`.

@@ -24,7 +24,7 @@ pid_t fork_child() {
     // Where the parent has ended before the call, nobody is left to tell.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
     // What ends it needs no word of its own.
-    for (const int number : {SIGINT, SIGTERM}) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction inherited {};
       sigaction(number, nullptr, &inherited);
       if (inherited.sa_handler != SIG_IGN) signal(number, SIG_DFL);
@@ -42,6 +42,9 @@ int wait_for_child(pid_t pid) {
 }
 
 bool redirect_standard_files(int out, int err) {
+  // Where the process has closed a standard file, one of these may have its number.
+  out = fcntl(out, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  err = fcntl(err, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int in = open("/dev/null", O_RDONLY);
   return in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0;
 }

@@ -297,11 +297,13 @@ void write_run_text(std::ostream& out, const RunReport& r) {
 }
 
 void describe(Fields& f, EngineReport& e) {
+  // A difference of times: rounding may leave it just below 0.
+  const auto stall = [](double ns) { return ns < 0 && ns > -1e-6 ? 0 : ns; };
   f("id", e.id)("busy_ns", e.busy_ns)("ops", e.ops)("bytes", e.bytes)("flops", e.flops)("utilization", e.utilization);
   f("servers", e.servers)("stalls", [&] {
-    f("idle_ns", e.idle_ns)("slot_ns", e.slot_wait_ns)("queue_full_ns", e.queue_full_ns)("link_ns", e.link_wait_ns);
-    f("memory_ns", e.memory_wait_ns);
-    for (auto& [reason, ns] : e.message_stalls) f(std::string(reason) + "_ns", ns);
+    f("idle_ns", stall(e.idle_ns))("slot_ns", stall(e.slot_wait_ns))("queue_full_ns", stall(e.queue_full_ns));
+    f("link_ns", stall(e.link_wait_ns))("memory_ns", stall(e.memory_wait_ns));
+    for (auto& [reason, ns] : e.message_stalls) f(std::string(reason) + "_ns", stall(ns));
   });
 }
 

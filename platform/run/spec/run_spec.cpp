@@ -565,9 +565,11 @@ std::vector<std::pair<std::string, std::string>> RunSpec::named(std::string_view
 std::string value_fault(const Option& o, const std::string& value) {
   if (o.type == Type::flag) {
     const bool legal =
-        value.empty() || value == "true" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
-    return legal ? "" : value + " not in {" + (o.legal.empty() ? "" : joined(o.legal, ",") + ",") + "true}";
+        value == "true" || value == "false" || std::find(o.legal.begin(), o.legal.end(), value) != o.legal.end();
+    return legal ? "" : value + " not in {" + (o.legal.empty() ? "" : joined(o.legal, ",") + ",") + "true,false}";
   }
+  const std::string missing = missing_value(value, o.file != File::none);
+  if (!missing.empty() && o.type != Type::whole && o.type != Type::positive) return missing;
   if (!o.legal.empty() && std::find(o.legal.begin(), o.legal.end(), value) == o.legal.end())
     return value + " not in {" + joined(o.legal, ",") + "}";
   const auto parsed = [&](auto& number) {
@@ -602,7 +604,6 @@ void RunSpec::check() const {
     if (o.often == Often::once && values_[i].size() > 1)
       refuse(fmt::format(": At Most 1 required but received {}", values_[i].size()));
     for (const std::string& v : values_[i]) {
-      if (o.file != File::none && v.empty()) refuse(": found '', expected the name of a file");
       if (const std::string fault = value_fault(o, v); !fault.empty()) refuse(": " + fault);
     }
   }
@@ -647,20 +648,16 @@ RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::stri
       run.add(name, words[i]);
       continue;
     }
-    if (o->type == Type::flag) {
-      const std::string value = equals == std::string::npos ? "true" : words[i].substr(equals + 1);
-      if (const std::string fault = value_fault(*o, value); !fault.empty())
-        throw InputError((who.empty() ? "kernbench" : who + ": found " + in_quotes(words[i])) + ": --" + name + ": " +
-                         fault);
-      run.set(name, value);
-    } else if (equals != std::string::npos) {
-      run.add(name, words[i].substr(equals + 1));
-    } else if (++i < words.size()) {
-      run.add(name, words[i]);
-    } else {
+    const bool flag = o->type == Type::flag, behind = !flag && equals == std::string::npos;
+    if (behind && i + 1 == words.size())
       throw InputError(who.empty() ? fmt::format("kernbench: --{}: 1 required {} missing", name, o->form)
                                    : fmt::format("{}: found --{} without a value", who, name));
-    }
+    const std::string value = behind ? words[++i] : equals != std::string::npos ? words[i].substr(equals + 1) : "true";
+    const std::string fault = flag ? value_fault(*o, value) : missing_value(value, o->file != File::none);
+    if (!fault.empty())
+      throw InputError((who.empty() ? "kernbench" : who + ": found " + in_quotes(words[i])) + ": --" + name + ": " +
+                       fault);
+    flag ? run.set_flag(name, value) : run.add(name, value);
   }
   return run;
 }

@@ -114,6 +114,10 @@ class RunSpec {
 
   /// Replaces all values.
   void set(std::string_view name, std::string value) { list(name) = {std::move(value)}; }
+  /// The same of a flag: "false" is one that is not given.
+  void set_flag(std::string_view name, const std::string& value) {
+    value == "false" ? list(name).clear() : set(name, value);
+  }
   void add(std::string_view name, std::string value) { list(name).push_back(std::move(value)); }
 
   /// Words that repeat the run: the command and the given options that affect its results.

@@ -101,6 +101,15 @@ std::vector<Objective> parse_front(const std::string& text) {
   return all;
 }
 
+void check_objectives(const std::string& option, const std::vector<Objective>& by,
+                      const std::vector<std::vector<Cell>>& points, bool any_ran) {
+  for (size_t k = 0; k < by.size() && any_ran; ++k) {
+    if (std::any_of(points.begin(), points.end(), [&](const auto& p) { return number_of(p[k]); })) continue;
+    throw InputError(fmt::format("{}: no point has a number for {}: {}", option, by[k].metric,
+                                 metric(by[k].metric, option).meaning));
+  }
+}
+
 std::vector<size_t> pareto_front(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>& by) {
   struct Candidate {
     std::vector<double> costs;

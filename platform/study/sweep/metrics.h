@@ -42,6 +42,10 @@ std::vector<Objective> parse_objectives(const std::string& text, const std::stri
 /// --pareto: two or more.
 std::vector<Objective> parse_front(const std::string& text);
 
+/// InputError where points ran through, and none has a number for an objective.
+void check_objectives(const std::string& option, const std::vector<Objective>&,
+                      const std::vector<std::vector<Cell>>& points, bool any_ran);
+
 /// Indices of the points that no other point beats, equal ones all: another that is as good by every objective and
 /// better by one. A point without a number for each objective is not among them. By the first objective, best first,
 /// then the next; equal ones in their order.

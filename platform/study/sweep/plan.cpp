@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/platform/entry/system.h"
+#include "kernbench/platform/run/spec/run_spec.h"
 #include "kernbench/platform/study/sweep/constraints.h"
 
 namespace kernbench::sweep {
@@ -20,6 +24,25 @@ Words Point::words(const Plan& plan) const {
     for (std::string& word : option_words(plan.axes[a].name, values[a])) words.push_back(std::move(word));
   }
   return words;
+}
+
+void add_files(CommandFiles& files, const Plan& plan) {
+  if (plan.command.empty()) return;
+  const auto commands = spec::commands_with_tables();
+  if (std::find(commands.begin(), commands.end(), plan.command[0]) == commands.end()) return;
+  Words words = plan.command;
+  for (const Axis& a : plan.axes) {
+    for (const std::string& value : a.values) {
+      for (std::string& word : option_words(a.name, value)) words.push_back(std::move(word));
+    }
+  }
+  const auto run = spec::RunSpec::of_words(words);
+  for (const spec::Option& o : run.table().options) {
+    if (o.file == spec::Option::File::written && run.given(o.name))
+      throw InputError(
+          fmt::format("--{}: found in the command of many points, which would all write one file", o.name));
+  }
+  add_files(files, run);
 }
 
 std::vector<Point> points_of(const Plan& plan) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/io/command_files.h"
 #include "kernbench/platform/study/sweep/sampling.h"
 
 namespace kernbench::sweep {
@@ -19,6 +20,10 @@ struct Plan {
   Sampling sampling;
   std::vector<Where> where;
 };
+
+/// All inputs of its points. InputError where one is an output of the command, and where points write files: each would
+/// replace the one before it.
+void add_files(CommandFiles&, const Plan&);
 
 /// A plan file, docs/sweep.md. `file` is its name for messages. topology::TopologyError with all its faults by line.
 Plan parse_plan(const std::string& text, const std::string& file);

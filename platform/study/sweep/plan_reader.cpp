@@ -81,6 +81,7 @@ class PlanReader {
         if (const auto v = value(name, n, field)) fix(name, *v);
         continue;
       }
+      if (n.size() == 0) faults_.add(n.line(), field, "found [], expected one value or more");
       for (const auto& item : n) {  // given several times
         if (const auto v = value(name, item.value, field)) fix(name, *v);
       }

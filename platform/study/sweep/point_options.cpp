@@ -25,7 +25,11 @@ std::vector<std::string> point_option_names(const spec::Table& table) {
 
 std::string option_name_fault(const spec::Table& table, const std::string& name) {
   const spec::Option* o = point_option(table, name);
-  if (!o) return fmt::format("unknown option; legal: {}", joined(point_option_names(table)));
+  const std::string option = name.substr(0, name.find('.'));
+  if (!o) {
+    const std::vector<std::string> legal = point_option_names(table);
+    return fmt::format("unknown option{} legal: {}", did_you_mean(option, legal), joined(legal));
+  }
   const bool named = name.find('.') != std::string::npos;
   if (o->has_names() == named) return {};
   return named ? "found a name; legal: " + std::string(o->name) + " alone" : "found no name; legal: " + name + ".NAME";
@@ -33,8 +37,9 @@ std::string option_name_fault(const spec::Table& table, const std::string& name)
 
 std::string option_value_fault(const spec::Table& table, const std::string& name, const std::string& value) {
   const spec::Option* o = point_option(table, name);
-  if (!o || o->type != spec::Option::Type::flag || value == "true" || value == "false") return {};
-  return "found " + in_quotes(value) + "; legal: true or false";
+  if (!o) return {};
+  if (o->type != spec::Option::Type::flag) return spec::value_fault(*o, value);
+  return value == "true" || value == "false" ? "" : "found " + in_quotes(value) + "; legal: true or false";
 }
 
 }  // namespace kernbench::sweep

@@ -36,6 +36,7 @@ void add_option(const std::string& name, const OrderedJson& value, Words* words)
   const spec::Table& table = spec::table_of(words->front());
   std::string fault = option_name_fault(table, name);
   if (!fault.empty()) throw JsonFault(fault);
+  if (value.is_array() && value.empty()) throw JsonFault("found [], expected one value or more");
   for (const OrderedJson& item : value.is_array() ? value : OrderedJson::array({value})) {
     const std::string v = value_of(item);
     fault = option_value_fault(table, name, v);

@@ -266,6 +266,10 @@ class Sweep {
     return {point};
   }
 
+  bool any_ran() const {
+    return std::any_of(results_.begin(), results_.end(), [](const auto& r) { return r && r->status == 0; });
+  }
+
   /// None where none is asked for.
   std::vector<size_t> front_of_all() const {
     if (o_.pareto.empty()) return {};
@@ -273,6 +277,7 @@ class Sweep {
     for (size_t i = 0; i < points_.size(); ++i) {
       for (const Objective& objective : o_.pareto) cells[i].push_back(cell(i, objective.metric));
     }
+    check_objectives("--pareto", o_.pareto, cells, any_ran());
     return pareto_front(cells, o_.pareto);
   }
 
@@ -285,7 +290,9 @@ class Sweep {
     }
     if (!o_.sort.empty()) {
       std::vector<Cell> cells;
-      for (const size_t i : indices) cells.push_back(cell(i, o_.sort[0].metric));
+      std::vector<std::vector<Cell>> rows;
+      for (const size_t i : indices) rows.push_back({cells.emplace_back(cell(i, o_.sort[0].metric))});
+      check_objectives("--sort", o_.sort, rows, any_ran());
       std::vector<size_t> sorted;
       for (const size_t at : sorted_by(cells, o_.sort[0])) sorted.push_back(indices[at]);
       indices = std::move(sorted);

@@ -129,7 +129,8 @@ class Tuner {
     });
     if (!alike) hooks_.tell("no smaller machine represents all points: using a sample of points on the full machine");
     if (alike && whole_alone != o_.by.end())
-      hooks_.tell("no smaller machine determines " + whole_alone->metric + ": using a sample of points on the full machine");
+      hooks_.tell("no smaller machine determines " + whole_alone->metric +
+                  ": using a sample of points on the full machine");
     return alike && whole_alone == o_.by.end() ? rungs_of(pes) : std::vector<size_t>{1};
   }
 
@@ -199,6 +200,8 @@ class Tuner {
         simulate(words, [&](size_t done) { hooks_.progress(r + 1, rungs.size(), done, tried.size()); });
     std::vector<std::vector<Cell>> values;
     for (const PointResult& result : results) values.push_back(values_of(result));
+    const auto ran = [](const PointResult& result) { return result.status == 0; };
+    check_objectives("tune", o_.by, values, std::any_of(results.begin(), results.end(), ran));
     std::vector<Tried> good;
     std::string fault;
     size_t faults = 0;

@@ -107,7 +107,7 @@ class Outputs(cli_support.FolderCli):
             before = self.holds(name)
             self.refuses("sweep", "--sqlite", self.path(name), *sweep, saying=("--sqlite", name), lines=1)
             self.assertEqual(self.holds(name), before)
-        self.refuses("sweep", *store, "--sqlite", self.path("s.sqlite-owners"), *sweep, saying=("the file of --store",),
+        self.refuses("sweep", *store, "--sqlite", self.path("s.sqlite-owners"), *sweep, saying=("the file of --s",),
                      lines=1)
 
     def test_a_folder_that_is_not_there_is_told_before_the_run(self):

@@ -48,6 +48,10 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   if (how == "quick_exit") std::quick_exit(3);  // LINE quick_exit
   if (how == "_exit") _exit(0);  // LINE _exit
   if (how == "_Exit") std::_Exit(-1);  // LINE _Exit
+  if (how == "raise") raise(SIGTERM);  // LINE raise
+  if (how == "user") raise(SIGUSR1);  // LINE user
+  if (how == "kill") kill(getpid(), SIGHUP);  // LINE kill
+  if (how == "fork") fork();  // LINE fork
   if (how == "joined") std::thread([] {}).join();
   if (how == "left") std::thread([] { sleep(100); }).detach();
   if (how == "exiting") std::thread([] { std::exit(0); }).join();
@@ -64,7 +68,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec k;
   k.name = "misbehave";
-  k.params = {ParamSpec::choice("how", {"stack", "array", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
+  k.params = {ParamSpec::choice("how", {"stack", "array", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "raise", "user", "kill", "fork", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
               ParamSpec::size("kib", 1, "about how much stack it takes")};
   const auto shape = [](const Params&) { return Dims{64}; };
   k.tensors = {{"x", TensorSpec::Role::in, shape, [](const Params&) { return DType::f32; }, Placement::replicate,
@@ -128,6 +132,10 @@ class Signals(cli_support.Cli):
             self.refuses(*self.command(how), status=1, lines=1,
                          saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave ends the program by {how}({status}), "
                                  f"at bad.cpp:{LINES[how]}\n"])
+        for how, words in (("raise", "ends the program by raise(15)"), ("user", "ends the program by raise(10)"),
+                           ("kill", "ends the program by kill(1)"), ("fork", "copies the program by fork(0)")):
+            self.refuses(*self.command(how), status=1, lines=1,
+                         saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave {words}, at bad.cpp:{LINES[how]}\n"])
         self.refuses(*self.command("exiting"), status=1, lines=1,
                      saying=["kernbench: a plug-in or one of its threads ends the program by exit(0)\n"])
 
@@ -144,16 +152,33 @@ class Signals(cli_support.Cli):
                                          f"behind {self.folder}/bad.cpp:{LINES['load']}\n"))
 
     def test_plugins_that_end_or_throw_while_they_are_loaded_are_refused(self):
-        for does, status, words in (("std::exit(0)", 1, "ends the program by exit(0)"),
+        late = f"--plugin {self.folder}/late.so, while it is loaded or unloaded,"
+        for does, status, words in (("std::exit(0)", 1, f"{late} ends the program by exit(0)"),
+                                    ("_exit(0)", 1, f"{late} ends the program by _exit(0)"),
+                                    ("std::abort()", 1, f"{late} ends by SIGABRT"),
+                                    ("*reinterpret_cast<volatile int*>(16) = 1", 1, f"{late} ends by SIGSEGV"),
                                     ("throw 42", 2, "late.so: throws an object that is not a std::exception while it is loaded"),
                                     ('throw std::runtime_error("no licence")', 2,
                                      "late.so: throws while it is loaded: no licence")):
             with open(f"{self.folder}/late.cpp", "w") as f:
-                f.write('#include <cstdlib>\n#include <stdexcept>\n#include "kernbench/kernel_api/plugin.h"\n'
+                f.write('#include <cstdlib>\n#include <stdexcept>\n#include <unistd.h>\n#include "kernbench/kernel_api/plugin.h"\n'
                         f'const int at_load = [] {{ {does}; return 0; }}();\nKERNBENCH_PLUGIN("late")\n')
             cli_support.build_plugin(f"{self.folder}/late.cpp", f"{self.folder}/late.so")
             self.refuses("run", "--topology", topology("small.yaml"), "--plugin", f"{self.folder}/late.so", "--kernel",
                          "gemm", status=status, lines=1, saying=[words])
+
+    def test_plugins_that_end_the_program_while_they_are_unloaded_are_no_success(self):
+        for does, words in (("_exit(0)", "ends the program by _exit(0)"), ("std::abort()", "ends by SIGABRT")):
+            with open(f"{self.folder}/late.cpp", "w") as f:
+                f.write('#include <cstdlib>\n#include <unistd.h>\n#include "kernbench/kernel_api/plugin.h"\n'
+                        '#include "kernbench/kernel_api/registry.h"\n'
+                        f'struct AtUnload {{ ~AtUnload() {{ {does}; }} }} at_unload;\n'
+                        'kernbench::KernelSpec spec() { kernbench::KernelSpec k; k.name = "late"; return k; }\n'
+                        'const kernbench::RegisterKernel registered{spec()};\nKERNBENCH_PLUGIN("late")\n')
+            cli_support.build_plugin(f"{self.folder}/late.cpp", f"{self.folder}/late.so")
+            status, _, err = self.run_cli("list", "kernels", "--plugin", f"{self.folder}/late.so")
+            self.assertEqual((status, err), (1, f"kernbench: --plugin {self.folder}/late.so, while it is loaded or unloaded, "
+                                             f"{words}\n"))
 
     def test_lack_of_memory_ends_the_simulation(self):
         trace = f"{self.folder}/memory.json"

@@ -1,9 +1,30 @@
 """Attributes that do nothing in the link mode that runs: is each told once, whose it is, and not where it acts? Does
 probe's bottleneck bound what it measures?"""
 import json
+import tempfile
 
+import cli_support
 from cli_support import Cli, main, topology
 
+ROUTERS = """
+#include "kernbench/kernel_api/plugin.h"
+#include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/router.h"
+using namespace kernbench;
+struct Last : Router {
+  using Router::Router;
+  static ImplSpec spec() { return spec_of<Parameters>("test.last", "router", "serves the last that came"); }
+  size_t first(const FabricPort&, const std::vector<WaitingMessage>& waiting) override { return waiting.size() - 1; }
+};
+KERNBENCH_REGISTER_COMPONENT(Last)
+struct Slow : Router {
+  using Router::Router;
+  static ImplSpec spec() { return spec_of<Parameters>("test.slow", "router", "slow"); }
+  double delay_ns(const PassingMessage&) const override { return 9; }
+};
+KERNBENCH_REGISTER_COMPONENT(Slow)
+KERNBENCH_PLUGIN("routers")
+"""
 NARROW = ["--set", "edge:memory.bw_gbs=16"]
 INEFFICIENT = ["--set", "*.hbm_ctrl.*.efficiency=0.5"]
 
@@ -29,6 +50,19 @@ class UnusedAttributes(Cli):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("sip0.cube0.hbm_ctrl.pe0 and 7 more: with links: ideal efficiency does nothing", lines[0])
         self.assertEqual(len(self.warnings("probe", *INEFFICIENT, *NARROW)[0]), 2)
+
+    def test_of_a_routers_first(self):
+        """Ideal links are no servers. A router that overrides something else is asked for it."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/routers.cpp", "w") as f:
+                f.write(ROUTERS)
+            cli_support.build_plugin(f"{folder}/routers.cpp", f"{folder}/routers.so")
+            for impl, links, told in (("last", "ideal", 1), ("last", "cut_through", 0), ("last", "flit", 0), ("slow", "ideal", 0)):
+                lines, _ = self.warnings("run", "--kernel", "vector_add", "--links", links, "--plugin", f"{folder}/routers.so",
+                                         "--set", f"file:cube.noc.router.impl=test.{impl}")
+                self.assertEqual(len(lines), told, lines)
+                if told:
+                    self.assertRegex(lines[0], "and \\d+ more: test.last: with links: ideal never asks first\\(\\)")
 
     def test_nothing_where_it_acts_or_is_not_given(self):
         for arguments in (["--links", "flit", *NARROW, *INEFFICIENT], ["--links", "cut_through", *INEFFICIENT], [],

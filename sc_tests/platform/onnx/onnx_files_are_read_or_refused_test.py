@@ -8,7 +8,7 @@ import tempfile
 import numpy as np
 
 import onnx_file as onnx
-from cli_support import TIMES_LONGER, main
+from cli_support import TIMES_LONGER, checksum, main
 from onnx_cli import SMALL, X, Y, OnnxCli
 
 
@@ -75,6 +75,12 @@ class Graphs(OnnxCli):
             return self.file(onnx.model([onnx.node("Add", ["x", "w"], ["y"])], [X], [Y], raw_constants=[tensor(*of)]))
         x = self.array("x.npy", np.zeros((2, 3)))
         np.testing.assert_array_equal(self.result(model("w.bin", "4"), "y", "--tensor", f"x={x}")[0], [2, 3, 9])
+        before = checksum(self.path("w.bin"))
+        run = ("model", model("w.bin", "4"), "--topology", SMALL, "--tensor", f"x={x}")
+        for command in (("--log", self.path("w.bin"), *run), (*run, "--dump", "y=" + self.path("w.bin")),
+                        (*run, "--trace", self.path("w.bin"))):
+            self.refuses(*command, saying=("the file of --model",), lines=1)
+            self.assertEqual(checksum(self.path("w.bin")), before)
         for of, said in ((("../w.bin",), "below the model's folder"), (("/etc/passwd",), "below the model's folder"),
                          (("w.bin", "8"), "which has 16"), (("none.bin",), "cannot be read"), (("w.bin", "-1"), "offset"),
                          (("w.bin", "0", "16"), "expected 12")):

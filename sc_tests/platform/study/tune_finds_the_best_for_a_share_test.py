@@ -113,9 +113,8 @@ class Tune(cli_support.Cli):
         self.assertEqual((len(shares), shares), (2, sorted(shares, reverse=True)))
 
     def test_a_figure_that_no_point_has_is_told(self):
-        rows, err = self.tune("--sort", "cost", "--over", "param.tile_m=4,8", *RUN, status=1)
-        self.assertEqual([(r["exit"], r["cost"]) for r in rows], [("0", "")] * 2)
-        self.assertIn("the first: param.tile_m=4: has no number for cost", err)
+        self.refuses("tune", "--sort", "cost", "--over", "param.tile_m=4,8", *RUN, lines=1,
+                     saying=("tune: no point has a number for cost: price of the machine",))
 
     def test_what_cannot_be_made_smaller_is_sampled_whole(self):
         samples = set()
