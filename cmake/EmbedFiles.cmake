@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # kernbench_embed_files(<output.cpp> <namespace> NAME=FILE ...): texts as constants in C++, made anew when a file changes.
 set(embed_files_script ${CMAKE_CURRENT_LIST_FILE})
 

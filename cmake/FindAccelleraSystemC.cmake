@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds Accellera SystemC 2.3.4 or later, in this order:
 #   SYSTEMC_HOME (variable or environment): that installation and no other, however it was built;
 #   a CMake package (SystemCLanguage: 3.0 and self-built ones; -DCMAKE_PREFIX_PATH or -DSystemCLanguage_DIR);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -D source=TREE -D into=FOLDER -D list=FILE -P InstalledHeaders.cmake: writes the headers to be installed. Public
 # ones, which FILE names, go below FOLDER/kernbench; other headers that they include go below FOLDER/kernbench/detail. So a
 # header without a promise has no public path.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How the project's libraries are made: one CMakeLists.txt in each folder says with which library its sources go.
 
 # kernbench_add_library(<name> LINK ... PRIVATE_LINK ... [GROUP <size>]): kernbench_<name>, also kernbench::<name>.

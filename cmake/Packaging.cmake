@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where, and what other projects find it by: a CMake package, pkg-config files, a .deb
 # (cpack in the build folder). Everything is relative to where it lies, so the tree may be moved.
 # The including file has made the libraries, each with its folder of headers (docs/integration.md).

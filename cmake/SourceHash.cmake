@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # kernbench_hash_sources(<output.cpp> FILE ...): kernbench's version with a hash of the sources as its build metadata, for
 # phase2/log/version.h. Of any tree with the same sources it is the same; a change of a byte makes it anew.
 set(source_hash_script ${CMAKE_CURRENT_LIST_FILE})

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of a kernel: its parameters, and this PE's shard of each tensor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor in TCM that several commands make, each a part of it, in place: what a collective receives block by block is
 // whole without a copy.
 #pragma once

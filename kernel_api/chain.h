@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops that wait for what reads them, so that a chain of them is one MATH command: for who runs compiled
 // kernels. Internal to who interprets; a kernel author writes composites.
 #pragma once
@@ -6,8 +7,9 @@
 #include <vector>
 
 #include "kernbench/kernel_api/context.h"
+#include "kernbench/phase2/rooms.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 struct MathOp;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Composite commands: a GEMM or an elementwise op. The PE's scheduler splits it into tiles and pipelines the tiles
 // through the engines; further ops can be fused after it (timing rules §6).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The context of a running kernel. Each call is a command of the PE; kernels name the context `tl`.
 //
 // A call first costs pe_cpu's overhead. Then one engine executes it: pe_dma for loads and stores, pe_gemm for dot,

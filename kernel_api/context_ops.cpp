@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the Context whose results' shapes or types are not those of their operands: scans, sorts, arrangement,
 // random numbers, MX formats, prints.
 #include <fmt/format.h>

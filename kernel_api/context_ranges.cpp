@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers, scatters, atomics and flags.
 #include <algorithm>
 #include <cmath>

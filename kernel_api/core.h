@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands behind handles: one Core per kernel invocation. Internal to kernel_api.
 #pragma once
 

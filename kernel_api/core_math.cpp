@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks and submission of math commands.
 #include <algorithm>
 #include <cmath>

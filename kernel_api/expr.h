@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tl.reduce and tl.associative_scan combine two values by, written in C++: `[](tl::Expr a, tl::Expr b) { return
 // tl::maximum(a, b); }`. An expression is only written down here; pe_math does it.
 #pragma once

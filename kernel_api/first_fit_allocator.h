@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First-fit allocator of address ranges with coalescing, for a PE's TCM and the host's HBM slices.
 //
 // It manages addresses and accesses no memory. A freed range merges with its free neighbours immediately, so no two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a call stands in a kernel's source.
 #pragma once
 

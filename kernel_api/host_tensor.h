@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A complete tensor on the host: an input or output of a run, and an operand of references.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Latencies of calls on an idle machine, derived from the topology alone. Kernels use them to choose an algorithm
 // before they run (collectives rules §12.6); reports use them for advice.
 #pragma once

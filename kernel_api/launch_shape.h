@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The PEs of a launch and their grids, as input of a kernel's wiring (collectives rules §12.1, §12.2).
 #pragma once
 

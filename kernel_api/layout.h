@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layout of a program's tensor over ranks, the cubes of each rank and the PEs of each cube (collectives rules §13.6).
 #pragma once
 

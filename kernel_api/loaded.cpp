@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the elements of a tl.load's result.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel's parameters: their declarations, and the checked values of one run.
 #pragma once
 

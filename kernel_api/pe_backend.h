@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel's context asks of the PE it runs on. Implemented by pe_cpu in the simulation and by a
 // sequential stand-in in the tests of this folder; a kernel author never sees it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tensor is spread over the memories of the PEs that run a kernel: plain functions of shape and PE count. Who
 // runs the kernel allocates each shard in its owner's memory and moves the bytes (scatter before, gather after).
 #pragma once

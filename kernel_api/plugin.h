@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plug-in: a shared object with kernels or components, loaded by `kernbench --plugin LIB.so`
 // (platform/elaborate/plugins.h). They register as in an executable. One of its source files has, outside of any
 // namespace:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed pointers into a memory of the system, and blocks: the operands of tl.load and tl.store.
 #pragma once
 

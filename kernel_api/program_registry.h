@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs by name: host code that runs beside the simulation (collectives rules §13.2). Like a kernel, a program
 // registers in its own .cpp, in the library, an executable or a plug-in:
 //

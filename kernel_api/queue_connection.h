@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection between ports of two PEs, as declared by a kernel (collectives rules §10.1 to §10.4).
 #pragma once
 

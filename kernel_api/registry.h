@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels by name. A kernel registers in its own .cpp, in the library, an executable or a plug-in:
 //
 //   const kernbench::RegisterKernel registered{my_kernel_spec()};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an input holds for which no file is given, element by element.
 #pragma once
 

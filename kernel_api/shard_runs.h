@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elements of a shard as runs of the whole tensor.
 #pragma once
 

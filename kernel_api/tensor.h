@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values in a PE's TCM, as a kernel holds them.
 //
 // A Tensor is a handle: shape, dtype and strides over a TCM buffer. Copies and views share the buffer; the last one

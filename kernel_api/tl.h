@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that a kernel includes: `void my_kernel(tl::Context& tl, const tl::Args& args)`. See docs/kernels.md.
 #pragma once
 

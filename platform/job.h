@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel on PEs of a platform, for user code. Its tensors are placed in the PEs' memories; it can be launched
 // repeatedly, before or during the simulation. platform/run/run.h does all steps of `kernbench run`.
 //

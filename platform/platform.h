@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled topology as SystemC modules, for a user's sc_main.
 //
 // Platform is an sc_module under any parent. Its children are the nodes of the topology, with the hierarchy of their

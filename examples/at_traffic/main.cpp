@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An approximately-timed traffic generator of the user's on the fabric: reads of 256 bytes, as many under way as its
 // port lets in.
 #include <tlm_utils/peq_with_cb_and_phase.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs and jobs one after the other, in a simulation that a clock of the user's keeps going for ever.
 #include <iostream>
 

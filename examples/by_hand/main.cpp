@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system made by hand, without YAML and Platform: a CPU model of the user's and one PE reach an HBM through a router.
 // The CPU writes a tensor, has the PE run a kernel on it, and reads the result.
 #include <tlm_utils/simple_initiator_socket.h>

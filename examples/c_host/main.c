@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A tool in C: a platform from YAML, tensors in over a port, a kernel, the result out. */
 #include <kernbench/platform/c_api/kernbench_c.h>
 #include <stdio.h>

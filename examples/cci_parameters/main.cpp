@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A platform's attributes as CCI parameters: a preset reaches the block, a later change is refused.
 #include <cstdio>
 

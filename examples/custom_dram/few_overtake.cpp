@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scheduler for builtin.hbm_dram: requests of the open row first, as with fr_fcfs, but only among the two oldest of
 // the bank, so that few overtake one that needs another row.
 #include "kernbench/kernel_api/plugin.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An address mapping for builtin.hbm_dram that no string of bit fields says: every third row of a bank's goes to the
 // bank opposite, so that strides of powers of two do not stay in one.
 #include "kernbench/systemc_models/memory/dram_address_mapping.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a PE's engine of a kind that kernbench does not have: a tree of adders, which takes sums, maxima and minima
 // over an axis off pe_math and computes beside it. All that anybody knows of the kind stands in spec().
 //   overhead_ns + max((⌈elements / lanes⌉ + ⌈log2 lanes⌉) / freq_ghz, bytes in and out through the TCM)

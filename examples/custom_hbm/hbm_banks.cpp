@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: an HBM slice with banks whose rows stay open, one data bus, and a refresh of all banks at the end of every
 // interval. A transaction's range is cut at pages; page p lies in bank p mod banks, row p / banks. A bank opens a row
 // while the bus serves others.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // z = alpha x + y on every PE, each on its part.
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"

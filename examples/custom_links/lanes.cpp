@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: `links: lanes`, a law of links of one's own: every link has two lanes, each a FIFO server with half of its
 // bandwidth; messages of at most 256 bytes, headers too, take one of them, longer ones the other. So a short message
 // does not wait for a long one that is on the same link. All else is as in `links: cut_through`.

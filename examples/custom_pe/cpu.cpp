@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a processor whose commands cost less the more of them follow each other at once: the first after a wait costs
 // first_ns, the others next_ns.
 #include "kernbench/kernel_api/plugin.h"

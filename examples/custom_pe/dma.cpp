@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a DMA that issues all transactions of an item at once, after what the look-ups of virtual addresses take
 // together; the project's issues one when the one before is done. Queues and back-pressure are those of Engine.
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: processors on the host's way to the PEs that take time for each message, one after the other: an io_cpu that
 // decodes a launch before it fans it out, and an m_cpu that does so too and has to wake up first where it has been
 // idle; and a PCIe endpoint that sends data on in packets, each of which costs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: inter-PE queues behind a doorbell: a send or a receive reaches them doorbell_ns after its call, one call
 // after the other. What happens in the queues is as in the project's, from which it derives.
 #include <algorithm>

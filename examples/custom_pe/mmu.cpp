@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: an MMU without a TLB: every transaction waits for a walk of the page table, always as long.
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/pe_block.h"

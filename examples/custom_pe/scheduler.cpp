@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a scheduler that lets no command begin before the one submitted before it is complete. How it dispatches one,
 // and feeds its tiles, is as in the project's, from which it derives.
 #include <deque>

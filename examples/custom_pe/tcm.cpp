@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a TCM with an access latency beside its bandwidth, the same for reads and writes.
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/pe_block.h"

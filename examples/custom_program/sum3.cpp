@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = a + b + c by two launches of a kernel that adds two vectors, with what a driver costs between them.
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/platform/host/context.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a router of a mesh that sends each request by the less loaded of the shortest ways. A way's load is what this
 // router has put on the first link that the data will use, and is not over yet.
 // Does not model: loads that others see; responses go back the way that their requests came.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a router whose outputs serve its inputs in turn: of messages that wait for a link, one that came by the next
 // input behind that of the last one takes it. An input's own messages keep their order.
 #include <map>

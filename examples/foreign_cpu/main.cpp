@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A CPU model of the user's drives the device as a driver would: it copies tensors in over a TLM-2.0 socket, rings the
 // doorbell, waits for the interrupt, and reads the result back.
 #include <tlm_utils/simple_initiator_socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory model of the user's under our PEs: whatever has a TLM-2.0 target socket stands in for an HBM controller.
 #include <tlm_utils/simple_target_socket.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bus of the user's between our router and our HBM controllers, as the examples of the TLM-2.0 kit have one: it
 // decodes the address and passes b_transport on. It knows nothing of kernbench.
 #include <tlm_utils/simple_initiator_socket.h>

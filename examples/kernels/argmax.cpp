@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = where the greatest element of row i of x is, the first of equals; a row must fit a PE's TCM.
 #include <algorithm>
 

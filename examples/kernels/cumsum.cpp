@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[r, :] = x[r, 0] + … along every row. Rows wider than a block carry their sum from block to block.
 #include <algorithm>
 #include <cmath>

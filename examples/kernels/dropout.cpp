@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = x[i] / (1 - p) where Philox draws more than p for offset i, else 0: the same for any number of PEs.
 #include <algorithm>
 

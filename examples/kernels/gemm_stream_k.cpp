@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C += A · B, where the steps of all tiles along k stand in one row that the PEs share out evenly: a PE may end one
 // tile and begin another, and adds what it has of each by an atomic.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = A · W of weights that are 4-bit integers: W is stored as [n, k], two weights a byte, with one scale for each
 // `group` of them along k. Tiles of it are made floats by pe_math, then multiplied.
 #include <algorithm>

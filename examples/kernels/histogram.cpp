@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // counts[v] = how many elements of x are v, in one array that all PEs share: an atomic for each element, or a PE's own
 // histogram of a block and one atomic add of that. Values outside of the bins count nowhere.
 #include <algorithm>

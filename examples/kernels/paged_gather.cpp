@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys or values of sequences whose pages lie anywhere in a pool, one behind the other: y[s, b] = pool[table[s,
 // b]], a page an element of the gather. Page -1 gives zeros.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the kernels of this folder a plug-in.
 #include "kernbench/kernel_api/plugin.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[r, :] = the elements of x[r, :] in order; a row must fit a PE's TCM.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sum += the rows of x, which PEs add one after the other: each row under a lock of two flags. Who wants it takes a
 // ticket, waits until that is served, and serves the next one when it is done.
 #include "kernbench/kernel_api/kernels/common.h"

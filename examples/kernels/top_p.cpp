@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A token of each row of logits, drawn from its nucleus: the fewest of the likeliest whose probabilities reach p, by
 // softmax over the k greatest logits. The token is the first in that order up to which they come to more than u times
 // the nucleus'; u is given, so that a run is the same again. A row must fit a PE's TCM.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The k largest elements of every row and where they are, the greatest first; a row must fit a PE's TCM.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system from YAML under a module of one's own, and a kernel on all of its PEs.
 #include <iostream>
 

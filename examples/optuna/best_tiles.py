@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The best tiles of gemm 4096^3 f16 on default.yaml, by Optuna's TPE sampler with a seed.
 
 Every PE has 16 rows and computes them alone, so the search is done on one PE with its 16 rows; what is found is then run

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points of kernbench, asked for by `kernbench serve --stdio` (docs/optimisers.md)."""
 import json
 import subprocess

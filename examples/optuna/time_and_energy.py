@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time against energy of gemm 1024^3 f16 on default.yaml, by Optuna's NSGA-II with a seed.
 
 Every PE reads all of B. Fewer PEs take longer, and less energy for reading it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective of one's own: every PE of the launch gets the mean of all their vectors. The sums go around a ring block
 // by block (reduce_scatter), each PE divides the block that ends with it, and the results go around once more
 // (all_gather).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver, on bare metal (RV64GC, one hart, machine mode): two tensors into the device by its DMA, a kernel by its
 // doorbell, the sum back by the DMA, and checked; each end is an interrupt. The device's registers: docs/tlm.md.
 #include <stdint.h>

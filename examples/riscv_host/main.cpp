@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A RISC-V CPU (Unicorn, an instruction-set emulator) drives the device: a bare-metal driver runs on it, what it reads
 // and writes outside of its memory are transactions, the device's DMA reads and writes its memory, and the device's
 // interrupt is its machine external one.

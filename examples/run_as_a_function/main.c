@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What `kernbench run` does, as a function: a kernel's verdict, its energy and its page. */
 #include <kernbench/platform/c_api/kernbench_c.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a TCM whose reads and writes share one port: FETCH, STORE, and the commands whose operands and results
 // stream, wait for each other, in the order in which they ask. In all else the project's TCM.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the memory delivers over time while a GEMM runs, and how busy its engines were in all.
 #include <cstdio>
 

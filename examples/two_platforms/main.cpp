@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two systems in one simulation: what the first one's kernel has produced is the input of the second one's.
 #include <iostream>
 #include <vector>

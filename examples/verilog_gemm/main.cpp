@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix unit in Verilog under our PE: data and cycles are the array's own.
 #include "SystolicArray.h"  // before SystemC, or Verilator takes this for a SystemC model of its own
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals of one's own in the platform's waveform, the platform's in a trace file of one's own, and a recording, all at
 // once.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which algorithm a collective takes: the one that costs least by the table of collectives rules §12.6, alone on an
 // idle machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A collective of a launch: its groups, algorithm and wirings. A kernel declares its connections (KernelSpec::queues)
 // and runs it (schedules.h). Both are derived from one Collective (collectives rules §12).
 #pragma once

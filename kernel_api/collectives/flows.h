@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules along a tree of some kind (chain, binomial tree, grid), and what is made of them. Only for the files of
 // this folder; collectives rules §12.5.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the members of a group stand in a grid, and in a ring (collectives rules §12.2). Plain functions.
 #pragma once
 

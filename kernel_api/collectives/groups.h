@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The groups of a launch: PEs that take part in one collective (collectives rules §12.1). Plain functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What schedules do at the ports of a phase. Only for the files of this folder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order a reduction's schedule combines the members' vectors: for references, which round where the kernel
 // does (collectives rules §12.5). Plain functions.
 #pragma once

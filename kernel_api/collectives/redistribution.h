@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tensor goes from one layout into another: who takes which part from whom, and what is then handed on from PE to
 // PE (docs/programs.md). It follows from the two plans alone, so that a kernel, its queues and a report have the same.
 //

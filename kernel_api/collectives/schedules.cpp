@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring, rotate, halving, pairwise, sendrecv, barrier: schedules in which every member does the same. Those along trees
 // and grids are in flows.cpp.
 #include "kernbench/kernel_api/collectives/schedules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives as functions. A kernel may call them if its KernelSpec::queues declares their connections (collectives
 // rules §12.5, §12.7):
 //

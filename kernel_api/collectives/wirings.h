@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wirings: connections between the members of a group, with their ports (collectives rules §12.3). Plain functions;
 // each lists its wires in order of the first member.
 #pragma once

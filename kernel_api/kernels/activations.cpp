@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/kernel_api/kernels/activations.h"
 
 #include <algorithm>
@@ -48,7 +49,8 @@ std::vector<ParamSpec> gate_params(const std::string& help) {
 }
 
 ParamSpec softcap_param(const std::string& of) {
-  return ParamSpec::number("softcap", 0, 0, 1e6, "soft cap of " + of + ": x becomes softcap tanh(x / softcap); 0: none");
+  return ParamSpec::number("softcap", 0, 0, 1e6,
+                           "soft cap of " + of + ": x becomes softcap tanh(x / softcap); 0: none");
 }
 
 tl::Tensor soft_capped(tl::Context& tl, const tl::Tensor& x, double cap) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations by MATH commands: none, relu, gelu (exact, by erf), gelu_tanh, silu; of floats as common.h's activate().
 #pragma once
 

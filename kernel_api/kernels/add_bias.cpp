@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x = activation(x + b), b one value a column, on what a PE has of x: in place. With an activation in f32, rounded
 // once.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = where the greatest element of row i of x is, the first of equals. x has its columns over ranks and cubes and
 // its rows over the PEs of each, as decode_linear leaves them: a PE finds the greatest of its own part, and the PEs of
 // one place in all cubes tell each other. Each has the result, as y's copies want it.

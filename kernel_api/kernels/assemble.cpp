@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = x by one PE: x lies in the slices of all PEs, and the first one reads it through its one virtual range, a block
 // at a time, wherever the shards end.
 #include <algorithm>

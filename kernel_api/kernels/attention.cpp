@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // o = softmax(q · kᵀ / √dim) · v per head, flash style: keys and values stream through TCM once per block of queries,
 // with a running maximum and sum, and the scores never leave TCM. Work is split over all (head, query) rows. Causal
 // rows see the more keys the later they are: where PEs have parts of heads they exchange rows, so that each has early

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention over heads that stand side by side in the columns of q, k, v and o [seq, heads · dim], as linear layers
 // leave and take them. Each PE has rows of queries; keys and values lie in rows over the PEs of its rank, or of all
 // ranks, or whole in each, and every PE reads all of them, where they lie.

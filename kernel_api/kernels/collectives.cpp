@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collectives as kernels: every PE of the launch has a vector, cut in parts that are loaded, combined with those of
 // the other members of its group, and stored (collectives rules §12.4, §12.8).
 #include "kernbench/kernel_api/kernels/collectives.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters, tensors, references and wirings of the collectives' kernels (collectives rules §12.8).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = residual + factor · act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows, the norm that of rmsnorm
 // or of layer_norm: each PE reads its part of the weights once, from its own memory, while rows are on their way to it.
 // x, residual and y have columns over the cubes of a rank and rows over the PEs of each; the weights have columns over

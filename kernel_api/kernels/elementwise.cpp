@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // z = op(x, y), element by element, on what a PE has of each.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = table[idx[i]] by who has a part of the table: rows of another part are zeros, and so is index -1. Over ranks
 // that share a table out the sum of their y is the whole embedding.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = table[idx[i]]: one gather for a block of indices, from the memories of all PEs, over which the table is shared
 // out. Index -1 gives zeros.
 #include <algorithm>

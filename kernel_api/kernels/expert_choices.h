@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Experts that tokens choose, where nobody computes them.
 #pragma once
 

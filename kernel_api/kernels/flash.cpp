@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/kernel_api/kernels/flash.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention of a block of queries, flash style: keys and values are met block by block, with a running maximum and sum.
 #pragma once
 

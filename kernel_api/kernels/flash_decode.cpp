@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One token of each sequence of a batch, over the keys and values of a cache (flash-decode). A unit is a head of k of a
 // sequence; its keys are cut into `splits` ranges, and each of these rows of the cache lies with the PE that attends to
 // it, so that all of the cache is read from the PE's own HBM. The PE that has the range of the new position appends

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = x[idx[i]]: loads indices, then branches on them; index -1 gives a row of zeros.
 #include <algorithm>
 

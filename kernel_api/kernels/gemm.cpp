@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = A · B by one composite a PE: the scheduler tiles the PE's rows and keeps DMA, GEMM and write-back busy at once.
 #include "kernbench/kernel_api/kernels/common.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block
 // of C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece
 // of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What matrix products take when nothing is in their way: for advice. All times are ns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = A · B the Triton way: loops over tiles with tl.load, tl.dot and tl.store.
 #include <algorithm>
 

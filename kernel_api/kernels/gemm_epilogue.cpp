@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = act(A · B + bias): a GEMM whose bias and activation are fused behind it, tile by tile.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // z = activation(x) · y, or what activations.h has as gates, element by element, on what a PE has of each; in f32,
 // rounded once.
 #include <algorithm>

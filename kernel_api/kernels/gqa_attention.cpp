@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention with grouped heads: o = softmax(q kᵀ / √dim) v, each head of k and v for `heads / kv_heads` heads of q,
 // which stand side by side in the columns of one tensor, as a linear layer leaves them: q, then k, then v; of `parts`
 // equal shares of the heads one behind the other, where ranks have one share each. qkv and o lie as they like. PEs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Heads of q and k, side by side in x as Heads has them, each divided by the root of its mean square and times q_norm
 // or k_norm: in place, in f32, rounded once.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where heads of q, k and v stand in the columns of one tensor, as a linear layer leaves them: q, then k, then v; of
 // `parts` equal shares of the heads one behind the other, so that each of as many ranks may have one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = (x − mean) / sqrt(variance + eps) · w + b, row by row, with the biased variance; arithmetic in f32, rounded once
 // at the end. Rows wider than a block are read twice.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = act(x · w1) · w2: two GEMMs with the activation fused behind the first; the hidden layer stays in TCM, block of
 // tokens by block of tokens, rounded to the element type.
 #include <algorithm>

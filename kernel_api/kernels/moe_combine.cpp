@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[t] = the sum over j of weight[t, j] · buffer[slot[t, j]]: what the experts have made of a token, from the buffers
 // of moe_dispatch. Slot -1 adds nothing.
 #include <algorithm>

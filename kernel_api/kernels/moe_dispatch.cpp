@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tokens of a layer of experts, expert by expert: buffer[e · capacity + r] = the r-th token, in the order of all
 // tokens, that chooses expert e. Each PE sends its own tokens by scatters, to buffers that all PEs share out, and adds
 // to counts by atomics. Choice -1, and what is beyond an expert's capacity, is dropped: slot -1. moe_sort drops none of

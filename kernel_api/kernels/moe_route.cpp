@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the router of a layer with experts makes of its logits: the k experts of each token and their weights. moe_top_k
 // takes the k largest, which it computes (tl.materialize). moe_route does the same work and then takes choices that are
 // given: which experts a token chooses is data, and a run whose values nobody computes has none.

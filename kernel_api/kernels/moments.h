@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mean and variance of rows, as layer norms want them: in f32 a sum of squares less a square of the mean loses the
 // digits that rows with a large mean have of their differences, so values are centred before they are squared, and a
 // mean is kept as two numbers.

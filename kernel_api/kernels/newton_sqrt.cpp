@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = sqrt(|x|) by Newton's method, block by block, with as many steps as a block's values need: the kernel branches on
 // a reduction that it has computed (tl.materialize).
 #include <algorithm>

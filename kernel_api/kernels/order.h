@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of elements in references, as in numpy: a NaN is greater than all other values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Panels of an operand of a product that PEs hand on to each other (gemm_2d): who stores what of it, and how a part
 // comes to a PE and goes on.
 #pragma once

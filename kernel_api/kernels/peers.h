@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kernels share that hand data on from PE to PE through queues of their own: who has which rows and columns, and
 // who is joined with whom.
 #pragma once

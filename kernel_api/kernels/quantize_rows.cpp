@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = round(x / step) as i8, row by row, step = the greatest absolute value of the row / 127. Rows wider than a block
 // are read twice.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrices of weights in a type of their own, with scales: the value of an element is what lies there times its scale.
 // Of f8e4m3, i8 and i4 (two columns a byte), one scale a column, or one for each `group` rows (k) of a column.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = x in another layout: each PE takes what its part lacks from where it is, and PEs that get the same part hand on
 // what they have taken (collectives/redistribution.h says who does what).
 #include <algorithm>

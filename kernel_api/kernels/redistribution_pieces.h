@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a PE moves in a redistribution (collectives/redistribution.h): its blocks, in pieces that one command moves.
 #pragma once
 

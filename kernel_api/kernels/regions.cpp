@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves inside a rank where a tensor goes from one layout over ranks into another: each PE keeps its own part of what
 // it has whole, or makes its columns as many as the others' (copy_part), or puts columns side by side that came one
 // block behind the other (join_columns).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = x / sqrt(mean(x²) + eps) · w, row by row; arithmetic in f32, rounded once at the end.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of floats as integers of 8 bits, each row with a step of its own: an element is its integer times the step,
 // which is the greatest absolute value of the row / 127 ("per token": Dettmers et al., LLM.int8(), 2022; Xiao et al.,
 // SmoothQuant, 2023). Rows with an infinity or NaN are NaN.

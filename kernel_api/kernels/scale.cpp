@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x = factor · x on what a PE has of it: in place.
 #include <algorithm>
 

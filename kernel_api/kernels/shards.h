@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of a matrix that lies over the PEs of a rank, wherever they are: for kernels that take what they need from
 // other PEs' memories.
 #pragma once

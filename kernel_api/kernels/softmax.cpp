@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Row-wise softmax. Rows that fit a block are one tl.softmax; wider ones take two passes over the row with a running
 // maximum and sum.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum over the ranks of what earlier launches have made, which a kernel does beside its own work: its optional
 // tensors part, of which the ranks have summands, and sum, of which each has a copy. Each share is added up by one PE,
 // which stores it in all ranks: loads and stores alone, on engines that the kernel's own work leaves free.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of which each rank makes a summand, added up over the ranks block by block while the next blocks are
 // multiplied: by messages between PEs of one place in all ranks, so that no other engine waits for the links between
 // ranks.

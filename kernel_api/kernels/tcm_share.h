@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of what a kernel keeps in TCM, on machines with less of it than its parameters' defaults are for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // c = a · b over ranks: each rank has a slice of k, its PEs share the rows, and the partial products are summed over
 // the ranks by an all_reduce inside the kernel (collectives rules §12.8).
 #include <algorithm>

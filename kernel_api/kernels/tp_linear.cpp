@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = act(x · w + bias) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own
 // or by w's virtual range. In a program the ranks share out the columns of w and y, or the columns of x and the rows of
 // w.

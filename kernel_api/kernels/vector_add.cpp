@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // c = a + b, elementwise: each PE adds its contiguous part, block by block.
 #include <algorithm>
 

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Races as text and as fields.
 #include <fmt/format.h>
 
 #include "kernbench/phase2/check/races.h"
 #include "kernbench/phase2/text/fields.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 std::string pe_name(uint32_t pe, const std::vector<std::string>& pes) {
@@ -74,4 +75,4 @@ void describe_races(Fields& f, const std::vector<Race>& races, const std::vector
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

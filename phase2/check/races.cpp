@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/check/races.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/runs.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 CommandHistory::Pe& CommandHistory::at(uint32_t pe) {
   if (pe >= pes_.size()) pes_.resize(pe + 1);
@@ -423,4 +424,4 @@ std::vector<Race> find_races(const CommandHistory& history, size_t most) {
   return Finder(history, most).find();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes that only luck orders (docs/races.md).
 //
 // Phase 1's values follow program order, so a kernel that forgets a wait still computes the right thing here, and may
@@ -19,7 +20,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class Fields;
 
@@ -126,4 +127,4 @@ std::string races_text(const std::vector<Race>&, const std::vector<std::string>&
 /// "source", "submit_ns", "done_ns"}}]
 void describe_races(Fields&, const std::vector<Race>&, const std::vector<std::string>& pes);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/check/reference_check.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 #include "kernbench/phase2/op/combiner.h"
 #include "kernbench/phase2/op/math_op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 /// Where element `i` (row-major) of an operand as broadcast to `shape` lies.
@@ -686,4 +687,4 @@ std::function<void(const ReplayedOp&)> reference_check(std::vector<std::string> 
   };
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check behind --debug-verify: every op against plain loops in f64, the first that departs by name.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/check/verify.h"
 #include "kernbench/phase2/graph/executor.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// An op whose result departs from its reference: one line with the op, where it differs, its operands' addresses and
 /// the ops that made them.
@@ -26,4 +27,4 @@ ReferenceValues reference_of(const OpDesc&, const std::vector<EvalInput>& inputs
 /// For ReplayOptions::check. Throws OpDeparts, which ends the replay.
 std::function<void(const ReplayedOp&)> reference_check(std::vector<std::string> pes = {});
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/check/verify.h"
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/text/fields.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kFirstFew = 5;
@@ -161,4 +162,4 @@ void describe_verification(Fields& f, const std::vector<TensorReport>& reports) 
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

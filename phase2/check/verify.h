@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison of a tensor with its reference (data rules §4).
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class Fields;
 
@@ -64,4 +65,4 @@ std::string to_text(const std::vector<TensorReport>&);
 /// The same as fields: "passed" (all of them, or null) and "tensors".
 void describe_verification(Fields&, const std::vector<TensorReport>&);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run did, action by action, and what that came to: counts times constants, added up. Of a run, or of its op
 // log.
 #pragma once
@@ -11,12 +12,15 @@
 
 #include "kernbench/phase2/energy/constant.h"
 #include "kernbench/phase2/energy/rontojoules.h"
+#include "kernbench/phase2/rooms.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class Fields;
 class JsonWriter;
 
+}  // namespace kernbench::phase2
+namespace kernbench {
 namespace energy {
 
 /// So often did a component do this, or so much of it is there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An account in an op log: written, and read back from outside.
 #include <nlohmann/json.hpp>
 

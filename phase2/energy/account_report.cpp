@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An account for people and for tools: docs/energy.md has the formula of every figure.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A constant of the energy model: what one action costs, who says so, and how far off it may be.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants of an `energy:` section (docs/energy.md), checked: what is counted is multiplied by these.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Amounts of energy, and of area, as whole numbers: sums are exact in any order, so parts add up to their total to the
 // last digit, and a replay gives what the run gave.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of one instruction set: Eigen's, compiled once for each (isa.h), over contiguous blocks.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/fn.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// A GEMM operand: element (i, j) at data + i * row_stride + j * col_stride elements, of any alignment.
 struct GemmOperand {
@@ -72,4 +73,4 @@ const Arithmetic* arithmetic_avx2();
 const Arithmetic* arithmetic_avx512();
 }  // namespace detail
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Built with the flags of this set (CMakeLists.txt); without them the set does not exist.
 #if defined(__AVX2__) && defined(__FMA__)
 #define KERNBENCH_SET arithmetic_avx2

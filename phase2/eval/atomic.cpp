@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/eval/atomic.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval_atomic.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 namespace {
 
@@ -127,4 +128,4 @@ std::unique_ptr<Evaluation> make_atomic(const OpDesc& d, const std::vector<EvalI
   return std::make_unique<Atomic>(d, inputs, out);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

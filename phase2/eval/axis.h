@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands along one axis, for ops that do not work position by position.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/eval/elementwise.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Elements of the output that one part makes.
 constexpr int64_t kPartElements = 256 * 1024;
@@ -27,4 +28,4 @@ void require_elements(const OpDesc&, const EvalInput&, int64_t made);
 template <class T>
 const T* dense_values(const Arithmetic&, const EvalInput&, const std::string& op, Bytes* storage);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

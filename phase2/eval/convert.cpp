@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/eval/convert.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/phase2/eval/arithmetic.h"
 #include "kernbench/phase2/eval/minifloat.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 template <class T>
@@ -150,4 +151,4 @@ void nonzero(const void* in, DType t, uint8_t* out, size_t n) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions of elements between dtypes (data rules §4; docs/phase2.md has the table).
 //
 // float to float: round to nearest even, with IEEE infinities, NaN and subnormals (f8e4m3 has no infinity: overflow is
@@ -10,7 +11,7 @@
 
 #include "kernbench/phase2/op/dtype.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 float f16_to_f32(uint16_t);
 uint16_t f32_to_f16(float);
@@ -45,4 +46,4 @@ int64_t wrap_i64(double value);
 /// out[i] = 1 where element i is nonzero (NaN counts as nonzero), else 0.
 void nonzero(const void* in, DType, uint8_t* out, size_t n);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

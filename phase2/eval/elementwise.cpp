@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/eval/elementwise.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/eval/convert.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 float immediate(double v, const float*) {
@@ -125,4 +126,4 @@ template const float* fetch_block(const Arithmetic&, const EvalInput&, int64_t, 
 template const int32_t* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, int32_t*);
 template const int64_t* fetch_block(const Arithmetic&, const EvalInput&, int64_t, int64_t, size_t, bool, int64_t*);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Position-by-position application of a math op to blocks of broadcast operands: shared by math ops and epilogues.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/eval/eval.h"
 #include "kernbench/phase2/op/math_op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// What a block is computed in.
 enum class Compute : uint8_t { f32, i32, i64 };
@@ -101,4 +102,4 @@ template <class T>
 const T* fetch_block(const Arithmetic&, const EvalInput&, int64_t offset, int64_t stride, size_t n, bool condition,
                      T* buffer);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

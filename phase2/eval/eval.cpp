@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/eval/eval.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/eval/eval_atomic.h"
 #include "kernbench/phase2/eval/eval_math.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 /// out = mask ? source : other, or all of source where there is no mask. Bytes, not values.
@@ -199,4 +200,4 @@ Bytes evaluate(const OpDesc& d, const std::vector<EvalInput>& inputs, Isa isa) {
   return out;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One op's values from its operands' bytes (data rules §4).
 //
 // An Evaluation is cut into parts whose number and content depend on the op alone, never on threads: any parts may run
@@ -13,7 +14,7 @@
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// An operand as evaluation reads it: element i... at data + dot(i, strides) elements, or an immediate.
 struct EvalInput {
@@ -64,4 +65,4 @@ std::string report_text(const OpDesc&, const EvalInput&);
 /// All parts in order.
 Bytes evaluate(const OpDesc&, const std::vector<EvalInput>& inputs, Isa = best_isa());
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

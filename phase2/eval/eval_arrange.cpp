@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that put elements elsewhere: sort, argsort, topk; cat, flip, gather; histogram; dequantize, which unpacks.
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/eval/eval_math.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 /// The elements of an operand, row-major, as bytes.
@@ -295,4 +296,4 @@ std::unique_ptr<Evaluation> make_arrangement(const MathOp& op, const OpDesc& d, 
   return std::make_unique<Gather>(d, inputs, out, arithmetic);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

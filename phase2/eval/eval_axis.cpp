@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops along one axis: reductions, scans, softmax.
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/eval/eval_math.h"
 #include "kernbench/phase2/op/combiner.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 AxisView axis_view(const OpDesc& d, const EvalInput& in) {
   const int rank = in.shape.rank();
@@ -442,4 +443,4 @@ std::unique_ptr<Evaluation> make_along_axis(const MathOp& op, const OpDesc& d, c
   return std::make_unique<AlongAxis>(op, d, inputs, out, arithmetic);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

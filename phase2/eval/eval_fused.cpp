@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GEMM, and composites: a GEMM or elementwise head with its epilogue, as the tiled hardware computes it.
 //
 // The accumulator is f32 (i32 for integers). k advances in steps of tile_k; each step's partial product is added to the
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/eval/elementwise.h"
 #include "kernbench/phase2/eval/eval_math.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr int64_t kPartRows = kProductRows, kPartCols = kProductCols;
@@ -315,4 +316,4 @@ std::unique_ptr<Evaluation> make_fused(const OpDesc& d, const std::vector<EvalIn
   return std::make_unique<Fused>(d, inputs, out, arithmetic);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

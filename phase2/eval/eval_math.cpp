@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Math ops: elementwise and creators; the other kinds have files of their own.
 #include "kernbench/phase2/eval/eval_math.h"
 
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/op/chain.h"
 #include "kernbench/phase2/op/combiner.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 std::vector<Dims> strides_of(const std::vector<EvalInput>& inputs, const OpDesc& d) {
@@ -275,4 +276,4 @@ std::unique_ptr<Evaluation> make_math(const OpDesc& d, const std::vector<EvalInp
   return nullptr;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluations of the single commands; eval.h chooses among them.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "kernbench/phase2/eval/arithmetic.h"
 #include "kernbench/phase2/eval/eval.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::unique_ptr<Evaluation> make_math(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out, const Arithmetic&);
 // Kinds of math ops; make_math chooses among them.
@@ -22,4 +23,4 @@ std::unique_ptr<Evaluation> make_fused(const OpDesc&, const std::vector<EvalInpu
 /// Masked loads and stores, and loads that gather.
 std::unique_ptr<Evaluation> make_move(const OpDesc&, const std::vector<EvalInput>&, uint8_t* out);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers of Philox 4x32 (philox.h).
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/eval/eval_math.h"
 #include "kernbench/phase2/eval/philox.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 /// Operands: offsets, seed, rounds, and which of the four words (randint, rand), or pair of Box and Muller's (randn).
@@ -91,4 +92,4 @@ std::unique_ptr<Evaluation> make_random(const OpDesc& d, const std::vector<EvalI
   return std::make_unique<Random>(d, inputs, out, arithmetic);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/eval/isa.h"
 
 #include <stdexcept>
@@ -5,7 +6,7 @@
 
 #include "kernbench/phase2/eval/arithmetic.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr Isa kAll[] = {Isa::portable, Isa::avx2, Isa::avx512};
@@ -76,4 +77,4 @@ const Arithmetic& arithmetic_of(Isa isa) {
   return *table_of(isa);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

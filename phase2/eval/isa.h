@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruction sets of the arithmetic. The portable one runs everywhere; the others are chosen at run time.
 //
 // Conversions, elementwise math and reductions give the same bits on every set, but for the last ones of transcendental
@@ -9,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 enum class Isa : uint8_t { portable, avx2, avx512 };
 
@@ -24,4 +27,4 @@ std::vector<Isa> available_isas();
 /// The best available.
 Isa best_isa();
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/eval/isa_option.h"
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 Isa isa_of(const std::string& name) {
   const auto isa = parse_isa(name);
@@ -11,4 +12,4 @@ Isa isa_of(const std::string& name) {
   return *isa;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

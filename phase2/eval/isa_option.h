@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --isa, as several commands have it.
 #pragma once
 
@@ -5,9 +6,9 @@
 
 #include "kernbench/phase2/eval/isa.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// The instruction set of that name. InputError if there is none, or if this machine lacks it.
 Isa isa_of(const std::string& name);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

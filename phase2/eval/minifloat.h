@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions of single elements that Eigen has not: 8-bit floats, floats to integers that saturate, integers to short
 // floats rounded once.
 //

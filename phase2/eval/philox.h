@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // Philox 4x32 (Salmon et al., SC11), with Triton 3's use of it.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// The four words of one draw. The key is the seed; the counter is (low half of the offset, high half, 0, 0).
 inline std::array<uint32_t, 4> philox(uint64_t seed, uint64_t offset, int rounds) {
@@ -28,4 +31,4 @@ inline float uniform_of(uint32_t word) {
   return static_cast<float>(v < 0 ? -v - 1 : v) * 4.6566127342e-10f;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

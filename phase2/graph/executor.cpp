@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/executor.h"
 
 #include <tbb/global_control.h>
@@ -22,7 +23,7 @@
 #include "kernbench/phase2/graph/threads.h"
 #include "kernbench/phase2/graph/value_pool.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -394,4 +395,4 @@ std::string ReplayResult::warning() const {
          " threads; the replay continues with those";
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

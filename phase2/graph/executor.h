@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase 2: runs each op of a log once and produces the memory that the kernel's program order defines (data rules §4).
 //
 // Effects are ordered by (instant, PE in compiled order, program order). The instant is the submission for stores,
@@ -18,7 +19,7 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/memory/memory_image.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// A log that cannot be replayed: an operand that was never written, an op that cannot be evaluated, or a cycle in
 /// dependency_ids. One line that names the op.
@@ -86,4 +87,4 @@ struct ReplayResult {
 /// The result has the same bits for any number of threads.
 ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& image, const ReplayOptions& = {});
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

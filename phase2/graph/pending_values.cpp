@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/pending_values.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/runs.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// An operand, and what its addresses held when the op took effect. Views read it in place or gathered.
 struct PendingValues::Input {
@@ -329,4 +330,4 @@ std::shared_ptr<const OpDesc> read_from_outside(const MemoryImage& image, Pendin
   return producer;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

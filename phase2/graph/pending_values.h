@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pending bytes will be, worked out while Phase 1 still runs (data rules §1: tl.materialize, and reads from
 // outside with `materialize: outputs`).
 //
@@ -19,7 +20,7 @@
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/memory/memory_image.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Pending bytes that cannot be given: a limit, or an op that reads what nothing wrote. One line.
 class PendingValueError : public std::runtime_error {
@@ -92,4 +93,4 @@ class PendingValues {
 std::shared_ptr<const OpDesc> read_from_outside(const MemoryImage&, PendingValues* values, MemoryImage::SpaceKey,
                                                 uint64_t addr, void* out, uint64_t n);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/provenance.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/graph/replay_graph.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr int kMostCarriers = 8;
@@ -94,4 +95,4 @@ std::string carriers_of(const std::vector<OpRecord>& records, const OpRecord& re
   return s;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

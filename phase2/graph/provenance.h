@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the bytes that an op read came to where it read them, from the records of a log: for the report of an op that
 // departs from its reference.
 #pragma once
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/log/op_record.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// "tcm 0x1000 of sip0.cube0.pe0".
 std::string place_text(const TensorRef&, const std::vector<std::string>& pes);
@@ -18,4 +19,4 @@ std::string place_text(const TensorRef&, const std::vector<std::string>& pes);
 std::string carriers_of(const std::vector<OpRecord>&, const OpRecord& reader, const TensorRef& operand,
                         const std::vector<std::string>& pes);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/replay_graph.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/phase2/op/runs.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 struct Event {
@@ -494,4 +495,4 @@ ReplayGraph build_replay_graph(const std::vector<OpRecord>& records, const Memor
   return Builder(records, image, options).build();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

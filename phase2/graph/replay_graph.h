@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dependency graph of a log: what each compute op reads, once addresses are renamed away.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/op_forms.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 constexpr uint32_t kLeafNode = 0xffffffffu;  ///< bytes that Phase 1 had
 constexpr uint32_t kZeroNode = 0xfffffffeu;  ///< bytes that nothing wrote (under a mask): read as 0
@@ -67,4 +68,4 @@ struct GraphOptions {
 /// The pass of executor.h. Throws ReplayError.
 ReplayGraph build_replay_graph(const std::vector<OpRecord>&, const MemoryImage& image, const GraphOptions& = {});
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/replay_operands.h"
 
 #include <cstring>
 
 #include "kernbench/phase2/op/runs.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 void OperandReader::read(const ReplayGraph::Node& n, ReplayOperands& o) const {
   o.inputs.clear();
@@ -89,4 +90,4 @@ bool OperandReader::view(const Piece& p, EvalInput& e) const {
   return true;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

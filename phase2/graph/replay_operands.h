@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operands of a replay's ops as evaluation reads them.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/graph/replay_graph.h"
 #include "kernbench/phase2/graph/value_pool.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// The operands of one op, in place or gathered.
 struct ReplayOperands {
@@ -41,4 +42,4 @@ class OperandReader {
   ValuePool& pool_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/threads.h"
 
 #include <exception>
@@ -5,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 int threads_to_be_had(int wanted) {
   std::promise<void> all_tried;
@@ -20,4 +21,4 @@ int threads_to_be_had(int wanted) {
   return static_cast<int>(threads.size()) + 1;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

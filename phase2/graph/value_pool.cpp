@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/graph/value_pool.h"
 
 #include <sanitizer/asan_interface.h>
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/memory/bulk_bytes.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr uint64_t kPage = uint64_t{2} << 20;    ///< a large one
@@ -117,4 +118,4 @@ std::shared_ptr<const void> ValuePool::owner_of(const uint8_t* p) const {
   return std::prev(blocks_.upper_bound(p))->second.bytes;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

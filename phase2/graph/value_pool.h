@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for the values of a replay: many, of few sizes, most of them short-lived.
 //
 // What is given back is used again, so that a long replay touches little new memory. Pages are large where the system
@@ -14,7 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 class ValuePool {
  public:
@@ -53,4 +56,4 @@ class ValuePool {
   uint64_t free_large_ = 0;  ///< bytes of large values among them
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/io/command_files.h"
 
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 CommandFiles::CommandFiles() {
   writes_stream("stdout", STDOUT_FILENO);
@@ -72,4 +73,4 @@ std::string memory_file_of(const std::string& oplog) {
   return std::filesystem::path(oplog).replace_extension(".kbmem").string();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files that one command reads and writes: an output is neither an input nor another output.
 #pragma once
 
@@ -8,7 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Is given all files of a command before the command opens the first output. Two names of one file are found by real
 /// path, device and inode. The files of stdout and stderr are outputs. Devices, pipes and folders are exempt.
@@ -41,4 +44,4 @@ class CommandFiles {
 /// The memory file beside an op log: its name with .kbmem in place of the extension.
 std::string memory_file_of(const std::string& oplog);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/io/input_file.h"
 
 #include <cerrno>
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::ifstream open_input(const std::string& file) {
   errno = 0;
@@ -26,4 +27,4 @@ std::string read_all(std::istream& in, const std::string& file, size_t most) {
   return text;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text files that a command reads.
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <istream>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// The file, opened. InputError with its name and the reason where that cannot be, and for a folder.
 std::ifstream open_input(const std::string& file);
@@ -15,4 +18,4 @@ std::ifstream open_input(const std::string& file);
 /// name, where it cannot be read to its end.
 std::string read_all(std::istream&, const std::string& file, size_t most = std::string::npos);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

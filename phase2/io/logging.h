@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log messages of the library and the programs. Each room has a named spdlog logger, such as "kernbench.run"
 // (docs/logging.md). This header does not include spdlog. A caller passes a text and builds it only if the level is on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/io/memory_file.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// What stands before the bytes of a chunk.
 struct ChunkHead {
@@ -250,4 +251,4 @@ void attach_data(std::vector<OpRecord>& records, const MemoryFileContents& memor
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

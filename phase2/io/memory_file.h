@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory file beside an op log (data rules §4). It has the image at t = 0 and, by op_id, the bytes of each
 // non-pending store and foreign write and the results of foreign engines. A replay in another process needs only this
 // file and the log.
@@ -22,7 +23,7 @@
 #include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/memory/memory_image.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 struct ChunkHead;
 
@@ -63,4 +64,4 @@ MemoryFileContents read_memory_file(const std::string& file);
 /// bytes are missing (foreign writes, materializations, results).
 void attach_data(std::vector<OpRecord>&, const MemoryFileContents&);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/io/npy.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 #include "kernbench/phase2/memory/bulk_bytes.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr char kNpyMagic[] = "\x93NUMPY";
@@ -314,4 +315,4 @@ void write_npy(const std::string& file, const NpyArray& t) {
   write_npy(file, t.dtype, t.shape, t.bytes.data());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

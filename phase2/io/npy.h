@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files (format versions 1.0, 2.0, 3.0), little endian.
 //
 // .npy has no bf16 and f8; they are stored as f32: rounded on load, exact on write (interface rules).
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// A file that cannot be read. One line with the file, the found value and the expected one.
 class NpyError : public std::runtime_error {
@@ -35,4 +36,4 @@ NpyArray read_npy_tensor(const std::string& file, const std::string& tensor, DTy
 void write_npy(const std::string& file, const NpyArray&);
 void write_npy(const std::string& file, DType, const Dims& shape, const void* bytes);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

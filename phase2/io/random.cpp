@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/memory/bulk_bytes.h"
 
@@ -6,7 +7,7 @@
 #include "kernbench/phase2/eval/arithmetic.h"
 #include "kernbench/phase2/eval/convert.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 #include "kernbench/phase2/eval/random_words.inc"
@@ -56,4 +57,4 @@ Bytes random_tensor(DType dtype, const Dims& shape, uint64_t seed, double scale)
   return out;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

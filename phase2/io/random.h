@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeded inputs, the same bits on every machine and compiler.
 //
 // Element i of a stream is a function of (seed, i) alone: the 64-bit state seed + (i + 1) * 0x9e3779b97f4a7c15 is mixed
@@ -11,7 +12,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// The i-th 64-bit word of a stream.
 uint64_t random_word(uint64_t seed, uint64_t i);
@@ -25,4 +26,4 @@ Bytes random_tensor(DType, const Dims& shape, uint64_t seed, double scale = 1.0)
 /// So many of these elements, from `first` on.
 void random_elements(DType, uint64_t seed, double scale, uint64_t first, size_t count, uint8_t* out);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/io/whole_file.h"
 
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include "kernbench/phase2/log/real_name.h"
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 namespace {
 
@@ -126,4 +127,4 @@ void WholeFile::drop() {
   fd_ = -1;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

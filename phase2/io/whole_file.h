@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An output that is there whole or not at all: dumps, traces, waveforms, pictures. (Op logs and memory files, of which
 // a part is of use, are WrittenFile's.)
 #pragma once
@@ -6,7 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Grows as NAME.part beside the file that it becomes, so that NAME holds what it held until keep(). A process that is
 /// killed leaves NAME.part, which the next one writes anew. What is there already and is no regular file (a device, a
@@ -40,4 +43,4 @@ class WholeFile {
   int error_ = 0;  ///< of the first write that failed
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

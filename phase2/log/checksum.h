@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checksum that tells damage from truth in logs, 64 bits: FNV-1a for bytes, one round a number. Not against intent.
 #pragma once
 
@@ -9,7 +10,9 @@
 #include <string>
 #include <string_view>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 class Checksum {
  public:
@@ -39,4 +42,4 @@ inline std::string hex_of(uint64_t v) {
   return fmt::format("{:016x}", v);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

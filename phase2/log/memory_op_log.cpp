@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/memory_op_log.h"
 
 #include <cstdlib>
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/memory/bulk_bytes.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kFirstBytes = 64 * 1024, kBlockBytes = 2 << 20;  // large pages begin at multiples of 2 MiB
@@ -107,4 +108,4 @@ const std::vector<OpRecord>& MemoryOpLog::records() const {
   return records_;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

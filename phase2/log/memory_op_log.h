@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The op log in memory. Tokens are packed, so that millions of records cost little memory and time.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/log/op_record.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class MemoryOpLog : public OpLogSink {
  public:
@@ -50,4 +51,4 @@ class MemoryOpLog : public OpLogSink {
   mutable Packed* room_end_ = nullptr;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

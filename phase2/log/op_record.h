@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The op record (data rules §3), and its sinks.
 #pragma once
 
@@ -11,11 +12,12 @@
 #include "kernbench/phase2/op/op.h"
 
 namespace kernbench {
-
 namespace energy {
 struct Account;
 }
 
+}  // namespace kernbench
+namespace kernbench::phase2 {
 /// A part of a tile's buffer in its PE's reserved TCM.
 struct BufferPiece {
   uint64_t offset = 0, nbytes = 0;
@@ -83,4 +85,4 @@ class OpLogSink {
   virtual void close() {}
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Op logs in files: JSON lines and SQLite. Written during the simulation, and read back.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/log/oplog_json.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// One record a line, in order of completion, after the header. Records reach the file within about 0.1 s, in complete
 /// lines. OpLogError if the file cannot be created; record() and close() throw it if the file cannot be written.
@@ -28,4 +29,4 @@ OpLogContents read_op_log(const std::string& file);
 /// of a PE after the first gap in its program order. Returns the number of removed records.
 size_t drop_behind_gaps(std::vector<OpRecord>&);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

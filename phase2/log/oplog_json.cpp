@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/oplog_json.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/phase2/log/versions.h"
 #include "kernbench/phase2/text/json_writer.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 void write_name(JsonWriter& w, const std::vector<std::string>& names, uint32_t i) {
@@ -431,4 +432,4 @@ void sort_log(std::vector<OpRecord>& records) {
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An op record as JSON (data rules §3; docs/phase2.md has every key).
 #pragma once
 
@@ -10,7 +11,7 @@
 
 #include "kernbench/phase2/log/op_record.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class JsonWriter;
 
@@ -78,4 +79,4 @@ class OpRecordParser {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

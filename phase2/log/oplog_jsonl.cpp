@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -18,7 +19,7 @@
 #include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/text/json_writer.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -240,4 +241,4 @@ OpLogContents read_op_log(const std::string& file) {
   return read_jsonl(file, in);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

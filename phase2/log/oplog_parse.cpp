@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
 #include <charconv>
@@ -15,7 +16,7 @@
 #include "kernbench/phase2/op/json_values.h"
 #include "kernbench/phase2/text/json_reader.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;  // params of a user's own keep their order
@@ -598,4 +599,4 @@ OpRecord OpRecordParser::parse(uint64_t op_id, double t_start, double t_end, std
                        object(parse_json<OrderedJson>(params)), op_ids(parse_json<OrderedJson>(dependency_ids)));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

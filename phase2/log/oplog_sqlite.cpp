@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/oplog_sqlite.h"
 
 #include <unistd.h>
@@ -20,7 +21,7 @@
 #include "kernbench/phase2/log/written_file.h"
 #include "kernbench/phase2/text/json_writer.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kMostWaiting = 256 * 1024;  ///< records; a faster producer waits
@@ -501,4 +502,4 @@ OpLogContents read_sqlite_log(const std::string& file) {
   return log;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

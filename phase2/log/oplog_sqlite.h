@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading an op log in SQLite; oplog_file.h is what callers use.
 #pragma once
 
 #include "kernbench/phase2/log/oplog_json.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 OpLogContents read_sqlite_log(const std::string& file);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

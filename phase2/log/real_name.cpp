@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/real_name.h"
 
 #include <filesystem>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::string real_name(const std::string& name) {
   namespace fs = std::filesystem;
@@ -20,4 +21,4 @@ std::string real_name(const std::string& name) {
   return error ? name : path.string();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

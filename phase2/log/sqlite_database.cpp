@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/sqlite_database.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 void Database::distrust() {
   // Of SQLite's machine, for each byte, many times what reading takes; and for the smallest file.
@@ -39,4 +40,4 @@ void check_pages(Database& db) {
     throw OpLogError(db.name() + ": is damaged: " + cut(quick.text(0), kMostOfReason));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

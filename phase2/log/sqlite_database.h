@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SQLite's handles with their owners; what SQLite refuses is an OpLogError with the file's name.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/log/oplog_json.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// The name of a file. SQLite would take some for a URI, for memory or for a file that goes with the process, and keep
 /// nothing: OpLogError.
@@ -124,4 +125,4 @@ void check_schema(Database&, const char* schema, const std::string& what);
 /// OpLogError where the file's pages do not hang together.
 void check_pages(Database&);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

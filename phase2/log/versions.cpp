@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/versions.h"
 
 #include <sqlite3.h>
@@ -5,7 +6,7 @@
 
 #include "kernbench/phase2/eval/arithmetic.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::vector<std::pair<std::string, std::string>> library_versions() {
   return {{"eigen", arithmetic_of(Isa::portable).eigen_version},
@@ -13,4 +14,4 @@ std::vector<std::pair<std::string, std::string>> library_versions() {
           {"sqlite", sqlite3_libversion()}};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

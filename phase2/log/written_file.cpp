@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/log/written_file.h"
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 
 #include "kernbench/phase2/log/oplog_json.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 WrittenFile::WrittenFile(std::string name) : name_(std::move(name)) {
   constexpr mode_t kMode = 0666;
@@ -60,4 +61,4 @@ void WrittenFile::close() {
   if (std::fclose(f) != 0) fail();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

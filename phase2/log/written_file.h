@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that this process alone writes: op logs and memory files.
 #pragma once
 
 #include <cstdio>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Open and locked from its making to close(). What it held stays until it is emptied, so that a command can have all
 /// its files before it changes the first.
@@ -36,4 +39,4 @@ class WrittenFile {
   bool made_ = false;  ///< and nothing has been done with it
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

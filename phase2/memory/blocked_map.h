@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sorted map from addresses to values whose neighbours lie together in memory.
 //
 // Entries stand in order in blocks of some dozens; a tree holds the blocks. To find an entry takes a few cache lines,
@@ -14,7 +15,9 @@
 #include <utility>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Iterators are good until the map changes; the call that changes it gives back one that is.
 template <class T>
@@ -203,4 +206,4 @@ class BlockedMap {
   Blocks blocks_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/memory/bulk_bytes.h"
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 void ask_for_large_pages(void* p, uint64_t nbytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -25,4 +26,4 @@ Bytes bulk_bytes(uint64_t n) {
   return b;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bulk data on large pages where the system has such: fewer page faults, fewer misses of the address translation.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// n zero bytes.
 Bytes bulk_bytes(uint64_t n);
@@ -41,4 +42,4 @@ struct LargePageAllocator {
   friend bool operator!=(const LargePageAllocator&, const LargePageAllocator&) { return false; }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each command does to memory at its instant (data rules §1).
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@
 #include "kernbench/phase2/op/runs.h"
 #include "kernbench/phase2/op/stretch.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 using State = MemoryImage::State;
@@ -355,4 +356,4 @@ bool apply_effect(const std::shared_ptr<const OpDesc>& d, MemoryImage& image, ui
   return false;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

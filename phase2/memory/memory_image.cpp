@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/memory/memory_image.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/runs.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 /// Written neighbours up to this size are copied together, so that many small stores do not leave many extents; what
@@ -463,4 +464,4 @@ std::string MemoryImage::nearest(SpaceKey key, uint64_t addr) const {
   return "nearest written range: [" + address_text(lo) + ", " + address_text(hi) + ")";
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Byte-addressed memory of a simulated system (data rules §1, §2).
 //
 // Each space is a sparse 64-bit address range; each PE has its own range for TCM. The state is in bytes. A range is
@@ -21,7 +22,7 @@
 #include "kernbench/phase2/memory/blocked_map.h"
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Bytes that are produced on first access, by any thread.
 class LaterBytes {
@@ -322,4 +323,4 @@ bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&);
 /// row.
 bool apply_effect(const std::shared_ptr<const OpDesc>&, MemoryImage&, uint64_t share_from);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

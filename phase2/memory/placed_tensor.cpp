@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/memory/placed_tensor.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/op/json_values.h"
 #include "kernbench/phase2/text/json_writer.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 using Json = nlohmann::json;
@@ -128,4 +129,4 @@ std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

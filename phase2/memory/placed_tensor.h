@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the tensors of a run lie in memory: what a replay in another process needs to read them back by name.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// A box of a tensor, dense and row-major at `addr`.
 struct PlacedShard {
@@ -46,4 +47,4 @@ std::string tensors_json(const std::vector<PlacedTensor>&, const std::vector<std
 /// The inverse. Throws std::runtime_error with what is wrong.
 std::vector<PlacedTensor> parse_tensors(std::string_view json, const std::vector<std::string>& pes);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/memory/range_value.h"
 
 #include "kernbench/phase2/op/runs.h"
@@ -5,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 RangeValue::RangeValue(const MemoryImage& image, const TensorRef& t) {
   if (t.contiguous() && !t.scattered()) {
     *this = RangeValue(image, MemoryImage::key_of(t), t.addr, t.nbytes());
@@ -44,4 +45,4 @@ void RangeValue::copy(uint64_t from, uint64_t n, uint8_t* out) const {
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

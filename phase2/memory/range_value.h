@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a range of memory holds at an instant, kept apart from it: what a message carries (collectives rules §11.1).
 // Shares buffers; what is pending stays so, with who makes it.
 #pragma once
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/memory/memory_image.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class RangeValue {
  public:
@@ -29,4 +30,4 @@ class RangeValue {
   std::shared_ptr<const MemoryImage::List> held_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

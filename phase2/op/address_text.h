@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses in messages.
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <cstdint>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// "0x1f00".
 inline std::string address_text(uint64_t v) {
@@ -18,4 +21,4 @@ inline std::string range_text(uint64_t address, uint64_t nbytes) {
   return fmt::format("[{:#x}, {:#x})", address, address + nbytes);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/chain.h"
 
 #include <charconv>
 #include <stdexcept>
 #include <unordered_map>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 [[noreturn]] void no_chain(std::string_view text, const std::string& what) {
@@ -81,4 +82,4 @@ std::string Chain::Step::to_string() const {
   return text;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops that are one command: what lies between them is in no memory, but has the type, and is rounded, as if
 // it were.
 #pragma once
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/math_op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Written as steps apart by "; ", each the op, its result's type and where its operands come from, words apart by
 /// single spaces: `x2` is the command's operand 2, `s0` what step 0 gives: "mul:f32 x0 x1; add:f32 s0 x2; cast:f16 s1".
@@ -44,4 +45,4 @@ class Chain {
   std::vector<Step> steps_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

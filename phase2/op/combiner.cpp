@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/combiner.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kMostSteps = 64;
@@ -131,4 +132,4 @@ bool takes_operands(const MathOp& op, size_t operands) {
   return has_own_combiner(op) ? operands >= least && operands < least + Combiner::kMostMembers : operands == least;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

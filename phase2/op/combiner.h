@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `reduce` and `associative_scan` combine two values by: a small expression of elementwise ops.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/op/math_op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Written in postfix order, words apart by single spaces: `a` (what came before), `b` (what comes next), numbers, and
 /// names of elementwise ops: "a b maximum", "a 0.5 mul b add". Of a tuple the further members are `a1`, `b1` to `a3`,
@@ -53,4 +54,4 @@ bool has_own_combiner(const MathOp&);
 /// Whether an op takes so many operands, immediates included: of a tuple each member is one.
 bool takes_operands(const MathOp&, size_t operands);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/dtype.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 struct Entry {
@@ -57,4 +58,4 @@ std::optional<DType> parse_dtype(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of tensors (data rules §4).
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// An element of a packed type (i4, e2m1) is a byte that holds two values, low nibble first. Shapes count bytes.
 enum class DType : uint8_t { f32, f16, bf16, i8, i16, i32, u8, f8e4m3, f8e5m2, u16, u32, i64, i4, e2m1 };
@@ -28,4 +31,4 @@ DType unpacked(DType);
 /// The accumulator type of a GEMM with elements of this type: f32 for floats, i32 for integers.
 DType accumulator_of(DType);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

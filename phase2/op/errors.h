@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors that the command line reports as one line each, with an exit status.
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Message for std::bad_alloc; exit status 1.
 constexpr const char* kOutOfMemory = "this machine's memory does not hold the system and its tensors";
@@ -59,4 +62,4 @@ class Stopped : public RunError {
   int signal_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

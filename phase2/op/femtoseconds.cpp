@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/femtoseconds.h"
 
 #include <fmt/format.h>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::string TimeBeyondRange::text(double ns) {
   return fmt::format("{:.4g} ns is beyond 2^64 fs (5.1 simulated hours)", ns);
@@ -13,4 +14,4 @@ uint64_t late_femtoseconds(double ns) {
   return static_cast<uint64_t>(rounded_fs(ns));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The grain of time: times are kept as exact doubles in ns, and compared as ⌊ns·10⁶ + 0.38⌋ fs (timing contract,
 // Units): real times fall on halves of a fs (odd bytes over 128 GB/s), where the noise of doubles would break ties.
 // What 64 bits do not hold is no time, and is found here.
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// A time beyond 2^64 fs, 5.1 simulated hours.
 class TimeBeyondRange : public RunError {
@@ -37,4 +38,4 @@ inline uint64_t femtoseconds(double ns) {
   return fs >= 0 && fs < 0x1p63 ? static_cast<uint64_t>(static_cast<int64_t>(fs)) : late_femtoseconds(ns);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

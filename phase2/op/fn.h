@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the elementwise ops by number: the rows of elementwise_ops.inc in order.
 #pragma once
 
 #include <cstdint>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 enum class Fn : uint8_t {
 #define KERNBENCH_ELEMENTWISE(name, ...) name,
@@ -13,4 +16,4 @@ enum class Fn : uint8_t {
 };
 constexpr int kFns = static_cast<int>(Fn::count);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

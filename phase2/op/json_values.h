@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of op.h as JSON has them, in logs and memory files.
 #pragma once
 
@@ -6,7 +7,7 @@
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/phase2/text/json_reader.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// JsonFault as the readers of json_reader.h throw it.
 template <class Json>
@@ -32,4 +33,4 @@ Space json_space(const Json& j) {
   return add_space(json_value<std::string>(j));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/math_op.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/op/chain.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 using K = MathKind;
@@ -204,4 +205,4 @@ DType result_dtype(const MathOp& op, const std::vector<DType>& operands) {
   return op.result == R::promote_float && !is_float(t) ? DType::f32 : t;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of math ops: what a kernel may call, what an epilogue may hold and what Phase 2 evaluates.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/op/dtype.h"
 #include "kernbench/phase2/op/fn.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 enum class MathKind : uint8_t {
   elementwise,  ///< position by position, operands broadcast to the output's shape
@@ -132,4 +133,4 @@ DType promote(DType, DType);
 /// tensor: they are f32). `chosen` returns the first operand's.
 DType result_dtype(const MathOp&, const std::vector<DType>& tensor_operands);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/named_values.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::string missing_value(const std::string& value, bool file) {
   if (!value.empty() && value.compare(0, 2, "--") != 0) return "";
@@ -35,4 +36,4 @@ std::vector<std::pair<std::string, std::string>> named_values(const std::string&
   return pairs;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "NAME=VALUE", as options have it: one rule for all commands.
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// What is wrong with an option's value that is missing: it is empty, or it is the next option. Empty: nothing. `file`:
 /// the value names one.
@@ -20,4 +23,4 @@ std::vector<std::pair<std::string, std::string>> named_values(const std::string&
                                                               const std::vector<std::string>& texts,
                                                               std::string_view form, bool once = true);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/op.h"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 void Dims::push_back(int64_t x) {
   if (rank_ == kMaxRank) throw std::length_error("a tensor has at most " + std::to_string(kMaxRank) + " dimensions");
@@ -158,4 +159,4 @@ void RangedOp::add(const MovedRange& r) {
   ranges.push_back(r);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operation of a kernel, without its timing (data rules §3).
 //
 // The class tl (kernel_api) makes one OpDesc for each command. The message that times the command carries it through
@@ -19,7 +20,7 @@
 #include "kernbench/phase2/op/space.h"
 #include "kernbench/phase2/op/translation.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 constexpr int kMaxRank = 6;
 
@@ -247,4 +248,4 @@ struct OpDesc {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

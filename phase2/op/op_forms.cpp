@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/op_forms.h"
 
 #include <algorithm>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kRecent = 8;
@@ -49,4 +50,4 @@ uint32_t OpForms::number_of(const std::shared_ptr<const OpDesc>& d) {
   return number;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ops have in common but for their operands' places: ops of one form run one after the other.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 struct OpForm {
   std::shared_ptr<const OpDesc> desc;  ///< of the first op that has it
@@ -30,4 +31,4 @@ class OpForms {
   std::vector<uint32_t> recent_;  ///< the last one used in front
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What gathers, scatters and atomics do beyond their operands (access rules §16, §17): ranges of a memory, and where
 // the bytes of each stand in the value that is moved.
 #pragma once
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/op/space.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// `offset`: of its bytes in the result; of a scatter or an atomic in the value (whose offsets are the result's).
 struct MovedRange {
@@ -39,4 +40,4 @@ struct RangedOp {
   void add(const MovedRange&);
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A strided tensor as the byte ranges it is made of.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Splits a tensor into `outer` (walked like an odometer, last dimension fastest) and runs of `run` contiguous
 /// elements. A contiguous tensor is one run; a slice of a row-major matrix is one run a row.
@@ -77,4 +78,4 @@ void for_each_run(const TensorRef& t, F&& f) {
   for_each_linear_run(t, 0, [&](uint64_t offset, uint64_t n) { t.translation->for_each_range(offset, n, f); });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

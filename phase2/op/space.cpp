@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/op/space.h"
 
 #include "kernbench/phase2/text/text.h"
@@ -7,7 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kStandard = 3;  // of the enumeration
@@ -70,4 +71,4 @@ bool is_space_name(std::string_view name) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

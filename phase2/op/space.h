@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address spaces. Each PE has its own TCM. All other spaces exist once in a system: hbm, sram, and those named by a
 // topology's memories, a log or a plug-in.
 #pragma once
@@ -7,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 enum class Space : uint8_t { hbm, sram, tcm };
 constexpr int kMostSpaces = 64;
@@ -26,4 +29,4 @@ inline constexpr char kSpaceNames[] = "a name of at most 31 small letters, digit
 /// All spaces of memories outside of PEs: hbm, sram, then the added ones in order of addition.
 std::vector<std::string> memory_spaces();
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

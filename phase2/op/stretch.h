@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where ranges of a memory begin and end, taken together.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/op/ranged_op.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// From the first byte of ranges to the last; nothing of none.
 struct Stretch {
@@ -21,4 +22,4 @@ struct Stretch {
   uint64_t nbytes() const { return empty() ? 0 : end - begin; }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a virtually addressed tensor lies: the physical pieces that a translation found (docs/memory.md).
 #pragma once
 
@@ -5,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Virtual addresses begin above the physical map's 51 bits, so an address says by itself which of the two it is.
 constexpr uint64_t kVirtualBase = uint64_t{1} << 52;
@@ -44,4 +47,4 @@ struct Translation {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

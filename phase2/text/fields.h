@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A record's description: the one function of a record type that names its fields. Every form of the record follows it.
 //
 //   void describe(Fields& f, PeTimes& p) {
@@ -23,7 +24,9 @@
 #include <variant>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// How a table for people shows a field: the heading of its column (without one the field has no column), its decimals,
 /// a factor, a sign before what is not negative, and the word for a value that is missing.
@@ -304,4 +307,4 @@ void Fields::value(T& v) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/text/forms.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 namespace {
 
 constexpr size_t kFlush = 32'768;
@@ -218,4 +219,4 @@ void RowWriter::end(std::string_view tail) {
   out_ << (rows_ ? rows_->text() : "\n" + std::string(tail)) << std::flush;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

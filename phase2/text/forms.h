@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms in which described records are written (fields.h), one class each. A page's data is JsonFields in it.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/phase2/text/table.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 class JsonFields : public Fields {
  public:
@@ -214,4 +215,4 @@ class RowWriter {
   bool first_ = true;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

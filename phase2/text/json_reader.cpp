@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/text/json_reader.h"
 
 #include <set>
 #include <vector>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 // "[json.exception.parse_error.101] parse error at line 1, column 1: …"
 std::string json_reason(const nlohmann::json::exception& e) {
@@ -75,4 +76,4 @@ template nlohmann::ordered_json parse_json(std::string_view, const nlohmann::ord
 template nlohmann::json parse_json_document(std::string_view);
 template nlohmann::ordered_json parse_json_document(std::string_view);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

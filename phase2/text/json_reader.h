@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads JSON that comes from outside: the one way in which this project does. nlohmann/json parses; what it lets pass
 // is told here: text that nests deeper than anything of this project (such a value overflows the stack where it is
 // walked through), and in documents a key that stands twice, of which it would take the last.
@@ -15,7 +16,7 @@
 
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// A text that is no JSON, or JSON that is not taken. One line that names the place in the text, or the field.
 class JsonFault : public std::runtime_error {
@@ -120,4 +121,4 @@ auto json_items(const Json& list, const Read& read) {
   return all;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/text/json_source.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 bool JsonSource::begin(std::string_view name, const Shown&, Kind kind) {
   if (kind == Kind::made || kind == Kind::made_whole) return false;
@@ -64,4 +65,4 @@ std::string JsonSource::path() const {
   return all;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Described records (fields.h) read back from JSON that JsonFields has written.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/text/fields.h"
 #include "kernbench/phase2/text/json_reader.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Fills a record's variables. Fields of expressions are passed over, and so is a key that no description names.
 class JsonSource : public Fields {
@@ -56,4 +57,4 @@ T read_record(std::string_view json) {
   return record;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/text/json_writer.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 namespace {
 
@@ -41,4 +42,4 @@ void JsonWriter::text(std::string_view s) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON as text: the one way in which this project writes it. (nlohmann/json reads it.)
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 /// Appends keys and values to a string in the order in which they come; knows where commas, blanks and line ends
 /// belong. The string may be emptied between two of them.
@@ -159,4 +160,4 @@ class JsonWriter {
   int line_ = -1;  // blanks of the line that is to begin; -1: none is
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

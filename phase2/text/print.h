@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fmt onto streams. fmt's own print() for streams compiles all of fmt anew in each source that calls it, in five times
 // the time.
 #pragma once
@@ -7,7 +8,9 @@
 #include <ostream>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 template <typename... T>
 void print_to(std::ostream& out, fmt::format_string<T...> format, T&&... values) {
@@ -15,4 +18,4 @@ void print_to(std::ostream& out, fmt::format_string<T...> format, T&&... values)
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

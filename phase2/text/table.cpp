@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/text/table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 std::string TextTable::text() const {
   std::vector<size_t> width;
@@ -24,4 +25,4 @@ std::string TextTable::text() const {
   return text;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

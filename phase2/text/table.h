@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table for people: columns as wide as their widest cell.
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Two blanks stand between columns; the first `left` of them are aligned left, the others right.
 class TextTable {
@@ -19,4 +22,4 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/text/text.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include <numeric>
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::phase2 {
 
 void append_shortest(std::string& out, double v) {
   char text[32];
@@ -149,4 +150,4 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near.empty() ? ";" : ", did you mean '" + near + "'?";
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What files and messages say, beyond what fmt says by itself.
 #pragma once
 
@@ -7,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// The shortest decimal form that reads back as the same double: 8, 0.1, 1e+22.
 void append_shortest(std::string& out, double v);
@@ -63,4 +66,4 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
 /// ";" where none is near.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& legal);
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of texts in memory. The standard ones take a lack of memory for the end of the text: what was read or written
 // is then a part, and nobody is told. These throw it on.
 #pragma once
@@ -5,7 +6,9 @@
 #include <sstream>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// std::bad_alloc out of whatever writes to it.
 class TextOutput : public std::ostringstream {
@@ -19,4 +22,4 @@ class TextInput : public std::istringstream {
   explicit TextInput(const std::string& text) : std::istringstream(text) { exceptions(std::ios::badbit); }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

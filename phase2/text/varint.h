@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as bytes, as Protocol Buffers and the reports' pages have them.
 #pragma once
 
@@ -5,7 +6,9 @@
 #include <cstring>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 /// Seven bits a byte, the lowest first.
 inline void append_varint(std::string& out, uint64_t v) {
@@ -24,4 +27,4 @@ inline void append_double(std::string& out, double v) {
   append_fixed64(out, bits);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::phase2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subcommands of a command line, and those of Phase 2: `kernbench` and `kernbench-replay` have `replay` alike.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command says on stderr, and its exit status: one place for both programs.
 #pragma once
 

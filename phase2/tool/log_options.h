@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --log-level, --log and $KERNBENCH_LOG: one place for all programs.
 #pragma once
 

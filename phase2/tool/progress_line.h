@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A line on stderr that renews itself, where that is a terminal; where KERNBENCH_PROGRESS is "lines", a new line a
 // second for another program to read. Knows no SystemC: a replay shows it too.
 #pragma once
@@ -8,10 +9,14 @@
 #include <streambuf>
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::phase2 {
 
 struct ReplayProgress;
 
+}  // namespace kernbench::phase2
+namespace kernbench {
 namespace cli {
 
 /// What such a new line begins with.

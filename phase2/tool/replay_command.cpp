@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench replay`: Phase 2 from an op log and its memory file, without a simulation. Links phase2 only; also the
 // whole of `kernbench-replay`.
 #include <fmt/format.h>

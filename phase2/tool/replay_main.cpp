@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernbench-replay: `kernbench replay` by itself, without SystemC.
 #include <CLI/CLI.hpp>
 

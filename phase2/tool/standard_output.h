@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of what a command writes to stdout.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/phase2/tool/usage.h"
 
 #include <fmt/format.h>

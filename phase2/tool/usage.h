@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with a command line that cannot be understood, and which files it names: one place for all programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that are numbers. Whole ones: decimal digits and nothing else, so that -1, 010, 0x10, 1e3 and what is too
 // large are refused instead of being taken for another number.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands between the sockets of a platform and the callbacks of a tool that speaks C (kernbench_c.h). All of them
 // are called on the timeline or by an SC_METHOD, so on the stack of whoever simulates: a tool's may have to be deep.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The border to C: handles that are looked up, exceptions that become a status and a text. What SystemC has once a
 // process stands in Session.
 #include "kernbench/platform/c_api/kernbench_c.h"

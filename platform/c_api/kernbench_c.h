@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* C interface of kernbench, for other languages and compilers: a shared library, libkernbench_c, without C++ types and
  * exceptions. docs/integration.md is the guide; docs/stability.md has the promises.
  *

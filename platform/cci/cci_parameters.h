@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A platform's attributes as parameters of Accellera's CCI. Header only: kernbench itself does not need CCI. The user
 // provides CCI (tried with its main branch after 1.0.2), links it, and registers a broker first.
 //

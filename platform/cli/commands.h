@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of `kernbench`. Each adds itself to the parser and gives what to do if it was asked for.
 #pragma once
 

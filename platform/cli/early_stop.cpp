@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIGINT and SIGTERM before sc_main has installed its handlers (platform/entry/signals.h).
 #include <signal.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels run inside this process; one that ends it, or leaves a thread in it, must not pass for a run that is done.
 // Only the command line looks: a program of a user's own may do as it likes. Direct system calls are not seen, and a
 // plug-in's own threads, begun when it is loaded, are legal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said about the commands beside what they do: groups of --help, completion for shells, man pages. All of it is
 // read off the parser, so nothing else lists commands or options.
 #pragma once

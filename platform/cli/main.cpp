@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
 #include <unistd.h>
 #include <cstdlib>

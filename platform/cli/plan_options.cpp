@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/cli/plan_options.h"
 
 #include "kernbench/phase2/io/input_file.h"

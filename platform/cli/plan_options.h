@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --over, --where and --plan: what sweeps and tuners try; and how many points at a time, and for how long.
 #pragma once
 

@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulation and its replay have come to, on stderr, where that is a terminal.
 #pragma once
 
 #include "kernbench/phase2/tool/progress_line.h"
 
-namespace kernbench {
-
+namespace kernbench::core {
 class Timeline;
+}
+
+namespace kernbench {
 
 namespace cli {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands that simulate: each is the function run() (platform/entry/run.h) for its own table of options.
 #include <fmt/format.h>
 

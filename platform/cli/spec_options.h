@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of the command line from the table of a run's options (platform/run/spec/run_spec.h).
 #pragma once
 

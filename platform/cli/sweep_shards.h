@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `kernbench sweep` has for the shards of a sweep on many machines: --emit, and `sweep progress`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/deadlock.h"
 
 #include "kernbench/platform/elaborate/machine.h"
@@ -6,7 +7,7 @@
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 std::vector<std::string> stuck_report(Machine& machine, size_t limit) {
   std::vector<std::string> lines;
@@ -55,4 +56,4 @@ RunError stuck_error(const std::vector<std::string>& report) {
   return RunError(std::move(lines));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

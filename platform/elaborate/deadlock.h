@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to say when nothing can move while work is outstanding.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 class Machine;
 
@@ -15,4 +16,4 @@ std::vector<std::string> stuck_report(Machine&, size_t limit = 20);
 /// The same as a fault.
 RunError stuck_error(const std::vector<std::string>& report);
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

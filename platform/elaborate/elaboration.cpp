@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/elaboration.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 /// A level of the hierarchy that is no node itself: sip0, sip0.cube0.
 struct Elaboration::Scope : sc_core::sc_module {
@@ -307,4 +308,4 @@ void Elaboration::set_bases() {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled topology as SystemC modules: makes the blocks by the names that `impl:` gives, with the hierarchy of their
 // ids, under the module that is being constructed, and binds their sockets along the edges.
 #pragma once
@@ -11,14 +12,16 @@
 #include "kernbench/systemc_models/core/component_ptr.h"
 #include "kernbench/systemc_models/fabric/access.h"
 
-namespace kernbench {
-
+namespace kernbench::fabric {
 class Fabric;
 class RequestPort;
 enum class Requests : uint8_t;
 struct Link;
 struct LinkParameters;
 struct LinkTo;
+}  // namespace kernbench::fabric
+
+namespace kernbench::elaborate {
 
 class Elaboration {
  public:
@@ -94,4 +97,4 @@ Block& Elaboration::block_named(const std::string& id, const char* what) const {
   return dynamic_cast<Block&>(block_that(is, id, what));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/exposed_attributes.h"
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 #include "kernbench/systemc_models/core/component_registry.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 class ExposedAttributes::Exposed {
  public:
@@ -75,4 +76,4 @@ void ExposedAttributes::check(sc_core::sc_severity severity) const {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes of a platform's blocks where tools of SystemC look for them: sc_object::attr_cltn().
 #pragma once
 
@@ -6,13 +7,20 @@
 #include <systemc>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::elaborate {
 
 class Elaboration;
+
+}  // namespace kernbench::elaborate
+namespace kernbench {
 namespace topology {
 struct Graph;
 }
 
+}  // namespace kernbench
+namespace kernbench::elaborate {
 /// Each attribute of each node, given or by default, as a sc_attribute of its block under its name in YAML: of double,
 /// int64_t, bool or std::string; a map of numbers as text, "f16=1, f32=0.5". One that has no value is absent.
 /// A block takes its parameters when it is made: a value that somebody changes is refused, see check().
@@ -34,4 +42,4 @@ class ExposedAttributes {
   std::vector<std::unique_ptr<Exposed>> attributes_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

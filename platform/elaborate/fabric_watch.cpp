@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/fabric_watch.h"
 
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 namespace {
 
 template <class Visit>
@@ -27,4 +28,4 @@ void unwatch_fabric(Machine& machine, FabricObserver& o) {
   for_each_of_fabric(machine, FabricParts::blocks_and_links, [&](FabricObservers& all) { all.remove(o); });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,9 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 // An observer of all that a platform's fabric does.
 #pragma once
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
 
+namespace kernbench::fabric {
 class FabricObserver;
+}
+
+namespace kernbench::elaborate {
+
 class Machine;
 
 enum class FabricParts : unsigned char { blocks_and_links, blocks };
@@ -12,4 +18,4 @@ void watch_fabric(Machine&, FabricObserver&, FabricParts = FabricParts::blocks_a
 /// No more, wherever it was told.
 void unwatch_fabric(Machine&, FabricObserver&);
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

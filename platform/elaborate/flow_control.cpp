@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/flow_control.h"
 
 #include "kernbench/platform/topology/route/channel_dependencies.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 namespace {
 
@@ -25,4 +26,4 @@ ChannelLayers require_flow_control(const topology::Graph& graph, topology::PathR
   return layers_of(found);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/foreign_node.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/fabric/control_message.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 ForeignNode::ForeignNode(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)) {}
@@ -112,4 +113,4 @@ void ForeignNode::before_end_of_elaboration() {
 
 KERNBENCH_REGISTER_COMPONENT(ForeignNode)
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

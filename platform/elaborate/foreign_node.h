@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of kind `foreign`: a placeholder for a user's block; the platform leaves its sockets to that block. It may be
 // between any two blocks of the memory fabric (an LT or AT model of IEEE 1666's base protocol, a bus monitor) or inside
 // a PE (an observer of pe_command_protocol). docs/tlm.md.
@@ -13,7 +14,7 @@
 #include "kernbench/systemc_models/fabric/foreign_sockets.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 class ForeignNode : public Component {
   using Forward = tlm::tlm_fw_transport_if<>;
@@ -83,4 +84,4 @@ class ForeignNode : public Component {
   std::vector<Way> ways_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

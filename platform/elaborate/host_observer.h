@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observers of the host, such as recordings.
 #pragma once
 
@@ -8,9 +9,11 @@
 
 #include "kernbench/systemc_models/pe/kernel_run.h"
 
-namespace kernbench {
-
+namespace kernbench::launch {
 struct LaunchWay;
+}
+
+namespace kernbench::elaborate {
 
 /// All times in ns. An `id` identifies its object between start and end only.
 class HostObserver {
@@ -39,4 +42,4 @@ class HostObservers {
   std::vector<HostObserver*> all_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

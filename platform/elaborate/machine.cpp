@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/machine.h"
 
 #include <systemc>
@@ -8,7 +9,7 @@
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/memory/system.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 namespace {
 
 FabricTiming timing_of(const topology::Graph& graph) {
@@ -56,4 +57,4 @@ void Machine::attach_log(OpLogSink* sink) {
   for (uint32_t n = 0; n < blocks_.size(); ++n) blocks_.component(n).attach_logger(logger_.get());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An elaborated topology: the compiled graph, the system that its blocks share, the blocks as modules, the routes of
 // memory traffic, and the PEs. The host (platform/launch) uses it; Platform contains both.
 #pragma once
@@ -13,14 +14,23 @@
 #include "kernbench/platform/elaborate/routes.h"
 #include "kernbench/platform/topology/graph/graph.h"
 
-namespace kernbench {
-
+namespace kernbench::core {
 class OpLogger;
-class OpLogSink;
-class Platform;
-class RunWatch;
-class System;
 class Timeline;
+}  // namespace kernbench::core
+namespace kernbench::phase2 {
+class OpLogSink;
+}
+namespace kernbench {
+class Platform;
+}
+namespace kernbench::memory {
+class System;
+}
+
+namespace kernbench::elaborate {
+
+class RunWatch;
 
 class Machine {
  public:
@@ -68,4 +78,4 @@ class Machine {
 /// The machine of a platform, for code without SystemC.
 Machine& machine_of(Platform&);
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/pes.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 namespace {
 
 using topology::naming::scope_of;
@@ -217,4 +218,4 @@ std::vector<size_t> Pes::nearest_by_rule(size_t pe, const std::vector<size_t>& m
   return nearest;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The PEs of an elaborated topology: what the blocks of each share, and who hands on to whom.
 #pragma once
 
@@ -13,12 +14,19 @@
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
-namespace kernbench {
-
+namespace kernbench::phase2 {
 class CommandHistory;
-class ForeignNode;
+}
+namespace kernbench::pe {
 class KernelRunner;
+}
+namespace kernbench::memory {
 class System;
+}
+
+namespace kernbench::elaborate {
+
+class ForeignNode;
 
 /// PEs with a pe_dma, in compiled order (as Graph::pes).
 class Pes {
@@ -66,4 +74,4 @@ class Pes {
   mutable std::vector<std::vector<uint32_t>> in_edges_;  ///< by node, while they are found
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

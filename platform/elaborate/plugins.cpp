@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/plugins.h"
 
 #include <dlfcn.h>
@@ -19,7 +20,7 @@ static_assert(std::string_view(KERNBENCH_PLUGIN_VERSION) == KERNBENCH_SOVERSION,
 
 extern "C" int __cxa_atexit(void (*)(void*), void*, void*) noexcept;
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 const char* volatile plugin_at_work = nullptr;
 
@@ -131,4 +132,4 @@ Plugin load_plugin(const std::string& file) {
   return plugin;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plug-ins: shared objects with kernels, programs, components and other registered classes (kernel_api/plugin.h,
 // systemc_models/core/named_registry.h).
 #pragma once
@@ -5,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::elaborate {
 
 struct Plugin {
   std::string file;  ///< as given
@@ -31,4 +34,4 @@ Plugin load_plugin(const std::string& file);
 /// The file of the plug-in whose objects are made or destroyed now; null: none. Safe in a signal handler.
 extern const char* volatile plugin_at_work;
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

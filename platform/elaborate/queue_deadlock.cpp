@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/queue_deadlock.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "kernbench/platform/elaborate/machine.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 namespace {
 
 /// A PE that waits, and for what.
@@ -92,4 +93,4 @@ std::string circle_of_waiting(Machine& machine, const std::vector<StuckPe>& stuc
   return text + search.id(way.back().wait.peer_index);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

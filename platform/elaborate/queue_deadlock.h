@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names the circle of PEs that wait for each other's messages or slots, where nothing can move any more (collectives
 // contract §10.14).
 #pragma once
@@ -6,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::elaborate {
 
 class Machine;
 
@@ -20,4 +23,4 @@ struct StuckPe {
 /// has ended. Empty where no PE waits for another.
 std::string circle_of_waiting(Machine&, const std::vector<StuckPe>&);
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

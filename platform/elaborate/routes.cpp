@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/routes.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 Routes::Routes(const topology::Graph& graph, const Elaboration& blocks, const Fabric& fabric)
     : graph_(graph),
@@ -127,4 +128,4 @@ void Routes::close() {
   senders.from_routes();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways of a platform's memory traffic: addresses to memories, and the shortest paths between them (timing rules
 // §1) as ports of the blocks. Resolved once, on demand.
 #pragma once
@@ -15,6 +16,8 @@ namespace topology {
 class PathRouter;
 }
 
+}  // namespace kernbench
+namespace kernbench::elaborate {
 class Routes : public RouteSource {
  public:
   Routes(const topology::Graph& graph, const Elaboration& blocks, const Fabric& fabric);
@@ -49,4 +52,4 @@ class Routes : public RouteSource {
   bool closed_ = false;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/run_watch.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 namespace {
 
 /// Of all platforms. The first alone looks for starvation: two would take each other's events for activity.
@@ -119,4 +120,4 @@ void RunWatch::warn() {
   SC_REPORT_WARNING("/kernbench/stuck", text.c_str());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run needs to know of a simulation in which it is not alone. A clock, a DRAM's refresh or another platform may
 // go on for ever, so that a simulation's end says nothing of the run's; and where all stands still, somebody has to say
 // so.
@@ -14,7 +15,9 @@
 #include <systemc>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::elaborate {
 
 class Machine;
 
@@ -64,4 +67,4 @@ class RunWatch : public sc_core::sc_module {
   sc_core::sc_event check_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/simulation.h"
 
 #include <new>
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 
 namespace {
 
@@ -48,4 +49,4 @@ void simulate_for(double ns) {
   started_by([ns] { sc_core::sc_start(sc_core::sc_time(ns, sc_core::SC_NS)); });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/sole_senders.h"
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 SoleSenders::SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const LinkMode& mode)
     : graph_(graph), blocks_(blocks), mode_(mode), links_(graph.edges.size()) {
   known_ = !blocks.has_foreign_nodes();
@@ -85,4 +86,4 @@ void SoleSenders::tell_mode() const {
   mode_.senders_known(links);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

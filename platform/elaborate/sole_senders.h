@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who alone puts messages on a link or sends requests to a memory: what lets the link modes decide order ahead of time
 // (docs/ahead_of_time.md). Found from the edges alone, or from all the routes there will be.
 #pragma once
@@ -8,13 +9,15 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 #include "kernbench/platform/topology/graph/graph.h"
 
-namespace kernbench {
-
+namespace kernbench::fabric {
 class LinkMode;
 class MemoryTarget;
 class Router;
 class Path;
 struct Route;
+}  // namespace kernbench::fabric
+
+namespace kernbench::elaborate {
 
 /// Keeps who sends as long as it is one alone.
 class SoleSender {
@@ -60,4 +63,4 @@ class SoleSenders {
   std::unordered_map<MemoryTarget*, SoleSender> memories_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

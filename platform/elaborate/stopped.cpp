@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/elaborate/stopped.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 namespace {
 
 std::string place_of(const RunningKernel& k) {
@@ -70,4 +71,4 @@ void throw_if_left(Machine& machine, const std::string& what) {
     throw RunError(what + ": the simulation was paused or stopped before it had completed");
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to say when a simulation was ended from outside.
 #pragma once
 
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::elaborate {
 
 class Machine;
 
@@ -14,4 +17,4 @@ void throw_if_stopped(Machine&);
 /// Where it has come back with `what` under way: the same, or RunError where somebody else has paused or stopped it.
 void throw_if_left(Machine&, const std::string& what);
 
-}  // namespace kernbench
+}  // namespace kernbench::elaborate

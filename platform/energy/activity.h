@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a machine does that takes energy, counted exactly and in one place: bits over each edge and through each router,
 // MACs, math operations, bits of TCM, SRAM and HBM. docs/energy.md says what counts as what.
 #pragma once
@@ -16,10 +17,14 @@
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+namespace kernbench::pe {
 struct QueueRing;
+}
+
+namespace kernbench {
 
 namespace topology {
 struct Edge;

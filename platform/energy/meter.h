@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Energy and power of a run: counts of Activity, times the constants of a table.
 //
 //   kernbench::energy::Meter meter(machine, machine.graph().energy);   // before the run
@@ -17,9 +18,11 @@
 #include "kernbench/platform/energy/power_series.h"
 #include "kernbench/platform/energy/silicon.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench {
 
 namespace energy {
 

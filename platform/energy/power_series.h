@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Energy over time, by windows of one length, exact: what was added is there, to the last digit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a machine takes area: engines by their multiply-accumulates and lanes, memories by their bits and ports,
 // routers by their wires and buffers, PHYs by what they carry, HBM by its stacks. docs/energy.md has the rules.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // run() in copies of this process, for callers with a pool of their own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as a function: a spec in, a record out. All commands with a table of options (platform/run/spec/run_spec.h) use
 // it: run, model, traffic, pipeline, probe, collectives.
 //
@@ -16,15 +17,23 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/rooms.h"
 #include "kernbench/platform/run/record/record.h"
+
+namespace kernbench::phase2 {
+class OpLogSink;
+struct ReplayProgress;
+}  // namespace kernbench::phase2
+namespace kernbench::core {
+class Timeline;
+}
+namespace kernbench::work {
+struct CollectiveRow;
+}
 
 namespace kernbench {
 
-class OpLogSink;
 class Platform;
-class Timeline;
-struct CollectiveRow;
-struct ReplayProgress;
 
 /// Callbacks of a caller. All may be empty.
 struct RunHooks {

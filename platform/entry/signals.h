@@ -1,12 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 // What signals do to the program: one line that says where it was, and an exit status.
 #pragma once
 
 #include <string>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
 
+namespace kernbench::pe {
 class RunningKernel;
+}
+namespace kernbench::core {
 class Timeline;
+}
+
+namespace kernbench {
 
 /// Installs handlers, on a stack of their own.
 ///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/entry/source_line.h"
 
 #ifdef KERNBENCH_HAS_LIBBACKTRACE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line of a user's source that the program stands in, by its debug information.
 #pragma once
 

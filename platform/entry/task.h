@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command does on a platform. Only for the files of this folder.
 #pragma once
 
@@ -11,13 +12,16 @@
 #include "kernbench/platform/observe/time_window.h"
 #include "kernbench/platform/run/spec/run_document.h"
 
+namespace kernbench::observe {
+class TransactionRecorder;
+class Waveform;
+}  // namespace kernbench::observe
+
 namespace kernbench {
 
 struct ProgramReport;
 struct ProgramSpec;
 struct RunOptions;
-class TransactionRecorder;
-class Waveform;
 namespace energy {
 class Meter;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/entry/topology_places.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where topologies lie that are called by their names alone: here, and beside the program or this library, in its
 // build or install tree.
 #pragma once

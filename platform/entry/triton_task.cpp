@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/entry/triton_task.h"
 
 #include "kernbench/kernel_api/registry.h"

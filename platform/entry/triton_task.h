@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --ttir and what goes with it, of `kernbench run`. Only for the files of this folder.
 #pragma once
 

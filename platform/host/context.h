@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // API of programs (collectives rules §13): tensors over the ranks; streams of launches, copies and delays; events. A
 // rank is a SIP chosen by --ranks and --device.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors in other layouts: Context::redistribute() and what belongs to it.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a program's Context, for the files that implement it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program's launch comes to: the kernel's parameters, and the tensors as its PEs see them.
 #pragma once
 

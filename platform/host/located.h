@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of a program: with the line of the call, and kept where no exception may pass.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program on a platform, for user code: its tensors are placed, its function runs in a thread beside the simulation.
 // platform/run/host_program.h does all steps of `kernbench run --program`.
 //

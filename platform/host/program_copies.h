@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The uploads and downloads of a program's tensors: over the fabric with ContextOptions::timed_transfer, else at no
 // time.
 #pragma once

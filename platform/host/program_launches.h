@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launches of a program: a kernel, its parameters and tensors become an operation, whose parts start and end on
 // the timeline.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of a program: those of its spec, and those that it makes and frees. They are mapped on the PEs with an
 // MMU, their bytes are counted, and operations that write them are remembered.
 #pragma once

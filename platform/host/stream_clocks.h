@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vector clocks of a program's streams, for the search for races.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of operations (collectives rules §13.3): every rank has stream 0 and may have more; a stream does its
 // operations in order, one at a time. What an operation does is its own business; here is only when it begins and ends.
 #pragma once
@@ -13,7 +14,7 @@
 #include "kernbench/kernel_api/launch_costs.h"
 #include "kernbench/phase2/check/races.h"
 
-namespace kernbench {
+namespace kernbench::core {
 class Timeline;
 }
 

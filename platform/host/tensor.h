@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program's tensor, placed over ranks, cubes and PEs by its layout (collectives rules §13.6). It exists until it is
 // freed, or the program ends.
 #pragma once
@@ -16,7 +17,7 @@
 #include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
 class Machine;
 }
 

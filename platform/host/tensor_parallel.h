@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of tensor-parallel layers, as functions over a program's context (collectives rules §13.7). In each rank, the
 // rows of an output are split over its cubes, then over their PEs. With one rank there are no messages.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A list that grows by whole blocks, which stay where they are: the causes of a long run fill gigabytes, and to move
 // them again and again costs more than to keep them.
 #pragma once

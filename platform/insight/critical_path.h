@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run's critical path: the chain of what each moment waited for last, from the end of the run back to its begin.
 // Every instant of the run is on it once, so the blame sums to the run's time.
 #pragma once

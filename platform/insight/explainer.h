@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Watches a run to say what held it back (insight.h).
 #pragma once
 

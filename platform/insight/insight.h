@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What held a run back: its critical path and what that is blamed on, how far it stayed from each peak, and a verdict
 // in words. docs/insight.md has the formula of every figure.
 #pragma once
@@ -13,9 +14,11 @@
 #include "kernbench/platform/insight/critical_path.h"
 #include "kernbench/platform/insight/resource.h"
 
-namespace kernbench {
-
+namespace kernbench::phase2 {
 class Fields;
+}
+
+namespace kernbench {
 
 namespace insight {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The causes of a run as a page carries them, to time the run anew under other costs: what waits for one thing alone
 // is no moment of its own there, but a cost more of what waits for it. What is left are joins, which come with the
 // last of several causes (run_graph.h).

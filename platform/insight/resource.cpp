@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/insight/resource.h"
 
 #include "kernbench/phase2/op/space.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which resource (systemc_models/core/bottleneck.h) the nodes, edges and attributes of a machine belong to.
 #pragma once
 

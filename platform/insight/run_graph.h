@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The causes of a run: its moments, what each waited for, and what took the time in between. A moment comes as soon as
 // all of its causes are done: t = max over causes of (the cause's moment + its cost). So the run's critical path is
 // found by walking back from its end along the causes that came last, and the run can be timed anew under other costs

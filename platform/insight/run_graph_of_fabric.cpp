@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory accesses, and messages' ways (timing rules §2 to §4).
 #include <algorithm>
 #include <cmath>

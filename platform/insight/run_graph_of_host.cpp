@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host: launches and transfers (timing rules §7, collectives rules §13), and the recorder as a whole.
 #include <algorithm>
 

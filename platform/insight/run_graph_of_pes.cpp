@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels, commands and engines (timing rules §5, §6).
 #include <algorithm>
 

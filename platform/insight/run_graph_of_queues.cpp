@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between PEs (collectives rules §10).
 #include <algorithm>
 

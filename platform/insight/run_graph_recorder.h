@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the causes of a run as it goes (run_graph.h), for its critical path and for what-ifs. It knows the rules of the
 // timing contract only as far as what waits for what: how long each thing took it is told, and what no rule explains it
 // says (RunGraph::unexplained_ns).
@@ -15,11 +16,17 @@
 #include "kernbench/systemc_models/pe/observer.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+namespace kernbench::pe {
 struct QueueCall;
+}
+namespace kernbench::fabric {
 struct Route;
+}
+
+namespace kernbench {
 
 namespace insight {
 

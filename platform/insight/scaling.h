@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine with a part of it faster or slower, for what-ifs. Plain C++: no SystemC here.
 #pragma once
 

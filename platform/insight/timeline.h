@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every server of every PE did and when, and what went over each link and to each memory by time: for the pictures
 // of a run's report (html_report.h).
 #pragma once
@@ -12,9 +13,11 @@
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench {
 
 namespace insight {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What data went where in a run: bytes over each link and at each memory, and how long each channel of a memory was
 // held.
 #pragma once
@@ -7,9 +8,11 @@
 
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench {
 
 namespace insight {
 

@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kernels are given as addresses of their tensors.
 #pragma once
 
 #include <cstdint>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::launch {
 
 enum class AddressMode : uint8_t { physical, virtual_ };
 const char* name_of(AddressMode);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

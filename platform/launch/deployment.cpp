@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/deployment.h"
 
 #include <stdexcept>
@@ -6,7 +7,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/memory/system.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 const char* name_of(AddressMode m) {
   return m == AddressMode::physical ? "physical" : "virtual";
@@ -259,4 +260,4 @@ HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& i
   return value;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

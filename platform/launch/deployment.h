@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of a launch in the memories of the PEs that run it: allocation, virtual ranges, upload before, read-back
 // after.
 #pragma once
@@ -17,9 +18,11 @@
 #include "kernbench/platform/launch/shard_bytes.h"
 #include "kernbench/systemc_models/pe/mapping_table.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench::launch {
 
 /// From one cube's copy of a tensor to the next, in its virtual range.
 constexpr uint64_t bytes_of_cube_copy(uint64_t tensor_bytes) {
@@ -96,4 +99,4 @@ class Deployment {
   std::shared_ptr<const tl::LaunchArgs> launch_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/device_allocators.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/phase2/op/translation.h"
 #include "kernbench/platform/elaborate/pes.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 namespace {
 
@@ -76,4 +77,4 @@ std::optional<uint64_t> DeviceAllocators::allocate_virtual(uint64_t nbytes) {
                           std::to_string(virtual_->free_bytes()) + " bytes free)");
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's allocators of device memory: first fit with coalescing, one for each (SIP, cube, PE), HBM and TCM apart,
 // and one of virtual addresses, which all PEs share. They hand out addresses and touch no memory.
 #pragma once
@@ -8,15 +9,22 @@
 #include <stdexcept>
 
 #include "kernbench/kernel_api/first_fit_allocator.h"
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::elaborate {
+class Pes;
+}
+namespace kernbench {
+class Platform;
+}
 
 namespace kernbench {
-
-class Pes;
-class Platform;
 namespace topology {
 struct Graph;
 }
 
+}  // namespace kernbench
+namespace kernbench::launch {
 /// No room: one line with the size asked, the size free, the owner, and for whom.
 class OutOfDeviceMemory : public std::runtime_error {
  public:
@@ -59,4 +67,4 @@ class DeviceAllocators {
 /// Those of a platform's host.
 DeviceAllocators& allocators_of(Platform&);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

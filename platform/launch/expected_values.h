@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a kernel's reference says, as verification takes it.
 #pragma once
 
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/phase2/check/verify.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 inline ReferenceValues reference_values(const Expected& e) {
   return {values_of(e.value.dtype, e.value.bytes.data(), static_cast<size_t>(e.value.elements())),
@@ -12,4 +13,4 @@ inline ReferenceValues reference_values(const Expected& e) {
           {e.away.begin(), e.away.end()}};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

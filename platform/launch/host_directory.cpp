@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/host_directory.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/topology/graph/naming.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 HostDirectory::HostDirectory(Machine& machine)
     : machine_(machine),
@@ -35,4 +36,4 @@ DeviceAllocators& HostDirectory::allocators() {
   return *allocators_;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host as all who use a machine share it: its interface to each SIP, and its allocators of device memory.
 #pragma once
 
@@ -7,10 +8,13 @@
 #include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/platform/launch/host_interface.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
+class Machine;
+}
+
+namespace kernbench::launch {
 
 class LaunchHost;
-class Machine;
 
 class HostDirectory {
  public:
@@ -32,4 +36,4 @@ class HostDirectory {
   std::unique_ptr<DeviceAllocators> allocators_;              ///< null until somebody asks
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/host_dma.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 struct HostDma::Chunk : DataMover {
   HostDma* dma = nullptr;
@@ -152,4 +153,4 @@ void HostDma::chunk_done(Chunk& c) {
   done_(error_);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The endpoint's DMA between device and host memory: chunks of 4 KiB, at most 16 under way, each one request of the
 // pcie_ep and one transaction of the initiator socket that leads to host memory.
 #pragma once
@@ -11,10 +12,13 @@
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
+class Machine;
+}
+
+namespace kernbench::launch {
 
 class LaunchHost;
-class Machine;
 
 class HostDma {
  public:
@@ -50,4 +54,4 @@ class HostDma {
   Done done_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/host_interface.h"
 
 #include <cstring>
@@ -7,7 +8,7 @@
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/systemc_models/host/pcie_ep.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 PcieEpParameters parameters_at(LaunchHost& host, uint32_t node) {
@@ -169,4 +170,4 @@ void HostInterface::update_interrupt() {
   interrupt.write((pending_ & enabled_) != 0);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

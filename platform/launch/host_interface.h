@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's side of a PCIe endpoint, as a foreign CPU sees a device: memory and registers behind one target socket, a
 // DMA that accesses host memory through an initiator socket, and an interrupt. docs/tlm.md explains the registers.
 //
@@ -17,7 +18,7 @@
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 class HostDma;
 class LaunchHost;
@@ -91,4 +92,4 @@ class HostInterface : public sc_core::sc_module, private LocalWindow {
   std::string error_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a host and its devices say to each other. Plain data; who carries it and what it costs: launch.h,
 // host_transfer.h, host_mmu.h.
 #pragma once
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/pe/mapping_table.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 /// Host memory to a range of one memory of the device: time only, data are placed through the memory image.
 struct MemoryWrite {
@@ -55,4 +56,4 @@ struct LaunchResult {
   std::vector<KernelOutcome> outcomes;  ///< by place in the launch
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/host_mmu.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 HostResponse HostMmu::check(Machine& machine, const MmuMap& m) {
   const VirtualMapping& v = *m.mapping;
@@ -96,4 +97,4 @@ void HostMmu::send(const std::vector<Message>& messages, const LaunchWay& way, D
   for (const auto& [ids, body] : messages) host_.send(ids, way, body, responded);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

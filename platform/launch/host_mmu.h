@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MmuMap and MmuUnmap: the host changes what the PEs' MMUs know. The messages take the launch's way, pcie_ep → io_cpu →
 // m_cpu → PE, at the launch's cost, and their responses are aggregated on the way back (launch_host.h). An MMU changes
 // at the instant at which the message reaches its PE (systemc_models/pe/pe_control.h). docs/memory.md.
@@ -11,11 +12,16 @@
 #include "kernbench/platform/launch/host_messages.h"
 #include "kernbench/platform/launch/launch_way.h"
 
-namespace kernbench {
-
+namespace kernbench::fabric {
 class ControlBody;
-class LaunchHost;
+}
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench::launch {
+
+class LaunchHost;
 
 /// Any number of messages, also at the same time.
 class HostMmu {
@@ -52,4 +58,4 @@ class HostMmu {
   LaunchHost& host_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

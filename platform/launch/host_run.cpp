@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/host_run.h"
 
 #include "kernbench/phase2/op/errors.h"
@@ -6,7 +7,7 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/launch/launch_host.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 HostRun::HostRun(LaunchHost& host, HostPlan plan)
     : host_(host), plan_(std::move(plan)), mmu_(host), transfer_(host), launcher_(host) {}
@@ -71,4 +72,4 @@ bool HostRun::failed(const HostResponse& r) {
   return true;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host does in one run: maps virtual ranges, uploads inputs, launches, has the completions, reads outputs
 // back. Several runs one after the other are fine, and so is what goes on beside them for ever (run_watch.h).
 #pragma once
@@ -6,7 +7,7 @@
 #include "kernbench/platform/launch/host_transfer.h"
 #include "kernbench/platform/launch/launch.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 struct HostPlan {
   LaunchWay way;
@@ -50,4 +51,4 @@ class HostRun {
   double begin_ns_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/host_transfer.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "kernbench/platform/launch/launch_host.h"
 #include "kernbench/platform/topology/graph/naming.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 HostTransfer::HostTransfer(LaunchHost& host, uint64_t chunk_bytes)
     : host_(host), machine_(host.machine()), chunk_bytes_(chunk_bytes), resolver_(machine_.graph()) {}
@@ -138,4 +139,4 @@ void HostTransfer::end(Transfer& t) {
   transfers_.remove_if([&t](const Transfer& x) { return &x == &t; });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

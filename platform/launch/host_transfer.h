@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's own traffic: MemoryWrite and MemoryRead as transactions of the fabric that a pcie_ep issues (timing
 // contract §2), through NoC, UCIe and mesh to the memory, past the management processors. They go to the pcie_ep over
 // the host's socket (launch_host.h), a payload each.
@@ -15,10 +16,13 @@
 #include "kernbench/platform/topology/route/resolver.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 
-namespace kernbench {
+namespace kernbench::elaborate {
+class Machine;
+}
+
+namespace kernbench::launch {
 
 class LaunchHost;
-class Machine;
 
 /// Any number of transfers, also at the same time. Must outlive the simulation.
 class HostTransfer {
@@ -72,4 +76,4 @@ class HostTransfer {
   uint64_t last_correlation_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

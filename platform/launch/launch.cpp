@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/launch.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 const std::string& text_of(const LaunchId& id) {
@@ -63,4 +64,4 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
   return ids.correlation;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

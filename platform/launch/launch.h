@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel launches from the host to each PE and back (timing rules §7): a message that fans out; each PE responds when
 // its kernel has ended.
 #pragma once
@@ -7,7 +8,7 @@
 #include "kernbench/platform/launch/host_messages.h"
 #include "kernbench/platform/launch/launch_way.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 /// An object that can be launched repeatedly, for a doorbell: a job (platform/job.h).
 class Launchable {
@@ -42,4 +43,4 @@ class Launcher {
   LaunchHost& host_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

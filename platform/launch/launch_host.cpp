@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/launch_host.h"
 
 #include <numeric>
@@ -9,7 +10,7 @@
 #include "kernbench/platform/topology/route/resolver.h"
 #include "kernbench/systemc_models/memory/system.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 /// Legs over the topology's shortest paths. HostPathError where there is none.
@@ -150,4 +151,4 @@ void LaunchHost::response_arrived(ControlMessage& m) {
   done(m.response);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

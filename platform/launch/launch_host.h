@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host as a module: its sockets lead to every pcie_ep and, for launches that cost nothing, to every pe_cpu.
 // Launches and other messages go to a pcie_ep and on by io_cpu and m_cpu to the PEs' pe_cpus (timing rules §7);
 // uploads, read-backs and DMA (host_transfer.h, host_dma.h, host_interface.h) go there as requests that the pcie_ep
@@ -16,9 +17,11 @@
 #include "kernbench/systemc_models/fabric/fan_out.h"
 #include "kernbench/systemc_models/fabric/request_message.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench::launch {
 
 class LaunchHost : public Component, public FabricNode, public ControlTarget, private ControlSender {
  public:
@@ -73,4 +76,4 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
   uint64_t last_correlation_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

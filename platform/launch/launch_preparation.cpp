@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/launch_preparation.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 /// The path of messages, and the ring at its end.
@@ -220,4 +221,4 @@ PreparedLaunch prepare_launch(Machine& machine, const KernelSpec& spec, Params p
   return launch;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

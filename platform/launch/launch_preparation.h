@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch makes of a kernel's parameters before anything is placed: they learn the launch, and
 // KernelSpec::prepare settles what they leave open, by what things cost on this machine (collectives rules §12.6).
 #pragma once
@@ -8,7 +9,7 @@
 #include "kernbench/kernel_api/registry.h"
 #include "kernbench/platform/elaborate/machine.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 /// On an idle machine with ideal links; from the topology alone.
 class MachineCosts : public LaunchCosts {
@@ -44,4 +45,4 @@ struct PreparedLaunch {
 PreparedLaunch prepare_launch(Machine&, const KernelSpec&, Params, const std::vector<size_t>& pes,
                               std::shared_ptr<const LaunchShape>);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/launch_queues.h"
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/machine.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 /// Rings in SRAM begin at multiples of 64 bytes.
@@ -85,4 +86,4 @@ void LaunchQueues::give_back() noexcept {
   rooms_.clear();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inter-PE queues of one kernel's launches: what KernelSpec::queues declares, with rings in the memories that
 // tensors share (collectives rules §10.4).
 #pragma once
@@ -10,7 +11,7 @@
 #include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/platform/launch/queue_connections.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 class LaunchQueues : private RingPlaces {
  public:
@@ -43,4 +44,4 @@ class LaunchQueues : private RingPlaces {
   std::vector<std::vector<QueuePort>> ports_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

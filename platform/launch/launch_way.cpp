@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/launch_way.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "kernbench/platform/topology/graph/naming.h"
 #include "kernbench/platform/topology/route/resolver.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 namespace {
 
@@ -171,4 +172,4 @@ LaunchWay choose_launch_way(LaunchHost& host, const std::vector<size_t>& pes, La
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's way to the PEs: pcie_ep → io_cpu → each cube's m_cpu → its PEs' pe_cpu (timing rules §7), as the
 // addresses that a message carries.
 #pragma once
@@ -9,7 +10,7 @@
 
 #include "kernbench/systemc_models/fabric/control_address.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 class LaunchHost;
 
@@ -43,4 +44,4 @@ LaunchWay direct_launch_way(LaunchHost&, const std::vector<size_t>& pes);
 /// The way that a mode means. HostPathError where the host's path was asked for and is not there.
 LaunchWay choose_launch_way(LaunchHost&, const std::vector<size_t>& pes, LaunchMode);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/pe_selection.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/naming.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 std::vector<std::string> split(const std::string& s, char by) {
@@ -216,4 +217,4 @@ std::vector<tl::Program> programs_of(Machine& machine, const std::vector<size_t>
   return v;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which PEs a launch uses, and what their kernels are told of their place.
 #pragma once
 
@@ -6,9 +7,11 @@
 
 #include "kernbench/kernel_api/context.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench::launch {
 
 /// Which PEs, in the words of the command line.
 struct PeChoice {
@@ -33,4 +36,4 @@ std::shared_ptr<const LaunchShape> launch_shape(Machine&, const std::vector<size
 /// What each of the chosen PEs is told of its place.
 std::vector<tl::Program> programs_of(Machine&, const std::vector<size_t>& pes);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

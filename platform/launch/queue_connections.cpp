@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/queue_connections.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/route/path_router.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 class Connecting {
@@ -186,4 +187,4 @@ std::vector<std::vector<QueuePort>> connect_queues(Machine& machine, const std::
   return connecting.take_ports();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connects the inter-PE queues of a launch (collectives rules §10.1 to §10.5): checks what is declared, places the
 // rings, and tells each pe_ipcq its ports. Costs no time and sends no message.
 #pragma once
@@ -9,9 +10,11 @@
 #include "kernbench/kernel_api/queue_connection.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench::launch {
 
 /// Where rings lie.
 class RingPlaces {
@@ -46,4 +49,4 @@ std::vector<std::vector<QueuePort>> connect_queues(Machine&, const std::vector<Q
                                                    const std::vector<size_t>& pes, RingPlaces&,
                                                    const std::string& what);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/launch/shard_bytes.h"
 
 #include <deque>
@@ -5,7 +6,7 @@
 
 #include "kernbench/phase2/memory/bulk_bytes.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 namespace {
 
 void write_shard(const ShardPlan& plan, uint32_t p, const ElementSource& source, uint8_t* to) {
@@ -70,4 +71,4 @@ std::vector<SharedBytes> shard_bytes(const ShardPlan& plan, const std::vector<ui
   return all;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

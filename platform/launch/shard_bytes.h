@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value cut into the shards of a plan, where they are needed: what is made element by element need not be whole
 // before.
 #pragma once
@@ -11,7 +12,7 @@
 #include "kernbench/kernel_api/shard_runs.h"
 #include "kernbench/phase2/memory/memory_image.h"
 
-namespace kernbench {
+namespace kernbench::launch {
 
 /// Writes so many elements of a value from `first` on, in row-major order.
 using ElementSource = std::function<void(int64_t first, int64_t count, uint8_t* out)>;
@@ -31,4 +32,4 @@ std::vector<SharedBytes> shard_bytes(const ShardPlan&, const std::vector<uint32_
 /// The source is kept until the bytes are let go.
 std::vector<SharedBytes> later_shard_bytes(const ShardPlan&, const std::vector<uint32_t>& shards, const ElementSource&);
 
-}  // namespace kernbench
+}  // namespace kernbench::launch

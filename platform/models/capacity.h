@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model takes of the machine's memories, before anything runs.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "kernbench/kernel_api/layout.h"
 #include "kernbench/platform/models/model_program.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 class Fields;
 }
 

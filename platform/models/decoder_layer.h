@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One layer of a decoder as launches on a program's ranks, in prefill and in decode: what is the same in both is said
 // once, and how a phase lays its operands out and multiplies stands in its Way.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MLP of a layer with experts (decoder_layer.h), of which each token goes through those that the router chooses.
 // The layer's ranks are groups, which deal the experts out among themselves; the ranks of a group share out the width
 // of each of its experts. All have the whole residual stream: each works on the rows that chose its experts, and one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of models that can be read: by model_type, which fields a file must have and what the family is beside
 // them. A new family is a row of families.cpp (docs/models.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model's file, a config.json or YAML with the same words, as fields by name; and the model that it describes.
 #pragma once
 

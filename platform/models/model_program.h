@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model's phases as one program: its tensors, what it launches, and what the outputs must be.
 #pragma once
 

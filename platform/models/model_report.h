@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model's phases have taken: by layer, part, kernel and collective, beside what the machine could do.
 #pragma once
 

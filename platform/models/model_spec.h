@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A decoder-only model, as its file says it: what a reader makes, and what programs, capacity and reports are made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a model is measured: its phases, and how it is spread over the machine.
 #pragma once
 

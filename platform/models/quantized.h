@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights in a type of their own: values and scales as a checkpoint has them.
 #pragma once
 

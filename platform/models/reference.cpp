@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model computes, in plain loops of f64 that round nothing: the judge of a run, written without a kernel.
 #include <algorithm>
 #include <cmath>

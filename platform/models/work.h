@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a phase must compute and move, whoever runs it: for MFU, shares of bandwidth and the report.
 #pragma once
 

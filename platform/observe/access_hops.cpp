@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/access_hops.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 AccessHops::AccessHops(Platform& platform) : platform_(platform) {
   watch_fabric(platform_.machine(), *this);
@@ -87,4 +88,4 @@ void AccessHops::post_done(const Component&, const FabricTransaction& x, double 
   end(x, t);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory accesses, and messages between PEs, block by block: what recordings are made of.
 #pragma once
 
@@ -8,8 +9,10 @@
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 
 namespace kernbench {
-
 class Platform;
+}
+
+namespace kernbench::observe {
 
 /// A message at a block on its way. Times in ns. The link behind it takes the next hop's start less end_ns: the wire,
 /// in flit mode the first flit's transfer too (ADR-0020 D2).
@@ -62,4 +65,4 @@ class AccessHops : public FabricObserver {
   uint64_t last_number_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters of a trace within a window of time: each begins there with the value that it had.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "kernbench/platform/observe/time_window.h"
 #include "kernbench/platform/observe/trace_writer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class CounterWindow final : public TraceCounters {
  public:
@@ -53,4 +54,4 @@ class CounterWindow final : public TraceCounters {
   std::map<Counter, Value> before_;  ///< last value before the window, of those that are not told yet
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/dram_command_log.h"
 
 #include <fmt/compile.h>
@@ -8,7 +9,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/memory/hbm_dram.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class DramCommandLog::Writer : public DramCommandObserver {
  public:
@@ -49,4 +50,4 @@ void DramCommandLog::close() {
   file_.keep();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

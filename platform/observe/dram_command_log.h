@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every command that DRAM controllers (builtin.hbm_dram) send to their memories, as CSV.
 #pragma once
 
@@ -8,8 +9,10 @@
 #include "kernbench/phase2/io/whole_file.h"
 
 namespace kernbench {
-
 class Platform;
+}
+
+namespace kernbench::observe {
 
 /// A line a command: `memory,channel,cycle,command,pseudo_channel,stack_id,bank_group,bank,row,column`. The cycle is
 /// the last one that the command takes on its bus, of the memory's clock; what a command does not say is 0. Lines of
@@ -33,4 +36,4 @@ class DramCommandLog {
   std::vector<std::unique_ptr<Writer>> writers_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/ftr_writer.h"
 
 #include <algorithm>
 
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -199,4 +200,4 @@ void FtrWriter::close() {
   out_.keep();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transaction recording in the FTR format that LWTR4SC defines and that SCViewer and Surfer open: CBOR (RFC 8949),
 // uncompressed. What of it is used, and why: docs/recording.md.
 //
@@ -13,7 +14,7 @@
 
 #include "kernbench/phase2/io/whole_file.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class FtrWriter {
  public:
@@ -79,4 +80,4 @@ class FtrWriter {
   uint64_t start_fs_ = 0, end_fs_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

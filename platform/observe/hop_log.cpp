@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/hop_log.h"
 
 #include "kernbench/platform/platform.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -37,4 +38,4 @@ void HopLog::done(const FabricTransaction& x, uint64_t number, const Hops& hops,
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

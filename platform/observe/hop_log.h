@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--oplog-hops`: memory accesses and messages between PEs hop by hop, as records of the op log. A record is one hop,
 // of kind unknown; it moves no data, and replay skips it. docs/recording.md lists its params.
 #pragma once
 
 #include "kernbench/platform/observe/access_hops.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class HopLog : public AccessHops {
  public:
@@ -21,4 +22,4 @@ class HopLog : public AccessHops {
   uint64_t next_id_ = kFirstId;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/html_report.h"
 
 #include <algorithm>
@@ -18,11 +19,12 @@
 #include "kernbench/systemc_models/core/component_catalog.h"
 
 namespace kernbench {
-
 namespace page {
 extern const std::string_view html, js, retimer;
 }
 
+}  // namespace kernbench
+namespace kernbench::observe {
 namespace {
 
 using insight::TimeBins;
@@ -211,4 +213,4 @@ void HtmlReport::write(const RunReport& r) {
   out_.keep();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `run --report FILE.html`: one file with everything about a run in it, for a browser without a network.
 // The page's own sources are in platform/observe/page; the build makes texts of them (cmake/EmbedFiles.cmake).
 #pragma once
@@ -9,11 +10,15 @@
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/platform/insight/timeline.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+namespace kernbench {
 struct HostPhase;
 struct RunReport;
+}  // namespace kernbench
+
+namespace kernbench::observe {
 
 class HtmlReport {
  public:
@@ -36,4 +41,4 @@ class HtmlReport {
   std::string causes_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/json_trace_writer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 JsonTraceWriter::JsonTraceWriter(const std::string& file)
     : TraceWriter(file), json_(text_, JsonWriter::Layout::spaced) {
@@ -105,4 +106,4 @@ void JsonTraceWriter::finish() {
   text_ += "\n]\n";
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trace as Chrome trace events: JSON. Times in µs with all digits; args have them in ns too. What a process that was
 // killed leaves, FILE.part, has no closing bracket, which the format allows.
 #pragma once
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/text/json_writer.h"
 #include "kernbench/platform/observe/trace_writer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class JsonTraceWriter : public TraceWriter, private TraceCounters {
  public:
@@ -62,4 +63,4 @@ class JsonTraceWriter : public TraceWriter, private TraceCounters {
   std::optional<Flow> flow_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

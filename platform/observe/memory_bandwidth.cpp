@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/memory_bandwidth.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 uint64_t window_of(double t) {
@@ -78,4 +79,4 @@ void MemoryBandwidth::finish() {
   for (auto& [key, d] : directions_) tell_up_to(d, d.first + d.bytes.size() + 1);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each memory delivers and takes, GB/s, as counters of a trace.
 #pragma once
 
@@ -8,9 +9,11 @@
 #include "kernbench/platform/observe/trace_writer.h"
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench::observe {
 
 /// Means over windows of kWindowNs from 0 on. An access's bytes spread evenly over the time from when the memory starts
 /// with it to when it has finished, so a counter's integral is the bytes of all accesses.
@@ -46,4 +49,4 @@ class MemoryBandwidth : public FabricObserver {
   std::map<std::pair<uint32_t, bool>, Direction> directions_;  ///< by the memory's index, write
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

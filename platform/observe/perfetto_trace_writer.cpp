@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/perfetto_trace_writer.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include "kernbench/phase2/op/femtoseconds.h"
 #include "kernbench/platform/observe/protobuf.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 using protobuf::append_bytes;
 using protobuf::append_double;
@@ -300,4 +301,4 @@ void PerfettoTraceWriter::finish() {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trace in Perfetto's own form: TracePackets with TrackEvents, field numbers as in its protos/perfetto/trace. What of
 // it is used, and why: docs/trace.md.
 //
@@ -11,7 +12,7 @@
 
 #include "kernbench/platform/observe/trace_writer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
  public:
@@ -78,4 +79,4 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
   uint64_t thread_ = 0, from_fs_ = 0, to_fs_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

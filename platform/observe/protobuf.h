@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a writer of Protocol Buffers needs of their encoding (protobuf.dev/programming-guides/encoding): a message is
 // its fields one after the other, each a tag (number and wire type) and a value. Appends to a string.
 #pragma once

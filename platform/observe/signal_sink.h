@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the signals of a platform go: a VCD of its own, or a sc_trace_file of the user.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "kernbench/platform/observe/timed_changes.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class SignalSink : public TimedChanges {
  public:
@@ -20,4 +21,4 @@ class SignalSink : public TimedChanges {
   virtual void close(uint64_t end_fs) = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

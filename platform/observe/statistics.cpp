@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/statistics.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@
 #include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 double StatisticsSnapshot::value(const std::string& object, const std::string& counter) const {
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -340,4 +341,4 @@ void Statistics::access_done(const Component& initiator, const FabricTransaction
   totals_->change(i.bytes[x.write], fs, static_cast<int64_t>(x.nbytes));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters of all blocks by object, for a user's tables and plots, and for sampling tools.
 //
 //   kernbench::Statistics statistics(platform);                        // counts from here on
@@ -22,9 +23,13 @@
 #include "kernbench/systemc_models/pe/observer.h"
 
 namespace kernbench {
-
 class Platform;
+}
+namespace kernbench::pe {
 class EngineRole;
+}
+
+namespace kernbench::observe {
 
 /// Counters between begin_ns() and end_ns(). Independent of the platform.
 class StatisticsSnapshot {
@@ -142,4 +147,4 @@ class Statistics : public PeObserver, public FabricObserver {
   double reset_ns_ = 0, interval_ns_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What part of a simulation is recorded: --trace-from and --trace-to, and likewise of the other recordings.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/femtoseconds.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 /// [from, to), ns of simulated time.
 struct TimeWindow {
@@ -27,4 +28,4 @@ struct TimeWindow {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/timed_changes.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 TimedChanges::Variable TimedChanges::add_signal(unsigned bits, uint64_t initial) {
   signals_.push_back({bits, initial, initial});
@@ -35,4 +36,4 @@ void TimedChanges::advance(uint64_t fs) {
   now_fs_ = std::max(now_fs_, fs);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

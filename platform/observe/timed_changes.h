@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that change over time, told ahead of time.
 //
 // Reservations are known before they happen, so a change may lie after the present; it is kept until time has come
@@ -9,7 +10,9 @@
 #include <queue>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::observe {
 
 class TimedChanges {
  public:
@@ -69,4 +72,4 @@ class TimedChanges {
   uint64_t sequence_ = 0, now_fs_ = 0, last_told_fs_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

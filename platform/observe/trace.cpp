@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/trace.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@
 #include "kernbench/platform/run/host_phases.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -330,4 +331,4 @@ void Trace::command_complete(const Pe& pe, const PeCommand& c, double t) {
   writer_->end();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--trace FILE`: activity of all engines, as Chrome trace events (JSON), or for the ending .pftrace in Perfetto's
 // format; Perfetto opens both. docs/trace.md lists tracks, slices, events and counters.
 //
@@ -14,19 +15,26 @@
 #include "kernbench/platform/observe/time_window.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
-namespace kernbench {
-
-namespace energy {
-class Meter;
-}
-class CounterWindow;
-class MemoryBandwidth;
+namespace kernbench::elaborate {
 class Machine;
-class TraceCounters;
-class TraceWriter;
+}
+namespace kernbench {
 struct HostPhase;
 struct ProgramReport;
 struct RunReport;
+}  // namespace kernbench
+
+namespace kernbench {
+namespace energy {
+class Meter;
+}
+
+}  // namespace kernbench
+namespace kernbench::observe {
+class CounterWindow;
+class MemoryBandwidth;
+class TraceCounters;
+class TraceWriter;
 struct TraceTrack;
 
 class Trace : public PeObserver {
@@ -95,4 +103,4 @@ class Trace : public PeObserver {
 /// Earlier name, when there was one format.
 using ChromeTrace = Trace;
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

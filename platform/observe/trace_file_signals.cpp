@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/trace_file_signals.h"
 
 #include "kernbench/systemc_models/core/timeline.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class TraceFileSignals::Updater : public sc_core::sc_module {
  public:
@@ -88,4 +89,4 @@ void TraceFileSignals::update() {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signals of a platform in a sc_trace_file of the user, beside the user's own.
 #pragma once
 
@@ -8,9 +9,11 @@
 
 #include "kernbench/platform/observe/signal_sink.h"
 
-namespace kernbench {
-
+namespace kernbench::core {
 class Timeline;
+}
+
+namespace kernbench::observe {
 
 /// Holds a variable for each signal, which the trace file looks at, and changes it when its time has come: at the tick
 /// of the kernel's resolution to which the timeline rounds. To be made before the simulation starts.
@@ -52,4 +55,4 @@ class TraceFileSignals : public SignalSink {
   std::unique_ptr<Updater> updater_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

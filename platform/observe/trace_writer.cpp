@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/trace_writer.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include "kernbench/platform/observe/json_trace_writer.h"
 #include "kernbench/platform/observe/perfetto_trace_writer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 constexpr size_t kFlushBytes = 1 << 16;
@@ -36,4 +37,4 @@ std::unique_ptr<TraceWriter> make_trace_writer(const std::string& file) {
   return std::make_unique<JsonTraceWriter>(file);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of a trace: what is shown is Trace's alone, how it stands in the file a writer's.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/io/whole_file.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 /// Where slices and instants stand; threads have numbers of their own over all processes.
 struct TraceTrack {
@@ -84,4 +85,4 @@ class TraceWriter {
 /// By the file's ending: .pftrace is Perfetto's own form, all else Chrome's JSON.
 std::unique_ptr<TraceWriter> make_trace_writer(const std::string& file);
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

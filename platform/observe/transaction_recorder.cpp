@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/transaction_recorder.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -447,4 +448,4 @@ void TransactionRecorder::segment_served(const Pe& pe, QueueServer server, const
   segments_.erase(it);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

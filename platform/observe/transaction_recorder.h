@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--ftr FILE`: a platform's transactions, for SCViewer, Surfer and other readers of FTR. docs/recording.md lists the
 // streams, generators, attributes and relations.
 #pragma once
@@ -16,7 +17,7 @@
 #include "kernbench/platform/observe/time_window.h"
 #include "kernbench/systemc_models/pe/observer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class TransactionRecorder : public PeObserver, public HostObserver, private AccessHops {
  public:
@@ -126,4 +127,4 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   bool closed_ = false;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

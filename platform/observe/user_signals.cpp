@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #define SC_INCLUDE_FX  // the fixed-point types
 
 #include "kernbench/platform/observe/user_signals.h"
@@ -9,7 +10,7 @@
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 /// The end of every time step: told to trace files by SystemC 2.3, to whoever registers by 3.0.
 class UserSignals::TimeSteps
@@ -213,4 +214,4 @@ void UserSignals::trace(const unsigned int& object, const std::string& name, con
   add_integer(object, name, bits);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

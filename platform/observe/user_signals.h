@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects of a user's sc_main in the waveform of a platform: whatever sc_trace() takes.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 #include "kernbench/platform/observe/vcd_writer.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 /// To SystemC a trace file, so that sc_core::sc_trace() knows what it can be given. Like one, it looks at its objects
 /// at the end of every time step, not between delta cycles; objects must outlive it, or finish() be called before they
@@ -90,4 +91,4 @@ class UserSignals : public sc_core::sc_trace_file {
   std::unique_ptr<TimeSteps> steps_;  // once there are objects
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/vcd_writer.h"
 
 #include <fmt/compile.h>
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -255,4 +256,4 @@ void VcdWriter::close(uint64_t end_fs) {
   if (!renewable_) throw RunError("--vcd: " + file_ + " is no regular file, which signals that come late need");
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

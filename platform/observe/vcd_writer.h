@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Value Change Dump, as IEEE 1364-2001 §18 defines it. What the file holds depends on the changes alone: no date, no
 // machine. It grows in whole time steps as FILE.part, which a reader can open at any time, also after the writer was
 // killed.
@@ -12,7 +13,7 @@
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/platform/observe/signal_sink.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 class VcdWriter : public SignalSink {
  public:
@@ -86,4 +87,4 @@ class VcdWriter : public SignalSink {
   uint64_t last_step_fs_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

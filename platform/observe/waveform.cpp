@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/waveform.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@
 #include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -460,4 +461,4 @@ void Waveform::access_done(const Component& initiator, const FabricTransaction& 
   sink_->change(s.bytes_in_flight[x.channel], femtoseconds(t), -static_cast<int64_t>(x.nbytes));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

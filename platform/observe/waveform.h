@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--vcd FILE`: a platform as a waveform, for GTKWave, Surfer and other readers of VCD. docs/waveforms.md lists the
 // signals. Three files: the VCD, a GTKWave save file with an initial view, and a translate file with names of states.
 // Alternatively the signals go to a sc_trace_file of the user.
@@ -20,12 +21,16 @@
 #include "kernbench/systemc_models/pe/observer.h"
 
 namespace kernbench {
-
 class Platform;
+}
+
+namespace kernbench {
 namespace energy {
 class Meter;
 }
 
+}  // namespace kernbench
+namespace kernbench::observe {
 struct WaveformOptions {
   std::string file;  ///< "run.vcd"; run.gtkw and run.states.txt are written beside it
   /// Shell patterns of node ids; a node is included if its id, or a level above it, matches. None: all nodes.
@@ -152,4 +157,4 @@ class Waveform : public PeObserver, public FabricObserver {
   uint64_t power_windows_ = 0;  ///< reported windows
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

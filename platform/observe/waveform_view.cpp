@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/observe/waveform_view.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/phase2/text/text_stream.h"
 
-namespace kernbench {
+namespace kernbench::observe {
 
 namespace {
 
@@ -149,4 +150,4 @@ void WaveformView::write_trace(std::ostream& out, const Group& group, const Trac
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

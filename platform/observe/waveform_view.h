@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a viewer is given beside a VCD: a GTKWave save file with a first view, and the names of the states.
 #pragma once
 
@@ -5,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::observe {
 
 /// How a signal is shown.
 enum class TraceKind : unsigned char {
@@ -43,4 +46,4 @@ class WaveformView {
   std::vector<Trace> traces_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // onnxruntime's ops that are several of the table's in one node, as those: position by position steps run in the tiles
 // of what they follow (fusion.h), as they would in a kernel of their own.
 #pragma once

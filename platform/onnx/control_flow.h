@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If, Loop and Scan as the nodes that they come to: the branch that is taken, the body once for each iteration. So what
 // they depend on must be known, and shapes may not change from one iteration to the next in what is carried along.
 #pragma once

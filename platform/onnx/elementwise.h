@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ops that work position by position share.
 #pragma once
 

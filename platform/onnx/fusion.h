@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that become one launch: what works position by position is done in the tiles of the node before it, so that the
 // value between them is neither stored nor loaded.
 #pragma once

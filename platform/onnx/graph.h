@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ONNX graph as the rest of this folder knows it: plain data, as the file has it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A planned graph as a program: inputs and weights lie in HBM, each node that runs is a launch over the PEs of one
 // rank.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `kernbench model` prints of an ONNX graph that has run.
 #pragma once
 

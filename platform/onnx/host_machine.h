@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node worked out on the host, before anything runs: its kernel as a PE would run it, over a memory of its own, with
 // Phase 2's arithmetic. For constants, and for values that shapes depend on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of rows with a matrix of weights, by the kernels of models (decode_linear, gemm_2d), which want their
 // operands in layouts of their own: weights lie so from the start, rows are laid out (placed.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node with the types and shapes that it has in one run, and the table of what is known of each op (docs/onnx.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention: ONNX's, and onnxruntime's of one head count and of heads that share keys.
 #include <algorithm>
 #include <cmath>

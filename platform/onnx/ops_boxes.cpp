@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NonMaxSuppression: of boxes that cover each other those of the greatest scores.
 #include <algorithm>
 

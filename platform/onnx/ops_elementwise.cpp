@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that work position by position, with broadcasting.
 #include <algorithm>
 #include <cmath>

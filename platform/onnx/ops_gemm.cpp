@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of matrices and convolutions, as tiles on pe_gemm.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that take elements, or put them, by indices that are data.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses over classes, which stand along axis 1.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products as onnxruntime's own ops have them: of transposed operands, and of weights of a few bits.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of signals, MaxUnpool, Einsum, and what is refused for a reason of its own.
 #include <algorithm>
 #include <cmath>

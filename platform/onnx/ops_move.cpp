@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that give elements of their inputs in another order, by a rule that shapes and attributes say.
 #include <algorithm>
 #include <cmath>

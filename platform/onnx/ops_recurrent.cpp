@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM: one PE a direction, step by step; the gates' products on pe_gemm.
 #include <fmt/format.h>
 

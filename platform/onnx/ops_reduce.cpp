@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over any axes, and ops along one axis whose rows lie in TCM as a whole.
 #include <algorithm>
 #include <iterator>

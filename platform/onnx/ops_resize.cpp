@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops whose outputs are weighted sums of a few elements of an image: Resize, Upsample, GridSample.
 #include <algorithm>
 #include <cmath>

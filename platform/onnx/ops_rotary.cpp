@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rotary embedding: by its op, and as exporters leave it.
 #include <algorithm>
 

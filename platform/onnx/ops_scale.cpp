@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that scale by channel: quantization, batch norm and its kin.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that give the same bytes in another shape, and those whose values shapes alone give.
 #include <algorithm>
 #include <cmath>

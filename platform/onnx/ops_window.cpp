@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows, and the pools that reduce them.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of nodes, as exporters leave them, that one kernel does: attention, norms, rotary embedding.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a node's kernel is written with, on each PE of a launch: whole tensors as flat arrays of elements in HBM, and
 // the ways in which elements are picked out of them. A kernel works on its share of the outputs' elements, a piece of
 // at most kPiece elements in TCM at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the values of a graph lie while it runs: flat, in blocks of elements over the PEs, which every kernel here can
 // read and write; and as matrices in the blocks that kernels of models want. A value is laid out when it is first asked
 // for in a form that it lacks, by a launch, and keeps all its forms until it is freed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ops share that make outputs of elements of inputs, by their places.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a graph runs, in which order, with which shapes: for given inputs.
 #pragma once
 

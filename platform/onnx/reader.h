@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX files into graphs. What a file says of its sizes is held against what it has before anything is made of it.
 #pragma once
 

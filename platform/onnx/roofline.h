@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch takes at the machine's peaks, and how far from them it ran.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor as rows along an axis, each of which lies in TCM as a whole.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of products on pe_gemm, which PEs take in turns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window that convolutions and pools slide over an image of any number of dimensions.
 #pragma once
 

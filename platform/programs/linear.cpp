@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = act(x · w) by gemm_2d, in the manner of a program: w by columns over the ranks, x the same on all of them, each
 // stored once a rank.
 #include "kernbench/platform/programs/common.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Llama layer on each rank's PEs, prefill, as models (platform/models/decoder_layer.h) have it: rmsnorm, q k v in one
 // GEMM, rope, attention with grouped heads, the output projection, and the gated MLP, each half added to what it began
 // with. The residual stream lies by rows, as the norms want it; GEMMs are two-dimensional, their operands stored once a

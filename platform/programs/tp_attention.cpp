@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-attention with its heads over the ranks: y = attention(x wq, x wk, x wv) wo. The projections by columns, the
 // last layer by rows: what lies between never leaves its rank, and one all_reduce sums up.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = table[idx[i]] with the table's rows over the ranks.
 #include "kernbench/platform/programs/common.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y = act(x · w1) · w2 over ranks: w1 by columns and w2 by rows, so that the hidden layer never leaves its rank, and
 // one all_reduce sums up what the ranks have made.
 #include "kernbench/platform/programs/common.h"

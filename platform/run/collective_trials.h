@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who simulates collectives for `algorithm=best`: each algorithm alone, on the PEs of the launch that asks, in a
 // process of its own, once for a size, group and machine: the answers are kept in files.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the engines of PEs did in a run.
 #pragma once
 
@@ -7,9 +8,11 @@
 
 #include "kernbench/platform/run/record/run_record.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+
+namespace kernbench {
 
 /// Of these PEs (indices in compiled order), PE by PE, from the start of the simulation to sim_ns.
 std::vector<EngineReport> engine_reports(Machine&, const std::vector<size_t>& pes, double sim_ns);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host of a run did, one after the other: for pictures of it.
 #pragma once
 

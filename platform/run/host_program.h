@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench run --program`: a program beside the simulation, from input tensors to verified output tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/run/memory_report.h"
 
 #include "kernbench/platform/platform.h"

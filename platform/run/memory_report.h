@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What memories that count by themselves (MemoryTarget::counters) did in a run.
 #pragma once
 

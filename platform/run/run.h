@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench run`: a kernel on a platform's PEs, from input tensors to verified output tensors.
 #pragma once
 
@@ -18,11 +19,14 @@
 #include "kernbench/platform/run/record/run_record.h"
 #include "kernbench/platform/run/record/run_report.h"
 
+namespace kernbench::phase2 {
+struct ReplayProgress;
+}
+
 namespace kernbench {
 
 class Platform;
 struct ProgramSpec;
-struct ReplayProgress;
 namespace energy {
 class Meter;
 }

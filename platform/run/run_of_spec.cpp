@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/run/run_of_spec.h"
 
 #include "kernbench/kernel_api/program_registry.h"

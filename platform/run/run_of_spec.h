@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as its options say it (platform/run/spec): what run_kernel() and run_program() are to do, and how its document
 // tells what came of what nobody gave.
 #pragma once

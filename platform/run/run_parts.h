@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs of kernels and of programs share: where records go, inputs and references. Only for the files of this
 // folder.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes that a file gives and that do nothing in the link mode that runs.
 #pragma once
 

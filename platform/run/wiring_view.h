@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture of which PEs a kernel's queues join, by which ports: `kernbench run --wiring`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores: what pointers and masks select becomes blocks, one command each.
 #include <algorithm>
 #include <array>

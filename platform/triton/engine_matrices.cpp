@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrices and reductions.
 #include <algorithm>
 #include <limits>

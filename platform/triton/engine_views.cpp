@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other shapes of blocks, and folds: the parts of blocks with more dimensions than tl has.
 #include <set>
 

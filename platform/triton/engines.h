@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Triton kernel's data go through: calls of tl on the parts of tensors that masks leave.
 //
 // A tensor's box (Data) is what was loaded; operations work on boxes, and on what lies around them as a number. Where a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a Triton kernel's IR on a PE, as a kernel like any other: numbers and blocks of indices on pe_cpu, data by calls
 // of tl. See docs/triton.md.
 #pragma once

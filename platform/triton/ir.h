@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Triton's IR (TTIR) as data: what the reader makes of a text and the interpreter runs. Plain C++; no SystemC, no MLIR.
 //
 // Functions hold regions, regions blocks, blocks operations in order; every value has a number in its function, and a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Triton kernel as a kernel of this project: its arguments from words of the command line, its programs over PEs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations that the reader knows: how many operands they take, how their types go together, what they do.
 #pragma once
 
@@ -78,12 +79,17 @@ enum class Does : uint8_t {
 };
 
 // What an operation does to two integers: its name behind the dialect's.
-#define KERNBENCH_INTEGER_OPS(X)                                                                                      \
-  X(addi)                                                                                                             \
-  X(subi)                                                                                                             \
-  X(muli)                                                                                                             \
-  X(divsi) X(divui) X(ceildivsi) X(ceildivui) X(floordivsi) X(remsi) X(remui) X(andi) X(ori) X(xori) X(shli) X(shrsi) \
-      X(shrui) X(maxsi) X(minsi) X(maxui) X(minui) X(absi) X(mulhiui)
+#define KERNBENCH_INTEGER_OPS(X) \
+  X(addi)                        \
+  X(subi)                        \
+  X(muli)                        \
+  X(divsi)                       \
+  X(divui)                       \
+  X(ceildivsi)                   \
+  X(ceildivui)                   \
+  X(floordivsi)                  \
+  X(remsi)                       \
+  X(remui) X(andi) X(ori) X(xori) X(shli) X(shrsi) X(shrui) X(maxsi) X(minsi) X(maxui) X(minui) X(absi) X(mulhiui)
 enum class IntegerOp : uint8_t {
   none,
 #define KERNBENCH_INTEGER_OP(name) name,

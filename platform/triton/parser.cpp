@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions, values and regions.
 #include "kernbench/platform/triton/parser.h"
 

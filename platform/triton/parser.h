@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parser of Triton's IR in MLIR's assembly, custom and generic forms: one text, from its first character on, into a
 // Module. What it does not know is listed there; what is no such text is an InputError with its line.
 #pragma once

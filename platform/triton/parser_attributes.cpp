@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types, attributes and constants.
 #include "kernbench/platform/triton/parser.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locations, and what they come to when all aliases are known.
 #include "kernbench/platform/triton/parser.h"
 

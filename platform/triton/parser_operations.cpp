@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations, in their own forms and in the generic one.
 #include "kernbench/platform/triton/parser.h"
 

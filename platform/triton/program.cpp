@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be said of a function before it runs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads Triton's IR: the .ttir files of Triton's cache (3.1 to 3.7), and MLIR's generic form of the same operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program of the grid at work: its values by frame, what pe_cpu does for them, and of each operation what becomes of
 // it. Numbers and blocks of indices are `known` (values.h), data lie in TCM (engines.h).
 #pragma once
@@ -205,7 +206,7 @@ class Run {
   const Index3 id_, grid_;
   Frame* frame_ = nullptr;
   const Dims* lanes_ = nullptr;
-  tl::Tensor* product_ = nullptr;               ///< what the last dot makes, of a turn that is asked for it
+  tl::Tensor* product_ = nullptr;  ///< what the last dot makes, of a turn that is asked for it
   double work_ = 0;
 };
 

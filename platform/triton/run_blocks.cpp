@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, scans and what else takes whole blocks.
 #include "kernbench/platform/triton/run.h"
 

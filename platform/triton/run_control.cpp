@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions, loops and branches.
 #include "kernbench/platform/triton/run.h"
 

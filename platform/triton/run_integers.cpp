@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers, and blocks of them, on pe_cpu as long as they are known there.
 #include "kernbench/platform/triton/run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointers, loads, stores, atomics, tiles.
 #include "kernbench/platform/triton/run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions, and other shapes of values.
 #include "kernbench/platform/triton/run.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Characters, words and numbers of a text in MLIR's assembly, and how faults in it are told.
 #pragma once
 

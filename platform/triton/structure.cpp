@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions, blocks, terminators and calls: whether they go together.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether an operation's types go together, and which its results have. Only for the reader.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a running Triton kernel's values are. Numbers, and blocks of integers that follow a rule, are known while the
 // simulation runs, on pe_cpu; the rest is data in TCM, which only Phase 2 computes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of a page: runs, which wait for their turn, and questions, which do not. Linux ends a child with the
 // thread that made it, so all are made by one: the first.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HTTP for one user of this machine: on the loopback interface alone, behind a token that the URL begins with. What a
 // stranger or another page may try is refused before any handler sees it: another Host (DNS rebinding), another Origin,
 // a wrong token, more bytes or more time than a request needs. cpp-httplib does the rest.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder that a page shows: topologies, models, and runs. A run is a folder NAME.run in it:
 //
 //   request.json  what was asked for (run_request.h)

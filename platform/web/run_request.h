@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page asks for when it starts a run, and what a run's folder keeps of it: JSON of one flat form.
 //
 //   {"kernel": "gemm", "topology": "small.yaml", "params": {"m": "64"}, "options": {"links": "flit", "verify": true},

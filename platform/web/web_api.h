@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page's scripts ask the server, and the server's answers. All is behind the token of PageServer:
 //
 //   GET  /                     the page; /page.css, /page.js

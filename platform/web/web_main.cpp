@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kernbench-web: what `kernbench web` becomes. A program of its own: cpp-httplib brings OpenSSL, whose loading would
 // make every start of kernbench a quarter longer.
 #include <CLI/CLI.hpp>

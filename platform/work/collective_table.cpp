@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/collective_table.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 #include "kernbench/platform/run/collective_trials.h"
 #include "kernbench/platform/run/run.h"
 
-namespace kernbench {
+namespace kernbench::work {
 namespace {
 
 using ccl::Op;
@@ -199,4 +200,4 @@ RowWriter collective_writer(std::ostream& out, const std::string& format, const 
   return {out, nullptr, "{" + (run.version.empty() ? "" : "\"run\": " + of + ",\n") + "\"rows\": ["};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench collectives`: how long the collectives take, size by size, in the form of nccl-tests (collectives rules
 // §12.9).
 #pragma once
@@ -14,12 +15,16 @@
 #include "kernbench/platform/launch/pe_selection.h"
 
 namespace kernbench {
-
 class Platform;
+}
+
+namespace kernbench {
 namespace spec {
 struct RunDocument;
 }
 
+}  // namespace kernbench
+namespace kernbench::work {
 struct CollectiveOptions : PeChoice {
   std::string op = "all_reduce";  ///< or all
   std::string over = "rank+cube+pe";
@@ -56,4 +61,4 @@ void describe(Fields&, const CollectiveRow&);
 /// The table as it grows: "text", "csv" or "json", {"run": …, "rows": […]} with the tail "]}\n".
 RowWriter collective_writer(std::ostream&, const std::string& format, const spec::RunDocument&);
 
-}  // namespace kernbench
+}  // namespace kernbench::work

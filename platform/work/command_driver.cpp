@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/command_driver.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 CommandDriver::CommandDriver(sc_core::sc_module_name name, Platform& platform)
     : Component(name, ComponentConfig(platform.system(), {}, static_cast<uint32_t>(platform.graph().nodes.size())),
@@ -18,4 +19,4 @@ void CommandDriver::submit(size_t pe, PeCommand& command, double at_ns) {
   platform_.timeline().at(at_ns, Order(Order::kEngines, ~0u, 0), call<&Submission::send>(submissions_.back()));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

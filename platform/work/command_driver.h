@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays commands at times: stands in the place of the PEs' pe_cpus, at their schedulers' sockets. A command that it
 // submits has paid what pe_cpu and scheduler cost, and is dispatched at its time.
 #pragma once
@@ -8,7 +9,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 /// To be made after the platform and before the simulation starts.
 class CommandDriver : public Component, public PeBlock {
@@ -38,4 +39,4 @@ class CommandDriver : public Component, public PeBlock {
   std::deque<Submission> submissions_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::work

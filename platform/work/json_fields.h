@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads fields of a JSON file, for `kernbench pipeline`: keeps every fault with the path of its field.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 class JsonFieldReader {
  protected:
@@ -134,4 +135,4 @@ class JsonFieldReader {
   std::vector<std::string> faults_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/pipeline.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include "kernbench/platform/work/command_driver.h"
 #include "kernbench/platform/work/program_player.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -256,4 +257,4 @@ void write_pipeline_text(std::ostream& out, const PipelineResult& result) {
   if (result.programs) write_programs_text(out, *result.programs);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

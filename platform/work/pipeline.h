@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (interface
 // contract; programs: collectives rules §14.1).
 #pragma once
@@ -12,10 +13,14 @@
 #include "kernbench/platform/work/programs.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+namespace kernbench {
 class Platform;
+}
+
+namespace kernbench::work {
 
 /// What one PE is to play. Commands live here until the run has ended.
 struct PipelineWork {
@@ -99,4 +104,4 @@ PipelineResult run_pipeline(Platform&, PipelineWork&, PipelineTiles = PipelineTi
 void write_pipeline_json(std::ostream&, const PipelineResult&, const spec::RunDocument& = {});
 void write_pipeline_text(std::ostream&, const PipelineResult&);
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads `kernbench pipeline`'s work file.
 #include <algorithm>
 
@@ -8,7 +9,7 @@
 #include "kernbench/platform/work/json_fields.h"
 #include "kernbench/platform/work/pipeline.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -204,4 +205,4 @@ PipelineWork read_pipeline_work(std::istream& in, const std::string& file_name, 
   return PipelineReader(file_name, machine).read(root);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/probe.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -286,4 +287,4 @@ std::vector<ProbeSweep> run_sweep(Platform& platform, const std::vector<ProbeCas
   return sweeps;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench probe`: one transaction at a time through an idle system, and where its time went (interface contract; the
 // table is the latency-model seed's); its way node by node, many at once, and what must hold of all of it.
 // docs/probe.md explains it. A source for each section below: probe.cpp, probe_hops.cpp, probe_saturation.cpp,
@@ -10,9 +11,13 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
 
+namespace kernbench {
 class Platform;
+}
+
+namespace kernbench {
 namespace spec {
 struct RunDocument;
 }
@@ -20,6 +25,8 @@ namespace topology {
 struct Graph;
 }
 
+}  // namespace kernbench
+namespace kernbench::work {
 struct ProbeCase {
   std::string name;    ///< "pe-local-hbm"
   std::string target;  ///< "sip0.cube0.pe0 -> sip0.cube0.hbm_ctrl.pe0"
@@ -191,4 +198,4 @@ void write_probe_json(std::ostream&, const topology::Graph&, const ProbeReport&,
 /// One table: of the hops or sweeps where the report has them, of the saturation, else of the cases.
 void write_probe_csv(std::ostream&, const topology::Graph&, const ProbeReport&);
 
-}  // namespace kernbench
+}  // namespace kernbench::work

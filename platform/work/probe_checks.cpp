@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/probe.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "kernbench/platform/topology/route/path_router.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -167,4 +168,4 @@ std::vector<ProbeCheck> check_saturation(Platform& platform, const std::vector<S
   return checks;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

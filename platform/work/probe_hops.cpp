@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/probe.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -85,4 +86,4 @@ ProbeTrace trace_hops(Platform& platform, const ProbeCase& c, uint64_t nbytes) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/probe.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/topology/graph/graph.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -211,4 +212,4 @@ void write_probe_text(std::ostream& out, const topology::Graph& graph, const Pro
   write_checks(out, report.checks, report.list_checks);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/probe.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/path.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -295,4 +296,4 @@ std::vector<SaturationResult> run_saturation(Platform& platform, uint64_t nbytes
   return results;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `kernbench pipeline` prints of programs (collectives rules §14.1).
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 #include "kernbench/platform/run/record/run_report.h"
 #include "kernbench/platform/work/programs.h"
 
-namespace kernbench {
+namespace kernbench::work {
 namespace {
 
 /// The name of the port that a recv_any has taken.
@@ -77,4 +78,4 @@ void write_programs_text(std::ostream& out, const std::deque<ProgramWork>& progr
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/program_player.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 #include "kernbench/platform/launch/queue_connections.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 /// One PE's program: a kernel that makes the file's calls, and the pe_cpu that it runs on.
 class ProgramPlayer::Playing : public Component, public PeBlock, public CpuRole {
@@ -304,4 +305,4 @@ std::string ProgramPlayer::not_ended() const {
   return text;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

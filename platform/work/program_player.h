@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays programs of calls (programs.h) on a platform.
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "kernbench/platform/work/programs.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 /// Plays each program by a KernelRunner, which drives it as it runs a kernel. It takes the place of the PE's pe_cpu at
 /// the sockets of scheduler and pe_ipcq; a call costs what pe_cpu says. To be made after the platform and before the
@@ -59,4 +60,4 @@ class ProgramPlayer : private PeObserver {
   std::unordered_map<uint64_t, int32_t> flags_;  ///< what signals have left in memory
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::work

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the `connections` and `programs` of `kernbench pipeline`'s work file.
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@
 #include "kernbench/platform/work/programs.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
-namespace kernbench {
+namespace kernbench::work {
 namespace {
 
 using nlohmann::json;
@@ -298,4 +299,4 @@ ProgramsWork read_programs(const json& root, const std::string& file_name, Machi
   return ProgramReader(file_name, machine).read(root);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

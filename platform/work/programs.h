@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs of calls that `kernbench pipeline` plays on PEs (program_player.h), timing only (collectives rules
 // §14.1).
 #pragma once
@@ -12,9 +13,14 @@
 #include "kernbench/kernel_api/queue_connection.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+namespace kernbench::phase2 {
+class Fields;
+}
+
+namespace kernbench::work {
 
 class ProgramPlayer;
 struct ProgramCall;
@@ -66,9 +72,8 @@ struct ProgramsWork {
 /// InputError with every fault. Empty where the file has neither.
 ProgramsWork read_programs(const nlohmann::json& root, const std::string& file_name, Machine&);
 
-class Fields;
 /// The key `programs` of the output, and the same as text. Accounts where they were kept.
 void describe_programs(Fields&, const std::deque<ProgramWork>&);
 void write_programs_text(std::ostream&, const std::deque<ProgramWork>&);
 
-}  // namespace kernbench
+}  // namespace kernbench::work

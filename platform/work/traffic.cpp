@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/work/traffic.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -173,4 +174,4 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   return driver.take_results();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

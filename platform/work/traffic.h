@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench traffic`: plays memory requests on a platform's initiators (interface rules).
 #pragma once
 
@@ -8,14 +9,20 @@
 
 #include "kernbench/systemc_models/fabric/access.h"
 
-namespace kernbench {
-
+namespace kernbench::elaborate {
 class Machine;
+}
+namespace kernbench {
 class Platform;
+}
+
+namespace kernbench {
 namespace spec {
 struct RunDocument;
 }
 
+}  // namespace kernbench
+namespace kernbench::work {
 struct TrafficRequest {
   std::string id;  ///< as in the file
   double issue_ns = 0;
@@ -54,4 +61,4 @@ void write_traffic_json(std::ostream&, const Machine&, const std::vector<Traffic
                         const std::vector<TrafficResult>&, const std::vector<TrafficAccount>&,
                         const spec::RunDocument&);
 
-}  // namespace kernbench
+}  // namespace kernbench::work

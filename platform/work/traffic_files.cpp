@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `kernbench traffic` reads and writes.
 #include <fmt/compile.h>
 
@@ -16,7 +17,7 @@
 #include "kernbench/platform/run/spec/run_document.h"
 #include "kernbench/platform/work/traffic.h"
 
-namespace kernbench {
+namespace kernbench::work {
 
 namespace {
 
@@ -225,4 +226,4 @@ void write_traffic_json(std::ostream& out, const Machine& machine, const std::ve
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::work

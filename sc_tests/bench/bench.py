@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the project as its user meets it: whole processes of the command line, CPU time (user + system).
 
     bench.py --bin FOLDER --data FOLDER [--quick] [--json] [--runs N] [NAME-PREFIX]...

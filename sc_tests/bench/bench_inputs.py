@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reproducible inputs of scripts/bench: what users run, systems of N PEs, storms of reads, composites. Plain Python, no
 randomness.
 

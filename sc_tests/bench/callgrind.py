@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of programs by callgrind, which does not see the machine's load, in units of a hop through a TLM socket pair
 counted the same way, which evens out compilers and libraries; held to references that are written down.
 """

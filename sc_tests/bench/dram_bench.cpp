@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DRAM controllers by themselves, in cycles.
 //
 //   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until so many commands

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the events of what users run still take no more instructions than when the figures were last written down?
 
 Of a gemm with long rows over cut_through links and of attention with flits on default.yaml: the difference of a large and a

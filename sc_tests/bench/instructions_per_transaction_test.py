@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do a transaction and a tile token still take no more instructions than when the figures were last written down?
 
 Each figure is the difference of a large and a small run (callgrind.py). It may be up to 10 % above its reference. To renew

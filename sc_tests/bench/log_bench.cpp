@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the op log costs Phase 1: plays the composites of a file of `kernbench pipeline` with no log (the command has
 // one of its own, which it learns times from) or with one in memory.
 //   log_bench FILE.yaml FILE.json none|memory|build

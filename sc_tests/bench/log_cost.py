@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the op log costs Phase 1 on the tile-token benchmark, and what its hook costs where no log is attached.
 
 Runs without and with a log in memory take turns, so that other work on the machine strikes both; printed are the median

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For scripts/latency-load: `packet_arrivals TOPOLOGY TRACE` plays the requests of a trace as `kernbench traffic` does
 // and prints, in their order, when each one's last byte has been served by its memory, ns. What `traffic` prints is
 // when the answer is back. Addresses are to be distinct.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Speed of Phase 2 and of the op logs: phase2_bench [--threads N] [--isa NAME] [--file NAME] [--cpu] CASE...
 // One line a figure, "name value unit"; the best of several rounds. --cpu: CPU seconds instead of the clock's, for one
 // thread on a machine that others use too. `scripts/bench-phase2` runs it beside numpy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an access of a loosely timed initiator at a port costs the host: port_bench ACCESSES QUANTUM_NS DMI(0|1). Reads
 // of 4 bytes one after the other, 1 ns of work between them, synchronised by a quantum keeper.
 #include <tlm_utils/simple_initiator_socket.h>

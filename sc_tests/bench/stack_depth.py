@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How deep do a run's kernels go on their stacks? For gdb:
 
     gdb -batch -x sc_tests/bench/stack_depth.py --args build/release/bin/kernbench run --kernel mlp --topology T.yaml

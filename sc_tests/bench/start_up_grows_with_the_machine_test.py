@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does each step of the start-up grow with the machine, and no faster?
 
 A kernel runs on every PE of a mesh with few memories. The mesh, its PEs, memories, ports and further links are doubled in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the SystemC kernel itself costs here, so that scripts/bench can state its figures as ratios: a staggered wait of
 // 1,000 SC_THREADs (threads), an activation of 1,000 SC_METHODs (methods), a hop through a TLM socket pair (sockets
 // [CALLS]): one a process. Prints `name value unit`, CPU time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPU time a command of Triton kernels beside that of tl's kernels: python3 triton_rate.py KERNBENCH [KERNEL...]
 
 Of each a small and a large run on one PE, so that start and elaboration cancel out; medians of 5, the two kernels in

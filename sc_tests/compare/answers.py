@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a reference answered to the cases of recorded_cases.py, kept in answers.json: of every case the exit status of each
 command, and a digest of each output in its canonical form (readers.py). The digest of its inputs says, where an answer
 differs, whether the case itself is another one since.

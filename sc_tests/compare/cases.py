@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fixed part of the list of commands: what is shipped, in every mode, and variants of it."""
 import dataclasses
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Two kernbench binaries on the same list of commands: does the new one give what the reference gives? Or one binary
 against the answers that are kept of a reference.
 

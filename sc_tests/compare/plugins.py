@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of the examples as plug-ins of a binary: compiled by what its build folder was made with, from the sources of the
 tree that it was made of."""
 import glob

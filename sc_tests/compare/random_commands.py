@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The random part of the list of commands: seeded traffic, pipeline work and kernel runs on seeded machines.
 
 Traffic, pipeline work and the machines' figures come from sc_tests/oracle. Kernel runs are drawn here: a shipped

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares one output of two binaries: text, op logs, waveforms, traces. What is compared and what is exempt is said in
 compare.py. Every function here gives None where two outputs agree, or the first difference as one line of text:
 where, the old value, the new one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does kernbench give the answers that are kept of the cases of recorded_cases.py (answers.json)? Of every tenth case; all
 of them: scripts/compare --answers. And is a changed time, order or byte found?"""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cases whose answers are kept in answers.json: small and quick ones of all that decides times, and of all that tells
 them. Where a message goes and how long a node, a link and a memory take it, in every link mode; who says so afterwards:
 critical paths, predictions, joules, cost tables, hops, logs, waveforms; and what is refused.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shows that compare.py finds what it must, and only that: compares the reference with itself, one output changed; and
 holds it so to answers that are its own.
 

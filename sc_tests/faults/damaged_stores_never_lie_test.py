@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a damaged store of a sweep ever give another value? Seeded changes of bits, cells, rows and tables: a sweep over
 what is left has the rows of the whole store, or says which points are missing, or refuses the file in one line.
 With two arguments, how many and the first seed, a campaign by hand."""

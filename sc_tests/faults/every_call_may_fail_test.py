@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a command does when one of its calls of the system fails: every open, read, write, rename, fsync, start of a
 process, and taking memory at seeded places; once, and from there on (a disk that is full, memory that is used up); and with
 a limit on the size of files. One line on stderr and the right exit status, no output half-written under its name, logs that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What does every command say to a user who is not root where a folder may not be written, a disk is full, and descriptors,
 processes or memory are few? One line and 1 or 2, or it does without; nothing half-written has a final name."""
 import os

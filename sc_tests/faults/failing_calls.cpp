@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // To be preloaded: counts the calls that a program makes of the system, and lets one of them, or that one and all
 // behind it, fail. What the environment says:
 //   FAILING_CALLS_COUNTS  a file for the counts, shared by all processes that the program starts

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kills of run, replay, sweep, collectives and web with runs by SIGKILL, SIGINT and SIGTERM at seeded moments: the exit status, no process
 that goes on, no output half-written under its name, logs that a replay reads or says were cut off, rows of a table that are
 the right ones; and what was left is no hindrance to the next run.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A standard stream of text in memory takes a lack of memory for the end of the text, and the result is a part of it. Does
 the program use none but those of phase2/text/text_stream.h, which throw it?"""
 import os

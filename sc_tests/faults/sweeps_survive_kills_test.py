@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 of a sweep, and of the points that it has at work, at seeded moments: in the end one row a point, each the right
 one, and no more points simulated again than were at work when something was killed.
 

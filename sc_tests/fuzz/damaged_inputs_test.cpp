@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hundreds of seeded changes to good inputs of every reader: each is read or refused in the reader's own words. What is
 // found here is found in seconds; KERNBENCH_DAMAGED_INPUTS=50000 makes a campaign of it, and scripts/fuzz searches for
 // hours, with sanitizers (docs/robustness.md).

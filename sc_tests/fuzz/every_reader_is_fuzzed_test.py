@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has every reader of what comes from outside a mutator, good inputs and a fuzz target? What calls one of the ways to read
 or to parse must stand in readers.json, with its reader or with why it needs none."""
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fuzz_read READER FILE... : a line a file, with the checksum of what the reader understood, or what it refused. Two
 // builds that disagree about a file have a fault: scripts/fuzz compares them.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's target for one reader, FUZZED_READER. Half of the changes keep the input's structure, half are
 // libFuzzer's.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The readers of what comes from outside, each as a function from bytes to what it understood: for the test in ctest,
 // for libFuzzer's targets and for fuzz_read, which compares builds. A new reader gets a line in the list of its file, a
 // mutator, a folder of small good inputs in corpus/ and a line in readers.json.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/sc_tests/fuzz/mutators.h"
 
 #include <sqlite3.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes to inputs that keep most of their structure, so that what is behind a reader's first checks is reached.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX graphs: read, then planned as before a run.
 #include <fmt/format.h>
 

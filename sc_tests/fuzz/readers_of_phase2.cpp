@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that Phase 2 reads: logs, memory files, arrays.
 #include <fmt/format.h>
 

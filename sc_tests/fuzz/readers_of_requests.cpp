@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes over a connection to `kernbench web`, from its first byte on: the page's server, without a network.
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Topologies, and the meshes that are kept of them.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is played on a machine: requests, work files, options that are more than a number. The machine is small.yaml.
 #include <fmt/format.h>
 

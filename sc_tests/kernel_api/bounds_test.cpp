@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does an access stay in what its pointer came from, whatever arithmetic was done with it, and is it a fault with the
 // kernel's line if it does not? May it leave where the kernel says so?
 #include "kernbench/kernel_api/args.h"

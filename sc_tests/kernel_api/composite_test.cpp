@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Composites: what is submitted, what Phase 2 makes of fused ops, what is refused.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Math, dot and reductions: what each call submits, what Phase 2 makes of it, and what is refused with which words.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First fit, coalescing and exhaustion, against a model that marks every unit.
 #include "kernbench/kernel_api/first_fit_allocator.h"
 

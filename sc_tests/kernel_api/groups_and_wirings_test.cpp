@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups, grids and wirings (collectives rules §12.1 to §12.3), against lists written by hand and counts for any
 // size.
 #include <gtest/gtest.h>

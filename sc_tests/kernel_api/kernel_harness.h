@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a registered kernel on the sequential stand-in, replays it with Phase 2 and compares with its reference.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shipped kernels give what their references say, for every type, odd shapes and idle PEs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tl.materialize: what a computed handle holds may be read, branched on and stored, with the bits of Phase 2; all else
 // stays pending.
 #include "kernel_harness.h"

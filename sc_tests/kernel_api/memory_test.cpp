@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and stores: strides, masks, what is refused and with which words.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that networks are made of: fused GEMM, softmax, norms, attention, mlp, in every float type.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of tl beside the elementwise ones: scans, sorts, arrangement, random numbers, short types, the kernel's own
 // values, prints. What they make, as Phase 2 has it; and what is said of wrong uses, with the kernel's line.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-level placement: every cube gets its part, every PE its part of that; replicated levels copy, split levels cover
 // the tensor once.
 #include <gtest/gtest.h>

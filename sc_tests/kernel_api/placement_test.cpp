@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shards: every element has its place, and scattering and gathering lose nothing.
 #include "kernbench/kernel_api/placement.h"
 

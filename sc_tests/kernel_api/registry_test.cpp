@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels by name, their parameters, and what is said about wrong ones.
 #include "kernbench/kernel_api/registry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system without time for tests of tl and of kernels: PEs with TCMs and HBM slices over one memory image. Commands
 // take effect at once and are kept as records; loads arrive when they are waited for, so that what an in-flight load
 // may not do yet can be tested. The records replay with Phase 2.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles: what can be read and what cannot, views, and the life of their TCM.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PE without time, with helpers to put data into memory and to see what Phase 2 makes of a tensor.
 #pragma once
 

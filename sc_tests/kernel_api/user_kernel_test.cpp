@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of docs/kernels.md, word for word, registered from outside the library.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`kernbench traffic` and `pipeline` against the independent model on seeded random atomics, gathers, scatters, flags and
 several transactions in flight, in three link modes (access rules §15 to §18): all times to 0.01 ns. Beside it, at
 memories with banks and over finite buffers, which the model does not know: accounts of atomics sum to their latencies.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`kernbench traffic` and `kernbench pipeline` against the independent model on seeded random cases.
 
 Every figure must agree to 0.01 ns. Every third case is rich in ties, and asked only when the contract decides them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeded random traffic on generated machines: the shipped topologies with their own figures, where ties abound, or with
 all figures drawn anew; sometimes with another mesh. The model routes and times on the compiled graph.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`kernbench pipeline` against the independent model of queues (model_messages.py) on seeded random programs of sends and
 receives over random flat topologies: every segment's times and account to 0.01 ns; and accounts sum up. Mode `finite` is
 flits over trees whose nodes have finite buffers and 1 to 4 virtual channels (model_wormhole.py).

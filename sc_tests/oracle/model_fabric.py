@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The event queue with the order of one instant (§9), links and memories (§2-§4)."""
 import heapq
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled graph and its routes, and what a transaction is on it (§1, §2)."""
 import heapq
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queues between PEs (collectives rules §10), and programs of sends and receives that use them (§14.1).
 
 Only links and the event queue are shared with the model of memory traffic; a segment or a credit is a message on them.

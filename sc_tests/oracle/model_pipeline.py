@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`kernbench pipeline`: a PE's stages, its slot and its feed loop (§5, §6); what its DMA makes of ranges (access §15 to
 §17), and programs of calls (access §18)."""
 import math

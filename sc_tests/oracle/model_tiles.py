@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A composite cut into tiles: each token's stages with their parameters (§6)."""
 
 

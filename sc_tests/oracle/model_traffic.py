@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`kernbench traffic`: the channels of initiators and a trace (§2)."""
 from collections import deque
 

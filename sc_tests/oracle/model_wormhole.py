@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finite buffers (docs/flow_control.md) for messages that nobody answers: wormhole switching with virtual channels and
 credits, rule by rule. Written from the page: what a node has is a dictionary, who may go is looked for among all.
 

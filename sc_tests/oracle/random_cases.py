@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Seeded random topologies, traffic and pipeline work for the independent model.
 
     random_cases.py traffic|pipeline SEED OUT_DIR [--ties]

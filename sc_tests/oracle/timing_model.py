@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """An independent model of the timing rules: plain Python, one event queue, no SystemC.
 
 It is written from the contract's words (sections are cited as §n) and shares nothing with the C++ models, so that

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Loads, stores, gathers, scatters and composites of tensors that lie over several memories, by virtual addresses, with
 several transactions in flight and pieces joined (access rules §15, §16; docs/memory.md), on seeded random systems in
 three link modes: a kernel of random accesses runs, and the independent model plays what its op log says was asked for.

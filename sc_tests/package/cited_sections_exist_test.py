@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each section that sources, tests and docs cite as §n is a section of docs/rules, and no number is given twice there."""
 import collections
 import os

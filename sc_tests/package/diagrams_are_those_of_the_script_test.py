@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are the diagrams of docs/diagrams those that scripts/make-diagrams draws from runs of this build, and is each shown?"""
 import os
 import pathlib

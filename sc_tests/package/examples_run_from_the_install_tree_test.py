@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does an installed kernbench, moved elsewhere, serve a consumer, and do the examples do what their READMEs say?"""
 import glob
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does every skeleton of docs/extending.md compile, and the diff of docs/models.md? One that begins with // In FILE, behind "TEXT" is put there in a copy."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No folder of the sources knows itself by way of another, nor one SystemC, a link mode or an attribute that must not:
 scripts/check-folders."""
 import importlib.machinery

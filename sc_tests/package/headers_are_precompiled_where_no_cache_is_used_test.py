@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Headers are precompiled where sources are compiled in groups and no compiler cache is used: a cache would lose its hits,
 and sources that are read each by itself must find what they include themselves."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Can the linker give one instruction set the code of another? It keeps one copy of each name that several objects define
 (inline functions, templates); so each set's object may define such names in its own Eigen namespace only."""
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does scripts/check-prose find each kind of fault, let pass what is exempt, and accept docs/rules and docs/notes?"""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are the headers that users may include those of docs/reference/headers.md, at most 120, and do docs and examples use no other?"""
 import glob
 import os

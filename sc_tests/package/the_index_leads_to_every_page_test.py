@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does docs/index.md link every page of docs, does README link the index, and is each link and each test that pages
 name there?"""
 import os

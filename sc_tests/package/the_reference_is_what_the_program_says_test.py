@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is docs/reference what scripts/make-reference writes now, is a page that differs found, and do all kernels have shapes?"""
 import contextlib
 import importlib.machinery

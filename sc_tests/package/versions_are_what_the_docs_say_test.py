@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is each version that docs/stability.md names the one that the built programs and libraries have?"""
 import ctypes
 import hashlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory of the plainest kind for tests: every byte of every space by itself.
 #pragma once
 

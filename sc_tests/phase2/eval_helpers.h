@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors and ops in one line, for tests of evaluation.
 #pragma once
 

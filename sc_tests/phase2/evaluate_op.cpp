@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evaluates ops for ops_agree_with_numpy_test.py. A line of standard input is one:
 //   OUT.npy OP AXIS ARGUMENT DTYPE SHAPE OPERAND...
 // ARGUMENT has "," for blanks, "-" for none; SHAPE is "2x3", "-" of a scalar; an OPERAND is =NUMBER or DTYPE:FILE.npy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The short float types by their definition, in f64: what the tests hold the project's own conversions against.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole program in plain arithmetic (plain_values.h): a memory whose bytes are known where they are fixed to the bit,
 // and belong to a value of some range where they are not; no op function of the project is called.
 #pragma once

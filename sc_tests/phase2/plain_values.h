@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain arithmetic for tests, independent of what computes on blocks: f64 and int64, one element at a time. A value
 // is known to lie in a range, which is a point wherever the result is fixed to the bit (docs/phase2.md, "Values") and
 // as wide as rounding may make it elsewhere: so whole programs can be followed, with a tolerance that is that of their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random programs for the tests of replay: logs as Phase 1 would write them, of every kind of op over small memories.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of every kind, for the tests of op logs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program must give: a memory of plain bytes and one op after the other, in the order of their effects as the
 // data rules (§1, §4) has it, each by the project's own op function.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SystemC 2.3.4 tells AddressSanitizer when it goes from one thread's stack to another's, but leaves out what follows
 // from three things: sc_main's stack has bounds too, a stack that is left may be come back to, and a thread may end.
 // Linked into a program, this stands between the two and says it all, so that ASan knows the stack that an exception

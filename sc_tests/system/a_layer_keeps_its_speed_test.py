@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the quick GEMM and a layer written with it stay as near to the peak, and as cheap, as docs/programs.md says?"""
 import json
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two kernels, one after the other: what the first stores is pending, the second loads it and computes on. Phase 2
 // gives the right values; looking at them before is a fault; with tl.materialize, or `materialize: outputs`, it is not.
 #include <gtest/gtest.h>

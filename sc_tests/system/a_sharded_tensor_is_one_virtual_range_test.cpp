@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is a tensor that is sharded over many memories one range to a kernel: right data, right path, right time?
 #include <gtest/gtest.h>
 

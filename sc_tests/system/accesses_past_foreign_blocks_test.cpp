@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What passes foreign blocks: do its accounts sum, does its log replay from files, do debug transport and pointers go
 // the same way, does a PE get what a foreign memory holds, and who does its atomics?
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel that walks out of its tensor ends the run with its line, where the bytes behind are another tensor's or
 // nobody's, through physical and virtual addresses alike; one that says so may.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many PEs at once on the default machine: no link and no pseudo-channel has ever passed more than its bandwidth, a hot
 // slice is shared fairly, and PEs on their own slices hardly disturb each other. Bytes are counted from outside, by
 // request; nothing of the models' own accounts is used.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chromium for tests of pages; CHROMIUM is None where there is none."""
 import base64
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the Python tests of the command line share: where things are, how the CLI is called."""
 import hashlib
 import os

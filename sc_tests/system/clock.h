@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What never ends: for tests of what goes on beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collectives for N = 1 … 16: every op, algorithm and type against numpy, equal bits on all members, messages in number and
 bytes as the schedules say, ragged sizes and fewer elements than members; on a star, closed forms of their times."""
 import csv

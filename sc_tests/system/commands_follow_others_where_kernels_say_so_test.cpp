@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tl.follow: do records name the ops that their kernel said they follow, those and no others, and does Phase 2 take
 // them?
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do simple commands take the time in which the TCM moves their operands, and does a kernel's scalar work take what it
 // says (timing rules §5; tl.elapse, pe_cpu's read_cycles)?
 #include <gtest/gtest.h>

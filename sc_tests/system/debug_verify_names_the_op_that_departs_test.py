@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--debug-verify names the first op that departs from its reference, with its operands' addresses, the ops that made them
 and the transactions that carried them."""
 import json

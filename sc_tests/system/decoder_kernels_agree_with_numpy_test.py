@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the kernels of decoder layers give what numpy gives, on odd sizes and at the edges of caches and windows?"""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The queries of docs/phase2.md run on a real log and give what the same log says as JSON lines."""
 import collections
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """builtin.hbm_dram in the shipped topologies: kernels verify, traffic and probes run, in every link mode; counters and
 commands come out; what is wrong with its attributes is told in a line."""
 import csv

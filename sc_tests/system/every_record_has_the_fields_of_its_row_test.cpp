@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The op log's matrix (data rules §3), row by row: every record of random kernels on a platform, and samples of what
 // these do not make, have the fields of their row, of the right kind, and say of each other what the contract says.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the system refuses to start threads: does the run go on with fewer, or end in one line?"""
 import os
 import subprocess

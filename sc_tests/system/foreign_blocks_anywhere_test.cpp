@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks that know nothing of this project, written from IEEE 1666 alone, between any two blocks: does every call pass
 // them, in the base protocol, and does their delay count?
 #include <gtest/gtest.h>

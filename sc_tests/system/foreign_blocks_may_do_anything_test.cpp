@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever a foreign block on a link does of what IEEE 1666 allows: is a kernel's result right, or a fault that says
 // so, and does the simulation go on? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a campaign of it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reader of FTR files of its own, from the format's description (platform/observe/README.md): it takes what that allows, and
 nothing else. CBOR itself is read by cbor2."""
 import collections

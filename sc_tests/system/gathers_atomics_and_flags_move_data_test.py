@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gathers, scatters, atomics and flags of kernels (access rules §16, §17): their data against numpy, real in Phase 1 or
 pending until Phase 2, in every link mode and for any number of threads, also replayed from files; which of them race; and
 wrong uses, each told in one line with the PE and the kernel's line."""

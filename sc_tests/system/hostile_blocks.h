@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Foreign blocks that do what IEEE 1666 allows an interconnect or a target: forward, delay, answer, fail, split, make
 // payloads of their own, change the address. Written from the standard alone, but for the scratch ranges, which the
 // kernel of the test tells, as a driver programs a device; some know AtomicExtension too, others pass atomics on, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Foreign blocks that take several requests at a time, by payloads of a pool of their own, in the whole of the base
 // protocol: late END_REQ, END_REQ and BEGIN_RESP as return values, responses out of order and late, END_RESP early,
 // late and as TLM_COMPLETED; and what such blocks do in practice: a cache, a write buffer, a bridge of 64 bytes, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A test that holds kernels on tensors from .npy files against NumPy; without NumPy it is left out."""
 import cli_support
 from cli_support import topology

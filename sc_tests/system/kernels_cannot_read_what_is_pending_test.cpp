@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a kernel that reads a value which does not exist yet fail, and is it told which handle and which op?
 #include <gtest/gtest.h>
 

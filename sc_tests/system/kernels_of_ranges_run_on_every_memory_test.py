@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels of gathers, scatters, atomics, flags, scans, sorts and random numbers verify and do not race: on every HBM
 controller, in every link mode and with finite buffers, by physical and virtual addresses, for sizes that no block or PE
 divides. KERNBENCH_RANGES_CASES and KERNBENCH_RANGES_SEED make a campaign of it."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`run --address virtual`: any kernel runs through the MMUs, with the same results, and with a free TLB at the same times."""
 import json
 import os

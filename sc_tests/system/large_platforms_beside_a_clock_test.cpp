@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A platform of some 19,000 SystemC objects beside a 1 ns clock: slices, pauses, a stop, several runs in a row,
 // destroyed idle and in mid-run. Under AddressSanitizer nothing may be left, used after its end, or lost.
 #include <gtest/gtest.h>

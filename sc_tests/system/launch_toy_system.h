@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A SIP small enough to compute by hand: one cube with two PEs, flat YAML, ns_per_mm 0.1.
 //
 //   pcie_ep(3) -1mm- noc(1) -1mm- io_cpu(7)            overheads in brackets, ns

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does nobody but a link mode's own files name it?
 
 Names come from the registry (`kernbench list links`). Looked for in the sources of the product are texts and constants

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a run of a kernel, with messages or without, or of a program leaves that was killed at a random moment or ran out of
 disk: a replay says in one line that it was cut off,
 and with --allow-cut-off gives the bits of the whole run or says what is missing, also where a bit of what is left has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a run take no more memory for a PE, a request, a tile token and a member of a collective than docs/performance.md
 says?"""
 import os

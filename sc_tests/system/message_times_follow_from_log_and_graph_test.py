@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every time of the queues between PEs, recomputed from the op log and the compiled graph alone.
 
 What is taken from a segment's two records is who, where, how much, and when it was asked for (send_ns, submit_ns); slot,

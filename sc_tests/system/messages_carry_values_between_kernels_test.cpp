@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do kernels that send and receive have the right data in both passes, is each fault told with its line, and does the
 // race check know what a message orders? (collectives rules §11)
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Faults put into the source that works out what depends on what are caught by the tests on random programs.
 
 The three files with that logic are compiled once more with all faults in, each behind a number, and laid over the

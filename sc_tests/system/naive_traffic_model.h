@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timing rules §2 to §4 and §9 written down once more, naively: one sorted list of things to do, no SystemC, no
 // modules, nothing shared with the models under test. Links ideal or cut_through.
 #pragma once

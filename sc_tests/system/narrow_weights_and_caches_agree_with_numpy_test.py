@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights and caches in types of their own, with scales: do the kernels that have them give what numpy gives, on odd sizes
 and for the edges of the types?"""
 from kernel_cli import KernelCli, cli_support, np, topology

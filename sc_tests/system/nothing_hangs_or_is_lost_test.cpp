@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a run that cannot go on end with a report of who waits for whom, and does the TCM keep its regions and buffers?
 #include <gtest/gtest.h>
 

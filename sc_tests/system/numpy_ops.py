@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What numpy says of an elementwise op by its name in phase2/op/elementwise_ops.inc: numpy's function of that name, or what
 stands here where numpy has none or another name."""
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A test of `kernbench model FILE.onnx`: files in a folder of its own, what a run gives, and what it says."""
 import json
 

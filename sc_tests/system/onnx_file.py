@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX files, byte by byte: what the tests of graphs need of the format, without the onnx package."""
 import struct
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The times in the op log of every shipped kernel, recomputed from the log and the compiled graph alone.
 
 From a record only what was asked for is taken: who, what, where, how much, and when it was submitted. The independent

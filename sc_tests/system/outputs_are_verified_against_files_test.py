@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--expected in run and replay, --until in replay: do they say of an output what numpy says?"""
 import json
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is a class of one's own that lacks something for its place told so in one line, before the run? Each place of a PE,
 // of a router and of a memory, each thing that can be missing.
 #include <gtest/gtest.h>

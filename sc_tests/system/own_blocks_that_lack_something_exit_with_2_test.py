@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a plug-in's class that cannot stand where `impl:` puts it told in one line, with exit status 2, by every command?"""
 import os
 import subprocess

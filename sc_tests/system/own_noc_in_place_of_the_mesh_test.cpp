@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cube.noc.type: foreign`: a TLM-2.0 model of a whole NoC in the place of every cube's mesh. Do kernels, messages
 // between PEs and launches pass it, and is it as fast as our own block of no time (`type: single`)?
 #include <gtest/gtest.h>

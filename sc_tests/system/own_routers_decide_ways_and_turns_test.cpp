@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does what a router of one's own decides happen, in every link mode: which way a request takes (and its response
 // back), and whose turn it is?
 #include <gtest/gtest.h>

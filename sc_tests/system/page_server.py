@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A `kernbench web` for tests: started on a free port, asked by http.client, ended."""
 import http.client
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does attention over a cache in pages, which a table names in a pool, give what numpy gives?"""
 from kernel_cli import KernelCli, cli_support, np, topology
 

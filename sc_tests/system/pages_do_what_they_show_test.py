@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the tutorials, how-to pages and pages of commands print what they show? Each page runs in a folder of its own.
 
 A ```bash block is run as it stands, the blocks of a page one after the other in one shell. A ```text block behind it is

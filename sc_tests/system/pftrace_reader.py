@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reader of Perfetto traces of its own: as packets, by the few fields of Perfetto's protos that kernbench writes
 (docs/trace.md), any other being an error; and as what a viewer makes of packets. That the fields are Perfetto's is shown
 by perfetto_traces_decode_by_the_published_schema_test.py."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends and receives between PEs behind a switch, played as `kernbench pipeline` does: for tests of inter-PE queues.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does `run` with check_races tell each kind of race, with the kernel's lines, and nothing of the corrected twin?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of random commands on tl, for the test of Phase 1 and Phase 2 together.
 #pragma once
 

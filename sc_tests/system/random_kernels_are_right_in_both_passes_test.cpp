@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random kernels on a platform, two after another on each of two PEs, all over the same memory: what Phase 1 knew of
 // memory and what Phase 2 computes, for any number of threads, equal to the bit a sequential machine that runs the same
 // op functions one by one, and plain arithmetic that knows none of them says that the values are right.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the random kernels (random_kernel.h) draw every op that tl::Context has?
 
 The list of ops is read from kernel_api/context.h: all calls that give a value or an event, and what moves data without

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random small machines, drawn by what `kernbench list components --format json` declares of each block, and variants of
 a machine whose times follow from those of the machine itself."""
 import copy

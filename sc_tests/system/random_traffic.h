@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random flat topologies and requests for them, as plain values: what both the project and the naive model are given.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do README.md's kernel, topology, block and command lines do what it says? What the lines print is compared whole.
 
 What each line prints stands in data/readme.txt; --record writes it anew, where it is to be different."""

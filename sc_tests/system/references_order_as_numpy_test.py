@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do kernels and their references hold to numpy's rules where inputs are NaN, infinite, or integers that f32 has not?"""
 from kernel_cli import KernelCli, cli_support, np
 

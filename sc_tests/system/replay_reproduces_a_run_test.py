@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`kernbench replay` gives, in a process of its own, the bits that `run --dump` gave; bad files are one line and status 2."""
 import json
 import os

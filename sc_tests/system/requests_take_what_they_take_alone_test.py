@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A request of `kernbench traffic` takes what its kind takes, whatever kinds came before it in its line: the driver has
 one place for all that wait for a channel."""
 import csv

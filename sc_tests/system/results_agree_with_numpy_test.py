@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do kernels on tensors from .npy files give what numpy gives, within the data contract's tolerances (§4)?"""
 from kernel_cli import KernelCli, cli_support, np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does top_p draw the tokens that numpy draws, where no sum is so near to p or to u that rounding decides?"""
 from kernel_cli import KernelCli, cli_support, np, topology
 

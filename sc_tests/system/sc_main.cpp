@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the tests that the filter names, inside SystemC: one test case, one process (SystemC elaborates once).
 // A SystemC warning or error is a failure.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random collectives over networks with finite buffers and virtual channels: is every byte right, whatever the sizes of
 segments, and does every queue keep its order? Segments of one message are unlike in size (n that slots do not divide),
 so that short ones can overtake long ones where channels let them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`run --check-races` finds nothing in any kernel that ships, says so, and is an option of no cost to the result."""
 import json
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Are the machines that can be bought what scripts/silicon writes, are the measured cells those of the protocol, do the
 four constants give their four cells, and a few predictions what docs/silicon.md reports?"""
 import importlib.machinery

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run that stays far under its roofline is told what would be quicker: is that so, and only then?"""
 import re
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observers between bound sockets: all calls go through them, as they are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is the cube's shared SRAM a place to load from and store to, and do the host's allocators keep their owners apart?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the system tests share: platforms from text or file, traffic in a process of its own.
 #pragma once
 

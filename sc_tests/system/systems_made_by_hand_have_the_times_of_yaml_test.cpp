@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a PE with router and memory, made by hand with parameter structs, take as long for a kernel as the same from
 // YAML? And is what is missing told there, too?
 #include <fmt/format.h>

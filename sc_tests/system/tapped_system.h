@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system with an observing module at every socket over which blocks can call each other: in the fabric a block that
 // knows nothing of this project (IEEE 1666 alone), inside a PE one that passes pe_command_protocol on.
 #pragma once

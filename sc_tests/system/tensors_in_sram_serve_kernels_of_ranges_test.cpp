@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of gathers, scatters, atomics and flags with every tensor in their cube's SRAM: each PE copies what is
 // its own there, they run, and what they made is copied back and verified; in every link mode and with finite buffers,
 // without a race. KERNBENCH_RANGES_CASES and KERNBENCH_RANGES_SEED make a campaign of it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`algorithm=best`: is it the quickest of all, on any machine, of any size; and what is kept of the answers?"""
 import json
 import os

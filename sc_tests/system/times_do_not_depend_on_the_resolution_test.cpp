@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's time resolution is the simulation's, set by whoever has sc_main. The model's own times are the same at
 // any: of transactions at ports, LT and AT, and of a kernel. Each resolution is a process of its own.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What of a run may a change of its machine change? On 200 random machines (random_machines.py) and for every kernel that
 ships: all rates twice and all times half give half of the time; observers, the order of keys, and parts that nothing uses
 change no time and no byte. Sweeps run all variants of many machines, without a start for each."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Foreign initiators for tests: an LT one whose thread is the test's, an AT one that knows every way to answer.
 #pragma once
 

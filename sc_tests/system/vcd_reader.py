@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A reader of Value Change Dumps of its own: it accepts what IEEE 1364-2001 §18 allows, and nothing else."""
 import re
 

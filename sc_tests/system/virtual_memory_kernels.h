@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of virtual memory share: kernels, and a log that is kept.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a file of which a case cannot be done here count as skipped, with what would bring it, and never as passed?"""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run may leave that failed, was killed or ran out of disk, and how its end is told: one rule for all such tests."""
 import json
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "written_out_latency.h"
 
 #include <algorithm>

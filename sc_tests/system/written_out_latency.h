@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The latency of a transaction alone in the system, written out from the timing rules §2 to §4 and the graph: no
 // SystemC, no modules, nothing of the models under test.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/arena.h"
 
 #include <sys/mman.h>
@@ -6,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace kernbench {
+namespace kernbench::core {
 
 namespace {
 constexpr size_t kPage = 4096, kLargePage = size_t{2} << 20, kLargestChunk = size_t{32} << 20;
@@ -67,4 +68,4 @@ void Arena::grow(size_t bytes) {
 
 #endif
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for what a platform's blocks touch at every event: laid side by side in the order of asking, on large pages
 // where the system gives them, so that thousands of PEs' state needs few entries of the processor's page table cache.
 // Given back as a whole, with the arena.
@@ -7,7 +8,9 @@
 #include <new>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::core {
 
 class Arena {
  public:
@@ -39,4 +42,4 @@ class Arena {
   size_t left_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/attributes.h"
 
 #include "kernbench/phase2/text/text.h"
@@ -8,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::core {
 
 double number_of(const AttrValue& v) {
   if (const double* d = std::get_if<double>(&v)) return *d;
@@ -148,4 +149,4 @@ void check_value(const AttrSpec& spec, const AttrValue& value) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of a block: declared by the class that `impl:` names, checked by the topology compiler.
 // Plain C++: no SystemC here.
 #pragma once
@@ -14,7 +15,7 @@
 #include "kernbench/systemc_models/core/bottleneck.h"
 #include "kernbench/systemc_models/core/named_registry.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 using NumberMap = std::map<std::string, double>;
 using AttrValue = std::variant<double, int64_t, bool, std::string, NumberMap>;
@@ -127,4 +128,4 @@ class Attributes {
 /// std::invalid_argument where a value is not what the attribute allows: "freq_ghz: found 0, expected more than 0 GHz".
 void check_value(const AttrSpec&, const AttrValue&);
 
-}  // namespace kernbench
+}  // namespace kernbench::core

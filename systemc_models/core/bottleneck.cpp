@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/bottleneck.h"
 
-namespace kernbench {
+namespace kernbench::core {
 namespace {
 
 struct Names {
@@ -69,4 +70,4 @@ std::string_view scale_title_of(Limit limit) {
   return kLimitNames[static_cast<size_t>(limit)].scale_title;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two ways in which a part of a machine holds a run back: a resource takes time, a limit makes things wait.
 // Attributes declare which of them they move (parameters.h); --explain, --scale and remedies read that. Plain C++: no
 // SystemC here.
@@ -6,7 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::core {
 
 /// A class of what takes time. docs/insight.md says of each what counts as it.
 enum class Resource : uint8_t {
@@ -62,4 +65,4 @@ std::string_view scale_name_of(Limit);
 /// "depth of the engines' queues".
 std::string_view scale_title_of(Limit);
 
-}  // namespace kernbench
+}  // namespace kernbench::core

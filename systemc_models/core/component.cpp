@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/component.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 Component::Component(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters& parameters)
     : sc_module(name),
@@ -16,4 +17,4 @@ void DestroyInArena::operator()(Component* c) const {
   c->~Component();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

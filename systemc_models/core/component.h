@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base class of every block: a named node of the topology, with the hook that logs a service.
 #pragma once
 
@@ -12,7 +13,14 @@
 #include "kernbench/systemc_models/core/context.h"
 #include "kernbench/systemc_models/core/parameters.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
+class FabricNode;
+}
+namespace kernbench::pe {
+class PeBlock;
+}
+
+namespace kernbench::core {
 
 /// Assigns op ids, and holds the attached log, if any. One per platform.
 class OpLogger {
@@ -40,9 +48,6 @@ struct ComponentConfig {
   /// Creates the blocks whose ids begin with this one's, as children of this module; may be empty.
   std::function<void()> build_children;
 };
-
-class FabricNode;
-class PeBlock;
 
 class Component : public sc_core::sc_module {
  public:
@@ -91,8 +96,8 @@ class Component : public sc_core::sc_module {
   double overhead_ns() const { return overhead_ns_; }
 
  private:
-  friend class FabricNode;
-  friend class PeBlock;
+  friend class fabric::FabricNode;
+  friend class pe::PeBlock;
   // Members that no event accesses come first, members that each event accesses last, so that these share a cache line
   // with the first members of derived classes.
   std::string id_;
@@ -103,4 +108,4 @@ class Component : public sc_core::sc_module {
   uint32_t index_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core

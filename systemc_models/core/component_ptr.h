@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who owns a block. Plain C++: no SystemC here.
 #pragma once
 
 #include <memory>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::core {
 
 class Component;
 
@@ -13,4 +16,4 @@ struct DestroyInArena {
 };
 using ComponentPtr = std::unique_ptr<Component, DestroyInArena>;
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/component_registry.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 void ComponentRegistry::add(ImplSpec spec, Factory make) {
   const std::string name = spec.impl;
@@ -36,4 +37,4 @@ const ImplCatalog& component_catalog() {
   return component_registry();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blocks that are registered (registry.h), and who makes one. Plain C++: no SystemC here.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/core/component_ptr.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 struct ComponentConfig;
 
@@ -38,4 +39,4 @@ class ComponentRegistry : public ImplCatalog {
 /// The one registry of the process; component_catalog() is the same, as the topology compiler sees it.
 ComponentRegistry& component_registry();
 
-}  // namespace kernbench
+}  // namespace kernbench::core

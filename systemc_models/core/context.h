@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all blocks of one system share: the agenda, memory for their state, and the order in which they were made.
 #pragma once
 
 #include "kernbench/systemc_models/core/arena.h"
 #include "kernbench/systemc_models/core/timeline.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 class Context {
  public:
@@ -26,4 +27,4 @@ class Context {
   uint32_t next_index_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec& impl, const Attributes& given) {
   std::vector<std::pair<const AttrSpec*, AttrValue>> all;
@@ -20,4 +21,4 @@ std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const Im
   return all;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::core {
 namespace {
 
 auto tied(const EngineStage& s) {
@@ -119,4 +120,4 @@ std::vector<std::string> Kinds::of_initiators() const {
   return names;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about registered implementations, available without an instance: name, kind, attributes, and the role of the
 // kind's nodes. Plain C++, no SystemC.
 #pragma once
@@ -12,7 +13,7 @@
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/systemc_models/core/attributes.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 /// Work of a stage's service; reports, energy and insight count it by this.
 enum class StageWork : uint8_t {
@@ -142,4 +143,4 @@ class ImplCatalog {
   virtual const Kinds& kinds() const = 0;                ///< of all of them
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/links.h"
 
 #include <algorithm>
 #include <set>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::core {
 
 void LinkModes::add(LinkModeSpec spec) {
   if (NamedRegistry::add(spec.name, spec.help) == kNone) return;
@@ -52,4 +53,4 @@ const LinkModeSpec& Links::spec() const {
   throw std::invalid_argument("timing.links: found '" + name() + "'; legal: " + link_modes().names_text());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The link modes, by the names in `timing.links` and `--links`. Each mode registers itself by one
 // KERNBENCH_REGISTER_LINK_MODE in its .cpp (fabric/link_mode.h). Plain C++, no SystemC.
 #pragma once
@@ -9,10 +10,12 @@
 
 #include "kernbench/systemc_models/core/named_registry.h"
 
-namespace kernbench {
-
+namespace kernbench::fabric {
 class Fabric;
 class LinkMode;
+}  // namespace kernbench::fabric
+
+namespace kernbench::core {
 
 /// Facts about a mode, available without an instance.
 struct LinkModeSpec {
@@ -74,4 +77,4 @@ inline const char* name_of(Response r) {
   return r == Response::ideal ? "ideal" : "routed";
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

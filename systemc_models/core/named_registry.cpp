@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/named_registry.h"
 
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::core {
 namespace {
 
 std::vector<const NamedRegistry*>& of_the_process() {
@@ -42,4 +43,4 @@ size_t NamedRegistry::find(const std::string& name) const {
   return kNone;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Classes by a name in YAML. Each is registered with one line in the .cpp that defines it, in the library, an
 // executable or a plug-in:
 //
@@ -13,7 +14,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::core {
 
 /// Names and their help texts, in order of registration.
 class NamedRegistry {
@@ -78,7 +81,7 @@ class NamedClasses : public NamedRegistry {
   std::vector<std::function<std::unique_ptr<Interface>(const Arguments&...)>> make_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core
 
 #define KERNBENCH_REGISTER_NAMED(Interface, Class, name, help)                  \
   namespace {                                                                   \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/own_class.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/op/femtoseconds.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 OwnClassError::OwnClassError(const Component& block, const std::string& said)
     : runtime_error(fmt::format("{} ({}): {}", block.id(), block.kind(), said)) {}
@@ -33,4 +34,4 @@ void thrown_by(const Component& block, const char* function) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

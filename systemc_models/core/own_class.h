@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of user-defined classes: their results must be possible times, and messages of their exceptions name the
 // block. One line: "sip0.cube0.r3 (acme.router): delay_ns() gave -3 ns, expected …".
 #pragma once
@@ -8,7 +9,7 @@
 
 #include "kernbench/systemc_models/core/component.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 /// An unusable result of a user-defined class.
 class OwnClassError : public std::runtime_error {
@@ -38,4 +39,4 @@ auto ask_own(const Component& block, const char* function, Ask ask) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

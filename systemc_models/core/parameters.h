@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of a block, declared once: a plain struct, and one list of its members with name, unit, range and help.
 // The list yields the attributes in YAML (ImplSpec), the struct for the block's constructor, and the check of a struct
 // filled in by hand.
@@ -28,7 +29,7 @@
 
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 /// Parameters of every kind.
 struct BlockParameters {
@@ -237,4 +238,4 @@ ImplSpec spec_of(std::string impl, std::string kind, std::string help) {
           [](const Attributes& given) { return parameters_of<P>().from(given).fault_together(); }};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

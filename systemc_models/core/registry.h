@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks by the name in `impl:` in YAML. A block registers itself with one line in its own .cpp,
 //
 //   KERNBENCH_REGISTER_COMPONENT(MyHbm)   // MyHbm::Parameters, MyHbm::spec(), constructor (name, config, parameters)
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/core/component.h"
 #include "kernbench/systemc_models/core/component_registry.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 /// Makes a Class with the attributes of its node.
 template <class Class>
@@ -26,7 +27,7 @@ struct ComponentRegistration {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core
 
 #define KERNBENCH_REGISTER_COMPONENT(Class)                                                                            \
   namespace {                                                                                                          \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A FIFO over one array that grows, its first places inside the object: for the short queues of blocks, where
 // std::deque's 80 bytes and two levels cost more than what they hold.
 #pragma once
@@ -5,7 +6,9 @@
 #include <cstdint>
 #include <utility>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::core {
 
 template <class T, uint32_t kInside = 4>
 class Ring {
@@ -50,4 +53,4 @@ class Ring {
   T inside_[kInside] = {};
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core

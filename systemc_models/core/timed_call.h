@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a thing happens on the agenda (timeline.h): its order among those of its instant, and what is called. Plain C++:
 // no SystemC here.
 #pragma once
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/op/femtoseconds.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 /// Order among entries of one instant: phase first, then major, then minor, then order of entry.
 struct Order {
@@ -73,4 +74,4 @@ TimedCall call(Self& self, Argument& argument) {
           &self, &argument};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/core/timeline.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace kernbench {
+namespace kernbench::core {
 namespace {
 
 constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
@@ -132,4 +133,4 @@ void Timeline::work() {
   if (rest_) rest_();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::core

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event list of a platform: it schedules everything that happens at a time.
 //
 // The SystemC kernel promises no order among events of one instant, and equal hop delays make ties common. So blocks do
@@ -18,7 +19,7 @@
 #include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/core/timed_call.h"
 
-namespace kernbench {
+namespace kernbench::core {
 
 class Timeline : public sc_core::sc_module {
  public:
@@ -143,4 +144,4 @@ class Timeline : public sc_core::sc_module {
   std::function<void(double, uint64_t)> progress_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::core

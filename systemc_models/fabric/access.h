@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an access lies in memory, what it does there, and the hops of its way. Plain C++: no SystemC here.
 #pragma once
 
@@ -5,7 +6,9 @@
 #include <limits>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::fabric {
 
 class FabricPort;
 
@@ -83,4 +86,4 @@ struct Hop {
   FabricPort* in = nullptr;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/address_map.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 AddressMap::~AddressMap() = default;
 
@@ -128,4 +129,4 @@ std::unique_ptr<Route> AddressMap::make_route(FabricNode& from, const Range& ran
   return r;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

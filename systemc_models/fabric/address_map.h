@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which memory has which addresses. Where blocks were made and connected by hand it resolves addresses too, by the way
 // with the fewest hops.
 #pragma once
@@ -9,9 +10,12 @@
 #include "kernbench/phase2/memory/memory_image.h"
 #include "kernbench/systemc_models/fabric/route.h"
 
-namespace kernbench {
-
+namespace kernbench::core {
 class Component;
+}
+
+namespace kernbench::fabric {
+
 class Fabric;
 class FabricNode;
 
@@ -75,4 +79,4 @@ class AddressMap : public RouteSource {
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Route>> message_routes_, reversed_;  ///< by both ends
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finite buffers: how virtual channels keep messages from waiting for each other in a circle (docs/flow_control.md).
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <set>
 #include <utility>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::fabric {
 
 /// Messages of one class wait for none of the other, but where a memory makes a response of a request.
 enum MessageClass : uint32_t { kRequests, kResponses, kMessageClasses };
@@ -21,4 +24,4 @@ struct ChannelLayers {
   std::map<uint32_t, Datelines> datelines[kMessageClasses];
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a message to PEs carries beside what it says (control_message.h): whose it is, where it goes, how it was
 // answered. Plain data, for who sends one.
 #pragma once
@@ -7,7 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::fabric {
 
 struct MessageIds {
   uint64_t correlation = 0;  ///< of the host's operation: the same in every message that belongs to it
@@ -46,4 +49,4 @@ struct ControlAddress {
 /// Those of one message, by place.
 using ControlAddresses = std::vector<ControlAddress>;
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

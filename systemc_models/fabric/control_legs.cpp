@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/control_legs.h"
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/fabric/control_message.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 double ControlLeg::ns() const {
   double ns = 0;
@@ -39,4 +40,4 @@ std::vector<FabricPort*> ControlLegs::find(FabricNode& from, FabricNode& to) {
   return ways;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

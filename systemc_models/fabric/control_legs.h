@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The legs of control messages: from one stop to the next, found once and kept.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "kernbench/systemc_models/fabric/path.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class ControlTarget;
 
@@ -43,4 +44,4 @@ class ControlLegs {
   std::unordered_map<uint64_t, std::unique_ptr<ControlLeg>> legs_;  ///< by from << 32 | to
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

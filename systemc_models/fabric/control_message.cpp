@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/control_message.h"
 
 #include "kernbench/systemc_models/fabric/control_legs.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 const char* name_of(HostError e) {
   switch (e) {
@@ -153,4 +154,4 @@ void ControlPool::free(tlm::tlm_generic_payload* payload) {
   idle_.push_back(m);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

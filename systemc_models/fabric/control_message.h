@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A message without memory traffic: a launch, a map or unmap of virtual memory, and its response. It uses the same
 // bound sockets as memory traffic: a base-protocol payload of TLM_IGNORE_COMMAND with this extension goes from block to
 // block. sc_time_stamp() + delay of each call is its arrival time.
@@ -17,7 +18,7 @@
 #include "kernbench/systemc_models/fabric/control_address.h"
 #include "kernbench/systemc_models/fabric/socket_message.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricNode;
 struct ControlLeg;
@@ -113,4 +114,4 @@ class ControlPool : private tlm::tlm_mm_interface {
   uint64_t last_request_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

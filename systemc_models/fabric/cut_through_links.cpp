@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // `links: cut_through`: each directed link is one FIFO server, ordered by the time at which the header is ready to
 // leave the node; s = max(ready, free), free = s + (payload + header_bytes) / bw, the header is at the other end at s +
 // wire.
 #include "kernbench/systemc_models/fabric/header_links.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 struct CutThroughLaw {
@@ -38,4 +39,4 @@ LinkModeSpec cut_through() {
 
 KERNBENCH_REGISTER_LINK_MODE(cut_through())
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

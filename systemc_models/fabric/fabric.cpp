@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/fabric.h"
 
 #include <stdexcept>
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool, *this) {
   payload.set_extension(this);
@@ -134,4 +135,4 @@ Flit* Fabric::acquire_flit() {
   return f;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared state of the blocks of one memory fabric: the timing modes, the link mode, the resolver of addresses, and
 // pools.
 #pragma once
@@ -13,7 +14,7 @@
 #include "kernbench/systemc_models/fabric/link_mode.h"
 #include "kernbench/systemc_models/fabric/route.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class AddressMap;
 class ControlLegs;
@@ -108,4 +109,4 @@ class Fabric : public Context, private tlm::tlm_mm_interface {
   std::unique_ptr<ControlLegs> control_legs_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 const Route& FabricInitiator::route_of(const Access& a) {
   const Route* r = last_route_;
@@ -237,4 +238,4 @@ void FabricInitiator::done(FabricTransaction& x) {
   x.payload.release();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

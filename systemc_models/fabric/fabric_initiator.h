@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common part of all initiators of memory traffic: it takes a transaction at its grant, sends it along its route, and
 // handles its end. Used by pe_dma, m_cpu, pcie_ep and port; not a module.
 #pragma once
@@ -6,7 +7,7 @@
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// A request of a driver (traffic, probe, a host). It waits for its initiator's channel as in §2. A waiting request may
 /// represent all later requests of its driver, which then need no object of their own before their grant.
@@ -153,4 +154,4 @@ class FabricInitiator {
   std::deque<Watched> watched_;  ///< in order of grants
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
 #include <stdexcept>
@@ -5,7 +6,7 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/socket_message.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 Fabric& fabric_of(Component& owner) {
@@ -81,4 +82,4 @@ void connect(FabricNode& a, FabricNode& b, const LinkParameters& p) {
   connect(a, b, LinkTo(p), LinkTo(p));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

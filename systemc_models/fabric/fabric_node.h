@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block's interface to the memory fabric: its sockets, its ports, and the handling of incoming messages.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/input_buffers.h"
 #include "kernbench/systemc_models/protocol/port_sockets.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricNode;
 class RequestPort;
@@ -143,4 +144,4 @@ void bind(FabricPort& from, FabricPort& to);
 /// the port cannot know.
 FabricPort& open_port(FabricNode&, const LinkTo& there, const LinkParameters& back);
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,12 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observers of a fabric, such as waveforms and recordings. Without one, each hook costs one branch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
 
+namespace kernbench::core {
 class Component;
+}
+
+namespace kernbench::fabric {
+
 class FabricTransaction;
 class MemoryTarget;
 struct Link;
@@ -47,4 +53,4 @@ class FabricObserver {
   virtual void post_done(const Component&, const FabricTransaction&, double /*t*/) {}
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who watches a link or a node: nobody, one observer, or several, behind the one pointer that the hot path looks at.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// Tells several, in the order in which they came.
 class FabricObserverList : public FabricObserver {
@@ -77,4 +78,4 @@ class FabricObservers {
   std::unique_ptr<FabricObserverList> list_;  ///< where there are several
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

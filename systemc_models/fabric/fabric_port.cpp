@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
@@ -5,7 +6,7 @@
 #include "kernbench/systemc_models/fabric/socket_message.h"
 #include "kernbench/systemc_models/protocol/look_through.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 FabricPort::FabricPort(FabricNode& node, const LinkParameters& to_neighbour) : node_(&node), link(own_link_) {
   link.set(to_neighbour);
@@ -132,4 +133,4 @@ ForeignNeighbour& FabricPort::foreign_neighbour() {
   return *foreign_;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection of a block to a neighbour in the fabric.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/link.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricNode;
 class ForeignNeighbour;
@@ -125,4 +126,4 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   void flits_outside(FlitTrain);
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/fan_out.h"
 
 #include <stdexcept>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/control_legs.h"
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 void FanOut::pass_on(ControlMessage& request) {
   open_.emplace_back();
@@ -62,4 +63,4 @@ void FanOut::response_arrived(ControlMessage& m) {
   if (open.outstanding == 0) open_.erase(open.self);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

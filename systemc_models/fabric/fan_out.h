@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Distribution of a message to several PEs by a management processor: it sends one message to each next stop and
 // aggregates the responses. It answers when all have arrived, or with the first error as soon as that is known. Does
 // not model instructions, queues or loss.
@@ -7,7 +8,7 @@
 
 #include "kernbench/systemc_models/fabric/control_message.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricNode;
 
@@ -31,4 +32,4 @@ class FanOut : private ControlSender {
   std::list<Open> open_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

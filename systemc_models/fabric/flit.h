@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flit mode (timing rules §3, `links: flit`): messages move flit by flit, so that streams that merge share a link.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/systemc_models/fabric/transaction.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 struct InputChannel;
 
@@ -102,4 +103,4 @@ void for_each_flit_of_packets(uint64_t address, const Rows& rows, const FlitCuts
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

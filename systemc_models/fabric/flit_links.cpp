@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/flit_links.h"
 
 #include <unordered_set>
@@ -6,7 +7,7 @@
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 /// One flit as the whole message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   Flit* f = fabric_.acquire_flit();
@@ -478,4 +479,4 @@ LinkModeSpec flit() {
 
 KERNBENCH_REGISTER_LINK_MODE(flit())
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `links: flit` (timing rules §3): data moves in flits, cut at multiples of flit_bytes of the address; a link is one
 // FIFO server over flits. A message's first flit is ready overhead_ns after its arrival at a node; a later one at the
 // later of its own arrival and the time the flit before it became ready.
@@ -16,7 +17,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// The link's next place, not before `from_ns`, for a flit that is ready at f.time_ns; sets the time at the other end.
 inline void cross(Link& link, Flit& f, double from_ns = 0) {
@@ -135,4 +136,4 @@ class FlitLinks : public LinkMode {
   void enter(Flit&, FabricPort&);
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

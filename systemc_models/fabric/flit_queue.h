@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flits that wait at a node to go on, one behind the other: finite buffers (wormhole_links.h).
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 struct OutputChannel;
 
@@ -37,4 +38,4 @@ struct FlitQueue {
   OutputChannel* onto = nullptr;  ///< that the first flit's message holds behind that link
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The zero-load latency of a transaction, flit by flit: the same steps as in traffic, at idle links.
 #include "kernbench/systemc_models/fabric/flit_links.h"
 #include "kernbench/systemc_models/fabric/path.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 /// A message alone: its flits at one place after the other.
@@ -139,4 +140,4 @@ ZeroLoad FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   return ends(response.last_ns());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/socket_message.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// A b_transport that waits for its response.
 struct ForeignNeighbour::Blocking {
@@ -361,4 +362,4 @@ void ForeignNeighbour::attach_data(FabricTransaction& x) {
   x.payload.set_data_ptr(x.bytes.data());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

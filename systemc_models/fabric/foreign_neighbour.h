@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a port has beside a block that is not of this project: an LT or AT model of the user's own, a bus, an observer.
 // It keeps the base protocol towards it in both roles: requests and responses one at a time, END_REQ waited for,
 // b_transport served, data attached to payloads whose bytes the project's own blocks do not need.
@@ -20,7 +21,7 @@
 #include "kernbench/systemc_models/protocol/request_channel.h"
 #include "kernbench/systemc_models/protocol/response_channel.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricPort;
 class SocketMessage;
@@ -94,4 +95,4 @@ class ForeignNeighbour : private RequestChannel::Client,
   std::vector<Envelope*> idle_envelopes_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

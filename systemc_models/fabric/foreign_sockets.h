@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binds sockets of a foreign block to an open port of the fabric (fabric_node.h): each gets a socket of its own at the
 // other side, of its width, so that those that count their peers (multi_passthrough_*) find what they expect.
 #pragma once
@@ -10,7 +11,7 @@
 
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class ForeignSockets {
   using Forward = tlm::tlm_fw_transport_if<>;
@@ -58,4 +59,4 @@ class ForeignSockets {
   std::vector<std::function<void()>> elaborated_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Link modes in which a message is represented by its header (timing rules §2, §3): ideal and cut_through links. They
 // differ only in the model of a link, which is a parameter, the Law. A Law has:
 //
@@ -15,7 +16,7 @@
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 template <class Law>
 class HeaderLinks : public LinkMode {
@@ -321,4 +322,4 @@ ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
   return zero;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

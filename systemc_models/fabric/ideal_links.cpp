@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // `links: ideal`: any number of messages pass a link at once. Order is decided at the memory alone.
 #include "kernbench/systemc_models/fabric/header_links.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 struct IdealLaw {
@@ -28,4 +29,4 @@ LinkModeSpec ideal() {
 
 KERNBENCH_REGISTER_LINK_MODE(ideal())
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a node's inputs hold of flits that wait to go on (docs/flow_control.md). Plain C++: no SystemC here.
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/core/parameters.h"
 #include "kernbench/systemc_models/fabric/switch_allocator.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// Of a block at whose inputs flits may have to wait. Each input has `vcs` virtual channels for requests and as many
 /// for responses, each with room for `buffer_flits`.
@@ -41,4 +42,4 @@ inline InputBuffers buffers_of(const BufferParameters& p, const SwitchAllocator*
   return {*p.buffer_flits, p.vcs, allocator};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

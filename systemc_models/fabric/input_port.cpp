@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/input_port.h"
 
 #include <algorithm>
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 namespace {
 
@@ -71,4 +72,4 @@ void InputPort::pop(InputChannel& v) {
   if (ends) idle_.push_back(&v);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

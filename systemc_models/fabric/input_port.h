@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receiver's side of a link of finite buffers (docs/flow_control.md): what has come over it and waits at the node.
 // Of the sender it knows what does not change: its place in the order of an instant, and how long the wire is.
 #pragma once
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/flit_queue.h"
 #include "kernbench/systemc_models/fabric/input_buffers.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class InputPort;
 
@@ -63,4 +64,4 @@ class InputPort {
   std::vector<InputChannel*> idle_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/link.h"
 
 #include <algorithm>
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const void* next) {
   const uint64_t arrival = femtoseconds(arrival_ns), ready = femtoseconds(ready_ns);
@@ -25,4 +26,4 @@ Order ReadyOrder::of(const Order& own, double arrival_ns, double ready_ns, const
   return order;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

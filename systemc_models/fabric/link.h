@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directed edge of the fabric as the block that it leaves from keeps it. What a message costs on it is the law of the
 // link mode (link_mode.h).
 #pragma once
@@ -11,7 +12,7 @@
 #include "kernbench/systemc_models/core/timed_call.h"
 #include "kernbench/systemc_models/fabric/fabric_observers.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// "What left one server in an order keeps that order at the next" (timing rules §9). Kept by a link for what comes
 /// out of it: of messages that become ready at one instant behind the link for the same next server, a later one is
@@ -79,4 +80,4 @@ struct Link {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

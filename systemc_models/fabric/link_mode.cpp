@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/link_mode.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 ZeroLoad LinkMode::zero_load(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   constexpr size_t kKept = 16;                                        // a power of two
@@ -47,4 +48,4 @@ Order LinkMode::arrival_order(const FabricTransaction& x, const FabricPort& in, 
   return links_serve() && from ? from->ready_order.of(x.own_order, x.time_ns, x.time_ns, server) : x.own_order;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interface of a link mode (timing rules §2, §3): it moves a message from its source over links and nodes to its end.
 // Each mode is a class in its own file and registers there under its name in `timing.links`. Zero-load latencies use
 // the same functions that time transactions. No other code names a mode: it queries the mode, or core/links.h for facts
@@ -17,7 +18,7 @@
 #include "kernbench/systemc_models/fabric/route.h"
 #include "kernbench/systemc_models/fabric/transaction.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricInitiator;
 class FabricNode;
@@ -137,7 +138,7 @@ struct LinkModeRegistration {
   explicit LinkModeRegistration(LinkModeSpec spec) { link_modes().add(std::move(spec)); }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric
 
 /// In the .cpp of a mode, with its LinkModeSpec (core/links.h).
 #define KERNBENCH_REGISTER_LINK_MODE(spec) KERNBENCH_REGISTER_LINK_MODE_AS(spec, __COUNTER__)

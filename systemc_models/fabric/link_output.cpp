@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/link_output.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/input_port.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 constexpr uint64_t kSourceRank = ~uint64_t{0};
@@ -140,4 +141,4 @@ ResponseQueue& LinkOutput::acquire_response() {
   return q;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

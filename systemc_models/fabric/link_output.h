@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sender's side of a link of finite buffers (docs/flow_control.md): the credits that it has for each virtual
 // channel at the far end, and the flits that wait to take the link.
 #pragma once
@@ -11,7 +12,7 @@
 #include "kernbench/systemc_models/fabric/flit_queue.h"
 #include "kernbench/systemc_models/fabric/input_buffers.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class Router;
 class WormholeLinks;
@@ -91,4 +92,4 @@ class LinkOutput {
   uint64_t last_rank_ = 0;  ///< who had the last turn
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

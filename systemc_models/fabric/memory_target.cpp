@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/fabric/flit.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
                            const BufferParameters& parameters)
@@ -153,4 +154,4 @@ double MemoryTarget::flit_start_ns(bool writes, uint64_t address, double ready_n
   return flit_servers_[servers.server_of(address)].start_ns(writes, servers.turnaround_ns(), ready_ns);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models the common part of memories at the end of the fabric: hbm_ctrl, hbm_pc and sram. Does not model banks,
 // refresh, read/write turnaround, or finite request queues. The memory image stores the bytes
 // (phase2/memory/memory_image.h); transactions of the project's own initiators are timing only here.
@@ -17,7 +18,7 @@
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 struct Flit;
 
@@ -280,4 +281,4 @@ class StatefulMemory : public MemoryTarget {
   State state_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of a message: its hops from the source to the end, in the order in which the message takes them.
 // Models: what each hop costs the message. Does not model: waits for others, which the link mode knows.
 #pragma once
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// A node and a link of a path. A request leaves the node over the link; a response comes to the node over it. So the
 /// memory, whose cost is its service, belongs to no hop.
@@ -87,4 +88,4 @@ inline Path FabricTransaction::path(bool response) const {
   return response ? Path(back, back_count, true) : Path(hops, hop_count, false);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

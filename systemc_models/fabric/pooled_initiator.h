@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A FIFO channel of memory requests with a number of servers, each held from grant to completion (timing rules §2).
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class RequestPool {
  public:
@@ -109,4 +110,4 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   std::vector<RequestPool> pools_;  ///< by channel
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/request_message.h"
 
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 namespace {
 
@@ -103,4 +104,4 @@ void RemoteRequestPort::free(tlm::tlm_generic_payload* payload) {
   idle_.push_back(m);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

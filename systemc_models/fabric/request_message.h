@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver's request on its way over a socket to the block that issues it, and its answer on the way back: what the
 // host's uploads, read-backs and DMA are between the host and a pcie_ep. A payload of the whole request; being on that
 // way costs nothing, so the block has the request at the instant at which it leaves, and the driver the answer at the
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/socket_message.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class RequestMessage : public SocketMessage {
  public:
@@ -49,4 +50,4 @@ class RemoteRequestPort : public RequestPort, private tlm::tlm_mm_interface {
   std::vector<RequestMessage*> idle_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/route.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 void narrow(double& least, double bw) {
@@ -86,4 +87,4 @@ void measure(Route& r) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

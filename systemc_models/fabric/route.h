@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from an initiator to a memory, resolved once, and what a transaction takes on it alone.
 #pragma once
 
@@ -8,7 +9,7 @@
 
 #include "kernbench/systemc_models/fabric/access.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricNode;
 class MemoryTarget;
@@ -135,4 +136,4 @@ class RouteSource {
   virtual const Route& reversed_message_route(uint32_t from, uint32_t to) = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/router.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 /// Before a link of a router of one's own: who is ready, and whether the router is about to be asked.
 struct Router::Queue {
@@ -145,4 +146,4 @@ const bool plain_kinds_registered = [] {
 }();
 
 }  // namespace
-}  // namespace kernbench
+}  // namespace kernbench::fabric

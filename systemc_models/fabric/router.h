@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models blocks that pass memory traffic on: router, xbar, bridge, switch, ucie, noc, io_noc; also part of io_cpu and
 // pcie_ep. A message's header is ready `overhead_ns` after its arrival (with `store_and_forward`: after all of its data
 // has arrived). Then it takes its place on the outgoing link: immediately with ideal links, else first come first
@@ -14,7 +15,7 @@
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/input_buffers.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 struct RouterParameters : BufferParameters {
   bool store_and_forward = false;  ///< default true for a pcie_ep
@@ -126,4 +127,4 @@ class Router : public Component, private RouterRules, public FabricNode {
   std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a user-defined router, by port
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

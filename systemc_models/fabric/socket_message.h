@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes over the fabric's sockets and is no memory transaction: a control message (control_message.h), a driver's
 // request on its way to the block that issues it (request_message.h). A base-protocol payload with this note on it; at
 // every call sc_time_stamp() + delay is when it is there.
@@ -8,7 +9,7 @@
 
 #include "kernbench/systemc_models/core/timeline.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricPort;
 
@@ -57,4 +58,4 @@ class SocketMessage : public tlm::tlm_extension<SocketMessage> {
   uint64_t outside_tick_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/switch_allocator.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 NamedClasses<SwitchAllocator>& SwitchAllocator::registry() {
   static NamedClasses<SwitchAllocator> registry("switch allocation");
@@ -29,4 +30,4 @@ class OldestFirst : public SwitchAllocator {
 KERNBENCH_REGISTER_NAMED(SwitchAllocator, RoundRobin, "round_robin", "round robin over the inputs' virtual channels")
 KERNBENCH_REGISTER_NAMED(SwitchAllocator, OldestFirst, "oldest_first", "oldest ready flit first")
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

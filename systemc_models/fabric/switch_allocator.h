@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitration of a link among flits (docs/flow_control.md), selected by the attribute `allocation` of nodes with finite
 // buffers. A user-defined allocator is one file: a derived class and one registration line (examples/custom_router):
 //
@@ -8,7 +9,7 @@
 
 #include "kernbench/systemc_models/core/named_registry.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricTransaction;
 
@@ -31,4 +32,4 @@ class SwitchAllocator {
   static NamedClasses<SwitchAllocator>& registry();
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

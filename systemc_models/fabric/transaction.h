@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory transaction in the fabric: a base-protocol generic payload with the extension of this project's blocks.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/fabric/access.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class FabricInitiator;
 class FabricPort;
@@ -161,4 +162,4 @@ inline FabricTransaction* transaction_of(tlm::tlm_generic_payload& p) {
 /// RunError that names the transaction, for an illegal time.
 [[noreturn]] void blame(const TimeBeyondRange&, const FabricTransaction&);
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

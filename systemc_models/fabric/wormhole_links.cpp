@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 /// By which port a flit has come to node f.node.
@@ -364,4 +365,4 @@ void WormholeLinks::departure_turn(ResponseQueue& q, FabricTransaction& x) {
   me.offer(q);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

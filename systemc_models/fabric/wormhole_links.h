@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `links: flit` where nodes say buffer_flits: wormhole switching with virtual channels and credits. What a flit costs
 // on a link and at a node is as in flit_links.h; here stands who may go on, and when. The rules: docs/flow_control.md.
 //
@@ -20,7 +21,7 @@
 #include "kernbench/systemc_models/fabric/input_port.h"
 #include "kernbench/systemc_models/fabric/link_output.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 
 class WormholeLinks : public FlitLinks {
  public:
@@ -79,4 +80,4 @@ class WormholeLinks : public FlitLinks {
   std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< of reads whose data are still to come
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

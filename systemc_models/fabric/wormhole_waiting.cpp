@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to say of messages that stand still: who waits for whom.
 #include <fmt/format.h>
 
@@ -6,7 +7,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
 namespace {
 
 const char* name_of(uint32_t message_class) {
@@ -74,4 +75,4 @@ std::vector<std::string> WormholeLinks::waiting() const {
   return lines;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::fabric

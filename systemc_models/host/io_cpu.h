@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models the processor of an IO chiplet: it passes memory traffic on like a router, and distributes the host's messages
 // to the m_cpus of the destination cubes (fabric/fan_out.h). Timing rules §2, §3, §7. Does not model its program or its
 // queues.
@@ -8,7 +9,7 @@
 #include "kernbench/systemc_models/fabric/fan_out.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
-namespace kernbench {
+namespace kernbench::io {
 
 class IoCpu : public Router, public ControlTarget {
  public:
@@ -28,4 +29,4 @@ class IoCpu : public Router, public ControlTarget {
   FanOut fan_out_{*this};
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::io

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/host/m_cpu.h"
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::io {
 
 MCpu::MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
@@ -11,4 +12,4 @@ MCpu::MCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Pa
 
 KERNBENCH_REGISTER_COMPONENT(MCpu)
 
-}  // namespace kernbench
+}  // namespace kernbench::io

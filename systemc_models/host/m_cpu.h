@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a cube's management processor: an initiator of memory traffic with a DMA read and write channel. Independently
 // of that, it distributes the host's messages to the PEs' pe_cpus (fabric/fan_out.h). Does not model its program.
 // Timing rules §2, §7.
@@ -6,7 +7,7 @@
 #include "kernbench/systemc_models/fabric/fan_out.h"
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"
 
-namespace kernbench {
+namespace kernbench::io {
 
 struct MCpuParameters : BlockParameters {
   uint32_t rd_engines = 1, wr_engines = 1;
@@ -46,4 +47,4 @@ class MCpu : public Component, public FabricNode, public PooledInitiator, public
   FanOut fan_out_{*this};
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::io

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PCIe endpoint: it forwards (store-and-forward by default) and issues the host's requests, any number at the
 // same time or `outstanding`, in one pool for reads and writes. Timing rules §2, §3. The host's messages enter here
 // (platform/launch/launch_host.h) and are passed on; its uploads and read-backs are requests to this block
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/router.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
-namespace kernbench {
+namespace kernbench::io {
 
 struct PcieEpParameters : RouterParameters {
   std::optional<uint32_t> outstanding;
@@ -47,4 +48,4 @@ class PcieEp : public Router, public PooledInitiator {
   Order done_order(const FabricTransaction&) const override { return Order(Order::kEngines, index(), 0); }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::io

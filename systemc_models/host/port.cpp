@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/host/port.h"
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::io {
 
 Port::Port(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
@@ -27,4 +28,4 @@ Order Port::done_order(const FabricTransaction& x) const {
 
 KERNBENCH_REGISTER_COMPONENT(Port)
 
-}  // namespace kernbench
+}  // namespace kernbench::io

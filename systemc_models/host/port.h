@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models the attachment of a foreign TLM-2.0 initiator to the fabric: an endpoint with a base-protocol target socket.
 // Its transactions take the time of a pe_dma at the same node, without that block's overhead (timing rules §2;
 // interface rules "As a library"). Any number, or `outstanding`, are in flight at the same time, reads and writes
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
-namespace kernbench {
+namespace kernbench::io {
 
 struct PortParameters : BlockParameters {
   std::optional<uint32_t> outstanding;
@@ -73,4 +74,4 @@ class Port : public Component, public FabricNode, public PooledInitiator {
   WideTargetSocket socket_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::io

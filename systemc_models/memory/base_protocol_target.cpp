@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 struct BaseProtocolTarget::Access : DataMover {
   BaseProtocolTarget* target = nullptr;
@@ -578,4 +579,4 @@ void BaseProtocolTarget::invalidate(uint64_t first, uint64_t last) {
   if (responses_.backward()) responses_.backward()->invalidate_direct_mem_ptr(first, last);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

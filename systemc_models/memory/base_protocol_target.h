@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TLM-2.0 base protocol as a foreign initiator sees it at the edge of a platform: LT, AT, debug transport and DMI
 // on one interface. Ports (host/port.h), blocks of the fabric (foreign_entry.h) and the host's socket
 // (platform/launch/host_interface.h) have one each. docs/tlm.md is the guide; in short:
@@ -27,10 +28,14 @@
 #include "kernbench/systemc_models/protocol/payload_access.h"
 #include "kernbench/systemc_models/protocol/response_channel.h"
 
-namespace kernbench {
-
+namespace kernbench::fabric {
 class ForeignNeighbour;
+}
+namespace kernbench::protocol {
 struct AtomicExtension;
+}
+
+namespace kernbench::memory {
 
 /// Addresses that are served at the socket itself, in no time.
 class LocalWindow {
@@ -112,4 +117,4 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   std::string last_error_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memories move whole bursts, counted from their first byte. Plain C++: no SystemC here.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/access.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// Divides by a number that stays as it is: by a shift where that is a power of two.
 class Divisor {
@@ -29,4 +30,4 @@ inline uint64_t bytes_of_bursts(uint64_t offset, const Rows& rows, const Divisor
   return all;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

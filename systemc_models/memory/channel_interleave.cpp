@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/channel_interleave.h"
 
 #include <map>
 #include <numeric>
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 /// By a number of `bits` bits the xor of its digits of so many bits.
@@ -75,4 +76,4 @@ size_t ChannelInterleave::channel_of(uint64_t offset) const {
   return p.block ^ digits_of(p.turn);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an hbm_pc spreads its bytes over its pseudo-channels (timing rules §4): blocks of interleave_bytes go to the
 // channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
 // moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
@@ -13,7 +14,7 @@
 
 #include "kernbench/systemc_models/memory/bursts.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 class ChannelInterleave {
  public:
@@ -186,4 +187,4 @@ void ChannelInterleave::visit_range(Place p, uint64_t bytes, Digits& digits, Chu
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

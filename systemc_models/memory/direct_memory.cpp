@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/direct_memory.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 /// Bytes of an op's operand or result, from its first element to the end of its last.
@@ -151,4 +152,4 @@ void DirectMemory::after_op(const OpDesc& op) {
   refresh_pages(MemoryImage::key_of(op.output), op.output.addr, op.output.span_bytes());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pages of memory that foreign initiators reach by pointer (TLM-2.0 DMI).
 //
 // The memory image is extents of shared, immutable buffers, so a page is a copy beside it. What was written through a
@@ -12,7 +13,7 @@
 
 #include "kernbench/systemc_models/memory/system.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// A socket whose initiator has pointers.
 class DmiUser {
@@ -68,4 +69,4 @@ class DirectMemory : public OpWatcher {
   Pages pages_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

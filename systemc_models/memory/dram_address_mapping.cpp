@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/dram_address_mapping.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/text/text_stream.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 constexpr std::array<std::string_view, 8> kNames = {"row",    "stack_id", "group", "bank",
@@ -139,4 +140,4 @@ DramPlace DramBitFields::place_of(uint64_t offset) const {
   return place;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

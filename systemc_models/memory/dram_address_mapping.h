@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mapping of addresses to DRAM banks. It is a user-defined class (dram_policies.h:
 // KERNBENCH_REGISTER_NAMED(DramMapping, …), with a constructor from a DramGeometry), or a string of bit fields from the
 // highest to the lowest, such as
@@ -21,7 +22,7 @@
 #include "kernbench/systemc_models/core/named_registry.h"
 #include "kernbench/systemc_models/memory/dram_timing.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// The position of a burst.
 struct DramPlace {
@@ -71,4 +72,4 @@ class DramBitFields : public DramMapping {
   bool spread_ = false;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/dram_banks.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 void not_before(Cycle& earliest, Cycle cycle) {
@@ -120,4 +121,4 @@ void DramBanks::forget_rows() {
   for (Stack& s : stacks_) s.open = 0;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

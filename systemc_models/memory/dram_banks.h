@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: the banks of a DRAM channel as its controller keeps them: which rows are open, and from which cycle on each
 // command is legal. Each command moves the earliest cycles of those behind it. Plain C++: no SystemC here.
 #pragma once
@@ -8,7 +9,7 @@
 
 #include "kernbench/systemc_models/memory/dram_command.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 class DramBanks {
  public:
@@ -89,4 +90,4 @@ class DramBanks {
   std::array<std::vector<Cycle>, 2> column_;  ///< by bank, its group's with it: read whenever a column command is next
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

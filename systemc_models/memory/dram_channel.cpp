@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/dram_channel.h"
 
 #include <algorithm>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::memory {
 
 DramCounts& DramCounts::operator+=(const DramCounts& o) {
   reads += o.reads;
@@ -410,4 +411,4 @@ DramPlace DramChannel::place_of_bank(uint32_t bank) const {
   return p;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a DRAM channel with its controller: two bounded queues, writes that wait until they are drained, a row bus
 // and a column bus that the channel's pseudo-channels share, refresh. It goes from command to command: what it does
 // next and when follows from the earliest cycles that DramBanks knows, so cycles without a command cost nothing. Does
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/memory/dram_policies.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// Bursts in a channel's queues. Writes are drained from `write_high` on, or where no read waits, until at most
 /// `write_low` are left and a read waits, or none is. While reads wait a drain sends at most `drain` writes, and the
@@ -164,4 +165,4 @@ class DramChannel {
   DramCounts counts_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

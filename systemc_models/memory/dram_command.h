@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a DRAM controller sends to its memory, and who may watch it. Plain C++: no SystemC here.
 #pragma once
 
 #include "kernbench/systemc_models/memory/dram_address_mapping.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// JEDEC's names: RDA and WRA close their row by themselves; PREA and REF go to all banks of a stack ID, REFSB to one.
 enum class DramOp : uint8_t { ACT, RD, RDA, WR, WRA, PRE, PREA, REF, REFSB };
@@ -26,4 +27,4 @@ class DramCommandObserver {
   virtual void command(const DramCommand&) = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

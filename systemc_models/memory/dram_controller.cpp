@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/dram_controller.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-namespace kernbench {
+namespace kernbench::memory {
 
 DramController::DramController(const DramConfig& config, const std::string& mapping)
     : config_(config), mapping_(DramMapping::from(mapping, config.geometry)) {
@@ -136,4 +137,4 @@ void DramController::forget_rows() {
   for (const auto& c : channels_) c->forget_rows();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A DRAM controller by itself, in cycles: cuts transfers into bursts, hands them to the channels by the address
 // mapping, and says when each transfer is done. hbm_dram.h puts it onto a platform. Plain C++: no SystemC here.
 #pragma once
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/fabric/access.h"
 #include "kernbench/systemc_models/memory/dram_channel.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// Of its owner; alive until it is done.
 struct DramTransfer {
@@ -89,4 +90,4 @@ class DramController : private DramChannel::Client {
   std::multimap<Cycle, WriteBack> to_write_back_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

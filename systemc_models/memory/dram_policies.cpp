@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/dram_policies.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 NamedClasses<DramScheduler>& DramScheduler::registry() {
   static NamedClasses<DramScheduler> registry("DRAM scheduler");
@@ -73,4 +74,4 @@ KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, AllBankRefresh, "all_bank", "REF of 
 KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, PerBankRefresh, "per_bank", "REFSB of one bank, every tREFI / banks")
 KERNBENCH_REGISTER_NAMED(DramRefreshPolicy, NoRefresh, "none", "no refresh")
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

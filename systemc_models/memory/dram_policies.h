@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policies of a DRAM controller: scheduling of a bank's requests, row policy, refresh, address mapping
 // (dram_address_mapping.h). Each is a stateless class, selected by its name in an attribute. A user-defined policy is
 // one file, possibly in a plug-in:
@@ -14,7 +15,7 @@
 #include "kernbench/systemc_models/core/named_registry.h"
 #include "kernbench/systemc_models/memory/dram_banks.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// A waiting burst in a controller's queue, in its bank's list.
 struct DramRequest {
@@ -62,4 +63,4 @@ struct DramPolicies {
   std::shared_ptr<const DramRefreshPolicy> refresh;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

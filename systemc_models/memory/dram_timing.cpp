@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/dram_timing.h"
 
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 /// 2.0 Gb/s a pin, 64 pins and BL4 a pseudo-channel: 16 GB/s.
@@ -145,4 +146,4 @@ std::optional<DramFault> fault_of(const DramTiming& t, const DramGeometry& g) {
   return std::nullopt;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timing parameters of a DRAM by their JEDEC names, in clock cycles of tCK, and the presets of HBM generations. What
 // each value of a preset rests on stands in docs/memory_models.md. Plain C++: no SystemC here.
 #pragma once
@@ -7,7 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::memory {
 
 /// Of the DRAM's clock. 2^63 are enough for 180 years at 1.6 GHz.
 using Cycle = int64_t;
@@ -67,4 +70,4 @@ struct DramFault {
 };
 std::optional<DramFault> fault_of(const DramTiming&, const DramGeometry&);
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/foreign_entry.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 ForeignEntry::ForeignEntry(FabricNode& node, tlm::tlm_bw_transport_if<>* backward)
     : ForeignEntry(std::make_unique<Initiator>(node), node, backward) {}
@@ -10,4 +11,4 @@ ForeignEntry::ForeignEntry(std::unique_ptr<Initiator> initiator, FabricNode& nod
   set_backward(backward);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

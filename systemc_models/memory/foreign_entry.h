@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a foreign initiator's payload comes in at a block that is no port: at a router's or a memory's target socket.
 // It is served as if that block were an initiator of its own, with any number of transactions under way, and DMI.
 #pragma once
@@ -5,7 +6,7 @@
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"
 #include "kernbench/systemc_models/memory/base_protocol_target.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 class ForeignEntry : public BaseProtocolTarget {
  public:
@@ -23,4 +24,4 @@ class ForeignEntry : public BaseProtocolTarget {
   std::unique_ptr<Initiator> initiator_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/hbm_ctrl.h"
 
 #include <algorithm>
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 /// An atomic's bytes are read and written.
@@ -40,4 +41,4 @@ Service FifoMemory::serve(State& state, const Request& q) const {
 KERNBENCH_REGISTER_COMPONENT(HbmCtrl)
 KERNBENCH_REGISTER_COMPONENT(Sram)
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

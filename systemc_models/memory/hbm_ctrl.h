@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models `builtin.hbm_ctrl` and `builtin.sram`: one FIFO server that is occupied for overhead + drain, so a short
 // request waits behind a long one (head-of-line blocking). Timing rules §2; with flits §3: the same server, flit by
 // flit. Does not model channels (see hbm_pc.h), banks or refresh.
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// Time at which the server is free.
 struct FifoState {
@@ -51,4 +52,4 @@ class Sram : public FifoMemory {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/hbm_dram.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/memory/bursts.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 DramConfig without_refresh(DramConfig c) {
@@ -223,4 +224,4 @@ std::vector<MemoryCounter> HbmDram::counters() const {
 
 KERNBENCH_REGISTER_COMPONENT(HbmDram)
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

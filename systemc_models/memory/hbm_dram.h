@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: `builtin.hbm_dram`: an HBM controller with channels, pseudo-channels, stack IDs, bank groups, banks and rows,
 // that sends JEDEC commands at their times (dram_channel.h). A request is cut into bursts, which wait for places in
 // their channels' queues. A read ends when its last data have come over the data bus, a write when its bursts all have
@@ -16,7 +17,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/memory/dram_controller.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 struct HbmDramParameters : HbmParameters {
   using Number = std::optional<uint32_t>;
@@ -168,4 +169,4 @@ class HbmDram : public MemoryTarget {
   mutable Cycle alone_now_ = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

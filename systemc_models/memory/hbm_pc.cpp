@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/hbm_pc.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 namespace {
 
 bool is_power_of_two(double v) {
@@ -122,4 +123,4 @@ Service HbmPc::serve(State& state, const Request& q) const {
 
 KERNBENCH_REGISTER_COMPONENT(HbmPc)
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models `builtin.hbm_pc`: an HBM controller with pseudo-channels. A transaction's range is split at interleave
 // boundaries. The chunk at offset o from the controller's base belongs to channel (o / interleave_bytes) mod
 // pseudo_channels; with `hash: xor`, to the xor of all digits of o / interleave_bytes in base pseudo_channels. Each
@@ -19,7 +20,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/memory/channel_interleave.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 struct HbmPcParameters : HbmParameters {
   uint32_t pseudo_channels = 0;
@@ -105,4 +106,4 @@ class HbmPc : public StatefulMemory<HbmPcState>, private FlitServers {
   const size_t channels_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whom a system (system.h) asks or tells about its memory. Plain C++: no SystemC here.
 #pragma once
 
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// Is told of the ops of kernels, before and after what they do to memory.
 class OpWatcher {
@@ -48,4 +49,4 @@ class FlagWaiter {
   virtual std::string flag_text() const = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/system.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "kernbench/systemc_models/memory/foreign_entry.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 System::System(const FabricTiming& timing) : Fabric(timing), direct_memory_(std::make_unique<DirectMemory>(*this)) {}
 
@@ -137,4 +138,4 @@ void System::known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const 
                         });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system: its fabric, and the bytes of its memories for kernels, for foreign initiators at ports and other sockets,
 // and for the host. Each block gets it at construction (ComponentConfig), from a platform or by hand.
 #pragma once
@@ -14,7 +15,7 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/memory/memory_users.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 class BaseProtocolTarget;
 class DirectMemory;
@@ -111,4 +112,4 @@ class System : public Fabric {
   std::string fault_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

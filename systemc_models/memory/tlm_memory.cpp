@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/memory/tlm_memory.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 struct TlmMemory::Part {
   Access* of = nullptr;
@@ -312,4 +313,4 @@ class SramTlm : public TlmMemory {
 KERNBENCH_REGISTER_COMPONENT(HbmTlm)
 KERNBENCH_REGISTER_COMPONENT(SramTlm)
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

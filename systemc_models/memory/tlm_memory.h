@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a memory by a foreign model with a TLM-2.0 target socket (a DRAM simulator, a memory of the user's platform),
 // in place of an hbm_ctrl or an sram. Its time is that of the foreign model from BEGIN_REQ to BEGIN_RESP, but not less
 // than the bytes need on the path (timing rules §4). Requests are split at `max_bytes` and sent in order of arrival,
@@ -20,7 +21,7 @@
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
-namespace kernbench {
+namespace kernbench::memory {
 
 /// Parameters of Base and of the foreign model's interface.
 template <class Base>
@@ -102,4 +103,4 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   std::map<const Access*, std::unique_ptr<Access>> accesses_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/carried_access.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 std::shared_ptr<CarriedAccess> CarriedAccess::of(System& system, uint32_t initiator,
                                                  const std::shared_ptr<OpDesc>& desc, const TilePart& part) {
@@ -286,4 +287,4 @@ bool CarriedAccess::put() {
   return true;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

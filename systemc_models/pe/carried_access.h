@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A load or store of a PE, be it of a tensor or a gather or scatter, whose way passes a block that is not of this
 // project (data rules §1): it is what that block makes of it. Each range is a transaction and payload of its own. A
 // store commits the bytes that arrive, where and when a memory serves them; a load's bytes are those that come back,
@@ -19,7 +20,7 @@
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class CarriedAccess {
  public:
@@ -94,4 +95,4 @@ class CarriedAccess {
   bool carried_ = true;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

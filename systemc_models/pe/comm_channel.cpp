@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/comm_channel.h"
 
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/pe/pe_port.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 void CommChannel::push(QueueSegment& s, PePort& from) {
   waiting_.push({&s, timeline_.now_ns(), s.seq, &from});
@@ -41,4 +42,4 @@ void CommChannel::released() {
   take_soon();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // vc_comm, a pe_dma's third channel (collectives rules §10.7, §10.8): one FIFO, one server, unbounded. A segment
 // holds the server from its grant until it is on its way as far as the link mode says.
 #pragma once
@@ -5,10 +6,13 @@
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
-namespace kernbench {
+namespace kernbench::core {
+class Timeline;
+}
+
+namespace kernbench::pe {
 
 class CommChannel;
-class Timeline;
 
 /// Whose the channel is, a pe_dma that takes segments: sends a granted one off, and tells the channel when its source
 /// is free again.
@@ -41,4 +45,4 @@ class CommChannel {
   bool taking_ = false;   ///< about to take what is new at this instant
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what a kernel asks (OpDesc) to what its PE does (PeCommand).
 #include <algorithm>
 
@@ -5,7 +6,7 @@
 #include "kernbench/phase2/op/combiner.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -174,4 +175,4 @@ void fill_command(const OpDesc& d, PeCommand& c) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

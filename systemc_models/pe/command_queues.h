@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The three parts in which a PE's scheduler keeps its commands (ADR-0014 D2). Each has one writer.
 #pragma once
 
@@ -8,7 +9,7 @@
 #include "kernbench/systemc_models/core/ring.h"
 #include "kernbench/systemc_models/pe/pe_command.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// Commands that have been submitted and not dispatched. pe_cpu writes (at the scheduler's socket), the scheduler
 /// takes.
@@ -70,4 +71,4 @@ class CompletionQueue {
   Ring<PeCommand*, 2> records_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

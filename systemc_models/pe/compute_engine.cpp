@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/compute_engine.h"
 
 #include "kernbench/systemc_models/core/own_class.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 ComputeEngine::ComputeEngine(sc_core::sc_module_name name, const ComponentConfig& config,
                              const ComputeParameters& parameters, Stage stage, bool needs_slot)
@@ -35,4 +36,4 @@ double ComputeEngine::service_ns(const PeItem& item, const TcmRole& tcm) {
   return overhead_ns() + parts(item, compute(item), alone).longest_ns();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base class of computing engines. They hold the PE's accel_slot during service. A simple command streams its operands
 // and result through the TCM while it is computed, so its service queries pe_tcm:
 //   overhead_ns + max(compute, bytes in through the TCM's read port, bytes out through its write port)
@@ -7,7 +8,7 @@
 
 #include "kernbench/systemc_models/pe/engine.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct ComputeParameters : EngineParameters {
   std::string shared_resource = "accel_slot";
@@ -56,4 +57,4 @@ class ComputeEngine : public Engine {
   bool stream_operands_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

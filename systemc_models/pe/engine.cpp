@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/engine.h"
 
 #include <algorithm>
 
 #include "kernbench/systemc_models/core/own_class.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 Engine::Engine(sc_core::sc_module_name name, const ComponentConfig& config, const EngineParameters& parameters)
     : Component(name, config, parameters),
@@ -286,4 +287,4 @@ std::vector<std::string> Engine::waiting() const {
   return lines;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base class of a PE's engines: stages with a bounded queue and servers, and the hand-on of items from stage to stage.
 //
 // A server takes an item (which frees its place in the queue), serves it, releases its resources, hands the item on,
@@ -14,7 +15,7 @@
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// Parameters of every engine.
 struct EngineParameters : BlockParameters {
@@ -151,4 +152,4 @@ class Engine : public Component, public PeBlock, public EngineRole, private Acce
   void become_idle(uint8_t unit, uint16_t server);
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of a kernel on a PE as those see it who start it and wait for its end; who runs it: kernel_runner.h. Plain C++:
 // no SystemC here.
 #pragma once
@@ -9,8 +10,10 @@
 #include "kernbench/phase2/op/op.h"
 
 namespace kernbench {
-
 class PeBackend;
+}
+
+namespace kernbench::pe {
 
 /// Of which launch a kernel is.
 struct LaunchId {
@@ -29,4 +32,4 @@ struct KernelOutcome {
   std::string fault;     ///< one line; empty if none
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include "kernbench/systemc_models/pe/ranged_command.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct KernelRunner::Thread {
   sc_core::sc_event resume;
@@ -776,4 +777,4 @@ std::string KernelRunner::waiting_for() const {
   return returned_ ? std::to_string(outstanding_) + " commands outstanding after the kernel's return" : "";
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

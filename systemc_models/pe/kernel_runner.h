@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a kernel on a PE: a C++ function in an SC_THREAD. Its commands leave through the PE's pe_cpu, of any class.
 // Timing rules §5. Does not model the kernel's own instructions; only tl.elapse and reads of elements take time.
 //
@@ -22,12 +23,17 @@
 #include "kernbench/systemc_models/pe/poll_watch.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
-namespace kernbench {
+namespace kernbench::memory {
+class System;
+}
+namespace kernbench::core {
+class Timeline;
+}
+
+namespace kernbench::pe {
 
 class RangedCommand;
 class RunningKernel;
-class System;
-class Timeline;
 
 class KernelRunner final : public PeBackend, private FlagWaiter {
  public:
@@ -238,4 +244,4 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
 /// Fills in the command that times an OpDesc. KernelFault if the hardware has no such command (strides).
 void fill_command(const OpDesc&, PeCommand&);
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/mapping_table.h"
 
 #include <iterator>
 
 #include "kernbench/phase2/op/address_text.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 std::string VirtualMapping::to_string() const {
   return tensor + " " + range_text(begin(), nbytes);
@@ -64,4 +65,4 @@ std::string MappingTable::nearest(uint64_t addr) const {
   return "nearest mapping: " + nearest->to_string();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

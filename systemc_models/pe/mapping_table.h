@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is mapped where: a PE's virtual addresses. Exact to the byte: any number of mappings may share a page, and one
 // may be smaller than a page (docs/memory.md).
 #pragma once
@@ -10,7 +11,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// A tensor's virtual range and the physical pieces behind it. Immutable, shared by all MMUs that hold it.
 struct VirtualMapping {
@@ -51,4 +52,4 @@ class MappingTable {
   std::map<uint64_t, std::shared_ptr<const VirtualMapping>> by_begin_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

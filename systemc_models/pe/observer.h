@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observers of a PE, such as traces, waveforms and statistics. Without one, each hook costs one branch.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/systemc_models/pe/pe_command.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct Pe;
 struct QueueSegment;
@@ -120,4 +121,4 @@ class PeObserver {
   virtual void command_complete(const Pe&, const PeCommand&, double /*t*/) {}
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

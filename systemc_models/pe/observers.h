@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several observers of one PE behind the one pointer that its blocks look at.
 #pragma once
 
@@ -6,7 +7,7 @@
 
 #include "kernbench/systemc_models/pe/observer.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class PeObservers : public PeObserver {
  public:
@@ -107,4 +108,4 @@ class PeObservers : public PeObserver {
   std::vector<PeObserver*> all_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe.h"
 
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 Pe::Pe() = default;
 
@@ -26,4 +27,4 @@ void AccelSlot::release() {
   grant(r);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

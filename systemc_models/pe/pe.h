@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PE: the shared state of its blocks, beside their sockets.
 #pragma once
 
@@ -12,9 +13,11 @@
 #include "kernbench/systemc_models/pe/observers.h"
 #include "kernbench/systemc_models/pe/roles.h"
 
-namespace kernbench {
-
+namespace kernbench::core {
 class Component;
+}
+
+namespace kernbench::pe {
 
 /// The compute slot that GEMM and MATH share: one holder; others wait in order of request (timing rules §5).
 class AccelSlot {
@@ -93,4 +96,4 @@ inline Order front_order(const Pe& pe) {
   return Order(Order::kEngines, pe.order, uint64_t{kMostStages} << 16);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

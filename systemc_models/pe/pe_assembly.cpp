@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_assembly.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 namespace {
 
 const Kinds& kinds() {
@@ -182,4 +183,4 @@ const Component& Pe::engine_at(Stage s) const {
   throw std::out_of_range(id + " serves no " + std::string(name_of(s)));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assembles a PE from its blocks: each block gets its role and its PE and is bound to its neighbours; the PE gets a
 // runner of kernels. A platform does this with the blocks of a topology. By hand:
 //
@@ -16,10 +17,14 @@
 #include "kernbench/systemc_models/core/impl_catalog.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
-namespace kernbench {
-
+namespace kernbench::core {
 class Component;
+}
+namespace kernbench::memory {
 class System;
+}
+
+namespace kernbench::pe {
 
 /// Pairs (from, to): from sends items to, or queries, to.
 using PeEdges = std::vector<std::pair<Component*, Component*>>;
@@ -59,4 +64,4 @@ void assemble(Pe&, const PeParts&, const PeEdges&, System&, const PeEdges& elsew
 /// "pe_gemm, pe_tcm": missing kinds that a PE needs to run kernels.
 std::string missing_for_kernels(const PeParts&);
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

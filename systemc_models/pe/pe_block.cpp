@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_block.h"
 
 #include <stdexcept>
@@ -5,7 +6,7 @@
 #include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 tlm::tlm_sync_enum PePort::nb_transport_fw(PeItem& item, tlm::tlm_phase& phase, sc_core::sc_time&) {
   return block_->item_in(item, *this, phase);
@@ -71,4 +72,4 @@ void connect(PeBlock& a, PeBlock& b) {
   b.called_by(*to->ports().back(), a);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

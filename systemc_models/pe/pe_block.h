@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block of a PE: its sockets for commands and items (pe_port.h), and the handling of incoming ones. roles.h has the
 // further interfaces of each kind.
 #pragma once
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/pe/pe_port.h"
 #include "kernbench/systemc_models/protocol/port_sockets.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct Pe;
 
@@ -82,4 +83,4 @@ class StageWays {
 /// Binds a's initiator socket to b's target socket, and informs both.
 void connect(PeBlock& a, PeBlock& b);
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_command.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -142,4 +143,4 @@ void PeItem::describe(OpRecord& r) const {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands inside a PE, and the items that move from stage to stage: a simple command, or a tile token of a composite.
 // Timing rules §5, §6; ADR-0014 D3, D6.
 #pragma once
@@ -14,7 +15,15 @@
 #include "kernbench/systemc_models/fabric/route.h"
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
-namespace kernbench {
+namespace kernbench::fabric {
+class FabricTransaction;
+struct MemoryRequest;
+}  // namespace kernbench::fabric
+namespace kernbench::phase2 {
+struct MathOp;
+}
+
+namespace kernbench::pe {
 
 /// The stage of a simple command, unless a user-defined engine takes it (Pe::stage_of).
 inline Stage stage_of(CommandType t) {
@@ -82,10 +91,7 @@ struct CompositePlan {
 };
 
 class CarriedAccess;
-class FabricTransaction;
 class PePort;
-struct MathOp;
-struct MemoryRequest;
 struct PeCommand;
 struct PeSetup;
 struct QueueCall;
@@ -246,4 +252,4 @@ inline bool PeItem::recorded_in_parts() const {
   return !token && command->recorded_in_parts();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_control.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 namespace {
 
 HostResponse error(HostError code, const std::string& text) {
@@ -94,4 +95,4 @@ HostResponse UnmapBody::unmap_at(Pe& pe, By by) const {
   return error(HostError::not_mapped, pe.id + ": " + what + ": no mapping is that range; " + unmap.nearest);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control messages of the host to a PE, and their handling by its pe_cpu: start a kernel, map or unmap virtual memory.
 #pragma once
 
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/pe/pe.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class PeBody : public ControlBody {
  public:
@@ -54,4 +55,4 @@ class UnmapBody : public PeBody {
 /// Handles a message that has arrived at a pe_cpu.
 void take_message(ControlMessage&, Pe&);
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

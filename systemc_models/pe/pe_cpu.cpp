@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_cpu.h"
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/kernel_runner.h"
 #include "kernbench/systemc_models/pe/pe_control.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 PeCpu::PeCpu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
@@ -44,4 +45,4 @@ void PeCpu::message_arrived(ControlMessage& m) {
 
 KERNBENCH_REGISTER_COMPONENT(PeCpu)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's processor: the cost of a command for the submitting kernel, overhead_ns + dispatch_cycles / freq_ghz;
 // the cost of the kernel's scalar work; and the path of commands to the scheduler. Timing rules §5. kernel_runner.h
 // runs the kernel; pe_control.h handles the host's messages. Does not model instructions, or queues between the
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/roles.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct PeCpuParameters : BlockParameters {
   double dispatch_cycles = 0, read_cycles = 0, freq_ghz = 1;
@@ -96,4 +97,4 @@ class PeCpu : public Component, public PeBlock, public CpuRole, public FabricNod
   MaterializeLimits materialize_limits_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_dma.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/ranged_command.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 namespace {
 
 /// Of a command whose ranges have records.
@@ -458,4 +459,4 @@ void PeDma::message_bytes(const FabricTransaction& x, uint8_t* bytes) const {
 
 KERNBENCH_REGISTER_COMPONENT(PeDma)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

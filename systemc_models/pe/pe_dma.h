@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's DMA: a read and a write channel. Each is one FIFO with a number of servers, occupied from the grant to
 // the completion of the item's last transaction (a GEMM tile reads its A part, then its B part). Timing rules §2, §5.
 //
@@ -19,7 +20,7 @@
 #include "kernbench/systemc_models/pe/comm_channel.h"
 #include "kernbench/systemc_models/pe/engine.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct PeDmaParameters : EngineParameters {
   uint32_t rd_engines = 1, wr_engines = 1;
@@ -151,4 +152,4 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   std::unordered_map<const PeItem*, JoinedParts> joined_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

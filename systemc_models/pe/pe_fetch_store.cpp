@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_fetch_store.h"
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 PeFetchStore::PeFetchStore(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Engine(name, config, checked(parameters)) {
@@ -18,4 +19,4 @@ Engine::Work PeFetchStore::work(PeItem& item) {
 
 KERNBENCH_REGISTER_COMPONENT(PeFetchStore)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: the only way between TCM and the register file: a FETCH and a STORE stage, one server each, at TCM's read and
 // write bandwidth, for which it asks pe_tcm. Timing rules §5: overhead_ns + bytes / tcm bandwidth.
 #pragma once
 
 #include "kernbench/systemc_models/pe/engine.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class PeFetchStore : public Engine {
  public:
@@ -21,4 +22,4 @@ class PeFetchStore : public Engine {
   Work work(PeItem& item) override;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_gemm.h"
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 namespace {
 
 struct Shape {
@@ -76,4 +77,4 @@ double PeGemmSystolic::cycles(int64_t m, int64_t n, int64_t k) const {
 KERNBENCH_REGISTER_COMPONENT(PeGemm)
 KERNBENCH_REGISTER_COMPONENT(PeGemmSystolic)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It
 // computes
 //   pe_gemm:          M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype; of mixed operands by
@@ -10,7 +11,7 @@
 
 #include "kernbench/systemc_models/pe/compute_engine.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct PeGemmParameters : ComputeParameters {
   double macs_per_cycle = 0, freq_ghz = 0;
@@ -90,4 +91,4 @@ class PeGemmSystolic : public ComputeEngine {
   double freq_ghz_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_ipcq.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/comm_channel.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 PeIpcq::PeIpcq(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)), PeBlock(static_cast<Component&>(*this)), parameters_(parameters) {}
@@ -439,4 +440,4 @@ std::vector<QueueWait> PeIpcq::queue_waits() const {
 
 KERNBENCH_REGISTER_COMPONENT(PeIpcq)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's end of the queues between PEs (collectives rules §10). Segments of a send take slots of the receiver's
 // ring as credits allow, and leave through pe_dma's vc_comm. Arriving segments pass two FIFO servers, inbound and slot
 // writer, and are then visible. Receives match messages in order; a FIFO slot reader reads their segments, each of
@@ -15,7 +16,7 @@
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class PeIpcq : public Component, public PeBlock, public IpcqRole {
  public:
@@ -134,4 +135,4 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   size_t under_way_ = 0;                                 ///< in use
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

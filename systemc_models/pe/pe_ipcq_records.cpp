@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the segments of messages carry, and their records in the op log (collectives rules §11.1, §11.2).
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_ipcq.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -95,4 +96,4 @@ void PeIpcq::read_slot(QueueSegment& s) {
   end_service(SegmentRecord{std::move(d), s.copy_op_id}, s.read_op_id, read_start_ns_, timeline().now_ns());
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

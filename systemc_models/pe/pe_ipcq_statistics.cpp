@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is seen of a pe_ipcq: what its servers and calls waited for, what came through its queues, and who watches.
 #include <algorithm>
 
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_ipcq.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// Of each port the queue that ends there: an earlier launch's, or a new one.
 void PeIpcq::find_queues() {
@@ -92,4 +93,4 @@ std::vector<QueueTraffic> PeIpcq::queue_traffic() const {
   return used;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

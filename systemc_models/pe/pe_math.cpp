@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_math.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include "kernbench/phase2/op/math_op.h"
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -79,4 +80,4 @@ ComputeEngine::Compute PeMath::compute(const PeItem& item) {
 
 KERNBENCH_REGISTER_COMPONENT(PeMath)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

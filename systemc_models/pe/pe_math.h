@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's vector unit. Its time is Σ over ops ⌈elements / lanes⌉ · cycles(op) · steps / freq_ghz; consecutive
 // MATH ops of a token are one service. Steps are 1; for scans ⌈log2 n⌉; for sorts s (s + 1) / 2 with s = ⌈log2 n⌉, for
 // n elements along the axis. compute_engine.h has the rest of the service. Timing rules §5. Does not model the depth of
@@ -11,7 +12,7 @@
 
 #include "kernbench/systemc_models/pe/compute_engine.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// All ops of kernels (phase2/op/math_op.h).
 std::vector<KnownKey> names_of_math_ops();
@@ -62,4 +63,4 @@ class PeMath : public ComputeEngine {
   std::set<std::string> not_listed_;           ///< executed ops that `cycles` does not list
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_mmu.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 PeMmu::PeMmu(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
@@ -59,4 +60,4 @@ double PeMmu::look_up_ns(uint64_t virtual_addr, const Rows& rows) {
 
 KERNBENCH_REGISTER_COMPONENT(PeMmu)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's MMU: the mapped virtual addresses, and the cost of a look-up. Addresses of a command are translated
 // exactly at its submission, for any page size. The TLB only determines the wait of the DMA before each memory
 // transaction: tlb_hit_ns or tlb_miss_ns for each page that the transaction touches, in order of addresses. The TLB is
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/pe/roles.h"
 #include "kernbench/systemc_models/pe/tlb.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct PeMmuParameters : BlockParameters {
   uint64_t page_bytes = 2 << 20;
@@ -69,4 +70,4 @@ class PeMmu : public Component, public PeBlock, public MmuRole {
   Tlb tlb_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

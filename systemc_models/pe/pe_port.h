@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The protocol of the sockets inside a PE, and one connection of a block to a neighbour by it. Timing rules §5, §6.
 #pragma once
 
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/pe/pe_command.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class PeBlock;
 
@@ -87,4 +88,4 @@ class PePort final : public tlm::tlm_fw_transport_if<pe_command_protocol>,
   } neighbour_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/memory/system.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 PeScheduler::PeScheduler(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
       PeBlock(static_cast<Component&>(*this)),
@@ -320,4 +321,4 @@ std::vector<std::string> PeScheduler::waiting() const {
 
 KERNBENCH_REGISTER_COMPONENT(PeScheduler)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's scheduler, the only dispatcher of commands. A command reaches its engine's queue (a composite: the feed
 // queue) overhead_ns after its submission. One feed loop takes composites in that order and feeds all tiles of one
 // before the next. It feeds a tile when the tile's bytes fit the reserved TCM beside those of the tiles in flight, and
@@ -16,7 +17,7 @@
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   // Before the sockets, to be near the members of base classes that each event accesses.
@@ -76,4 +77,4 @@ class PeScheduler : public Component, public PeBlock, public SchedulerRole {
   CompletionQueue completions_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_setup.h"
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 void set_up(const Pe& pe, PeSetup& setup) {
   set_up(pe.id, *pe.cpu, setup);
@@ -19,4 +20,4 @@ void set_up(const std::string& pe, const CpuRole& role, PeSetup& setup) {
                    (way ? "a block between them does not pass transport_dbg on" : "it has no socket to it"));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pe_cpu tells or asks pe_ipcq and pe_mmu at no time and without messages (collectives rules §10.2): the
 // payload of transport_dbg at their sockets (pe_port.h).
 #pragma once
@@ -11,7 +12,7 @@
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/roles.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct Pe;
 
@@ -79,4 +80,4 @@ struct Translate final : SetupOf<MmuRole> {
   TensorRef ref;  ///< virtual, then physical
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/pe_tcm.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -30,4 +31,4 @@ ImplSpec PeTcm::spec() {
 
 KERNBENCH_REGISTER_COMPONENT(PeTcm)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's tightly coupled memory: its size, its two regions and its port bandwidths. The reserved region has the
 // tile buffers of composites and limits the tiles in flight; the allocatable region has the handles of tl. Neither
 // allocator can reach the other region (data rules §2). Addresses are local to the PE; [0, allocatable) belongs to tl.
@@ -8,7 +9,7 @@
 #include "kernbench/systemc_models/pe/pe_block.h"
 #include "kernbench/systemc_models/pe/roles.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct PeTcmParameters : BlockParameters {
   double size_mb = 0, reserved_mb = 0, read_bw_gbs = 0, write_bw_gbs = 0;
@@ -62,4 +63,4 @@ class PeTcm : public Component, public PeBlock, public TcmRole {
   FirstFitAllocator allocator_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

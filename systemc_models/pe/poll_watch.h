@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notices a kernel that polls: so many accesses of one place. Of few places at a time, in a table whose entries give
 // way slowly, so that it costs nothing that grows with a run.
 #pragma once
@@ -5,7 +6,9 @@
 #include <array>
 #include <cstdint>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::pe {
 
 class PollWatch {
  public:
@@ -33,4 +36,4 @@ class PollWatch {
   std::array<Place, 64> places_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

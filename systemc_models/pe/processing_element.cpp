@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/processing_element.h"
 
 #include <map>
 #include <stdexcept>
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::pe {
 
 ProcessingElement::ProcessingElement(const sc_core::sc_module_name& name, System& system, const Parameters& p)
     : sc_module(name),
@@ -113,4 +114,4 @@ void connect_ports(const std::vector<PortConnection>& connections, uint64_t laun
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A complete PE as one module, for systems made by hand: this project's blocks with their parameters, and the standard
 // edges between them. Its DMA connects it to the memories:
 //
@@ -27,7 +28,7 @@
 #include "kernbench/systemc_models/pe/pe_scheduler.h"
 #include "kernbench/systemc_models/pe/pe_tcm.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// Parameters without a default (of cores and TCM) must be set.
 struct ProcessingElementParameters {
@@ -91,4 +92,4 @@ class ProcessingElement : public sc_core::sc_module {
   std::vector<std::pair<FirstFitAllocator*, uint64_t>> rings_;  ///< until the end of the kernel
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What moves between the pe_ipcqs of two PEs: messages, cut into segments (collectives rules §10). A segment carries
 // its data and description in one; it is a posted message of the fabric on its way to the receiver, and its credit is
 // one on the way back.
@@ -15,7 +16,7 @@
 #include "kernbench/systemc_models/pe/pe_command.h"
 #include "kernbench/systemc_models/pe/queue_statistics.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// When a segment of a sent message was where (collectives rules §10.7 to §10.11), ns.
 struct SegmentTimes {
@@ -127,4 +128,4 @@ class SegmentLine {
   std::deque<QueuedSegment> line_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

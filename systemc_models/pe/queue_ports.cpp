@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/pe.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -44,4 +45,4 @@ void QueuePort::lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32
   credit_route = &routes.reversed_message_route(to.dma, from.dma);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ports of a PE's inter-PE queues are like (collectives rules §10.1 to §10.5): said once for a launch, by
 // who connects them.
 #pragma once
@@ -8,11 +9,14 @@
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/systemc_models/core/parameters.h"
 
-namespace kernbench {
-
-struct Pe;
+namespace kernbench::fabric {
 struct Route;
 class RouteSource;
+}  // namespace kernbench::fabric
+
+namespace kernbench::pe {
+
+struct Pe;
 
 /// What writing or reading a slot costs (§10.5). ns, GB/s.
 struct SlotCost {
@@ -137,4 +141,4 @@ struct QueueParameters : BlockParameters {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

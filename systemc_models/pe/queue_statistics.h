@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time of messages between PEs went (collectives rules §10.15): segment by segment, queue by queue, and
 // what the servers and calls of a PE waited for.
 #pragma once
@@ -8,7 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::pe {
 
 /// Of a segment, in the order of its way; the parts sum to the end of its slot read less the call of its send. ns.
 struct SegmentAccount {
@@ -104,4 +107,4 @@ struct QueueServerStatistics {
   }
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

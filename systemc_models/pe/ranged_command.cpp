@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/ranged_command.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -284,4 +285,4 @@ std::string RangedCommand::never_written(const OpDesc& d) const {
   return {};
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

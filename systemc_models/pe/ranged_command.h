@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A gather, a scatter or an atomic of a kernel (access rules §16, §17): what the DMA moves for it, memory by memory,
 // and what each of these transactions does. An atomic's takes effect when its memory says, behind all that PEs do at
 // that instant, in the order of arrival there.
@@ -13,9 +14,11 @@
 #include "kernbench/systemc_models/pe/pe_command.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
-namespace kernbench {
-
+namespace kernbench::phase2 {
 class CommandHistory;
+}
+
+namespace kernbench::pe {
 
 class RangedCommand final : public RangedAccess {
  public:
@@ -57,4 +60,4 @@ class RangedCommand final : public RangedAccess {
   std::vector<std::unique_ptr<Shown>> shown_;  ///< by group; empty: the way to none is foreign
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

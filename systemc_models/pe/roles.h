@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interfaces of each kind of block towards the other blocks of its PE, kernel runners and reports, beside its sockets.
 // A user-defined class under `impl:` replaces a built-in block if it derives from these interfaces (and from PeBlock);
 // nothing else is required.
@@ -17,7 +18,7 @@
 #include "kernbench/systemc_models/pe/queue_ports.h"
 #include "kernbench/systemc_models/pe/queue_statistics.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class KernelRunner;
 
@@ -162,4 +163,4 @@ class IpcqRole {
   virtual std::vector<QueueWait> queue_waits() const = 0;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/running_kernel.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include <cstdint>
 #include <fstream>
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace {
 
@@ -84,4 +85,4 @@ const RunningKernel* RunningKernel::overflowed_at(const void* address) {
   return nullptr;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels that run, so that a signal handler can say whose stack it stands on, and where a kernel is that does not
 // come back. SystemC protects the lowest page of each stack, and RunningKernel more above it: who touches them gets
 // SIGSEGV, so that a large array does not reach the stack of another kernel.
@@ -7,7 +8,7 @@
 
 #include "kernbench/phase2/op/op.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// Made at the beginning of a kernel's thread, on its stack. All that is const or static is safe in a signal handler.
 class RunningKernel {
@@ -57,4 +58,4 @@ class RunningKernel {
   RunningKernel* previous_ = nullptr;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

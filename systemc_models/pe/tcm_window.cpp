@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/tcm_window.h"
 
 #include <algorithm>
@@ -5,7 +6,7 @@
 
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 namespace {
 
 bool holds(const TcmWindow::Range& r, const PayloadRange& p) {
@@ -115,4 +116,4 @@ void TcmWindow::response_ended(tlm::tlm_generic_payload& p) {
   if (p.has_mm()) p.release();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PE's TCM as an engine of the user's own sees it while it works on a command: a TLM-2.0 target over the ranges in
 // which the command's operands and its result lie. Handles are values, so operands are what they held at the command's
 // submission, whatever the addresses are used for by then; what is written is the result.
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/pe/pe_port.h"
 #include "kernbench/systemc_models/protocol/response_channel.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Client {
  public:
@@ -65,4 +66,4 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
   std::vector<bool> written_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::pe {
 
 TileBuffers::TileBuffers(uint64_t nbytes) : capacity_(nbytes), free_bytes_(nbytes) {
   if (nbytes > 0) holes_.push_back({0, nbytes});
@@ -77,4 +78,4 @@ void TileBuffers::give_back(TileBuffer&& buffer) {
   last_ = std::move(buffer);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The room for tile buffers in a PE's reserved TCM: which bytes are free, and a buffer for every tile in flight. Timing
 // contract §6, data rules §2. Buffers never overlap. One is contiguous where a hole is large enough; else it has
 // several pieces, so free bytes are never too scattered to be used.
@@ -8,7 +9,7 @@
 
 #include "kernbench/phase2/log/op_record.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 /// Its pieces by address, none of them empty; none at all: no buffer. Nearly all have one, which is kept without a
 /// vector.
@@ -42,4 +43,4 @@ class TileBuffers {
   std::vector<TileBuffer> returned_;  ///< before that one
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/tlb.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 bool Tlb::look_up(uint64_t page) {
   const auto found = where_.find(page);
@@ -25,4 +26,4 @@ void Tlb::drop(uint64_t first, uint64_t last) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A translation look-aside buffer as far as time goes: which pages are in it. Fully associative, LRU.
 #pragma once
 
@@ -6,7 +7,9 @@
 #include <list>
 #include <unordered_map>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::pe {
 
 class Tlb {
  public:
@@ -26,4 +29,4 @@ class Tlb {
   std::unordered_map<uint64_t, std::list<uint64_t>::iterator> where_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/pe/tlm_engine.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include "kernbench/systemc_models/pe/pe_math.h"
 #include "kernbench/systemc_models/pe/tlm_engine_registers.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace reg = engine_registers;
 
@@ -254,4 +255,4 @@ class PeMathTlm : public TlmEngine {
 KERNBENCH_REGISTER_COMPONENT(PeGemmTlm)
 KERNBENCH_REGISTER_COMPONENT(PeMathTlm)
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

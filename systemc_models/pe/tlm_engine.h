@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models a PE's matrix or vector unit by a foreign model with a TLM-2.0 target socket (an RTL block in a wrapper, an
 // engine of the user's platform), in place of pe_gemm or pe_math. A command or tile becomes writes of a register file
 // and a doorbell (tlm_engine_registers.h, docs/tlm.md). The engine determines the time from the doorbell to its
@@ -22,7 +23,7 @@
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 struct TlmEngineParameters : ComputeParameters {
   std::string data = "replay", completion = "response", end_resp = "updated";
@@ -136,4 +137,4 @@ class TlmEngine : public ComputeEngine {
   std::unordered_map<const PeCommand*, Result> results_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

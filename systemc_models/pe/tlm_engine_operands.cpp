@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the registers of a foreign engine say of a command or a tile, and the values that it finds in the TCM for them.
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@
 #include "kernbench/systemc_models/pe/tlm_engine.h"
 #include "kernbench/systemc_models/pe/tlm_engine_registers.h"
 
-namespace kernbench {
+namespace kernbench::pe {
 
 namespace reg = engine_registers;
 
@@ -445,4 +446,4 @@ void TlmEngine::give(Result& r) {
   system_.pending_values()->give(d, std::move(r.bytes));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::pe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers of a user's engine, as a PE writes and reads them (tlm_engine.h; explained in docs/tlm.md). 8 bytes each,
 // little endian; offsets in bytes from the engine's `register_base`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An atomic on TLM sockets (access rules §17.4): a payload of command TLM_IGNORE_COMMAND with this ignorable extension.
 // A block that does not know it passes the payload on, or does nothing. The block that has done the atomic sets `done`.
 // Ports and host sockets accept it from foreign initiators.
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/eval/atomic.h"
 #include "kernbench/phase2/op/dtype.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 struct AtomicExtension : tlm::tlm_extension<AtomicExtension> {
   struct Range {
@@ -49,4 +50,4 @@ inline void hide_atomic(tlm::tlm_generic_payload& p) {
   if (AtomicExtension* e = atomic_of(p)) p.clear_extension(e);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

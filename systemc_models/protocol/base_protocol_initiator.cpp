@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/protocol/base_protocol_initiator.h"
 
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 BaseProtocolInitiator::~BaseProtocolInitiator() = default;
 
@@ -62,4 +63,4 @@ unsigned BaseProtocolInitiator::debug(bool write, uint64_t address, uint8_t* dat
   return forward()->transport_dbg(p);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transactions that the project starts at a foreign TLM-2.0 target, with payloads of its own; how the protocol is kept:
 // request_channel.h. Payloads have a memory manager; their data stay with the transfer.
 #pragma once
@@ -11,7 +12,7 @@
 
 #include "kernbench/systemc_models/protocol/request_channel.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 /// One transaction to be done; the caller's, who keeps it until it is told that it is.
 struct ForeignTransfer {
@@ -61,4 +62,4 @@ class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>,
   std::vector<tlm::tlm_generic_payload*> free_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

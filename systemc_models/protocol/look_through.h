@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who stands between two sockets and watches.
 #pragma once
 
 #include <typeinfo>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::protocol {
 
 /// Passes every call on as it is, in every phase, those of a protocol's own too. The ports at both ends then know each
 /// other as if it were not there. `Interface`: of one direction of the transport.
@@ -30,4 +33,4 @@ Port* look_through_to(Interface* peer) {
   return dynamic_cast<Port*>(look_through(peer));
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

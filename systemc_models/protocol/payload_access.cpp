@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/protocol/payload_access.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 PayloadRange::PayloadRange(const tlm::tlm_generic_payload& p)
     : address_(p.get_address()),
@@ -100,4 +101,4 @@ std::shared_ptr<OpDesc> foreign_read_desc(Space space, uint64_t address, uint64_
   return d;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

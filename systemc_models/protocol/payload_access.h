@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a generic payload does to memory: byte enables, streaming width, and the state of the bytes it meets.
 // Bytes only; who calls it when decides the time.
 #pragma once
@@ -11,7 +12,7 @@
 #include "kernbench/phase2/log/op_record.h"
 #include "kernbench/phase2/memory/memory_image.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 /// The bytes that a payload reads or writes, in address order: beat i of the data array goes to address + i mod
 /// streaming width, where its byte enable (repeated as often as needed) says so.
@@ -84,4 +85,4 @@ std::shared_ptr<OpDesc> foreign_write_desc(Space, uint64_t address, std::shared_
 /// The same of a foreign read.
 std::shared_ptr<OpDesc> foreign_read_desc(Space, uint64_t address, uint64_t nbytes);
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TLM-2.0 sockets for any number of peers, with an object of the block's own for each: what a peer calls is a "port"
 // that knows its block and its peer, so that no look-up by number is needed. They bind to any socket of the protocol.
 //
@@ -8,7 +9,9 @@
 #include <tlm>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::protocol {
 
 /// What stands behind an export that nobody is bound to as a whole: each peer has a port.
 template <class Types>
@@ -91,4 +94,4 @@ class PortInitiatorSocket : public tlm::tlm_initiator_socket<32, Types, 0, sc_co
   std::vector<Port*> ports_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A protocol monitor between any initiator and target socket of the TLM-2.0 base protocol:
 //
 //   kernbench::ProtocolChecker<64> checker("checker");
@@ -9,7 +10,7 @@
 
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 template <unsigned W = 32>
 class ProtocolChecker : public sc_core::sc_module {
@@ -31,4 +32,4 @@ class ProtocolChecker : public sc_core::sc_module {
   ProtocolMonitor monitor_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"
 
 #include <algorithm>
 
-namespace kernbench {
+namespace kernbench::protocol {
 namespace {
 
 uint64_t checksum(const unsigned char* bytes, unsigned n) {
@@ -299,4 +300,4 @@ void ProtocolMonitor::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint
   initiator_->invalidate_direct_mem_ptr(first, last);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Watches one connection of the TLM-2.0 base protocol and passes everything on unchanged. Rules of IEEE 1666-2011:
 //
 // phases         BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP in this order and direction, END_REQ may be left out
@@ -22,7 +23,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace kernbench {
+#include "kernbench/phase2/rooms.h"
+
+namespace kernbench::protocol {
 
 class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
@@ -84,4 +87,4 @@ class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_tr
   std::map<std::string, uint64_t> kinds_;  ///< violations, by their texts without numbers
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

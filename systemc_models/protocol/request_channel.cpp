@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/protocol/request_channel.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 namespace {
 
@@ -156,4 +157,4 @@ void RequestChannel::completed(tlm::tlm_generic_payload& p) {
   client_.responded(p);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

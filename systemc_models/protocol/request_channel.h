@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One hop of the TLM-2.0 base protocol as its initiator keeps it, with nb_transport: the four phases and every shortcut
 // that a target may take. A target that only has b_transport is served through its simple_target_socket's conversion;
 // where its socket has none (passthrough and multi sockets), it is called by b_transport from a process of its own a
@@ -14,7 +15,7 @@
 
 #include "kernbench/systemc_models/core/timeline.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 /// How a response ends (IEEE 1666-2011, 15.2.5: all three are legal, but targets exist that know only some).
 enum class EndResp : uint8_t {
@@ -80,4 +81,4 @@ class RequestChannel {
   bool sending_ = false;  ///< send_next() works: it goes on by itself when the request ends
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

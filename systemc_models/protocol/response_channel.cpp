@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/protocol/response_channel.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 void ResponseChannel::send(tlm::tlm_generic_payload& p) {
   waiting_.push_back(&p);
@@ -38,4 +39,4 @@ void ResponseChannel::ended(tlm::tlm_generic_payload& p) {
   send_next();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

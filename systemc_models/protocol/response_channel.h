@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The other side of request_channel.h: responses that go back over one hop of the base protocol, one at a time
 // (BEGIN_RESP exclusion). Every answer that an initiator may give is taken, with or without a delay.
 #pragma once
@@ -7,7 +8,7 @@
 
 #include "kernbench/systemc_models/core/timeline.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 class ResponseChannel {
  public:
@@ -40,4 +41,4 @@ class ResponseChannel {
   tlm::tlm_generic_payload* responding_ = nullptr;  ///< BEGIN_RESP sent, not ended
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

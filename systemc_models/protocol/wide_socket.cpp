@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/protocol/wide_socket.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 namespace {
 
 constexpr const char* kWidths = "32, 64, 128, 256 or 512";
@@ -93,4 +94,4 @@ std::string WideInitiatorSocket::wrong_width(unsigned asked) const {
   return other_width(*socket_, width_, asked);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TLM-2.0 sockets whose bus width is an attribute of the topology. Width is part of a socket's type, and only sockets
 // of one width bind to each other, but the interfaces behind them are the same.
 #pragma once
@@ -10,7 +11,7 @@
 #include "kernbench/systemc_models/core/parameters.h"
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"
 
-namespace kernbench {
+namespace kernbench::protocol {
 
 /// A monitor for a socket of that name where the build has KERNBENCH_CHECK_TLM, else null.
 std::unique_ptr<ProtocolMonitor> monitor_of(const char* socket);
@@ -73,4 +74,4 @@ class WideInitiatorSocket {
   std::unique_ptr<ProtocolMonitor> monitor_;
 };
 
-}  // namespace kernbench
+}  // namespace kernbench::protocol

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a page times its run anew with: the reader of insight/joins.h's bytes, and the walk over them. WebAssembly,
 // compiled without a library (CMakeLists.txt); page/report.js calls it.
 #include <stddef.h>

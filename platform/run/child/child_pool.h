@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one pool of child processes: points of sweeps, servers and tuners, what-ifs, tables of collectives, runs of a
 // page. Each child is a copy of this process, which has linked and started already, or a program; what it does to its
 // memory, and how it ends, concerns no other. None outlives this process.

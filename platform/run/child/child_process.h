@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that this one starts: each ends when this one does, and is waited for by its own number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work in children whose result, or what it throws, comes back.
 #include <csignal>
 #include <iostream>

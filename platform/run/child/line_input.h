@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of a descriptor that others are waited for beside, such as stdin: never more in memory than one and a bit.
 #pragma once
 

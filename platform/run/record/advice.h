@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run is told where a kernel stays far under its roofline and another way is known (docs/programs.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures of a run: each has one name and one place where it is computed, figures.cpp. From there `run --format
 // json` (`figures`), sweeps (`--metric`), tuners and `diff` take it.
 #pragma once

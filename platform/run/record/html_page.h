@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pages of one file, for a browser without a network: a template, and what stands in its {{places}}. The sources of
 // pages are in platform/observe/page, platform/study/sweep/page and platform/study/diff/page; the build makes texts of
 // them (cmake/EmbedFiles.cmake).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RunRecord: the result of the function run() (platform/entry/run.h). It is the same for a simulation in this process
 // and in a forked copy.
 #pragma once

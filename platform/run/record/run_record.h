@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results of a run: plain data, the source of reports, figures, insight and pages.
 #pragma once
 

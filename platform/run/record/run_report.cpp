@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run's report for people and for tools.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run's report, for people and for tools.
 #pragma once
 
@@ -6,9 +7,12 @@
 
 #include "kernbench/platform/run/record/run_record.h"
 
+namespace kernbench::phase2 {
+class Fields;
+}
+
 namespace kernbench {
 
-class Fields;
 namespace insight {
 struct RunFigures;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The object `run` at the start of each report and in each log's header: the configuration that determines a run's
 // results. `kernbench diff` compares two of them, `kernbench report` repeats one, and keys of stores derive from it.
 //
@@ -14,9 +15,10 @@
 #include <string_view>
 #include <variant>
 
+#include "kernbench/phase2/rooms.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 
-namespace kernbench {
+namespace kernbench::phase2 {
 class Fields;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Specification of a run: the table of the options of `kernbench run`, and the values of one run. The command line,
 // reports, logs, keys of stores, plans, requests, web forms and the C interface derive from the table. A new option is
 // one entry and the code that uses it. The other simulating commands have tables that share its entries.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/diff/diff_page.h"
 
 #include "kernbench/phase2/text/forms.h"
@@ -5,11 +6,12 @@
 #include "kernbench/platform/topology/view/plan_json.h"
 
 namespace kernbench {
-
 namespace page {
 extern const std::string_view diff_html, diff_css, diff_js;
 }
 
+}  // namespace kernbench
+namespace kernbench::study {
 namespace {
 
 /// By id: of engines the share of the run in which they were busy, of links and memories that of their bandwidth.
@@ -32,4 +34,4 @@ void write_diff_page(const DiffPage& p, const std::function<void(std::string_vie
              {{"title", title}, {"own_css", page::diff_css}, {"diff_js", page::diff_js}, {"data", data}}, write);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `diff --report FILE.html`: what differs between two runs as one page, for a browser without a network. Its sources
 // are platform/study/diff/page; the build makes texts of them (cmake/EmbedFiles.cmake).
 #pragma once
@@ -8,7 +9,7 @@
 #include "kernbench/platform/study/diff/run_diff.h"
 #include "kernbench/platform/topology/graph/graph.h"
 
-namespace kernbench {
+namespace kernbench::study {
 
 struct DiffPage {
   const RunFile &a, &b;
@@ -17,4 +18,4 @@ struct DiffPage {
 };
 void write_diff_page(const DiffPage&, const std::function<void(std::string_view)>& write);
 
-}  // namespace kernbench
+}  // namespace kernbench::study

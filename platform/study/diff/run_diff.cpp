@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/diff/run_diff.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@
 #include "kernbench/platform/topology/graph/faults.h"
 #include "kernbench/platform/topology/read/yaml_tree.h"
 
-namespace kernbench {
+namespace kernbench::study {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
@@ -439,4 +440,4 @@ RunDiff diff_runs(const RunFile& a, const RunFile& b) {
   return d;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench diff`: two runs side by side, each from its report in JSON (of `run`, best with --explain, or of another
 // command that simulates) or its op log.
 #pragma once
@@ -11,9 +12,11 @@
 
 #include "kernbench/phase2/log/op_record.h"
 
-namespace kernbench {
-
+namespace kernbench::phase2 {
 class Fields;
+}
+
+namespace kernbench::study {
 
 /// What is known of a run from its file. ns.
 struct RunFile {
@@ -89,4 +92,4 @@ void write_settings(std::ostream&, const char* title, const std::vector<RunDiff:
 std::string cut_or_dash(const std::string&);
 void write_diff_json(std::ostream&, const RunDiff&);
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What differs between two runs, for people and for tools.
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/study/diff/run_diff.h"
 
-namespace kernbench {
+namespace kernbench::study {
 
 std::string cut_or_dash(const std::string& s) {
   return s.empty() ? "-" : cut(s);
@@ -98,4 +99,4 @@ void write_diff_text(std::ostream& out, const RunDiff& d) {
   }
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

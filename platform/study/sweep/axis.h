@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a sweep varies: one option of the command, and the values it takes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which combinations a sweep leaves out, said by expressions over the options' values.
 #pragma once
 

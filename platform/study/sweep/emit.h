@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep's shards as a script for an engine that starts them on many machines: Slurm, GNU parallel, make.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a sweep's rows may say of a run, from what `kernbench run --format json` says of it.
 #pragma once
 

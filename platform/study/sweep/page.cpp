@@ -1,14 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/sweep/page.h"
 
 #include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/run/record/html_page.h"
 
 namespace kernbench {
-
 namespace page {
 extern const std::string_view sweep_html, sweep_css, sweep_js;
 }
-
 namespace sweep {
 
 void write_sweep_page(const PageTexts& texts, const std::vector<PagePoint>& points,

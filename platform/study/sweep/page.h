@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep's page, `--report`: its points, its front, and what repeats each, in one file (page/, html_page.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep as it is asked for: the command, what it varies, and how points are chosen; from options or from a file.
 #pragma once
 

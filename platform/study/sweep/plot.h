@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture of two metrics of a sweep's points, and of the points that no other beats.
 #pragma once
 

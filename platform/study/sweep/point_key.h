@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The name of a point by all that decides what comes out of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options as plans and requests name them: those of the command that a point may be given
 // (platform/run/spec/run_spec.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Points that wait for a process, and points that have one: each is claimed in a store, where one is given, and its
 // result kept there.
 #pragma once

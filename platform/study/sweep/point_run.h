@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A point as a worker is given it, and what came of it: of sweeps, servers and tuners alike.
 #pragma once
 

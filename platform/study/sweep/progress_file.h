@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a sweep is, in a file beside its store: another machine may read it while the sweep goes on, which it may not
 // do with the store itself where that lies on a network's file system.
 #pragma once

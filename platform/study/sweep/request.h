@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `kernbench serve` is asked and answers: a line of JSON each (docs/optimisers.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which combinations of the axes' values a sweep does: all of them, or a sample that fills their space evenly. The same
 // on every machine.
 #pragma once

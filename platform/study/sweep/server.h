@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench serve`: points asked for and answered as lines of JSON, for optimisers (docs/optimisers.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A point made smaller: fewer PEs, and as much less of what is split over them. What `kernbench tune` tries first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The points that have been simulated, kept in a file: none is simulated twice, by whatever processes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench diff` of two stores: in what the sweeps differ, and which of their points came out otherwise.
 #pragma once
 

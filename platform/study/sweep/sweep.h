@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench sweep`: a run, model or probe for every point of a plan, several at a time, as a table.
 #pragma once
 

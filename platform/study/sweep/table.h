@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep's table: rows of named cells, as CSV, JSON or text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench tune`: the best point of a plan, or its front, by successive halving: all points on a small machine, the
 // better ones on a larger one, the best few on the whole (docs/optimisers.md).
 #pragma once

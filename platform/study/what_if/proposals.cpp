@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/what_if/proposals.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 #include "kernbench/platform/study/what_if/remedies.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 
-namespace kernbench {
+namespace kernbench::study {
 namespace {
 
 using insight::Insight;
@@ -296,4 +297,4 @@ std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& ch
   return remedies;
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

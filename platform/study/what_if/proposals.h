@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `run --explain=verify`: of all changes of one thing (single_changes.h) those that the run's own causes suggest, what
 // these predict of each, and what it brings when it is simulated.
 #pragma once
@@ -9,7 +10,7 @@
 #include "kernbench/platform/run/record/record.h"
 #include "kernbench/platform/study/what_if/single_changes.h"
 
-namespace kernbench {
+namespace kernbench::study {
 
 /// Of what is predicted to save most, of what saves as much what costs nothing first, and no more than two for one
 /// reason, the first `most`: each done again in a process of its own. The best stands first, of what is as good what is
@@ -19,4 +20,4 @@ std::vector<insight::Insight::Remedy> tried_proposals(const std::vector<SingleCh
                                                       const LaunchNotes&, const spec::RunSpec&, size_t most,
                                                       const RunEach& run_each);
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/what_if/remedies.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/print.h"
 
-namespace kernbench {
+namespace kernbench::study {
 namespace {
 
 constexpr double kSame = 1e-6;  // ns
@@ -89,4 +90,4 @@ void write_remedies_json(std::ostream& out, const Remedies& r) {
   });
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

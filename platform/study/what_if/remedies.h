@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench whatif --remedies`: what a user could change about a run, one thing at a time, each simulated in a process
 // of its own, and by how much the run is faster.
 #pragma once
@@ -12,7 +13,7 @@
 #include "kernbench/platform/run/record/record.h"
 #include "kernbench/platform/study/what_if/single_changes.h"
 
-namespace kernbench {
+namespace kernbench::study {
 
 struct Remedies {
   /// Saved shares that differ by less are as good as each other: what costs least goes first.
@@ -59,4 +60,4 @@ void write_remedies_text(std::ostream&, const Remedies&);
 void write_remedies_csv(std::ostream&, const Remedies&);
 void write_remedies_json(std::ostream&, const Remedies&);
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/what_if/single_changes.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
-namespace kernbench {
+namespace kernbench::study {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -348,4 +349,4 @@ std::vector<SingleChange> single_changes(const topology::Graph& graph, const Imp
   return all.take();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

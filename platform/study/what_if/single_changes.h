@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of one thing each that a user could make to a run: of an attribute of the machine's blocks, of an edge's
 // bandwidth, of a part that --scale names, of how the run is launched and addresses its tensors, of a parameter of the
 // kernel that no tensor's shape depends on (tile sizes, algorithms), of the kernel where another one makes the same of
@@ -16,7 +17,7 @@
 #include "kernbench/platform/topology/graph/graph.h"
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
-namespace kernbench {
+namespace kernbench::study {
 
 struct SingleChange {
   std::vector<std::pair<std::string, std::string>> options;  ///< of `run`: {"param", "tile_m=64"}
@@ -45,4 +46,4 @@ struct SingleChange {
 /// the run's. Parameters are left as they are but for a kernel's.
 std::vector<SingleChange> single_changes(const topology::Graph&, const ImplCatalog&, const spec::RunSpec&);
 
-}  // namespace kernbench
+}  // namespace kernbench::study

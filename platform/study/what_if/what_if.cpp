@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/study/what_if/what_if.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/run/spec/run_spec.h"
 
-namespace kernbench {
+namespace kernbench::study {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -156,4 +157,4 @@ WhatIf what_if(const WhatIfOptions& o, const std::function<void(size_t done, siz
   return WhatIfs(o, progress).all();
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

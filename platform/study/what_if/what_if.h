@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `kernbench whatif`: a run again and again with one part of the machine twice and half as fast, each a simulation in a
 // process of its own; and beside it what the base run's causes predict without simulating (insight/run_graph.h).
 #pragma once
@@ -8,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "kernbench/phase2/rooms.h"
 #include "kernbench/platform/run/record/record.h"
 
-namespace kernbench {
+namespace kernbench::study {
 
 struct WhatIfOptions {
   RunEach run_each;                ///< simulates
@@ -47,4 +49,4 @@ void write_what_if_json(std::ostream&, const WhatIf&);
 /// A tornado plot: a bar a part, from its time twice as fast to that half as fast, around the run's.
 void write_what_if_svg(std::ostream&, const WhatIf&);
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What what-ifs found, for people and for tools.
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@
 #include "kernbench/phase2/text/print.h"
 #include "kernbench/platform/study/what_if/what_if.h"
 
-namespace kernbench {
+namespace kernbench::study {
 namespace {
 
 /// By how much the run's time changes.
@@ -118,4 +119,4 @@ void write_what_if_svg(std::ostream& out, const WhatIf& w) {
            kTop - 6, height - 6);
 }
 
-}  // namespace kernbench
+}  // namespace kernbench::study

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a checked description to nodes and edges, level by level; one file each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles YAML to a Graph. Plain C++, no SystemC.
 #pragma once
 

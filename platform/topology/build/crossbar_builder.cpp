@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The older cube: one crossbar per PE, in two chained halves joined by a bridge at either end; one NoC node joins
 // all crossbars with UCIe, M_CPU and SRAM.
 #include "kernbench/platform/topology/build/builders.h"

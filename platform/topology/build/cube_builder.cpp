@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cube: its fabric, then what hangs on it: HBM slices, M_CPU, SRAM, UCIe ports, PEs; and its memories' addresses.
 #include <algorithm>
 #include <cmath>

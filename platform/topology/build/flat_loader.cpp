@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/build/flat_loader.h"
 
 #include <fmt/format.h>

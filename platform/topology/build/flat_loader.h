@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flat YAML: `nodes:`, `links:` and `memories:` as they stand (interface rules).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts a graph together, from a flat file or from a hierarchy, and checks what holds for both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cube's router mesh: a grid with an exclusion zone, horizontal links before vertical ones, which makes the
 // contract's tie rule an X-then-Y routing.
 #include "kernbench/platform/topology/build/builders.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/build/mesh_cache.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mesh plans kept in files from one run to the next, one file a description. A cache never changes a result: a file
 // that is missing, truncated, damaged or of another description is not used, the plan is made anew and the file is
 // replaced; where nothing can be written, nothing is kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cube's mesh (graph/mesh_plan.h) from its description.
 #pragma once
 

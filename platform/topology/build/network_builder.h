@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `networks:` of a flat file: routers on a grid and the links between them, made from a few lines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values that are set over those of a file: `--set 'NODE-GLOB.ATTR=VALUE'`, `--set 'edge:GLOB.bw_gbs=VALUE'` of the
 // graph that it makes, `--set 'file:KEY.KEY=VALUE'` of the file before it is read.
 #pragma once

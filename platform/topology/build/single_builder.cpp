@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cube whose NoC is one block: of kind noc, or the place of a foreign one. All of the cube is linked to it.
 #include "kernbench/platform/topology/build/builders.h"
 

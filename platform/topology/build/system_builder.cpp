@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IO chiplets, SIPs and the tray.
 #include <fmt/format.h>
 

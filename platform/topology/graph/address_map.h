@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 51-bit physical address map of a hierarchical topology.
 //
 //   [50:47] SIP   [46:42] die: 0..15 cubes, 16..20 IO chiplets   [41:0] offset in the die

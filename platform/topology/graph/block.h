@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file says of a node and of a link, before they stand in a graph.
 #pragma once
 

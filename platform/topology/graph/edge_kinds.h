@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the edges of a hierarchical topology are. Timing does not look at kinds; restricted routing graphs
 // (router.h) and views do.
 #pragma once

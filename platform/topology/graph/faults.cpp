@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/graph/faults.h"
 
 #include "kernbench/phase2/text/text.h"

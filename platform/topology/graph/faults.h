@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of a file, collected so that the user sees all of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of kind `foreign`: places for blocks of the user's own between others (platform/elaborate/foreign_node.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiled topology: a flat directed graph (timing rules §1). Plain C++, no SystemC.
 #pragma once
 

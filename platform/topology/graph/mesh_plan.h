@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of a cube's mesh that is the same for every cube of a system: which routers there are, which are
 // neighbours, and where PEs, memories, M_CPU and UCIe connections attach. Made by build/mesh_planner.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every id of a hierarchical topology is made here, and nowhere else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network of routers on a grid whose messages go by a rule of its own, dimension by dimension, instead of by shortest
 // ways (docs/topology.md). Responses go by the same rule: on a ring of one direction an answer goes on round it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/graph/pe_edges.h"
 
 #include <algorithm>

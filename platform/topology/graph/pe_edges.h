@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The edges between the blocks of one PE (ADR-0014 D8): who hands on to whom, and who asks whom. They take no time
 // (timing rules §5).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block's impl and attrs as YAML gives them, checked against what the implementation declares.
 #pragma once
 

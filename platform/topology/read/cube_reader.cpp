@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cube`: the fabric (mesh, crossbar or one block), what hangs on it, and how.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The `energy:` section of a topology, in it or in a file of its own (docs/energy.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `cube.pe_template`: the blocks of a PE and the links between them (ADR-0014 D8).
 #include <fmt/format.h>
 

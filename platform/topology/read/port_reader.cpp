@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `ports` of a cube and of an IO chiplet: where foreign initiators attach.
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a hierarchical file says, checked and with its defaults: the builders' input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hierarchical file: `tray`, `sip`, `io_chiplet`, and `cube` (cube_reader.cpp).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/read/yaml_reader.h"
 
 #include "kernbench/phase2/text/text.h"

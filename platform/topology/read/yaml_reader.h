@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed reading of YAML with every fault noted by line and field, and no key left unread in silence.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of one YAML document, with their lines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directed graph that is kept free of cycles while edges are added.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a graph falls apart: its blocks (biconnected components) and the cut nodes that join them. A path never leaves
 // a block and comes back, so a shortest path is one inside each block on the way, from cut node to cut node.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether messages in finite buffers can come to wait for each other in a circle, and how virtual channels keep them
 // from it (docs/flow_control.md).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How virtual channels are divided into layers, so that no layer's channels depend on each other in a circle.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways of a graph some of whose routers are networks with a rule of their own (graph/network.h): what of a shortest
 // path lies inside such a network goes by its rule, there and back.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shortest paths with the contract's tie rule (timing rules §1).
 #pragma once
 

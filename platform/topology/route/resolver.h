@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who owns an address, and where the parts of a system are (ADR-0051). Works on ids as naming.h makes them; in a flat
 // topology ids may follow the same pattern, and one without it counts as being of SIP -1, cube -1.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All ways of a system's traffic, as far as deadlock is concerned: which edges follow each other on them.
 #pragma once
 

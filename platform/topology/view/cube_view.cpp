@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floorplan of a cube: its NoC, memories, PEs and UCIe ports.
 #include <fmt/format.h>
 

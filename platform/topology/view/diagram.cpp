@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernbench/platform/topology/view/diagram.h"
 
 #include <fmt/format.h>

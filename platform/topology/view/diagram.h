@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture as boxes and wires, before it becomes SVG or DOT. Lengths in the picture's own unit (mm in floorplans).
 #pragma once
 

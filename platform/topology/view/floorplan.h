@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the floorplans of tray, SIP and cube share: which node lies in which part, and how large the parts are.
 #pragma once
 

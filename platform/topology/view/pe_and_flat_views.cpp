@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagrams without a floorplan: the blocks of a PE, and graphs without hierarchy.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floorplans for pages: what is where, without colours.
 #pragma once
 
@@ -7,9 +8,11 @@
 #include "kernbench/platform/topology/graph/graph.h"
 #include "kernbench/platform/topology/view/diagram.h"
 
-namespace kernbench {
-
+namespace kernbench::phase2 {
 class Fields;
+}
+
+namespace kernbench {
 
 namespace topology {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiled graph in the forms of `kernbench topology`: all deterministic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
 #include "kernbench/phase2/text/forms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The summary that a person reads first: what the machine is, how large, how fast.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
 #include "kernbench/phase2/text/text.h"

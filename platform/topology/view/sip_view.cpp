@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floorplan of a SIP: its cubes with their UCIe ports, and its IO chiplets.
 #include <algorithm>
 #include <cmath>

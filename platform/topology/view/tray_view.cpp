@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floorplan of the tray: SIPs, their cubes and IO chiplets, the switch, and PCIe in lanes of its own between them.
 #include <algorithm>
 #include <cmath>

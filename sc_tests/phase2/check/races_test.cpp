@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Races are found where nothing orders two accesses, and nowhere else.
 #include "kernbench/phase2/check/races.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of every op: right results pass for every op and dtype, a wrong one is named with where it came from.
 #include "kernbench/phase2/check/reference_check.h"
 

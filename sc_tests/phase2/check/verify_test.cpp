@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verification passes what is within the contract's tolerance and fails everything else, with the places.
 #include "kernbench/phase2/check/verify.h"
 

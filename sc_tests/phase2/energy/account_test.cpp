@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts times constants, exact: text, products, sums, and what a log keeps of them.
 #include <gtest/gtest.h>
 

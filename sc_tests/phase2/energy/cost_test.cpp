@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What dies cost, by a pencil; bounds; logs keep what prices are made of.
 #include <gtest/gtest.h>
 

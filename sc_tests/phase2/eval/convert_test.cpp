@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions: every value of the short types, against definitions in f64, on every instruction-set path.
 #include "kernbench/phase2/eval/convert.h"
 

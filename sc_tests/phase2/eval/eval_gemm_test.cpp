@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GEMM and fused composites against naive loops in f64, and their bits against other layouts and parts.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One op's values against naive loops in f64, its edges against IEEE, and its bits against other paths and parts.
 #include "kernbench/phase2/eval/eval.h"
 

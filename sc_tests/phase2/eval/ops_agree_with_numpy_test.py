@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does every op of Phase 2 give what numpy gives, on random shapes and edge values, on every instruction set and on 1
 to 3 threads?
 

@@ -1,5 +1,7 @@
-// docs/reference/ops.md, "Edges", row by row: every op on every type, at every code of the short types and the edges of f32
-// and i32, on every instruction-set path, against plain arithmetic by the definitions of the types (plain_values.h).
+// SPDX-License-Identifier: Apache-2.0
+// docs/reference/ops.md, "Edges", row by row: every op on every type, at every code of the short types and the edges of
+// f32 and i32, on every instruction-set path, against plain arithmetic by the definitions of the types
+// (plain_values.h).
 #include <gtest/gtest.h>
 
 #include <random>

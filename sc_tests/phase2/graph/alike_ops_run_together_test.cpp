@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that are alike run as one task: each still gives what it gives alone.
 #include <gtest/gtest.h>
 

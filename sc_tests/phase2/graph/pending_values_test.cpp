@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pending bytes can be had while Phase 1 runs: the bits that Phase 2 will give, from the ops they depend on alone.
 #include "kernbench/phase2/graph/pending_values.h"
 

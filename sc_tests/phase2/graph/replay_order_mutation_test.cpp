@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The comparison with a sequential machine tells when a single dependency is not kept: two neighbours in the order of
 // effects are swapped that depend on each other in one way alone. Neighbours that do not may be swapped.
 #include <gtest/gtest.h>

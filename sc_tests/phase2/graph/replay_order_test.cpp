@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small programs written by hand: what replay makes of order, reuse, dependencies and faults.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay gives what a sequential machine gives that runs the ops one by one in the order of their effects, bit for bit
 // and for any number of threads, on random programs with overlaps, views, reuse of TCM and every kind of op; and plain
 // arithmetic that calls no op function agrees with every op's output within what rounding allows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operand in several physical pieces: is it logged, read back, moved and replayed as the tensor that it is?
 #include <gtest/gtest.h>
 

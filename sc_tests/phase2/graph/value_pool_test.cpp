@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for values: used again, and cut for each thread from blocks of its own.
 #include "kernbench/phase2/graph/value_pool.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do levels hold by room? Is the text of a message that is off never made? Do sinks and files get what they must?
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory files: a replay from files gives the bits of the replay in the same process; damage is refused.
 #include "kernbench/phase2/io/memory_file.h"
 

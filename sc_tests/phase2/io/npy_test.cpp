@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // .npy files: round trips, numpy's own files, and every way in which a file can be wrong.
 #include "kernbench/phase2/io/npy.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damage to a log, of a run that ended or was cut off, wherever it strikes: an error in one line, or records that are
 // those of the run. Never other ones.
 #include <gtest/gtest.h>

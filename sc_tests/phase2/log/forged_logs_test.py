@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What no checksum tells: a log with numbers that are no sizes and no times, or with other tables than a log has, though
 its checksums are right. Each is one line and exit status 2, and soon."""
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Op logs: what goes into a file comes out of it, also after a kill, and damage is told.
 #include "kernbench/phase2/log/oplog_file.h"
 

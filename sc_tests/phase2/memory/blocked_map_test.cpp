@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The map in blocks holds what a tree of single entries would, whatever goes in and out.
 #include "kernbench/phase2/memory/blocked_map.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory image does what bytes in a real memory would do, and copies no more than it must.
 #include "kernbench/phase2/memory/memory_image.h"
 

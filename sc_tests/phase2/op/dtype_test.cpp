@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types: names, sizes and the accumulator each one has.
 #include "kernbench/phase2/op/dtype.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are sizes that 64 bits do not hold, negative ones, and times that are none, errors instead of other numbers?
 #include <gtest/gtest.h>
 

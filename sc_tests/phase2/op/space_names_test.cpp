@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address spaces by name: those that there are, those that are added, and what is no name.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One description of a record gives its JSON, its CSV, its table for people, and the record back.
 #include <gtest/gtest.h>
 

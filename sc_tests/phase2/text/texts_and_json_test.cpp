@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one JSON writer, the one reader, and the texts that fmt does not say by itself.
 #include <gtest/gtest.h>
 

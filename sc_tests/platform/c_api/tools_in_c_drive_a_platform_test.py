@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C interface as a tool sees it that knows no C++: Python loads the library by dlopen and calls it by ctypes, in a
 process of its own for each case, since there is one simulation a process."""
 import json

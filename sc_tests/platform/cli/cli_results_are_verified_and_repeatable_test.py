@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a wrong result told from a right one, and does a run give the same output, byte for byte, each time?"""
 import json
 import os

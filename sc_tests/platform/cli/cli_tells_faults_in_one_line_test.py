@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does the command line answer wrong usage and wrong input with exit status 2 and one clear line per fault?"""
 import os
 import random

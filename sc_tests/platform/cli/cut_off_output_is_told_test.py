@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A stdout that does not take all of a command's output, a full disk, is told in one line; the exit status is 1."""
 import os
 import subprocess

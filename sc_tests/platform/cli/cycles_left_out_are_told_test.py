@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are ops that a machine's `cycles` says nothing of told: by `topology` all of them, by a verbose run those that it did?"""
 import cli_support
 from cli_support import topology

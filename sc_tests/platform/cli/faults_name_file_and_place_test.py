@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does what is said of a wrong input name its file and place in words of this project, on one line that no input can
 break, and is JSON that quotes it valid?"""
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do --log-level, --log and KERNBENCH_LOG say what is logged where, in all three programs, and refuse what is none?"""
 import os
 import re

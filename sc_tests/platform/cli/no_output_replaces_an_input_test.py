@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is an output that is an input, or another output, refused by every command before a file is opened, whatever the path?"""
 import os
 import shutil

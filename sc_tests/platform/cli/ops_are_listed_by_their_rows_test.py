@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `list ops` show the row of every op, and do the shipped machines take as many cycles as their rows say?"""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are two outputs of one name, of one command or of two at a time, an error before anything is written?"""
 import fcntl
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do dumps, traces, waveforms and pictures take their names only when they are whole, and go through links, pipes and
 devices all the same?"""
 import fcntl

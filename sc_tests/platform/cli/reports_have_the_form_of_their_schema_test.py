@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do reports of runs have the form of docs/run_report.schema.json, and nothing that it does not know?"""
 import json
 import os

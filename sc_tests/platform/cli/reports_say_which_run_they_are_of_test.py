@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does every report of a run begin with which run it was, so that its command repeats it, equal runs have equal logs, and
 diff takes reports and logs for what they are?"""
 import contextlib

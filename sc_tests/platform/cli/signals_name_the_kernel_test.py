@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A kernel that crashes, overflows its stack or never ends: is it named, with its PE and source line, whatever ends the
 run, and is the op log readable?"""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does the command line help who does not know it: near words, older names, groups of help, completion, man pages, a tidy terminal?"""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is what takes longer than 2^64 fs told, and never another time: rates too low as faults of the topology, else the op?"""
 import json
 import os

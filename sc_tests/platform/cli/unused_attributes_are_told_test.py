@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attributes that do nothing in the link mode that runs: is each told once, whose it is, and not where it acts? Does
 probe's bottleneck bound what it measures?"""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is an option without its value refused by every command, and does a flag mean what it is given?"""
 import os
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Is each connection, call and attribute of queues between PEs that is not legal told, a line a fault, with exit status 2
 (in the run: 1), and is a legal one played?"""
 import json

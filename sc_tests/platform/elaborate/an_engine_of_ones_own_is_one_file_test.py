@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a plug-in's engine of a kind of its own take part, in all that tells of engines, from its one file? And is it told
 in one line where it cannot?"""
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes as sc_attributes of the blocks, what a change of one says; kind(); values over the file's from C++.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PEs that share a router are as near to each other's HBM slices as to their own: each still has one of its own.
 #include <gtest/gtest.h>
 

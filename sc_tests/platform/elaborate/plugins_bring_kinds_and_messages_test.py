@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do blocks of a plug-in take part that are of kinds of their own, and log messages of types of their own?"""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a plug-in that cannot be used refused in one line, before anything of it runs?"""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Six runs whose energy is worked out by hand, to the last digit. Times do not matter here, but for static power: what
 counts is what was moved and computed."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One energy, seen from everywhere: report, replay of both logs, SQL, activity file, traces and waveform."""
 import csv
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Area, static power and price follow what a machine has; they are metrics of sweeps and fronts; bounds are told."""
 import json
 import math

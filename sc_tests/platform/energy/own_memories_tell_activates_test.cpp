@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory that tells how often it has opened a row costs its bits and its activates, where the table has both.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of energy: exact, whatever is added, and sparse.
 #include <gtest/gtest.h>
 

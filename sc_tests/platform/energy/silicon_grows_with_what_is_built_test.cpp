@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Areas by a pencil: each count of a small machine, and what grows when one thing of it does.
 #include <gtest/gtest.h>
 

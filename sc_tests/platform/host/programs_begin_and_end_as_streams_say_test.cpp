@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams, events, delays and launches by rank: every begin, start and end by hand on a machine of two or three ranks.
 #include <gtest/gtest.h>
 

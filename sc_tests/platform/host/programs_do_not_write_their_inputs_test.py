@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a program that writes one of its inputs told, with its own line, and no internal one?"""
 import cli_support
 from cli_support import build_plugin, topology

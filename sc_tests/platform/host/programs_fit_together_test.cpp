@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of programs that fit together: layouts that go from one into another, stages on ranks, views, memory that comes
 // back, and what a program is told that goes wrong.
 #include <gtest/gtest.h>

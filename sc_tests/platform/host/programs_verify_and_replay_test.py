@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Programs on the command line: results for any number of ranks and type, op log and replay over all launches, output's
 form, faults."""
 import collections

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks small enough to compute by hand: each a SIP of one cube with two PEs, flat YAML, ns_per_mm 0.1; a switch joins
 // them. Overheads in brackets, ns:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layouts of programs' tensors: which part each PE has, what launches leave in them, and which parameters follow from
 // them.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is what holds a run back named? Seeded bottlenecks (seeded_runs.py), and by how much each single change of the machine
 or of the run makes them faster. The changes are enumerated here, from `kernbench list` and `topology`, by nothing of what
 `--explain=verify` finds its own by. `bottlenecks.py --help` runs the campaign; bottlenecks_are_named_test.py some of it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eight of the seeded bottlenecks. Of four the first remedy of `run --explain=verify` is as good as the best of all single
 changes, each simulated, and costs least of those that are as good; of four it is the one that was seeded.
 `bottlenecks.py fixed new` holds all sixty against all changes."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is the critical path of a run exact? Every moment of every kernel, system and link mode is explained by what it waited
 for, the blame sums to the run's time, and on a machine small enough for arithmetic path and verdict are what they must be."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How full HBM and TCM were at most: by a pencil; in the verdict above 90 %; as metrics; and a refusal beyond."""
 import json
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that is not a platform's first is explained as the first is: from where it begins, whatever came before.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `kernbench report LOG` tell of the run that wrote the log, and say so where it is not that run any more?"""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`whatif --remedies`: the change that helps most stands first whatever kind it is, its time is that of the run with it
 pasted, and free ones go before those that cost. Seeded bottlenecks: a window, a hash, a slow slice, a tile."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a run's report one file that needs nothing else, and does it work in a browser: drawn without an error, no request
 to anywhere, the slider and the zoom moved by real keys and wheels? The browser's part needs Chromium."""
 import base64

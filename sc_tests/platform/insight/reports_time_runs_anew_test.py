@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the sliders of a run's report say what --predict says on the command line, digit by digit, in a browser without a
 network? Needs Chromium, and a build with a compiler for WebAssembly."""
 import json

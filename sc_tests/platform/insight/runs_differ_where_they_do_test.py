@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does diff find what two runs differ in, and nothing where they are the same? From reports and from op logs of either kind."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that something known holds back: twenty classes, each on three kinds of machine: a small shipped one, another
 shipped one, a random one. Three more are of finite buffers, on small and random machines: the sets `finite…`. Magnitudes are
 drawn; a case that nothing holds back is drawn anew (bottlenecks.py)."""

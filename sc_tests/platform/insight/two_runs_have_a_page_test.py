@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `diff --report` say of two runs what diff says, with a floorplan that goes in and out by mouse and keys? Needs Chromium."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is the verdict right? Over random runs (kernels, systems, link modes, shapes; a fixed seed): what it names, twice as fast,
 helps more than anything else twice as fast; what is not on the critical path helps nothing; and what the causes predict
 without simulating is what a simulation says. KERNBENCH_WHATIFS says how many runs."""

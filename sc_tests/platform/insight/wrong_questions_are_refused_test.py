@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are wrong factors, parts and commands of --scale and whatif told in one line? And does a scale change what it says?"""
 import json
 

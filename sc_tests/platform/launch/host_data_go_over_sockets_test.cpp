@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the host writes to its devices and reads from them: is all of it seen at the sockets between the host and each
 // pcie_ep, byte for byte and at its time, as the run or the program says; and does a block of the user's own there do
 // no harm?

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A foreign CPU at the host's socket: memory through the endpoint, the doorbell, the interrupt, DMA to its own memory.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>

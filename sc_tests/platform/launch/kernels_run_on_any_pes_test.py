@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels whose tensors lie over ranks, cubes and PEs, on PEs that stand at other places in each cube or SIP: they give
 what their references say, or one line tells why they do not run there."""
 import cli_support

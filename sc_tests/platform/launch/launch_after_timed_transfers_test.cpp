@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do timed uploads and read-backs cost what the same transactions cost alone, before and after the launch?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is the host's port of use to a program of one's own: several launches in one simulation, errors as responses?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a launch reach every PE as §7 says: legs by hand, one stamp, no spread, and the host done when the last
 // completion is back?
 #include <gtest/gtest.h>

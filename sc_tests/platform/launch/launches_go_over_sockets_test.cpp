@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does every message go from block to block by calls of bound sockets, at the time that the call says?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do map and unmap reach the MMUs when their messages do, and do their responses say what went wrong?
 #include <gtest/gtest.h>
 

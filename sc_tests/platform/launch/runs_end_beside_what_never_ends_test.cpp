@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs and jobs in a simulation that is not theirs alone: a clock that never ends, slices of sc_start(t), sc_pause,
 // sc_stop, several runs one after the other; what is said where a job cannot go on, and where a memory answers with an
 // error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors placed over cubes and PEs by every policy: each PE finds its part, whether the upload takes time or not;
 // copies are paid for; what comes back is what was stored.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models with experts, small ones from config.json files written by hand: prefill and decode steps against f64, over
 groups of ranks; experts that are given and computed, that nobody and that all choose; what is read of them; wrong ones."""
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a config.json does not say is as its family has it: values of the configuration classes of transformers 4.57.
 #include <gtest/gtest.h>
 

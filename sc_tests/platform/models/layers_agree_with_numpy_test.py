@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One layer of families with layer norms, norms behind attention and MLP, or factors, beside NumPy, which makes its own cos and
 sin: what a model's reference takes from the run, as the run takes it from the file."""
 import json

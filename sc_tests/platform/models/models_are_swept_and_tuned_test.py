@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Do sweep, tune, serve, whatif and diff take a model as they take a run?"""
 import csv
 import io

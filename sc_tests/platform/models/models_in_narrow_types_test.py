@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models whose weights and caches have types of their own, and steps of a prompt and sequences together: every family
 against f64, over ranks and stages; scales of 0, groups that do not divide; what capacity and shares count."""
 import itertools

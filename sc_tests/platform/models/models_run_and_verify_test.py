@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models from config.json files written by hand, small ones of every family: prefill and decode steps against f64, over
 ranks; what does not fit, wrong files and options; --repeat beside all layers; the report's sums."""
 import json

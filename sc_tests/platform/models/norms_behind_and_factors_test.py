@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Families with norms behind attention and MLP, factors, caps and positions turned in two ways: over ranks and stages, in
 narrower types, with what their files may say otherwise, and what each field changes."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Weights that lie alike in several phases of a run are there once; the capacity table says what is there once more."""
 import json
 

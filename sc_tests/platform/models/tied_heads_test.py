@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """With tied weights the head's matrix is the embedding's, whether that is drawn or comes from a file."""
 import json
 

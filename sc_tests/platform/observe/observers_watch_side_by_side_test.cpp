@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any number of observers of a link, a block, a PE: each is told all, whoever else watches; two recordings and a
 // waveform of one simulation are what each is alone.
 #include <gtest/gtest.h>

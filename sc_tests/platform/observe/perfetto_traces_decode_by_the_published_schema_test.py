@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A .pftrace decodes by the schema that Perfetto publishes, without a field that it does not know, to what the tests' own
 reader reads, on which the comparison with JSON stands (perfetto_traces_show_what_json_shows_test.py).
 

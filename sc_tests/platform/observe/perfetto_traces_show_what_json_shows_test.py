@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--trace FILE.pftrace has the tracks, slices, instants and arrows of --trace FILE.json of the same run, to 1 fs; slices
 nest by their ends. Its counters: queues as the waveform has them, bandwidths that add up to the bytes of the log. It is
 the same every time, and whole, also of a run that fails."""

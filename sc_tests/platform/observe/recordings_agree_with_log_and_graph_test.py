@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does an FTR file say what the op log, the graph and the report say, hop by hop, and is it the same every time?
 
 It is read by a reader of its own (ftr_reader.py); ways and times of hops are those of the independent model of the

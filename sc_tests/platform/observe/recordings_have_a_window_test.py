@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is what --trace-from and --ftr-from leave in a file just what the whole file has in that window?"""
 import collections
 import json

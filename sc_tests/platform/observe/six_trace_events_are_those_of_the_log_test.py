@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The six events of ADR-0014 D7 by their names, in both forms of --trace: as many as the op log and the report have
 commands, tiles and services, at their times."""
 import collections

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics against a run's own report, against what links keep for themselves, and against themselves in slices.
 #include <gtest/gtest.h>
 

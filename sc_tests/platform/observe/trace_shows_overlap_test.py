@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What --trace shows is true: slices fill every track, double buffering overlaps DMA with GEMM, single does not; segments
 of messages are those of the op log, and arrows join their servers. And it has the form that viewers ask for."""
 import collections

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A user's objects in the waveform of a platform, the platform's signals in a trace file of the user, and windows:
 // against what SystemC's own VCD says of the same objects.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a VCD well formed, the same every time, readable after an interruption, and does it say what log and traffic say?"""
 import collections
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Attention over what is kept of earlier calls, ONNX's and onnxruntime's, against softmax(q kT) v in f64: how many keys there are
 of each batch, what is turned, masked, added, and what is refused."""
 import numpy as np

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that run in the tiles of the one before: which do, why others do not, and that not a bit differs from them alone."""
 import numpy as np
 

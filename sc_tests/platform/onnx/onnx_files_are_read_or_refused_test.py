@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX graphs written by hand: what is read, planned and run; options; and what is refused, all at once, in a line each."""
 import itertools
 import os

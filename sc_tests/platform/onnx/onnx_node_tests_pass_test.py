@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX's own node tests: none is wrong, none crashes, and as many pass as did."""
 import os
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Single nodes: edges whose elements are easily wrong, against numpy; and what ONNX does not allow, refused with the node's
 name and the reason before anything runs."""
 import numpy as np

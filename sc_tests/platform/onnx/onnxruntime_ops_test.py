@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """onnxruntime's own ops in published graphs, against numpy in f64: products of transposed operands and of packed weights, and
 those that are several of ONNX's in one node."""
 import numpy as np

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Groups of nodes as PyTorch 1.13 exports them (opset 17): a Llama layer is a dozen launches, right, and about as fast as the
 layer of `kernbench model config.json`; what only looks like such a group runs node by node."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Products with weights run as models run them, by decode_linear and gemm_2d, whose operands lie in layouts of their own:
 which do and what they take with them, that values and verification hold, and what layouts are worth."""
 import json

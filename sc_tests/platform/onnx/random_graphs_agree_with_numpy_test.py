@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random valid graphs, from the file to the outputs, against numpy in f64. Seeds are in the messages;
 KERNBENCH_RANDOM_GRAPHS=2000 for a campaign, KERNBENCH_RANDOM_GRAPHS_FROM=10000 for other seeds."""
 import os

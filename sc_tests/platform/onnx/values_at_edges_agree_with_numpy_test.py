@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every row of the ONNX op table at the edges of its types, against numpy: zeros of both signs, infinities, NaN, subnormals, the
 largest values, and no elements at all. `--verify` cannot see such faults: the host runs the nodes' own kernels.
 

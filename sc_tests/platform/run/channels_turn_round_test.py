@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a pseudo-channel take turnaround_ns between reads and writes, and not where it has been idle as long, in every link
 mode? By hand: channels of 16 GB/s in blocks of 64 bytes, so a block takes 4 ns."""
 import csv

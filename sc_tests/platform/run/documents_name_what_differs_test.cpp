@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a run's document hold all that decides its results, and does diff name each option, attribute and file of which
 // two runs have another?
 #include <gtest/gtest.h>

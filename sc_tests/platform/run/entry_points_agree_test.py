@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is a run the same by every way in? Each option of each command that simulates, with values from what its entry in the
 table declares, goes through the command line, the library, the C interface and, where they take it, a sweep's row, serve,
 whatif and web. Records and faults must be equal."""

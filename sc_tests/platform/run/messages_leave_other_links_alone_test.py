@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Do loads on links that no message uses take the times that they take without messages, in every link mode? And do those
 on links that messages use not (else the test would show nothing)?"""
 import json

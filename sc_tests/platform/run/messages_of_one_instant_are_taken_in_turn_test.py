@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """recv_any among messages that become visible at one instant: in the order of its ports, behind the one that was taken
 last (collectives §10.10), also where an empty message is visible as it arrives."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Do messages go through a network by its own rule, there and back, in every link mode? Times are worked out by hand:
 on a ring of one direction request and answer go round it together, wherever they go to. Packets have their headers,
 commands their costs, posted writes no answer; what such a file may not say is told; rings need virtual channels."""

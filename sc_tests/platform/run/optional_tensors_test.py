@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A kernel's optional tensor: the run has it where a file is named for it, and else the kernel works without."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a sweep wait for its own children only, whatever its shell left it, and does none of them outlive it?"""
 import os
 import signal

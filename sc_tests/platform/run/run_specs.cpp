@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's run() for a test in Python: reads command lines, a JSON list of words each, and writes for each a line
 // of JSON: the record, or the fault. It has no sc_main.
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Can a run be called as a function: again, beside a simulation of the caller's, on a platform of his, with faults
 // thrown?
 #include <gtest/gtest.h>

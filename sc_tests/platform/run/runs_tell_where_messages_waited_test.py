@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What run and pipeline tell of messages between PEs: rows of their servers, why they stood still, each queue's account."""
 import collections
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A plug-in's kind and its attributes are used by what they declare, with no edit elsewhere: energy, area, `list`,
 `--scale`, remedies and sweeps."""
 import csv

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are metrics what a report says, and fronts what their definition says?
 #include "kernbench/platform/study/sweep/metrics.h"
 

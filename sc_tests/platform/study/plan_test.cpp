@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are plans understood, and wrong ones refused by line and field?
 #include "kernbench/platform/study/sweep/plan.h"
 

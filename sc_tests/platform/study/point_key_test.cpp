@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do keys change with all that decides a result, and with nothing else?
 #include "kernbench/platform/study/sweep/point_key.h"
 

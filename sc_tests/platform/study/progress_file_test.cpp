@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does another process read how far a sweep is, and is what is no such file refused?
 #include "kernbench/platform/study/sweep/progress_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do samples fill the axes' space as their methods promise?
 #include "kernbench/platform/study/sweep/sampling.h"
 

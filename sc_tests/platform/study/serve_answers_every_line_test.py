@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `kernbench serve` answer each request by its id with what a run alone says, whatever becomes of the points, and refuse
 what is no request in one line?"""
 import contextlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a shell read the words that were meant?
 #include "kernbench/platform/run/spec/shell_words.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Slurm of one's own on this machine, for a test: its own munged, slurmctld and slurmds, in a folder and on ports of
 their own. Nothing of the system's is read or written."""
 import ctypes

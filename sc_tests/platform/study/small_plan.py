@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A plan of ten short points, for tests of sweeps."""
 from cli_support import topology
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a store keep what was put in, once, and refuse what is none?
 #include "kernbench/platform/study/sweep/store.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the plans of examples/studies run as they stand, where the project lies? A few points of each."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a sweep print the row that each run alone would give, in order, for any number of processes?"""
 import csv
 import io

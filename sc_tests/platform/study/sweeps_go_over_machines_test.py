@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do the scripts of `sweep --emit` give the table of one process, byte for byte, and simulate again only what was at
 work when something was killed: by GNU parallel, by make, and by a Slurm array on this machine?"""
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `sweep --report` write one page that needs nothing else, with the table's points and front, and does it work by
 mouse and keys? The browser's part needs Chromium."""
 import csv

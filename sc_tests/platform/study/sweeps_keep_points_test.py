@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do sweeps keep their points: none simulated twice, the same table however they came about, failures and stops told?"""
 import contextlib
 import csv

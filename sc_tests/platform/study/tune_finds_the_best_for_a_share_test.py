@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `kernbench tune` find what the whole grid would have shown, for the share of it that it was allowed?"""
 import contextlib
 import csv

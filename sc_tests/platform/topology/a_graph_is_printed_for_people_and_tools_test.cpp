@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are the printed forms complete, well formed and the same every time?
 #include <gtest/gtest.h>
 

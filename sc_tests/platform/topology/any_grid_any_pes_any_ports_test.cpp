@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cubes of every shape: odd grids, with and without an exclusion zone, any number of PEs, any subset of UCIe ports.
 // Names, census, attachments and routes are counted out here, not taken from the builders.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A constant without a source, in a wrong unit, outside its range or of an unknown name is one line with file and line.
 #include <gtest/gtest.h>
 

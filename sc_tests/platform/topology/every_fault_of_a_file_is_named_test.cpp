@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a wrong file give one clear line per fault, all at once, with line and field, and never a crash or a hang?
 #include <gtest/gtest.h>
 

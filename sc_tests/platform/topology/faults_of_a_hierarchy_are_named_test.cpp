@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are wrong hierarchical files refused with line and field, and odd but legal ones built?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a flat file compile to the graph that the interface contract shows? The samples' graph.json is the judge.
 #include <gtest/gtest.h>
 

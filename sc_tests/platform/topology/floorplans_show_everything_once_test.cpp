@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is a floorplan readable: no box covers another, no two wires of the tray lie on each other, the ruler is to scale?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A foreign node on a link leaves ways and bandwidths as they were; what cannot be is told with its place in the file.
 #include <gtest/gtest.h>
 

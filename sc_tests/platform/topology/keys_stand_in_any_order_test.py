@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Does every topology that ships compile to the same graph, whatever the order of the keys in its mappings?"""
 import json
 import os

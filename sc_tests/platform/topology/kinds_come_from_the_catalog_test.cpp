@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is what a kind of node is (transit, initiator, memory) what its implementations say, for kinds of a user's own too?
 #include <gtest/gtest.h>
 

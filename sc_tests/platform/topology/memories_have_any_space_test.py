@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """May a memory's space have a name of its own: in topologies, kernels, logs, replays and work files, and is what is no
 name refused?"""
 import filecmp

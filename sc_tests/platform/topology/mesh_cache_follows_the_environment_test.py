@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where does the command line keep meshes, does it say so only when asked, and does the output stay the same?"""
 import os
 import shutil

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is a graph the same, byte for byte, without a cache, with one, and with one that is damaged, foreign or unwritable?
 // Does a kept mesh belong to exactly the fields that it follows from?
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `ports` of cubes and IO chiplets: nodes and links of the compiled graph, and the faults of what is wrong.
 #include <gtest/gtest.h>
 

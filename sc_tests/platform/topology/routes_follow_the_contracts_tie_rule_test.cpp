@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is every route the contract's: least distance, then fewest hops, then the least sequence of edge indices?
 // All simple paths of small random graphs, full of ties, are the judge.
 #include <gtest/gtest.h>

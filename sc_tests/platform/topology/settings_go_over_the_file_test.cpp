@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value that is set over a file's makes the graph that the file would make with that value in it; a setting that
 // matches nothing, or is not legal where it matches, is told.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The implementations and attributes of timing rules §8, so that the compiler is tested without SystemC.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do the shipped hierarchical files compile to the machines that they describe: census, names, distances, routes?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is the editors' schema what kernbench accepts: generated anew it is the same, and it knows every key that is read?"""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are the floorplans under docs/views and the wirings under docs/pictures those that are drawn now, and does the
 documentation show them all?"""
 import os

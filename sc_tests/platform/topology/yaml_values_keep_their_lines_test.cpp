@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers are given of a YAML text: kinds, lines, quotes, order; and which texts are faults.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do random well-typed programs in Triton's IR give what a plain interpreter makes of them? Integers, floats and masks of
 all widths, known, loaded and computed; views, reductions, scans, gathers, loops and branches. To the last bit.
 

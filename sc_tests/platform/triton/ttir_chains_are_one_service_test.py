@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Are elementwise operations in a row one MATH command, with the values and the cycles that they have alone? Chains of
 all lengths and types, with operands read twice, and what ends them: another shape, a second reader, another engine."""
 import json

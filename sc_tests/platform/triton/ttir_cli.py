@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of Triton's IR share: runs of the command line, and kernels written in a few lines."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do Triton kernels, from their IR, compute what their Python says? Vector add, softmax, matmul, layer norm and flash
 attention in the spellings of Triton 3.1, 3.4 and 3.7, on odd shapes, over one PE and several, wherever the tensors lie,
 against numpy."""

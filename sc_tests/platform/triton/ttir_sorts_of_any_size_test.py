@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do tl.sort and tl.topk of rows of any power of two give what numpy sorts? As Triton 3.1 (three dimensions), 3.4 and 3.7
 (as many dimensions of two as there are bits in an element's number, more than tl has) write them out."""
 import unittest

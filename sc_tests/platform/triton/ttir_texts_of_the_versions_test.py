@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels whose programs share data (locks, partial tiles, counts), a sort and an attention by block pointers: against
 numpy, with odd shapes, one program and more of them than PEs. And texts in the spellings of Triton 3.1, 3.4 and 3.7:
 the same kernel, values and time whoever printed it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do single operations of Triton's IR give what numpy says, at their edges too: NaN, both zeros, infinities, of loaded
 blocks, of what was computed, of numbers, and of what is known before the run?"""
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do names that are markup, scripts or ends of comments stay text: in a report, and on the page of a folder? A topology's
 file, its nodes' ids, a tensor's file and a folder are called so. The browser's part needs Chromium."""
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `kernbench web` must not do for anybody: give a file from outside its folder, serve without its token, to another
 site or host, take requests without end in bytes or time, outlive its Ctrl-C. And what it must: go on serving."""
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A user's way through `kernbench web` in a real browser: a form, a run with its progress, its report, two side by side.
 Needs Chromium."""
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does `kernbench web` outlive whatever it is sent, and whatever the system refuses, with its runs? Seeded requests, whole
 and damaged, several at a time beside a run: the server answers others within a second and stays small. Folders of running
 runs that go away, a full disk, few descriptors and few processes cost a request or a run, never the server.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`auto`, hierarchical and grids on the shipped machines: every collective verified, centre against corner, tiers."""
 import csv
 import io

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """On random systems: does wormhole switching without limits take the times of flits without buffers, byte for byte? And
 does nothing hang, and is every byte delivered, with small buffers wherever the proof says so?
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Do finite buffers, virtual channels, credits and switch allocation give the times worked out by hand from
 docs/flow_control.md? Is a ring refused with the links of its circle, does it hang when forced, with a word on who waits
 for whom, and are bad values told?"""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does `pipeline` give the independent model's times, stage by stage, for its published samples?
 #include <gtest/gtest.h>
 

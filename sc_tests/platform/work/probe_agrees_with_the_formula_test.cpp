@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lone transaction takes its closed form, from every initiator to every memory, in every mode of the links; and its
 // parts sum to it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of `kernbench probe`: each passes on the machines that ship and fails on what it is there to find.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kernbench probe as a user sees it: the seed's table, hops, sweep, checks and saturation, in text, csv and json."""
 import csv
 import io

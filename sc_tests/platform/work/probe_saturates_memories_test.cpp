@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many reads at once: aggregates by hand where the rules give them, never above the peak, shared fairly flit by flit.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trace of a probed transaction: one row a node, each beginning where the one before ended, the narrowest edges
 // marked, the whole as long as the simulated latency.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Programs of calls that can never end: status 1 and who waits for what, soon, whatever is open beside. And what takes
 no time, ends at the last address or has one dimension."""
 import json

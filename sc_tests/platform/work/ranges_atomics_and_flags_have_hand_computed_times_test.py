@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Do gathers, atomics, flags and several transactions in flight take what the access contract's worked cases say, and are
 wrong calls refused in one line each?
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do random requests on random systems take the time that the contract, written down once more, says?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does `traffic` give the independent model's times for its published samples?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The latency-model seed's worked examples and table, to the last digit shown.
 #include <gtest/gtest.h>
 

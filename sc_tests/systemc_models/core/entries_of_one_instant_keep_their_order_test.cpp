@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are entries of one instant worked off by their order, and those of one order as they came?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routers and memories of one's own that answer what no machine can do: each is told in one line, with the block, its
 // impl and what it said, in every link mode; and so is what they throw.
 #include <gtest/gtest.h>

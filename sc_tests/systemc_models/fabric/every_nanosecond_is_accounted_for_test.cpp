@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do the parts of a transaction's account sum to its latency, and is a lone transaction's latency the formula?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With finite buffers: does all that two modules tell each other, flits and credits, go over their bound sockets? Taps
 // between them count: as many credits as flits have come to a limited input, never more flits there than it has room
 // for, and nothing off the ways of the messages. A credit that is lost leaves its sender without room.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // With finite buffers: does every flit of every message cross every link of its way, there and back, once and in order?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do messages pass blocks that are not of this project, by the base protocol alone, and later by what those take?
 //
 //   asker(1) - r1(2) - [foreign] - r2(4) - m_cpu(8) - pe(0)     overheads in brackets, ns; no wires

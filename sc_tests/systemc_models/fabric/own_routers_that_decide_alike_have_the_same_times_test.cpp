@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Are the times the same, to the last bit, where every router is a class of one's own that decides as ours does? Then
 // nothing is decided ahead of time: every message waits for its turn before every link.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of a route lists each node and link that a request and its response meet, in the order in which they meet
 // them, with what each costs. So its sum is the zero-load latency but for the memory's service, in every link mode.
 #include <gtest/gtest.h>

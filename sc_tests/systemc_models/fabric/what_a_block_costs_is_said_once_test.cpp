@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A router whose delay is its own, and a memory whose service is: does all that asks what a way costs count it? The
 // router adds 10 ns to its overhead of 5, so all must be as with a router of ours whose overhead is 15; a memory that
 // takes 1 us longer makes every access 1 us longer, and nothing else.

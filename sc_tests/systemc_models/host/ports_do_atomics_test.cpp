@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Atomics of foreign initiators at ports (TLM_IGNORE_COMMAND with an AtomicExtension): what they leave in memory and
 // give back, against plain arithmetic; when; and what is answered to those that there are none of.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LT = AT = the formula = a pe_dma's latency at the same place less its overhead, in every link and response mode.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What foreign initiators write and read through ports: against an array of bytes, in every legal shape, and what is
 // answered to shapes that are not legal.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each pseudo-channel moves of an access, beside a model that cuts it chunk by chunk, as timing rules §4 says
 // it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of a DRAM controller keep JEDEC's times; and the checker that says so finds each time that is not kept.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // builtin.hbm_dram by hand: what accesses take in cycles, and which commands they need. Times of preset hbm2: tACT 2,
 // tRCDRD 12, tCL 17, tBURST 2, tRP 14, tRAS 28, tFAW 16, tRRDS 4, tCWL 7, tWTRS 4, tWTRL 9, tRTW 18, tRFC 350.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // builtin.hbm_dram under a stream that never stops: nobody waits for ever, and what a bound costs the stream is small.
 // The bounds are docs/memory_models.md's: writes in a drain, row hits before an older request, age.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every timing that one preset of a DRAM has is there in the presets of its siblings too, or the table of
 // systemc_models/memory/README.md has "none" in its place; and the table's values are those of the presets.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives a DramController by itself, in cycles, and lets the checker see its commands.
 #pragma once
 

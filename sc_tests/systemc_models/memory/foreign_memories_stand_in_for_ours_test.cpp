@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Foreign TLM-2.0 memories behind the fabric: their time, their bytes, their errors, whatever shortcuts they take.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What JEDEC says of a DRAM's commands, checked on a stream of them: it shares no code with the controller. Of every
 // pair of commands that a rule speaks of it looks at the last one before; a rule that is broken is named by its timing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memories derived from kernbench's own that say how long a service takes: asked in every link mode, finite buffers
 // included, and told alike by traffic, a probe's table and its hops. One that leaves the service as it is may keep it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DMI: who is granted a pointer, what is seen through it and what becomes of what is written through it; and initiators
 // that run ahead of time.
 #include <gtest/gtest.h>

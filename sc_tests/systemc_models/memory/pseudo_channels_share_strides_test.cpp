@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pseudo-channels, by hand: which of them a block belongs to, what a short access costs, and what a second read over
 // the same link takes. Timing rules §4.
 #include <gtest/gtest.h>

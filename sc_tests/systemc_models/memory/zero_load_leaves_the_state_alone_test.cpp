@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory of one's own states its law once. Zero load is that law on an idle state: traffic does not change it, and a
 // query in the middle of traffic does not change traffic.
 #include <gtest/gtest.h>

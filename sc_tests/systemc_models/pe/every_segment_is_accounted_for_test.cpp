@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where does a segment's time go? Accounts by hand, part by part, on the machine of the collectives contract's
 // examples; that they sum up in every mode on random programs is shown in oracle/. And what servers and calls waited
 // for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engines of a user's own for tests: what they know of a command is what the registers of docs/tlm.md say, and of its
 // data what they read over the socket.
 #pragma once

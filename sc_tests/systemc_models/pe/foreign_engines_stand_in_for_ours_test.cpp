@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Foreign TLM-2.0 engines in the place of a PE's GEMM and MATH: their time, their data, their errors, whatever way they
 // take to answer. What they compute is off by one where it has to be told apart from what Phase 2 would compute.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does an MMU resolve every byte to its place, whatever shares a page, and is its TLB the LRU that it says it is?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do tiles pass the stages of a PE as the rules of timing rules §5 and §6 say, whatever the work is?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do inter-PE queues take the times of the table of examples at the end of the collectives contract, to 1e-9 ns? What
 // the table has of collectives stands here as the sends and receives that they consist of.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does all that the blocks of PEs do with each other go over their sockets? An observer at every one of them sees it,
 // and as much of it as follows from op log and graph. And does a TCM whose accesses contend hold up who uses it?
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Do the buffers of a PE's tiles in flight stay apart and inside the reserved TCM, whatever tiles come and go?
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An item's transactions in flight, through virtual addresses: look-ups one after the other, each from its
 // transaction's turn, the transactions behind them side by side; pieces of one memory joined (access rules §15).
 #include <gtest/gtest.h>

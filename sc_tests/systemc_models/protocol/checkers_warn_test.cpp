@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checker that nobody has told what to do warns: it never stops a simulation that would go on without it.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>

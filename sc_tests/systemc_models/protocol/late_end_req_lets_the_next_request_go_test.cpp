@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hbm_tlm whose model leads back into the platform: an AT or LT bus of the user's between its socket and a port whose
 // END_REQ comes late, and on the platform's own timeline. Every request must go on, and every byte arrive.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The protocol monitor is silent about what is legal and finds each kind of violation: one mutation a test.
 #include <gtest/gtest.h>
 

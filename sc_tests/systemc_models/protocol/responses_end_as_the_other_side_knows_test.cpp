@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IEEE 1666 leaves three ways to end a response, and models exist that know only one: hbm_tlm's `end_resp` chooses, and
 // a port answers END_RESP with what an initiator may wait for.
 #include <gtest/gtest.h>

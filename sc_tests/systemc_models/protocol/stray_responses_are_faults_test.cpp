@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A response that comes twice, or to a payload that is not under way, is an SC_ERROR that names who gave it and the
 // payload, whoever gives it and in whatever link mode; requests that a block passes on twice likewise.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random AT and LT initiators at ports of every depth, and a memory behind a bus that leads back into the platform:
 // every form of phases, random delays, and the project's own monitor on each connection, silent. 100,000 transactions
 // of each kind; KERNBENCH_STRESS=5000000 in the environment asks for as many.
