@@ -54,11 +54,11 @@ void Platform::end_of_simulation() {
   if (exposed_) exposed_->check(sc_core::SC_WARNING);
 }
 
-Machine& machine_of(Platform& platform) {
+Machine& elaborate::machine_of(Platform& platform) {
   return platform.machine();
 }
 
-DeviceAllocators& allocators_of(Platform& platform) {
+DeviceAllocators& launch::allocators_of(Platform& platform) {
   return platform.hosts().allocators();
 }
 
