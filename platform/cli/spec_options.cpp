@@ -41,7 +41,7 @@ void add_options(CLI::App& app, spec::RunSpec& values) {
         values.set_flag(name, given.back());
         return true;
       };
-      made = app.add_option(names, set, std::string(o.help))->type_size(0)->expected(0);
+      made = app.add_option(names, set, std::string(o.help))->type_size(0)->expected(0)->take_last();
       made->type_name(joined(o.legal, ","));
     } else {
       made = app.add_option(names, values.list(o.name), std::string(o.help));

@@ -94,13 +94,15 @@ class Warnings(cli_support.FolderCli):
         self.assertEqual(self.warned("sweep", "--jobs", "2", "--over", "param.n=64,128", "--", *RUN[:-2]), "")
 
     def test_a_map_of_a_setting_is_merged(self):
-        run = ("run", "--topology", topology("small.yaml"), "--kernel", "softmax", "--format", "json")
-
-        def ns(*settings):
-            out = self.succeeds(*run, *[word for s in settings for word in ("--set", s)])
+        def ns(kernel, *settings):
+            out = self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", kernel, "--format", "json",
+                                *[word for s in settings for word in ("--set", s)])
             return float(re.search(r'"sim_ns": ?([\d.]+)', out).group(1))
-        self.assertGreater(ns("*.pe_math.cycles={exp: 64}"), ns())
-        self.assertLess(ns("*.pe_math.cycles={}", "*.pe_math.cycles={exp: 1}"), ns("*.pe_math.cycles={exp: 1}"))
+        self.assertEqual(ns("softmax", "*.pe_math.cycles={copy: 1}"), ns("softmax"))
+        self.assertLess(ns("softmax", "*.pe_math.cycles={}", "*.pe_math.cycles={copy: 1}"), ns("softmax"))
+        self.assertGreater(ns("vector_add", "*.pe_math.cycles={add: 4096}"), ns("vector_add"))
+        shown = ("topology", topology("small.yaml"), "--format", "json", "--set")
+        self.assertEqual(self.succeeds(*shown, "file:cube.pe_layout={count: 4}"), self.succeeds(*shown[:-1]))
 
 
 class ClosedStreams(cli_support.Cli):
