@@ -138,10 +138,13 @@ void KernelRunner::stay() {
   stand();
 }
 
-/// The kernel's thread stands until it is woken.
+/// The kernel's thread stands until it is woken. Where somebody has suspended it, or what wakes it, its clock goes on
+/// from when it is let go.
 void KernelRunner::stand() {
   sc_core::wait(thread_->resume);
   due_ = false;
+  const double now_ns = timeline().ns_of(timeline().stamp());
+  if (now_ns > local_ns_ + timeline().ns_of(1)) local_ns_ = now_ns;
   if (!abandoned_.empty()) throw KernelFault(abandoned_);
 }
 
