@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who alone puts messages on a link or sends requests to a memory: what lets the link modes decide order ahead of time
-// (docs/ahead_of_time.md). Found from the edges alone, or from all the routes there will be.
+// (systemc_models/fabric/ahead_of_time.md). Found from the edges alone, or from all the routes there will be.
 #pragma once
 
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where order is decided ahead of time: all questions that a link mode asks before it lets a message take a place at
 // once instead of waiting on the timeline for its turn. Why that is exact, and who knows the answers beforehand:
-// docs/ahead_of_time.md.
+// ahead_of_time.md, beside this file.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
