@@ -10,9 +10,9 @@
   const time = ns => ns >= 1e6 ? number(ns / 1e6, 3) + ' ms' :
       ns >= 1e4                ? number(ns / 1e3, 3) + ' µs' :
                                  number(ns, 3) + ' ns';
-  const bytesText = n => n >= 2 ** 30 ? number(n / 2 ** 30) + ' GB' :
-      n >= 2 ** 20                    ? number(n / 2 ** 20) + ' MB' :
-      n >= 2 ** 10                    ? number(n / 2 ** 10) + ' KB' :
+  const bytesText = n => n >= 2 ** 30 ? number(n / 2 ** 30) + ' GiB' :
+      n >= 2 ** 20                    ? number(n / 2 ** 20) + ' MiB' :
+      n >= 2 ** 10                    ? number(n / 2 ** 10) + ' KiB' :
                                         number(n, 0) + ' B';
   const lastWord = id => id.slice(id.lastIndexOf('.') + 1);
   const scopeOf = id => id.slice(0, Math.max(0, id.lastIndexOf('.')));

@@ -17,7 +17,7 @@
 namespace kernbench {
 
 std::string bytes_text(uint64_t bytes) {
-  const char* units[] = {"B", "KB", "MB", "GB", "TB"};
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto v = static_cast<double>(bytes);
   int u = 0;
   while (v >= 1024 && u < 4) {

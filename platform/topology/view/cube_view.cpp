@@ -136,7 +136,7 @@ std::vector<std::string> details_of_pe(const Graph& g, const std::string& id) {
     if (p.id != id) continue;
     const auto tcm = p.blocks.find("pe_tcm");
     if (tcm != p.blocks.end())
-      lines.push_back(number_text(g.nodes[tcm->second].attrs.number("size_mb", 0)) + " MB TCM");
+      lines.push_back(number_text(g.nodes[tcm->second].attrs.number("size_mb", 0)) + " MiB TCM");
     lines.push_back(gbs_text(bandwidth_out(g, p.blocks.at("pe_dma"), edge_kind::kPe)));
   }
   return lines;

@@ -74,8 +74,8 @@ std::vector<std::pair<std::string, Extent>> parts_of(const Graph& g, const std::
 
 std::string size_text(double bytes) {
   const auto in = [&](double unit, const char* name) { return number_text(std::round(bytes / unit * 10) / 10) + name; };
-  if (bytes >= 1099511627776.0) return in(1099511627776.0, " TB");
-  return bytes >= 1073741824.0 ? in(1073741824.0, " GB") : in(1048576.0, " MB");
+  if (bytes >= 1099511627776.0) return in(1099511627776.0, " TiB");
+  return bytes >= 1073741824.0 ? in(1073741824.0, " GiB") : in(1048576.0, " MiB");
 }
 
 std::string count_text(size_t n, const char* what) {

@@ -26,9 +26,9 @@ std::string rounded(double v, int digits) {
   return s;
 }
 
-/// "6 GB", "1.5 TB".
+/// "6 GiB", "1.5 TiB".
 std::string size_text(double bytes) {
-  const char* units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   int u = 0;
   while (bytes >= 1024 && u < 6) {
     bytes /= 1024;
