@@ -2,9 +2,12 @@
 #include "kernbench/platform/elaborate/elaboration.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/platform/elaborate/foreign_node.h"
@@ -125,9 +128,9 @@ void Elaboration::build_children(const TreeNode& parent) {
 }
 
 /// Edges from one node to another, of which there may be several: requests take the shortest, and of those the first;
-/// responses the first of all (timing rules §1). To a foreign block both take the last.
+/// responses the first of all (timing rules §1).
 struct Elaboration::Parallel {
-  int shortest = -1, first = -1, last = -1;
+  int shortest = -1, first = -1;
 };
 
 /// Requests and their responses can go over the edge, or responses to requests over one back.
@@ -138,33 +141,42 @@ bool Elaboration::carries_traffic(const topology::Edge& e) const {
          (from->target_socket() && to->initiator_socket());
 }
 
-/// Edge by edge: the order of a node's ports is that of its edges, which decides turns in finite buffers.
 void Elaboration::build_links() {
   edges_.resize(graph_.edges.size());
   std::unordered_map<uint64_t, Parallel> by_ends;
   const auto between = [&](uint32_t a, uint32_t b) -> Parallel& { return by_ends[uint64_t{a} << 32 | b]; };
   const auto is_open = [&](uint32_t n) { return topology::is_foreign(graph_, n) && !topology::inside_pe(graph_, n); };
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) has_foreign_nodes_ |= topology::is_foreign(graph_, n);
-  std::vector<uint32_t> links;
+  // Foreign nodes and their neighbours: the edges from there to here, and from here to there.
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<int, int>> open;
   for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
     const topology::Edge& edge = graph_.edges[e];
-    if (!carries_traffic(edge) && !is_open(edge.from) && !is_open(edge.to)) continue;
-    links.push_back(e);
+    if (is_open(edge.to)) open.try_emplace({edge.to, edge.from}, -1, -1).first->second.first = static_cast<int>(e);
+    if (is_open(edge.from)) open.try_emplace({edge.from, edge.to}, -1, -1).first->second.second = static_cast<int>(e);
+    if (!carries_traffic(edge)) continue;
     Parallel& p = between(edge.from, edge.to);
     if (p.first < 0) p.first = p.shortest = static_cast<int>(e);
     if (edge.nm() < graph_.edges[static_cast<size_t>(p.shortest)].nm()) p.shortest = static_cast<int>(e);
-    p.last = static_cast<int>(e);
   }
-  for (const uint32_t e : links) {
-    const topology::Edge& edge = graph_.edges[e];
-    const Parallel &there = between(edge.from, edge.to), &back = between(edge.to, edge.from);
-    const bool first = there.first == static_cast<int>(e) && (back.first < 0 || there.first <= back.first);
-    if (first && is_open(edge.to)) open_port_to(edge.to, edge.from, there.last, back.last);
-    if (first && is_open(edge.from)) open_port_to(edge.from, edge.to, back.last, there.last);
-    if (!carries_traffic(edge)) continue;
-    if (!edges_[e].link && there.first == static_cast<int>(e) && edge.from != edge.to)
-      connect_nodes(edge.from, edge.to, there, back);
-    if (!edges_[e].link) note_link(static_cast<int>(e), fabric_.make_link(parameters(e)));  // no route takes it
+  for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
+    for (const uint32_t e : graph_.out_edges[n]) {
+      const topology::Edge& edge = graph_.edges[e];
+      if (!carries_traffic(edge)) continue;
+      const Parallel& there = between(n, edge.to);
+      if (!edges_[e].link && there.first == static_cast<int>(e) && n != edge.to)
+        connect_nodes(n, edge.to, there, between(edge.to, n));
+      if (!edges_[e].link) note_link(static_cast<int>(e), fabric_.make_link(parameters(e)));  // no route takes it
+    }
+  }
+  // Their blocks are bound later, by the user (foreign_node.h).
+  for (const auto& [ends, edges] : open) open_port_to(ends.first, ends.second, edges.first, edges.second);
+  // In finite buffers the ports of a node have the order of its edges.
+  std::unordered_map<const FabricNode*, uint32_t> ranks;
+  std::unordered_set<const FabricPort*> ranked;
+  for (const Edge& e : edges_) {
+    for (FabricPort* port : {e.hop.out, e.hop.in}) {
+      if (port && ranked.insert(port).second) port->rank = ranks[&port->node()]++;
+    }
   }
 }
 
@@ -234,7 +246,6 @@ void Elaboration::connect_ports(uint32_t a, uint32_t b, int there, int back, Req
   if (back >= 0 && requests == Requests::both_ways) edges_[static_cast<uint32_t>(back)].hop = {port_b, port_a};
 }
 
-/// Its block is bound later, by the user (foreign_node.h).
 void Elaboration::open_port_to(uint32_t foreign, uint32_t neighbour, int there, int back) {
   FabricNode* node = components_[neighbour]->fabric_node();
   if (!node) return;
