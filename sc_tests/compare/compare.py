@@ -275,6 +275,7 @@ def arguments():
     parser.add_argument("--selftest", action="store_true", help="the reference against itself with outputs changed")
     parser.add_argument("--ignore-source-lines", action="store_true",
                         help="do not compare the line numbers of kernels' sources in logs and messages")
+    parser.add_argument("--numbers", action="store_true", help="only the numbers of texts; words may differ")
     parser.add_argument("--keep", metavar="FOLDER", help="leave inputs and outputs of the cases here; must not exist")
     parser.add_argument("-v", "--verbose", action="store_true", help="every case, with its seconds")
     return parser, parser.parse_args()
@@ -317,6 +318,7 @@ def main():
         print("\n".join(case.name for case in chosen))
         return 0
     reference, new = binaries(parser, options)
+    readers.numbers_alone = options.numbers
     if options.keep and (options.renew or os.path.exists(options.keep)):
         parser.error("--keep: found --renew beside it" if options.renew else f"{options.keep} exists")
     with tempfile.TemporaryDirectory(prefix="compare.") as temporary:
