@@ -94,12 +94,17 @@ def said(where, old, new):
     return f"{where}: {shown(old)} -> {shown(new)}"
 
 
-NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:e[+-]?\d+)?")
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 numbers_alone = False  # texts may differ in their words
 
 
+def numbers(text):
+    """Those of a text; what is below a femtosecond is rounding, and 0."""
+    return ["0" if abs(float(n.replace(",", ""))) < 1e-6 else n for n in NUMBER.findall(text)]
+
+
 def alike(old, new):
-    return old == new or numbers_alone and NUMBER.findall(old) == NUMBER.findall(new)
+    return old == new or numbers_alone and numbers(old) == numbers(new)
 
 
 def text_difference(where, old, new):
