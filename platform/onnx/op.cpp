@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
 
 namespace kernbench::onnx {
 namespace {
@@ -74,7 +74,7 @@ const Attribute& attribute_of(const Node& n, const std::string& name, AttributeT
 }
 
 void check_form(const Node& n, int64_t opset, const std::string& form) {
-  std::istringstream words(form);
+  TextInput words(form);
   std::string word;
   words >> word;
   const size_t from = word.find(">=");

@@ -64,7 +64,7 @@ CASES = (
     Case("replay", "replay", "--threads", "1", "--oplog", "IN/r.jsonl", "--dump", "c=OUT/c.npy", whole=("c.npy",)),
     Case("replay sqlite", "replay", "--threads", "2", "--oplog", "IN/r.sqlite", "--dump", "c=OUT/c.npy", whole=("c.npy",)),
     Case("sweep", "sweep", "--jobs", "1", "--over", "param.n=32,64", "--", "run", "--topology", "IN/small.yaml", "--kernel",
-         "gemm", "--dump", "c=OUT/c.npy", "--param", "m=32", "--param", "k=32", whole=("c.npy",), lines=2),
+         "gemm", "--param", "m=32", "--param", "k=32", lines=2),
     Case("collectives", "collectives", "--topology", "IN/small.yaml", "--op", "all_reduce", "--jobs", "1", lines=2),
     Case("probe", "probe", "--topology", "IN/small.yaml"),
     Case("svg", "topology", "IN/small.yaml", "--view", "cube", "--format", "svg", stdout="s.svg"),

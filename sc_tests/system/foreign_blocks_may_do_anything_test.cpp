@@ -237,8 +237,9 @@ void draw_machine(Case& c, const std::function<size_t(size_t)>& below) {
   t = with(t, "count: 4 ", "count: " + pes + " ");
   t = with(t, "at: [r0c0, r0c3, r3c0, r3c3]", "");
   t = with(t, "attrs: {overhead_ns: 8.0}", "attrs: {overhead_ns: " + ns() + "}");
-  t = with(t, "bw_gbs: 256.0}           # as long", "bw_gbs: " + std::to_string(16 << below(6)) + "}  # as long");
-  t = with(t, "  # ports:                     # where",
+  t = with(t, "router_to_router: {bw_gbs: 256.0}",
+           "router_to_router: {bw_gbs: " + std::to_string(16 << below(6)) + "}");
+  t = with(t, "  # ports:                     # ",
            "  ports: [{at: r0c0, distance_mm: 0.5, bw_gbs: 64.0, attrs: {outstanding: 4}}]  # where");
   if (memory != "builtin.hbm_pc") {
     const size_t first = t.find("    impl: builtin.hbm_pc"), last = t.find("  sram:");

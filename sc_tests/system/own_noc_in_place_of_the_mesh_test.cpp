@@ -154,7 +154,7 @@ TEST(OwnNoc, that_cannot_be_is_told_in_one_line) {
   EXPECT_NE(fault(machine("{type: foreign, noc: {}}")).find("cube.noc"), std::string::npos);
   EXPECT_NE(fault(machine("{type: torus}")).find("legal: mesh, crossbar, single, foreign"), std::string::npos);
   std::string t = machine("{type: foreign}");
-  t.replace(t.find("  # ports:                     # where"), 5, "  ports: [{at: pe0, bw_gbs: 1}] #");
+  t.replace(t.find("  # ports:                     # "), 5, "  ports: [{at: pe0, bw_gbs: 1}] #");
   EXPECT_NE(fault(t).find("found 'pe0'; legal: noc"), std::string::npos) << fault(t);
   // Nothing bound: told before the run.
   EXPECT_NE(in_child([&]() -> std::string {

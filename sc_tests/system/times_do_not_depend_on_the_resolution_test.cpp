@@ -22,7 +22,7 @@ void print_times(const std::string& links) {
   o.links = topology::Links(links);
   o.response = topology::Response::routed;
   std::string text = read_file(topology_path("small.yaml"));
-  text.replace(text.find("  # ports:                     # where"), 9,
+  text.replace(text.find("  # ports:                     # "), 9,
                "  ports: [{at: r0c0, distance_mm: 0.37, bw_gbs: 61.3}, "
                "{at: r3c1, distance_mm: 0.11, bw_gbs: 47.9}] #");
   auto platform = platform_from_text(text, o);

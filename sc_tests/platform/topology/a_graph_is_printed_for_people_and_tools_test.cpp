@@ -56,7 +56,7 @@ TEST(text, says_what_the_machine_is) {
   print_text(shipped("default.yaml"), out);
   for (const char* piece : {"default.yaml: 2 SIPs, 32 cubes, 256 PEs; 4,335 nodes, 12,412 edges",
                             "timing: links cut_through, response routed, header 16 B, flit 256 B, wire 0.01 ns/mm",
-                            "x 6 GB", "1.5 TB in all", "256 GB/s each", "65.54 TB/s in all", "8.19 TFLOP/s each"})
+                            "x 6 GiB", "1.5 TiB in all", "256 GB/s each", "65.54 TB/s in all", "8.19 TFLOP/s each"})
     EXPECT_NE(out.str().find(piece), std::string::npos) << piece << "\n" << out.str();
 }
 

@@ -199,7 +199,7 @@ TEST_F(MeshFiles, belong_to_exactly_the_fields_that_they_follow_from) {
                            {"at_mm: [1.5, 9.0]", "at_mm: [1.5, 9.25]"},
                            {"at_mm: [7.5, 2.0]", "at_mm: [7.0, 2.0]"},
                            {"ports: [W]", "ports: [N, W]"},
-                           {"connections: 4             # a port, spread", "connections: 3 # spread"}}) {
+                           {"connections: 4             # of each port, spread", "connections: 3 # spread"}}) {
     fs::remove_all(folder_);
     with_cache(yaml_);
     const std::string yaml = changed(c.from, c.to);
