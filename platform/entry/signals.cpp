@@ -142,6 +142,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
     say_line(*k, true);
   }
   say("\n");
+  plugin_at_work = nullptr;  // the end is not a plug-in's
   _exit(number == SIGALRM ? 1 : 128 + number);
 }
 

@@ -88,8 +88,8 @@ class Cli(unittest.TestCase):
         inputs = {file: checksum(file) for file in input_files(words)}
         done = subprocess.run([KERNBENCH, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout * TIMES_LONGER)
         for file, before in inputs.items():
-            self.assertTrue(os.path.exists(file), f"{words}: {file} is gone")
-            self.assertEqual(checksum(file), before, f"{words}: {file} has changed")
+            assert os.path.exists(file), f"{words}: {file} is gone"
+            assert checksum(file) == before, f"{words}: {file} has changed"
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def succeeds(self, *arguments):

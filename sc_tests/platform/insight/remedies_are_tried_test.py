@@ -234,7 +234,7 @@ class Remedies(cli_support.Cli):
 
     def test_text_and_csv(self):
         text = self.succeeds("whatif", "--remedies", "--", *GEMM)
-        self.assertRegex(text, r"tried +\d+ single changes: \d+ faster, \d+ slower, \d+ alike, \d+ not possible\n")
+        self.assertRegex(text, r"tried +\d+ single changes: \d+ faster, \d+ slower, \d+ equal, \d+ not possible\n")
         csv = self.succeeds("whatif", "--remedies", "--format", "csv", "--", *GEMM).splitlines()
         self.assertEqual(csv[0], "saved,ns,free,change")
         self.assertGreater(len(csv), 5)
