@@ -230,7 +230,7 @@ class Kernels(KernelCli):
         self.assertEqual(written(2), (cache + 2 * ranges, {"k", "v", "part"}))
         self.assertEqual(written(1, "o"), (cache + o, {"k", "v", "o"}))
         self.assertEqual(written(1, "o", "part"), (cache + o + ranges, {"k", "v", "part", "o"}))
-        self.assertIn("part  (placed: rows; not where there is o)", self.succeeds("list", "kernels"))
+        self.assertRegex(self.succeeds("list", "kernels"), r"part  \[.*\] f32  \(placed: rows; not where there is o\)")
 
     def test_linear_of_few_rows(self):
         """Sizes that the PEs do not divide, fewer than there are, several blocks of rows and of columns, weights that are

@@ -54,7 +54,7 @@ std::string circle_from(const InputChannel& start) {
   const InputChannel* v = &start;
   for (; v && std::find(way.begin(), way.end(), v) == way.end(); v = behind(*v)) way.push_back(v);
   if (!v) return {};
-  std::string text = "in a circle: " + link_to(*v);
+  std::string text = "in a cycle: " + link_to(*v);
   for (const InputChannel* w = behind(*v); w != v; w = behind(*w)) text += ", which waits for " + link_to(*w);
   return text + ", which waits for the first (" + name_of(v->message_class) + ")";
 }

@@ -68,26 +68,11 @@ std::optional<std::vector<FileKey>> keys_of(std::string_view way) {
   return std::nullopt;
 }
 
-/// A map's keys come over those that are there; an empty map leaves none.
-YamlNode merged(YamlNode node, YamlNode value, YamlDocument& file) {
-  if (!node.is_map() || !value.is_map() || value.size() == 0) return value;
-  YamlValue copy;
-  copy.kind = YamlValue::Kind::map;
-  copy.line = node.line();
-  copy.items.assign(node.begin(), node.end());
-  for (const YamlItem& item : value) {
-    const auto same = [&](const YamlItem& other) { return other.key.text() == item.key.text(); };
-    const auto old = std::find_if(copy.items.begin(), copy.items.end(), same);
-    old == copy.items.end() ? copy.items.push_back(item) : void(old->value = merged(old->value, item.value, file));
-  }
-  return YamlNode(&file.values.emplace_back(std::move(copy)));
-}
-
 /// `node` with `value` at the end of the way: what lies on the way is copied, as an alias may lead to it from
 /// elsewhere. Undefined, and why in `fault`, where there is no such way.
 YamlNode with(YamlNode node, const FileKey* key, const FileKey* end, YamlNode value, YamlDocument& file,
               std::string& fault) {
-  if (key == end) return merged(node, value, file);
+  if (key == end) return value;
   YamlValue copy;
   copy.kind = key->at ? YamlValue::Kind::list : YamlValue::Kind::map;
   copy.line = node.line();
@@ -156,7 +141,7 @@ class Applied {
       const NumberMap old = map && document_.root.size() > 0 ? *map : NumberMap();
       read_attribute(document_.root, field_, *a, n.attrs, faults_);
       if (faults_.count() > before) return;  // it would be told of every node
-      if (map) {                             // as merged() does it
+      if (map) {                             // what is there stays, but for the keys that are set
         NumberMap both = *n.attrs.map(attribute_);
         both.insert(old.begin(), old.end());
         n.attrs.set(attribute_, std::move(both));

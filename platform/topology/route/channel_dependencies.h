@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether messages in finite buffers can come to wait for each other in a circle, and how virtual channels keep them
+// Whether messages in finite buffers can come to wait for each other in a cycle, and how virtual channels keep them
 // from it (docs/flow_control.md).
 //
 // Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (IEEE Trans. Computers

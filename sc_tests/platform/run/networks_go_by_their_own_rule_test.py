@@ -134,7 +134,7 @@ class Test(cli_support.Cli):
         def torus(vcs):
             return system(4, 3, [("up", "up", "xy"), ("down", "down", "yx")], "flit",
                           f"overhead_ns: 1, buffer_flits: 4, vcs: {vcs}", memory=f"buffer_flits: 4, vcs: {vcs}")
-        self.assertIn("with less than 3 virtual channels: links wait for each other in a circle",
+        self.assertIn("with less than 3 virtual channels: links wait for each other in a cycle",
                       self.succeeds("topology", self.write("t.yaml", torus(1))))
         status, _, err = self.run_cli("traffic", "--topology", self.write("t.yaml", torus(1)), "--trace",
                                       self.write("t.csv", "id,issue_ns,initiator,op,address,bytes\n"))

@@ -157,7 +157,7 @@ class Stores(cli_support.Cli):
 
     def test_stores_of_other_versions_do_not_mix(self):
         self.sweep("s", simulated=POINTS)
-        with sqlite3.connect(self.file("s")) as db:
+        with contextlib.closing(sqlite3.connect(self.file("s"))) as db, db:
             db.execute("update store set kernbench = '0.0.1'")
         version = self.succeeds("--version").strip()
         self.refuses("sweep", "--plan", self.plan, "--store", self.file("s"), saying=["'0.0.1'", version], lines=1)

@@ -155,7 +155,7 @@ class FiniteBuffers(cli_support.Cli):
     def test_a_ring_that_is_forced_hangs_and_says_who_waits_for_whom(self):
         files = self.files(ring(timing=", prove_deadlock_free: false"), AROUND)
         self.refuses("traffic", *files, status=1,
-                     saying=["4 of 4 requests never completed", "in a circle: r0 -> r1, which waits for r1 -> r2, which "
+                     saying=["4 of 4 requests never completed", "in a cycle: r0 -> r1, which waits for r1 -> r2, which "
                              "waits for r2 -> r3, which waits for r3 -> r0, which waits for the first (requests)",
                              "request of d0 (write of 1024 bytes at 0x20000)", "has 2 of 2 flits"])
         # What fits the buffers does not come to wait.
