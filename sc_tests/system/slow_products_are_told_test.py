@@ -32,7 +32,7 @@ class Advice(cli_support.Cli):
             self.assertEqual(told[0], "gemm")
             took, times, allowed, predicted = map(float, told[3:7])
             self.assertGreater(times, 3)
-            self.assertRegex(err, r", reading [\d.]+ [MG]B for operands of [\d.]+ MB: ")  # b in each PE, a again and again
+            self.assertRegex(err, r", reading [\d.]+ [MG]iB for operands of [\d.]+ MiB: ")  # b in each PE, a again and again
             self.assertAlmostEqual(took, self.us(slow), delta=1)
             self.assertAlmostEqual(took / allowed, times, delta=0.2)
             quick, err = self.run_and_read("--kernel", "gemm_2d", *sizes(*shape), "--param", f"dtype={dtype}")
@@ -54,7 +54,7 @@ class Advice(cli_support.Cli):
                                    "hidden=2048")
         [told] = TOLD.findall(err)
         self.assertEqual(told[0], "tp_linear")
-        self.assertTrue(told[1].endswith("tensor_parallel.cpp"), told)
+        self.assertTrue(told[1].endswith("tp_mlp.cpp"), told)
         self.assertEqual(told[7], "2")
 
 
