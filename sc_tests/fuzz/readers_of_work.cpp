@@ -123,7 +123,7 @@ std::string read_options(const std::string& input) {
 
 std::string read_a_model(const std::string& input) {
   try {
-    const models::ModelSpec m = models::read_model_text(input, "m.json");
+    const models::ModelSpec m = models::read_model_text(input, input.substr(0, 1) == "{" ? "m.json" : "m.yaml");
     return fmt::format("{} {} {} {} {}\n", m.family, m.layers, m.dim, m.hidden, m.vocab);
   } catch (const InputError& e) {
     throw Refused(e.what());
