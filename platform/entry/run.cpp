@@ -166,6 +166,7 @@ int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_repor
     sc_core::sc_report_handler::set_handler(&warn_on_stderr);
     RunHooks hooks;
     hooks.tell = [](const std::string& line) { std::cerr << escaped(line) + "\n"; };
+    hooks.shared_threads = !with_report;
     std::optional<spec::RunSpec> asked;
     const RunRecord record = failed([&] {
       begin_simulation();

@@ -47,6 +47,8 @@ struct RunHooks {
   /// Fill in RunRecord::document; traffic and pipeline then read their input once more.
   bool document = true;
   std::string topology_text;  ///< text of the topology; empty: the file is read
+  bool shared_threads =
+      false;  ///< a sweep or service gives --threads to all its runs: no warning if one has no use for it
 };
 
 /// Simulates in a forked copy of this process. So it can be called repeatedly, from a program without sc_main, and

@@ -254,7 +254,7 @@ class RunTask : public Task {
     return with_report(std::move(record), whole, run);
   }
 
-  /// Options that are given and change nothing. A sweep gives --threads to each of its runs.
+  /// Options that are given and change nothing.
   void tell_idle_options(const RunReport& run, Platform& platform) {
     tell_empty_windows(spec_, platform, tell_);
     const auto idle = [&](const char* option, const char* without) {
@@ -265,7 +265,7 @@ class RunTask : public Task {
     if (run.phase2_s > 0 || platform.system().pending_values()) return;
     constexpr const char* kReplay = "a replay, as --verify, --expected and --dump bring it";
     idle("isa", kReplay);
-    if (!hooks_.document) idle("threads", kReplay);
+    if (!hooks_.shared_threads) idle("threads", kReplay);
   }
 
   RunRecord no_room(spec::RunDocument document, const Platform& platform) {

@@ -145,7 +145,7 @@ class EntryPoints(cli_support.FolderCli):
             with self.subTest(option=o["name"], value=options[-1][1]):
                 status, report, lines = self.check_libraries("run", options)
                 # Points have --threads of their sweep or service, and say nothing of it.
-                first = next((line for line in lines if "--threads" not in line), "")
+                first = next((line for line in lines if "warning: --threads" not in line), "")
                 if o["role"] in ("decides", "shows", "works"):
                     self.check_sweep(options, metrics, status, report, first)
                     self.check_serve(server, o, options, status, report, first)
