@@ -33,7 +33,8 @@ double parse_percent(const std::string& text) {
 void write_page_file(const std::string& file, const RunFile& a, const RunFile& b, const RunDiff& d) {
   if (a.log) throw InputError("--report: found op logs, expected two reports in JSON");
   std::optional<topology::Graph> system;
-  if (!a.topology_text.empty()) system = topology::compile_text(a.topology_text, a.name + ": topology", component_catalog());
+  if (!a.topology_text.empty())
+    system = topology::compile_text(a.topology_text, a.name + ": topology", component_catalog());
   WholeFile out(file);
   write_diff_page({a, b, d, system ? &*system : nullptr}, [&](std::string_view text) { out.write(text); });
   out.keep();
