@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the tutorials, how-to pages and pages of commands print what they show? Each page runs in a folder of its own.
+"""Do the pages of docs print what they show? Each page runs in a folder of its own.
 
 A ```bash block is run as it stands, the blocks of a page one after the other in one shell. A ```text block behind it is
 what is printed: pieces between lines of … in this order. Tutorials begin with an empty folder; the other pages have
-examples/ and topologies/ there, as in a clone."""
+examples/ and topologies/ there, as in a clone. A block marked "long" runs with scripts/test --all alone, one that
+"needs" a program never."""
 import glob
 import os
 import re
@@ -18,8 +19,9 @@ BUILD, SOURCE, CMAKE = (os.environ[name] for name in ("KERNBENCH_BUILD", "KERNBE
 # What the version and the machine decide.
 MASKS = [(r"max abs \S+  (max rel \S+|\S+ of its tolerance)", "max abs #  of tolerance #"), (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"),
          (r"wall \d+\.\d+ s \(simulation \d+\.\d+, replay \d+\.\d+\)", "wall # s (simulation #, replay #)")]
-BLOCK = re.compile(r"^```bash\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
-PAGES = {kind: sorted(glob.glob(f"{SOURCE}/docs/{kind}/*.md")) for kind in ("tutorials", "howto", "commands")}
+LONG = "(?: long)?" if os.environ.get("KERNBENCH_TEST_LONG") else ""
+BLOCK = re.compile(rf"^```bash{LONG}\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+PAGES = {kind: sorted(glob.glob(f"{SOURCE}/docs/{kind}/*.md")) for kind in (".", "tutorials", "howto", "commands")}
 
 
 def masked(text):
@@ -59,7 +61,7 @@ class Pages(unittest.TestCase):
                 os.symlink(os.path.join(SOURCE, part), os.path.join(folder, part))
             script = "set -e\n" + "".join(f"{commands}\nprintf '\\0'\n" for commands, _ in blocks)
             done = subprocess.run(["bash", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, env=self.environment, timeout=120 * cli_support.TIMES_LONGER)
+                                  text=True, env=self.environment, timeout=(600 if LONG else 120) * cli_support.TIMES_LONGER)
             self.assertEqual(done.returncode, 0, f"{page}: {done.stdout[-500:]}{done.stderr[-1500:]}")
         return [(shown, printed.lstrip("\n")) for (_, shown), printed in zip(blocks, done.stdout.split("\0"))]
 
@@ -75,7 +77,8 @@ class Pages(unittest.TestCase):
     def test_tutorials_work_from_an_empty_folder(self):
         self.check("tutorials", like_a_clone=False)
 
-    def test_how_to_pages_and_pages_of_commands_print_what_they_show(self):
+    def test_other_pages_print_what_they_show(self):
+        self.check(".", like_a_clone=True)
         self.check("howto", like_a_clone=True)
         self.check("commands", like_a_clone=True)
 
