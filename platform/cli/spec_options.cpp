@@ -47,7 +47,8 @@ void add_options(CLI::App& app, spec::RunSpec& values) {
       made = app.add_option(names, values.list(o.name), std::string(o.help));
     }
     described(made, o);
-    // The run adds its files by its table (platform/entry/system.h).
+    // Commands that share single options add files here; a command with a table adds them by it
+    // (platform/entry/system.h).
     if (o.file != spec::Option::File::none)
       reads_file(made, [](const std::string&) { return std::vector<std::string>(); });
   }

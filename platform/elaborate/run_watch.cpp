@@ -85,7 +85,7 @@ bool RunWatch::cannot_move() const {
          sc_core::sc_pending_activity_at_future_time();
 }
 
-/// A kernel could go on, but for who has suspended its process.
+/// A kernel could continue, but its process is suspended.
 bool RunWatch::suspended() const {
   const Pes& pes = machine_.pes();
   for (size_t p = 0; p < pes.count(); ++p) {

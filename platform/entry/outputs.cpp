@@ -53,15 +53,21 @@ std::vector<std::string> files_of(const spec::Option& o, const std::string& valu
       files.push_back(spec::energy_table_of(read_all(in, files[0]), files[0]));
     }
   }
-  if (o.name == "model") {
-    for (const std::string& file : external_files(value)) files.push_back(file);
-  }
   for (fs::directory_iterator it(value, none), end; o.file == spec::Option::File::input && it != end;
        it.increment(none))
     files.push_back(it->path().string());
-  if (o.name == "vcd") files = {value, WaveformView::save_file_of(value), WaveformView::states_file_of(value)};
-  if (o.name == "oplog") {
-    for (const char* end : {"-wal", "-shm", "-journal"}) files.push_back(value + end);
+  switch (o.beside) {
+    case spec::Option::Beside::none:
+      break;
+    case spec::Option::Beside::external_data:
+      for (const std::string& file : external_files(value)) files.push_back(file);
+      break;
+    case spec::Option::Beside::waveform_views:
+      files.insert(files.end(), {WaveformView::save_file_of(value), WaveformView::states_file_of(value)});
+      break;
+    case spec::Option::Beside::database:
+      for (const char* end : {"-wal", "-shm", "-journal"}) files.push_back(value + end);
+      break;
   }
   return files;
 }

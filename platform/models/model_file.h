@@ -55,7 +55,7 @@ class ModelFile {
 
 /// JSON in a file of another name than *.json is read as the YAML that it is. TopologyError: broken YAML or JSON.
 /// InputError: a file of something else, an unknown model_type (told with those there are), fields that are missing
-/// (all in one line), of another kind or size, or that contradict each other; in YAML also a field that nobody reads.
+/// (all in one line), of another kind or size, or that contradict each other; in YAML also an unknown field.
 ModelSpec read_model(const std::string& file);
 /// The same of a text; `name` is what faults begin with.
 ModelSpec read_model_text(const std::string& text, const std::string& name);

@@ -239,6 +239,22 @@ def mixed_rows(seed, count=60, size=4096):
     return rows
 
 
+def drawn_dram(seed):
+    """Attributes of builtin.hbm_dram, and a preset, in combinations that no author chose."""
+    rng = random.Random(f"dram {seed}")
+    attributes = {"channels": rng.choice((1, 2, 8)), "scheduler": rng.choice(("fr_fcfs", "fcfs")),
+                  "page_policy": rng.choice(("open", "closed")), "refresh": rng.choice(("all_bank", "per_bank", "none"))}
+    if rng.random() < 0.5:
+        attributes["mapping"] = rng.choice(("row bank group stack_id channel pc column byte",
+                                            "row column bank group channel pc stack_id byte",
+                                            "row column:2 bank^ stack_id^ column group pc channel^ byte"))
+    for more in ({"read_queue": 4, "write_queue": 4, "write_high": 2, "write_low": 0}, {"max_age": 20, "row_hits": 1},
+                 {"tREFI": 1200, "tRFC": 200}, {"bank_groups": 2, "banks": 2}, {"stack_ids": 2, "pseudo_channels": 1}):
+        if rng.random() < 0.4:
+            attributes.update(more)
+    return attributes, rng.choice(("hbm2", "hbm2e", "hbm3"))
+
+
 def dram_cases():
     variants = {
         "hbm2": ({}, "hbm2"), "hbm2e": ({}, "hbm2e"), "hbm3": ({}, "hbm3"),
@@ -258,6 +274,10 @@ def dram_cases():
         yield Case(f"dram/run/{kernel}-{name}", lambda place, a=attributes, p=preset, m=mode, k=kernel: [
             ["run", "--topology", dram_machine(place, a, p), "--kernel", k, *params_options(MORE_KERNELS[k]),
              *mode_options(m), *LOG, "--explain", "--format", "json"]])
+    for i in range(12):
+        yield Case(f"dram/stream/{i}", lambda place, i=i: [
+            ["traffic", "--topology", dram_machine(place, *drawn_dram(i)), "--trace", trace_file(place, mixed_rows(100 + i, 400)),
+             *mode_options(MODES[i % len(MODES)]), "--format", "csv", "--dram-commands", "commands.csv"]])
     for policy in ("page_policy=closed", "scheduler=fcfs", "refresh=per_bank"):
         yield Case(f"dram/set/{policy}", lambda place, policy=policy: [
             ["run", "--topology", dram_machine(place, {}), "--kernel", "gemm", "--set", f"*.hbm_ctrl.*.{policy}",

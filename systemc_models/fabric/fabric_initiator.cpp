@@ -105,7 +105,7 @@ std::string FabricInitiator::answered_with_error(const FabricTransaction& x) con
 
 namespace {
 
-/// An atomic that was answered, and that nobody has done: foreign blocks or memories do not know it (access rules
+/// An atomic with a response that no block has done: foreign blocks or memories do not know it (access rules
 /// §17.4).
 bool left_undone(const FabricTransaction& x) {
   if (!x.is_atomic()) return false;

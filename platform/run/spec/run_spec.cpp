@@ -62,6 +62,9 @@ class Entry {
       o.most = most;
     });
   }
+  Entry beside(Option::Beside b) const {
+    return with([&](Option& o) { o.beside = b; });
+  }
   Entry writes() const { return role(Role::writes).file(File::written); }
 
  private:
@@ -239,7 +242,7 @@ Table run_table() {
        }},
       {kRecorded,
        {
-           Entry("oplog", "FILE", "op log (.jsonl or .sqlite)").writes(),
+           Entry("oplog", "FILE", "op log (.jsonl or .sqlite)").writes().beside(Option::Beside::database),
            Entry("memory", "FILE",
                  "memory file that `kernbench replay` needs beside the op log; default: the log's name with .kbmem; "
                  "none: no such file")
@@ -271,7 +274,9 @@ Table run_table() {
                .type(Type::number)
                .role(Role::writes)
                .needs({"ftr"}),
-           Entry("vcd", "FILE.vcd", "waveform, with a GTKWave save file and a file of state names beside it").writes(),
+           Entry("vcd", "FILE.vcd", "waveform, with a GTKWave save file and a file of state names beside it")
+               .writes()
+               .beside(Option::Beside::waveform_views),
            Entry("vcd-scope", "GLOB",
                  "only nodes whose id, or a level above it, matches this shell pattern (repeatable)")
                .often(Often::each)
@@ -332,6 +337,7 @@ Table model_table(const Table& run) {
                 "the model: a Hugging Face config.json, YAML with the same fields (docs/models.md), or an ONNX graph, "
                 "FILE.onnx (docs/onnx.md)")
               .file(File::input)
+              .beside(Option::Beside::external_data)
               .required(),
           Entry("phase", "PHASE",
                 "prefill:N, a prompt of N tokens; decode:batch=B,context=C[,steps=S][,page=T], S tokens for each of B "

@@ -28,6 +28,9 @@ struct Option {
     targets,  ///< TARGET=VALUE; the order matters
   };
   enum class File { none, topology, energy, input, written };
+  /// Further files that the named one brings along: the external data of an ONNX graph, a waveform's GTKWave files,
+  /// SQLite's files beside a database.
+  enum class Beside { none, external_data, waveform_views, database };
   enum class Role {
     decides,  ///< affects results
     shows,    ///< adds to the report
@@ -42,7 +45,8 @@ struct Option {
   Role role = Role::decides;
   Type type = Type::text;
   Often often = Often::once;
-  File file = File::none;         ///< file named by the value, after NAME= if the option has names
+  File file = File::none;  ///< file named by the value, after NAME= if the option has names
+  Beside beside = Beside::none;
   std::string_view initial = "";  ///< default; empty: none
   std::vector<std::string_view> legal = {};
   std::vector<std::string_view> needs = {};  ///< requires one of these options

@@ -81,7 +81,7 @@ class Help(cli_support.Cli):
         self.assertEqual(older[("pipeline", "breakdown")], "accounts")
         for (command, name), alias in older.items():
             self.assertIn(f"--{name},--{alias}", self.succeeds(command, "--help"))
-        for name in ("report-events", "report-causes"):  # the older name is told by its newer one
+        for name in ("report-events", "report-causes"):  # an error names the newer option
             self.refuses(*GEMM, f"--{name}", saying=["--report-events: needs --report"], lines=1)
         play = ("pipeline", "--topology", cli_support.sample("programs_ideal", "topology.yaml"), "--work",
                 cli_support.sample("programs_ideal", "work.json"))

@@ -304,7 +304,7 @@ TEST(job, that_is_destroyed_in_mid_run_leaves_its_pes_to_the_next) {
   }
 }
 
-/// Whoever has suspended a kernel's process can let it go on: until then the run has not ended.
+/// A platform suspends a kernel's process and resumes it: until then the run has not ended.
 TEST(job, waits_for_a_process_that_is_suspended) {
   const auto platform = platform_from_text(one_pe());
   Clock clock("clocked");

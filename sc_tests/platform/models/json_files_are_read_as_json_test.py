@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files whose name ends in .json are read by a JSON reader: escapes that JSON alone has are legal, and faults are told in its
+"""Files whose name ends in .json are read by a JSON reader: escapes that JSON alone has are legal, and faults have its
 words, in a line with the place. Configurations of models, plans, topologies and work files."""
 import json
 

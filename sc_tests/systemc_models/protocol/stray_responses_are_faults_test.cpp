@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A response that comes twice, or to a payload that is not under way, is an SC_ERROR that names who gave it and the
-// payload, whoever gives it and in whatever link mode; requests that a block passes on twice likewise.
+// payload, from any block and in any link mode; requests that a block passes on twice likewise.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
