@@ -14,6 +14,7 @@
 
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/topology/read/yaml_scanner.h"
 
 namespace kernbench::topology {
 namespace {
@@ -119,6 +120,9 @@ size_t first_binary_byte(const std::string& s) {
 
 /// Throws YAML::Exception.
 YamlDocument parse(const std::string& text, FaultList& faults) {
+  YamlDocument simple;
+  DocumentBuilder quick(simple);
+  if (scan_simple_yaml(text, quick)) return simple;
   TextInput in(text);
   YAML::Parser parser(in);
   YamlDocument document, second;
