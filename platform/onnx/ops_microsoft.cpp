@@ -99,10 +99,7 @@ struct NBits {
                "found block_size of " + std::to_string(block) + ", expected a power of 2 from 16 on");
   }
   int64_t blocks() const { return tl::Context::cdiv(k, block); }
-  int64_t packed(int64_t values) const {
-    return tl::Context::cdiv(values * bits, 8);
-  }  ///< bytes that hold this many
-     ///< values
+  int64_t packed(int64_t values) const { return tl::Context::cdiv(values * bits, 8); }  ///< their bytes
   int64_t n, k, bits, block;
 };
 
