@@ -31,7 +31,7 @@ class Count {
  public:
   explicit Count(const Room& room) : room_(room) {}
 
-  /// `times` such tensors; `again`: they are there in another layout too.
+  /// Adds `times` such tensors; `again`: a second layout of tensors that are already present.
   void add(const std::string& what, const host::Layout& layout, DType dtype, const Dims& shape, uint64_t times,
            bool again = false) {
     const ShardPlan plan = host::plan_shards(layout, dtype, shape, room_.places, room_.grids);
@@ -47,7 +47,7 @@ class Count {
     of.copies += bytes > once ? bytes - once : 0;
   }
 
-  /// What is there at another time than the same of other counts: in each slice the most of any.
+  /// Alternatives that are never present together: each slice counts its largest.
   void add_most(const Count& other) {
     for (const std::string& what : other.order_) {
       const Of& its = other.of_.at(what);
@@ -65,7 +65,7 @@ class Count {
     for (const auto& [what, of] : of_) {
       for (size_t s = 0; s < sum.size(); ++s) sum[s] += of.by_slice[s];
     }
-    // The fullest by what it has, should slices differ.
+    // The fullest slice by contents, in case slices differ in size.
     size_t most = 0;
     for (size_t s = 0; s < sum.size(); ++s) {
       if (static_cast<double>(sum[s]) * static_cast<double>(room_.slice_bytes[most]) >
@@ -102,7 +102,7 @@ class Count {
   std::vector<std::string> order_;
 };
 
-/// A layer's temporaries, and what it is from and to, if that is no input and output.
+/// The layer's temporaries, and its input and output if they are not the program's.
 void add_activations(const ModelProgram& program, const Phase& p, const Room& room, Count* count) {
   const Plan& plan = program.plan();
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
@@ -119,7 +119,7 @@ void add_activations(const ModelProgram& program, const Phase& p, const Room& ro
 Capacity capacity_of(const ModelProgram& program, const Room& room) {
   Count count(room);
   const Params none;
-  std::map<int64_t, uint64_t> times;  // by layer; what is of none is there once
+  std::map<int64_t, uint64_t> times;  // copies by layer; tensors of no layer exist once
   for (const SimulatedLayer& l : program.layers()) times[l.number] = static_cast<uint64_t>(l.times);
   std::set<std::string> weights;
   for (const ModelTensor& t : program.tensors()) {
@@ -127,7 +127,7 @@ Capacity capacity_of(const ModelProgram& program, const Room& room) {
     count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none),
               of == times.end() ? 1 : of->second, t.use == Use::weights && !weights.insert(t.own).second);
   }
-  for (const Phase& p : program.plan().phases) {  // one after the other, with temporaries of its own
+  for (const Phase& p : program.plan().phases) {  // phases run in sequence, each with its own temporaries
     Count of_phase(room);
     add_activations(program, p, room, &of_phase);
     count.add_most(of_phase);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model takes of the machine's memories, before anything runs.
+// Computes, before the run, how much of the machine's memories a model takes. Sizes in bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,34 @@ class Fields;
 
 namespace kernbench::models {
 
-/// The machine, as far as this asks: of each of the program's PEs where it stands, and its HBM slice by number.
+/// The machine's properties that this needs: each program PE's position and HBM slice number.
 struct Room {
   std::vector<host::LayoutPlace> places;
   host::LayoutGrids grids;
-  std::vector<uint32_t> slice;         ///< by PE
-  std::vector<std::string> slice_ids;  ///< by slice
-  std::vector<uint64_t> slice_bytes;   ///< by slice
-  uint64_t tcm_bytes = 0;              ///< that kernels and rings may have, the least of any PE
-  uint64_t ring_bytes = 0;             ///< of the largest launch in a PE's TCM
+  std::vector<uint32_t> slice;         ///< slice number, by PE
+  std::vector<std::string> slice_ids;  ///< names, by slice
+  std::vector<uint64_t> slice_bytes;   ///< sizes, by slice
+  uint64_t tcm_bytes = 0;              ///< usable by kernels and rings; the least of all PEs
+  uint64_t ring_bytes = 0;             ///< rings of the largest launch in a PE's TCM
 };
 
 struct Capacity {
   struct Row {
     std::string what;          ///< weights, KV cache, tables, inputs and outputs, activations
-    uint64_t bytes = 0;        ///< in all, with copies
-    uint64_t copies = 0;       ///< of it, parts that more than one PE has
-    uint64_t slice_bytes = 0;  ///< in the slice that has most in all
-    uint64_t again = 0;        ///< of it, weights that are there in another layout too
+    uint64_t bytes = 0;        ///< in total, with copies
+    uint64_t copies = 0;       ///< the part of `bytes` that duplicates data on other PEs
+    uint64_t slice_bytes = 0;  ///< in the fullest slice
+    uint64_t again = 0;        ///< the part of `slice_bytes` that is a second layout of weights
   };
   std::vector<Row> rows;
-  std::string slice;  ///< the slice that has most
+  std::string slice;  ///< the fullest slice
   uint64_t slice_needs = 0, slice_has = 0;
   uint64_t rings = 0, tcm_has = 0;
   bool fits() const { return slice_needs <= slice_has && rings <= tcm_has; }
 };
 
-/// Of all layers that count, simulated or not. Activations: those of one layer in the phase that has most, as if none
-/// were given back before its end.
+/// Counts all layers of the model, simulated or not. Activations: those of one layer in the largest phase, as if none
+/// were freed before the layer ends.
 Capacity capacity_of(const ModelProgram&, const Room&);
 
 std::string capacity_text(const Capacity&);

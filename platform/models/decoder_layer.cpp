@@ -14,12 +14,12 @@ using host::Tensor;
 
 namespace {
 
-/// As decode_linear has rows: their columns over the cubes, they themselves over the PEs of each.
+/// decode_linear's layout of rows: columns over the cubes, rows over the PEs of each.
 Layout lanes(LayoutLevel rank, int64_t unit) {
   return Layout(rank).cube(host::shard(1, unit)).pe(host::shard(0));
 }
 
-/// Whether some PE has a part of a head of q, k or v.
+/// Whether some PE holds only a part of a head of q, k or v.
 bool splits_heads(const LayerSizes& s, const Layout& layout, DType dtype, const std::vector<host::LayoutPlace>& places,
                   const host::LayoutGrids& grids) {
   const ShardPlan plan = host::plan_shards(layout, dtype, {s.rows, s.qkv_width()}, places, grids);
@@ -28,17 +28,17 @@ bool splits_heads(const LayerSizes& s, const Layout& layout, DType dtype, const 
   });
 }
 
-/// Whether gemm_2d has it behind its products: those that are one op.
+/// Whether gemm_2d computes the activation after its product: it does if it is one op.
 bool has_activation_of_its_own(const std::string& activation) {
   return activation != "gelu_tanh";
 }
 
-constexpr int64_t kFewestRowsOfPe = 8;  // of a chunk: fewer, and gemm_2d takes as long for handing on the weights
+constexpr int64_t kFewestRowsOfPe = 8;  // rows of a chunk per PE; with fewer, gemm_2d spends as long on passing weights
 
-// Of the stream: more, and a PE's TCM has no room for its part of a sum over the ranks.
+// Rows of the stream; with more, a PE's TCM cannot hold its part of a sum over the ranks.
 constexpr int64_t kMostElementsOfPe = 1 << 18;
 
-/// What ranges of keys come to, where there are several.
+/// Partial results of key ranges, if there are several.
 void add_ranges(const LayerSizes& s, const Way& way, std::vector<Temporary>* all) {
   if (s.splits > 1)
     all->push_back({"part",
@@ -47,7 +47,7 @@ void add_ranges(const LayerSizes& s, const Way& way, std::vector<Temporary>* all
                     way.rows(rows_over(s.ranks))});
 }
 
-/// What rows are as integers, and their steps, of which each rank has its own where it has columns of its own.
+/// Integer rows and their scales. Each rank has its own scale if it has its own columns.
 void add_integers(std::vector<Temporary>* all, const LayerSizes& s, const Way& way, const std::string& name,
                   const Dims& shape, const LayoutLevel& rank) {
   if (!s.integer_rows) return;
@@ -68,7 +68,7 @@ std::vector<Temporary> temporaries_of_decode(const LayerSizes& s, const Way& way
       for (const char* of : {"_rows", "_residual"}) all.push_back({name + of, {s.rows, s.dim}, dtype, way.rows()});
     }
   }
-  // Heads are normed where they are whole.
+  // Heads are normed before they are split.
   if (s.qk_norm) all.push_back({"qkv_heads", {s.rows, s.qkv_width()}, dtype, way.rows(columns_over(s.ranks))});
   return all;
 }
@@ -88,7 +88,7 @@ Layout Way::heads(LayoutLevel rank) const {
 }
 
 Layout Way::positions() const {
-  // Of each cube the rows of q and k that its PEs turn. In a decode any PE may have any sequence's keys.
+  // For each cube, the rows of q and k that its PEs rotate. In a decode any PE may hold any sequence's keys.
   const Layout all = prefill ? Layout().cube(host::shard(0)) : Layout();
   return all.on(ranks);
 }
@@ -148,7 +148,7 @@ std::vector<Temporary> temporaries_of(const LayerSizes& s, const Way& way, DType
   } else {
     add("qkv", s.qkv_width(), heads);
   }
-  // What is made integers lies by rows, of which each is then with one PE.
+  // Values to be quantized are laid out by whole rows, each on one PE.
   const LayoutLevel columns = columns_over(s.ranks, way.unit);
   const Layout product = s.integer_rows ? way.rows(columns) : by_columns;
   add("o", s.width(), product);
@@ -283,7 +283,7 @@ void DecoderLayer::turned(const Tensor& qkv, const Tensor& cos, const Tensor& si
 
 void DecoderLayer::prefill(const Tensor& x, const Tensor& y, const LayerWeights& w, const Tensor& cos,
                            const Tensor& sin, const Cache& cache) {
-  const host::Scope temporaries(h_);  // their memory goes back when the layer is enqueued and done
+  const host::Scope temporaries(h_);  // freed when the layer is enqueued and done
   part("qkv");
   const Tensor qkv = made("qkv"), normed = made("normed1");
   norm(x, w.norm1, w.norm1_bias, normed);
@@ -412,7 +412,7 @@ void DecoderLayer::decode(const Tensor& x, const Tensor& y, const LayerWeights& 
   const host::Scope temporaries(h_);
   part("qkv");
   const Tensor product = made("qkv");
-  // What there is of these beside a product.
+  // Adds the optional operands of a product.
   const auto with = [](Tensors tensors, const Tensors& optional) {
     for (const auto& [name, t] : optional) {
       if (t.places()) tensors[name] = t;
@@ -449,7 +449,7 @@ void DecoderLayer::add_linear(const std::string& name, Tensors tensors, const Te
   }
   tensors["y"] = made(name + "_product");
   linear(tensors, w);
-  // A norm wants whole rows.
+  // A norm needs whole rows.
   const Tensor rows = laid_out(tensors["y"], name + "_rows"), x = laid_out(residual, name + "_residual");
   norm(rows, post_norm, {}, rows);
   elementwise("add", x, rows, rows);

@@ -16,8 +16,8 @@ using host::Tensor;
 
 namespace {
 
-constexpr int64_t kFewestToSpread = 4;  // rows of an expert: fewer are multiplied where they are
-constexpr int64_t kTileOfRouter = 256;  // of k: its products are of few rows and columns
+constexpr int64_t kFewestToSpread = 4;  // rows of an expert; fewer are multiplied where they lie
+constexpr int64_t kTileOfRouter = 256;  // tile size along k; the router's products have few rows and columns
 
 std::string numbered(const char* name, size_t i) {
   return name + ("." + std::to_string(i));
@@ -27,7 +27,7 @@ int64_t ranks_of_group(const LayerSizes& s) {
   return s.ranks / s.groups;
 }
 
-/// A group's ranks one by one; a single one as the group has it.
+/// Each rank of a group separately; a group of one rank as it is.
 std::vector<std::vector<uint32_t>> each_rank(const LayerSizes& s, const ExpertGroup& group) {
   if (ranks_of_group(s) == 1) return {group.ranks};
   std::vector<std::vector<uint32_t>> all;
@@ -194,10 +194,10 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
     std::map<std::string, Tensor> of_gate = {{"x", its_x}, {"y", its_hidden}};
     if (biased) of_gate.insert({{"bias", expert.gate_bias}, {"up_bias", expert.up_bias}});
     host::linear_of_few_rows(h_, host::streams_of(h_, groups_[group].ranks), of_gate, expert.gate, gate, expert.up);
-    for (const Out& out : all) {  // by each rank alone, which would else add up their products expert by expert
+    for (const Out& out : all) {  // per rank, to avoid a sum over the ranks for each expert
       const Tensor product = spread ? made(of_product(out), count) : some(out.product, first, count);
       std::map<std::string, Tensor> of_down = {{"x", its_hidden}, {"y", product}};
-      if (biased && &out == &all.front()) of_down["bias"] = expert.down_bias;  // once in their sum
+      if (biased && &out == &all.front()) of_down["bias"] = expert.down_bias;  // added once to the sum
       host::linear_of_few_rows(h_, host::streams_of(h_, out.rank), of_down, expert.down, down);
       if (spread) h_.redistribute(product, some(out.rows, first, count));
     }

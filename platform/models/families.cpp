@@ -7,7 +7,7 @@
 namespace kernbench::models {
 namespace {
 
-/// Which layers have the window, by layer_types, or by this where the file does not say.
+/// Determines which layers have the window: from layer_types, or from the argument if the file has none.
 template <class Rule>
 void settle_windows(const ModelFile& f, ModelSpec* m, const Rule& has_window) {
   const std::vector<std::string> types = f.list("layer_types");
@@ -21,7 +21,7 @@ void settle_windows(const ModelFile& f, ModelSpec* m, const Rule& has_window) {
   }
 }
 
-/// Of q, k, v and o.
+/// Biases of q, k, v and o.
 void settle_attention_bias(const ModelFile& f, bool fallback, ModelSpec* m) {
   m->qkv_bias = m->o_bias = f.flag("attention_bias", fallback);
 }
@@ -32,7 +32,7 @@ void settle_llama(const ModelFile& f, ModelSpec* m) {
   m->mlp_bias = f.flag("mlp_bias", false);
 }
 
-/// Which a file may say that there is none.
+/// The file may declare that there is no window.
 int64_t window_of(const ModelFile& f, int64_t fallback) {
   return f.is_null("sliding_window") ? 0 : f.whole("sliding_window", fallback);
 }
@@ -42,7 +42,7 @@ void settle_mistral(const ModelFile& f, ModelSpec* m) {
   m->window = window_of(f, 4096);
 }
 
-/// Its window holds from layer max_window_layers on: most shipped files switch it off.
+/// The window holds from layer max_window_layers on; most published files switch it off.
 void settle_qwen(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
   if (!f.flag("use_sliding_window", false)) return;
@@ -68,7 +68,7 @@ void settle_gemma(const ModelFile& f, ModelSpec* m) {
   settle_attention_bias(f, false, m);
 }
 
-/// gemma 2 and 3: norms behind attention and MLP too, windows in all layers but the last of each `pattern`.
+/// gemma 2 and 3: norms after attention and MLP too; windows in all layers except the last of each `pattern`.
 void settle_gemma_with_windows(const ModelFile& f, ModelSpec* m, int64_t pattern) {
   settle_gemma(f, m);
   m->post_norms = true;
@@ -78,7 +78,7 @@ void settle_gemma_with_windows(const ModelFile& f, ModelSpec* m, int64_t pattern
   if (f.flag("use_bidirectional_attention", false)) m->not_yet.emplace_back("use_bidirectional_attention");
 }
 
-/// 0: none, as null.
+/// 0: none, like null.
 double softcap_of(const ModelFile& f, const char* field, double fallback) {
   return f.is_null(field) ? 0 : f.number(field, fallback);
 }
@@ -119,7 +119,7 @@ void settle_mixtral(const ModelFile& f, ModelSpec* m) {
   m->experts_per_token = f.whole("num_experts_per_tok");
 }
 
-/// Shipped files have experts in all layers; decoder_sparse_step and mlp_only_layers make some of one MLP.
+/// Published files have experts in all layers; decoder_sparse_step and mlp_only_layers would give some layers one MLP.
 void settle_qwen3_moe(const ModelFile& f, ModelSpec* m) {
   m->tied = f.flag("tie_word_embeddings", false);
   if (f.flag("use_sliding_window", false)) m->window = window_of(f, 4096);  // in all layers
@@ -319,7 +319,7 @@ const std::vector<std::string_view>& common_optional() {
   static const std::vector<std::string_view> all = {"num_key_value_heads", "head_dim", "rope_scaling",
                                                     "rope_parameters", "max_position_embeddings", "hidden_act",
                                                     "hidden_activation", "torch_dtype", "dtype", "tie_word_embeddings",
-                                                    // Types as the options of these names have them.
+                                                    // Types, named as in the options.
                                                     "weights", "kv", "activations"};
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of models that can be read: by model_type, which fields a file must have and what the family is beside
-// them. A new family is a row of families.cpp (docs/models.md).
+// The model families that can be read. A row gives a family's model_type, its required fields and its other properties.
+// A new family is a new row of families.cpp (docs/models.md).
 #pragma once
 
 #include <string>
@@ -12,44 +12,44 @@
 
 namespace kernbench::models {
 
-/// Of a file that does not say, as the family's configuration class of Hugging Face's transformers has them.
+/// Defaults for missing fields, as in the family's configuration class in Hugging Face's transformers.
 struct FamilyDefaults {
   double rope_theta = 10000, eps = 1e-6;
   int64_t positions = 32768;
-  int64_t kv_heads = 0;  ///< 0: as many as heads of q
-  int64_t head_dim = 0;  ///< 0: hidden_size over the heads
+  int64_t kv_heads = 0;  ///< 0: equal to the heads of q
+  int64_t head_dim = 0;  ///< 0: hidden_size / heads
   RopeScaling rope_scaling = {};
-  std::string_view activation = "silu";  ///< as hidden_act says it
-  double rotary = 1;                     ///< share of a head that is turned
+  std::string_view activation = "silu";  ///< as in hidden_act
+  double rotary = 1;                     ///< fraction of a head that is rotated
 };
 
-/// What some families' files call by names of their own.
+/// Field names that some families spell differently.
 struct FamilyWords {
   std::string_view eps = "rms_norm_eps", rope_theta = "rope_theta";
-  std::string_view rotary = {};  ///< share of a head that is turned; none: all of it is
+  std::string_view rotary = {};  ///< fraction of a head that is rotated; empty: the whole head
 };
 
-/// What all models of the family are made of, where it is not llama's.
+/// Properties that all models of the family share, if they differ from llama's.
 struct FamilyParts {
-  bool layer_norm = false;  ///< mean and variance, with a bias, in place of rmsnorm
-  bool gated = true;        ///< the MLP
+  bool layer_norm = false;  ///< layer norm with bias instead of rmsnorm
+  bool gated = true;        ///< MLP with a gate
 };
 
 struct Family {
   std::string_view name;                         ///< model_type
-  std::string_view help;                         ///< what sets it apart, one line
-  std::vector<std::string_view> required;        ///< beside those that all families need
-  std::vector<std::string_view> optional;        ///< beside those that all families may have
-  void (*settle)(const ModelFile&, ModelSpec*);  ///< sets what these say, and what all models of the family are
+  std::string_view help;                         ///< one line: how it differs from other families
+  std::vector<std::string_view> required;        ///< in addition to the fields that all families need
+  std::vector<std::string_view> optional;        ///< in addition to the fields that all families allow
+  void (*settle)(const ModelFile&, ModelSpec*);  ///< sets the fields' meaning and the family's fixed properties
   FamilyDefaults defaults = {};
   FamilyParts parts = {};
   FamilyWords words = {};
 };
 
 const std::vector<Family>& families();
-/// Null for another name.
+/// Null for an unknown name.
 const Family* find_family(std::string_view name);
-/// What every family's file must have, and what it may.
+/// Fields that every family's file must have, and those that it may have.
 const std::vector<std::string_view>& common_required();
 const std::vector<std::string_view>& common_optional();
 

@@ -89,7 +89,7 @@ const Family& family_of(const ModelFile& f) {
   return *family;
 }
 
-/// All that is missing, in one line.
+/// Reports all missing fields in one line.
 void require(const ModelFile& f, const Family& family) {
   std::vector<std::string_view> missing;
   for (const auto* names : {&common_required(), &family.required}) {
@@ -101,7 +101,8 @@ void require(const ModelFile& f, const Family& family) {
     throw InputError(fmt::format("{}: model_type {}: lacks {}", f.name(), family.name, joined(missing)));
 }
 
-/// Fields of a config.json that say nothing of what is computed are many; YAML is written for this reader.
+/// A config.json has many fields that do not affect the computation, so unknown ones are ignored. YAML is written for
+/// this reader, so they are errors.
 void refuse_unread(const ModelFile& f, const Family& family) {
   std::set<std::string, std::less<>> known;
   for (const auto* names : {&common_required(), &common_optional(), &family.required, &family.optional})
@@ -117,7 +118,7 @@ void refuse_unread(const ModelFile& f, const Family& family) {
   }
 }
 
-/// How positions are stretched: rope_scaling, or rope_parameters, which has rope_theta too (transformers 5).
+/// Position scaling: rope_scaling, or rope_parameters, which also holds rope_theta (transformers 5).
 class RopeFields {
  public:
   RopeFields(const ModelFile& f, const FamilyWords& words)
@@ -126,7 +127,7 @@ class RopeFields {
   double theta(double fallback) const {
     return has("rope_theta") ? number("rope_theta") : f_.number(words_.rope_theta, fallback);
   }
-  /// Elements of a head that are turned.
+  /// Rotated elements of a head.
   int64_t rotary(int64_t head_dim, double fallback) const {
     if (words_.rotary.empty()) return head_dim;
     const std::string field =
@@ -136,7 +137,7 @@ class RopeFields {
       f_.refuse(field, fmt::format("a share of a head's {} elements that is an even number of them", head_dim));
     return turned;
   }
-  /// `positions`: the most that the model was made for; `fallback`: of a file that says nothing.
+  /// `positions`: the model's maximum; `fallback`: used if the file gives none.
   RopeScaling scaling(int64_t positions, int64_t turned, double theta, const RopeScaling& fallback) const {
     RopeScaling s;
     for (const char* name : {"rope_scaling", "rope_parameters"}) {
@@ -145,7 +146,7 @@ class RopeFields {
     const std::string given = before_.substr(0, before_.size() - 1);
     if (!f_.has(given)) return f_.is_null(given) ? s : fallback;
     const char* key = has("rope_type") ? "rope_type" : "type";
-    if (!has(key) && !has("factor")) return s;  // rope_theta alone, or nothing
+    if (!has(key) && !has("factor")) return s;  // only rope_theta, or nothing
     const std::string type = f_.text(before_ + key);
     if (type == "default") return s;
     if (type == "longrope" || type == "su") return longrope(s, positions, turned);
@@ -183,7 +184,7 @@ class RopeFields {
     s.amplitude = amplitude(s.factor);
     return s;
   }
-  /// LongRoPE (Ding et al. 2024) as Phi-3's files have it: the original positions may stand beside it.
+  /// LongRoPE (Ding et al. 2024), as in Phi-3's files; the original positions may be a field beside it.
   RopeScaling longrope(RopeScaling s, int64_t positions, int64_t turned) const {
     s.kind = RopeScaling::Kind::longrope;
     const char* original = "original_max_position_embeddings";
@@ -200,7 +201,7 @@ class RopeFields {
       s.amplitude = std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(s.original_positions)));
     return s;
   }
-  /// Cos and sin are longer by the logarithm of the factor, which sharpens the softmax of longer contexts.
+  /// Cos and sin are scaled by the factor's logarithm, which sharpens the softmax of longer contexts.
   double amplitude(double factor) const {
     if (has("attention_factor")) return number("attention_factor");
     if (!has("mscale") || !has("mscale_all_dim")) return yarn_amplitude(factor);
@@ -230,7 +231,7 @@ DType dtype_of(const ModelFile& f) {
   f.refuse(key, "float32, float16 or bfloat16");
 }
 
-/// A type as the option of that name has it, of what may have one of its own.
+/// A type, named as in the option, for values that may have their own type.
 std::string type_word(const ModelFile& f, std::string_view word, const std::vector<std::string>& legal) {
   const std::string name = f.text(word, "");
   if (!name.empty() && std::find(legal.begin(), legal.end(), name) == legal.end()) f.refuse(word, joined(legal));

@@ -16,7 +16,7 @@
 namespace kernbench::models {
 namespace {
 
-/// Kernels of the plan whose launches have rings of their own.
+/// Kernels of the plan whose launches have their own rings.
 std::vector<std::string> kernels_with_rings(const ModelSpec& m, const Plan& plan) {
   const auto has_prompt = [](const Phase& p) { return p.has_prompt(); };
   std::vector<std::string> names;
@@ -29,7 +29,7 @@ std::vector<std::string> kernels_with_rings(const ModelSpec& m, const Plan& plan
 
 using Given = std::vector<std::pair<std::string, std::string>>;
 
-/// Of the rings of the launch that has the largest, in the PE of a stage that has most of them.
+/// Ring bytes of the launch with the largest rings, in a stage's PE that has most.
 uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const ModelSpec& m, const Plan& plan) {
   std::vector<size_t> stage;
   for (size_t i = 0; i < pes.pes.size(); ++i) {
@@ -40,7 +40,7 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Mod
   for (const std::string& name : kernels_with_rings(m, plan)) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     std::vector<uint64_t> bytes(stage.size());
-    // Where ranks add up their products beside these, with the rings for it.
+    // Whether ranks sum products in these launches, which then need the rings for it.
     const bool adds_up = name == "gemm_2d" && std::any_of(plan.phases.begin(), plan.phases.end(), [&](const Phase& p) {
                            return p.has_prompt() && is_shared_by_columns(sizes_of(m, plan, p), Way(), pes.place);
                          });
@@ -54,7 +54,7 @@ uint64_t bytes_of_rings(Machine& machine, const host::ProgramPes& pes, const Mod
   return most;
 }
 
-/// Those whose product the ranks are.
+/// The options whose product is the number of ranks.
 const char* options_of_ranks(const Plan& plan) {
   if (plan.expert_groups > 1) return plan.stages > 1 ? "--tp times --ep times --pp" : "--tp times --ep";
   return plan.stages > 1 ? "--tp times --pp" : "--tp";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine has for a model: where the chosen PEs stand, their memories, their peaks.
+// The machine's properties that a model needs: positions, memories and peaks of the chosen PEs.
 #pragma once
 
 #include "kernbench/platform/launch/pe_selection.h"
@@ -18,18 +18,16 @@ struct ModelMachine {
   int64_t pes_of_rank = 0;
 };
 
-/// Of the first `plan.ranks` SIPs of those that the choice leaves, to which it then narrows the choice. InputError
-/// where there are fewer.
+/// Takes the first `plan.ranks` SIPs of the choice and narrows the choice to them. InputError if there are fewer.
 ModelMachine machine_for(Platform&, const ModelSpec&, const Plan& plan, PeChoice* choice);
 
-/// How many cubes there are in the first rank of the PEs that the choice leaves, and PEs in each; 0 and 0 where these
-/// are unlike.
+/// Number of cubes in the first rank of the chosen PEs, and PEs in each; 0 and 0 if cubes differ.
 struct CubesOfRank {
   int64_t cubes = 0, pes = 0;
 };
 CubesOfRank cubes_for(Platform&, const PeChoice& choice);
 
-/// Of the PEs that the choice leaves.
+/// Peaks of the chosen PEs.
 Peaks peaks_for(Platform&, const PeChoice& choice, DType);
 
 }  // namespace kernbench::models

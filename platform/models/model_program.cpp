@@ -20,9 +20,9 @@ using host::Tensor;
 
 namespace {
 
-constexpr int64_t kFewestKeys = 64;  // of a range: a shorter one is not worth a PE's time
+constexpr int64_t kFewestKeys = 64;  // keys of a range; a shorter one does not justify a PE
 
-/// The name of a phase's or a step's tensor where there are several.
+/// A tensor's name, with its phase or step if there are several.
 std::string numbered(const std::string& name, int64_t i, int64_t count) {
   return count > 1 ? name + "." + std::to_string(i) : name;
 }
@@ -35,11 +35,11 @@ HostTensor tokens(const std::string& name, const Dims& shape, int64_t vocab, con
   t.dtype = [](const Params&) { return DType::i32; };
   t.init = Init::index([vocab](const Params&) { return vocab; });
   std::vector<int32_t> all = make_input(t, p, seed).ints();
-  for (int32_t& token : all) token = std::max(token, 0);  // -1 is none
+  for (int32_t& token : all) token = std::max(token, 0);  // -1 means no token
   return HostTensor::from(DType::i32, shape, all);
 }
 
-/// cos or sin [rows, rotary / 2] of a phase's positions in a step.
+/// cos or sin [rows, rotary / 2] for a phase's positions in a step.
 HostTensor turns(const ModelSpec& m, DType dtype, const Dims& shape, const Phase& p, int64_t step, bool cosine) {
   std::vector<float> all;
   const std::vector<double> frequencies = rope_frequencies(m, p.reach());
@@ -65,7 +65,7 @@ HostTensor transposed(const HostTensor& t) {
   return to;
 }
 
-/// One of f32 by a name, from which others are made.
+/// An f32 tensor from which others are derived; its name seeds its values.
 TensorSpec floats(const std::string& name, const Dims& shape) {
   TensorSpec t;
   t.name = name;
@@ -74,19 +74,19 @@ TensorSpec floats(const std::string& name, const Dims& shape) {
   return t;
 }
 
-/// Of the names of an expert's weights, where a layer's begin so.
+/// Names of an expert's weights, given the layer's prefix.
 std::string expert_name(const std::string& layer, int64_t expert) {
   return layer + "experts." + std::to_string(expert) + ".";
 }
 
-/// A tensor with a value of its name alone, whatever the phase that it is laid out for.
+/// A tensor whose value depends only on its name, not on the phase.
 TensorSpec named(const ProgramTensor& t, const std::string& name) {
   TensorSpec own = t;
   own.name = name;
   return own;
 }
 
-/// With --repeat layers are alike that see as far.
+/// With --repeat, layers with the same window count as equal.
 std::vector<SimulatedLayer> simulated_layers(const ModelSpec& m, const Plan& plan) {
   if (!plan.whole()) return {{plan.only_layer, 1}};
   std::vector<SimulatedLayer> all;
@@ -192,12 +192,12 @@ class ModelProgram::Run {
       layer_ = simulated.name();
       sums_beside_ = layer.sums_beside();
       mark(layer_, "stage");
-      x = h_.redistribute(x, way.stream());  // from another stage, if this is the first layer of one
+      x = h_.redistribute(x, way.stream());  // from another stage, if this is a stage's first layer
       const Tensor y = whole ? h_.tensor(h_.dtype(), {phase().rows(), model_.dim}, way.stream(), "x") : output("y");
       one_layer(layer, l, x, y);
       if (whole) h_.free(x);
       x = y;
-      h_.synchronize();  // so that the next layer's temporaries lie where this one's lay
+      h_.synchronize();  // so that the next layer's temporaries reuse this one's memory
     }
     if (whole) head(x);
   }
@@ -242,7 +242,7 @@ class ModelProgram::Run {
     return r;
   }
 
-  /// Of the last row of a prompt, and of each sequence.
+  /// Logits of the prompt's last row, and of each sequence.
   void head(const Tensor& x) {
     mark("head", "logits");
     const int64_t rows = phase().logits();
@@ -399,7 +399,7 @@ void ModelProgram::add_matrix(const ModelTensor& like, const std::string& name, 
   t.tensor.fill = [quantized](const Params& p, uint64_t seed) { return quantized(p, seed).values; };
   scale.tensor.fill = [quantized](const Params& p, uint64_t seed) { return quantized(p, seed).scale; };
   add(t, name, shape_of_values(type, k, n), way.weights(over(way.unit / columns), columns));
-  // Where ranks share out whole groups of rows each has its own, else all have all.
+  // If ranks split whole groups of rows, each has its own scales; otherwise all ranks hold all.
   const bool whole = group > 0 && k % (group * ranks) == 0;
   const LayoutLevel rank = !over_rows ? over(way.unit) : whole ? rows_over(ranks) : host::replicate();
   add(scale, name + "_scale", shape_of_scale(group, k, n), way.weights(rank));
@@ -424,7 +424,7 @@ void ModelProgram::add_phase(size_t phase) {
 void ModelProgram::add_positions(size_t phase) {
   const Phase& p = plan_.phases[phase];
   const Dims shape{p.rows(), model_.rotary / 2};
-  // Each stage has those of its layers; where some are turned in another way, both.
+  // Each stage has the tables that its layers need; both if some layers use another rotation.
   std::set<std::string> there;
   for (const SimulatedLayer& l : layers_) {
     const int64_t layer = l.number;
@@ -450,7 +450,7 @@ std::string ModelProgram::kind_of_positions(int64_t layer) const {
   return model_.turned_for_window(layer) ? "_window" : "";
 }
 
-/// Every page of the pool is some sequence's, in the order that the seed says.
+/// Every page of the pool belongs to a sequence; the seed determines the order.
 void ModelProgram::add_pages(size_t phase) {
   const Phase& p = plan_.phases[phase];
   if (p.page == 0) return;
@@ -550,7 +550,7 @@ void ModelProgram::add_cache(size_t phase, int64_t layer) {
       };
     add(t, before + name, shape, way.rows(rows_over(plan_.ranks)));
     if (plan_.kv != DType::i8) continue;
-    // Of values up to 1 to 2 times as large as those of the other types.
+    // Values up to 1 to 2 times as large as those of the other types.
     const Dims heads{model_.kv_heads};
     scale.tensor.dtype = [](const Params&) { return DType::f32; };
     scale.tensor.fill = [of = floats(before + name + "_scale", heads)](const Params& q, uint64_t seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's phases as one program: its tensors, what it launches, and what the outputs must be.
+// A model's phases as one host program: its tensors, its launches, and the expected outputs.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@
 
 namespace kernbench::models {
 
-/// What a tensor of the program is, for capacity and bytes.
+/// The purpose of a tensor, for capacity and byte counts.
 enum class Use : uint8_t { weights, cache, table, io };
 
 struct ModelTensor {
   ProgramTensor tensor;
   Use use = Use::io;
-  int64_t layer = -1;    ///< of a layer; -1: of none
-  size_t phase = 0;      ///< for which it is laid out, and the first that has it
+  int64_t layer = -1;    ///< -1: of no layer
+  size_t phase = 0;      ///< the phase whose layout it has, and the first that uses it
   std::string own = "";  ///< name without the phase
 };
 
-/// Where in the program an operation stands: those from `first` on, in the order of enqueueing.
+/// A range of a program's operations: from `first` on, in enqueue order.
 struct Mark {
   size_t first = 0;
   size_t phase = 0;
@@ -35,73 +35,73 @@ struct Mark {
   double sums_beside = 0;  ///< DecoderLayer::sums_beside() of the layer
 };
 
-/// Whom the rows of a layer have chosen among its experts: i32 [rows, experts_per_token].
+/// The experts that a layer's rows have chosen: i32 [rows, experts_per_token].
 struct Route {
   size_t phase = 0;
   int64_t layer = 0, step = 0;
   HostTensor choice;
 };
 
-/// By its number in the model, and how many of the model's layers it stands for, itself among them.
+/// A simulated layer: its number, and how many layers of the model it represents, including itself.
 struct SimulatedLayer {
   int64_t number = 0, times = 1;
   std::string name() const { return "layer " + std::to_string(number); }
 };
 
-/// Of a phase in all layers of a model: without the window of one, and the ranges of keys.
+/// Cost class of a layer in a phase: window and key ranges.
 LayerSizes sizes_of(const ModelSpec&, const Plan&, const Phase&);
 
 class ModelProgram {
  public:
-  /// `pes`: of each rank. The phases run one after the other; with several each has tensors of its own, named
-  /// phase0.…, the weights' values alike. Weights that lie alike in two phases are those of the first.
+  /// `pes`: PEs of each rank. Phases run in sequence. With several, each has its own tensors, named phase0.…; weights
+  /// have equal values in all. If two phases use the same layout of weights, they share the first phase's tensors.
   ModelProgram(const ModelSpec&, const Plan&, int64_t pes);
-  ModelProgram(const ModelProgram&) = delete;  // its spec's functions know it
+  ModelProgram(const ModelProgram&) = delete;  // its spec's functions refer to this object
 
   const ModelSpec& model() const { return model_; }
   /// In order. With --repeat the first of each kind.
   const std::vector<SimulatedLayer>& layers() const { return layers_; }
-  /// Of all steps, where the run is of one phase and simulates all that it counts; else 0.
+  /// All steps; 0 unless the run has one phase and simulates all counted layers.
   int64_t tokens_of_run() const;
   const Plan& plan() const { return plan_; }
   const std::vector<ModelTensor>& tensors() const { return tensors_; }
-  /// Its function and reference refer to this.
+  /// The spec's function and reference refer to this object.
   const ProgramSpec& spec() const { return spec_; }
-  /// What the tensor of a phase is called in the program.
+  /// A phase's tensor name in the program.
   std::string name_of(size_t phase, const std::string& name) const;
-  /// What a stage calls its cos, sin or table: the ranks that have the layer.
+  /// A stage's name for its cos, sin or table; a stage is the ranks that hold a layer.
   std::string positions_of(int64_t layer, const std::string& name) const;
-  /// Behind cos and sin in the names of the tables by which the layer is turned.
+  /// Suffix of the cos and sin tables by which the layer is rotated.
   std::string kind_of_positions(int64_t layer) const;
-  /// Files that a run takes values of tensors from, by name: what is made from these tensors is made from the files.
+  /// Files that give tensor values, by name. Tensors derived from these tensors use the files' values.
   void take_files(std::map<std::string, std::string> files) { files_ = std::move(files); }
-  /// Since it has run.
+  /// Valid after the run.
   const std::vector<Mark>& marks() const { return marks_; }
-  /// Since it has run, in that order; none without experts.
+  /// Valid after the run, in that order; empty without experts.
   const std::vector<Route>& routes() const { return routes_; }
-  /// How many experts of a layer the rows of a step have chosen, on an average; 0 without experts.
+  /// Mean number of distinct experts that a step's rows choose in a layer; 0 without experts.
   double experts_chosen(size_t phase) const;
-  /// Into how many ranges the keys of a phase's sequences are cut, and the room of each.
+  /// The number of key ranges per sequence in a phase, and the capacity of each.
   struct Ranges {
     int64_t splits = 1, keys = 0;
   };
   Ranges ranges(const Phase&) const;
-  /// Of the table of a phase whose cache is in pages: sequences and pages of each.
+  /// Sizes of a paged cache's table: sequences, and pages of each.
   Dims pages(const Phase&) const;
   LayerSizes sizes(const Phase&, int64_t layer) const;
-  /// How a layer's operands lie in a phase.
+  /// Layouts of a layer's operands in a phase.
   Way way(const Phase& p, int64_t layer) const { return {p.has_prompt(), plan_.ranks_of(layer), unit()}; }
-  /// Of the head, which has a row a sequence: as a decode.
+  /// Layouts of the head, which has one row per sequence, as in a decode.
   Way one_row() const { return {false, plan_.ranks_of(layers_.back().number), unit()}; }
-  /// Of the head, whose matrix with tied weights is the embedding's.
+  /// The head's weights; with tied weights the embedding's.
   DType head_type() const { return model_.tied ? plan_.dtype : plan_.weights; }
-  /// Tied, it multiplies rows as they are.
+  /// A tied head multiplies unquantized rows.
   bool head_has_integer_rows() const { return plan_.integer_rows() && !model_.tied; }
 
  private:
   class Run;
   int64_t unit() const { return values_in(plan_.weights); }
-  /// A matrix of weights of this type, with its scales if it has some; `over_rows`: the ranks share out k, else n.
+  /// A weight matrix of this type, with scales if the type needs them. `over_rows`: the ranks split k, else n.
   void add_matrix(const ModelTensor& like, const std::string& name, DType, int64_t k, int64_t n, const Way&,
                   bool over_rows);
   void add(ModelTensor, const std::string& name, const Dims& shape, const host::Layout&);
@@ -121,13 +121,13 @@ class ModelProgram {
   const std::vector<SimulatedLayer> layers_;
   std::vector<ModelTensor> tensors_;
   ProgramSpec spec_;
-  std::map<std::string, std::string> files_, shared_;  // shared_: of a later phase's name the first's
-  std::multimap<std::string, size_t> weights_;         // of several phases: places in tensors_, by `own`
+  std::map<std::string, std::string> files_, shared_;  // shared_: maps a later phase's name to the first phase's
+  std::multimap<std::string, size_t> weights_;         // with several phases: indices into tensors_, by `own`
   std::vector<Mark> marks_;
   std::vector<Route> routes_;
 };
 
-/// All outputs of the program in plain loops of f64, from its inputs.
+/// Computes all outputs of the program from its inputs, in plain f64 loops.
 std::map<std::string, Expected> model_reference(const ModelProgram&, const TensorMap& inputs);
 
 }  // namespace kernbench::models

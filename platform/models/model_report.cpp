@@ -29,8 +29,8 @@ double end_of(const host::Operation& op) {
   return op.end_ns.empty() ? op.begin_ns : *std::max_element(op.end_ns.begin(), op.end_ns.end());
 }
 
-/// The time of each operation, by where it stands, in all steps together: as much of it as lies behind all that were
-/// enqueued before it. Those of one stream follow each other; groups of experts work side by side.
+/// The time of each operation by its Mark, summed over steps. It counts only the part after the end of all earlier
+/// operations. Operations of one stream follow each other; expert groups run in parallel.
 std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramReport& run) {
   std::vector<PhaseTimes> all(program.plan().phases.size());
   const std::vector<Mark>& marks = program.marks();
@@ -38,7 +38,7 @@ std::vector<PhaseTimes> times_of(const ModelProgram& program, const ProgramRepor
   double until = 0;
   for (size_t i = 0; i < run.ops.size(); ++i) {
     while (next < marks.size() && marks[next].first <= i) ++next;
-    if (next == 0) continue;  // the program's inputs on their way, with --transfer timed
+    if (next == 0) continue;  // the program's inputs are still being transferred, with --transfer timed
     const Mark& mark = marks[next - 1];
     all[mark.phase].sums_beside = std::max(all[mark.phase].sums_beside, mark.sums_beside);
     std::vector<LayerTime>& layers = all[mark.phase].layers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model's phases have taken: by layer, part, kernel and collective, beside what the machine could do.
+// The measured times of a model's phases: by layer, part, kernel and collective, with the machine's peaks for
+// comparison.
 #pragma once
 
 #include <iosfwd>
@@ -13,9 +14,9 @@
 
 namespace kernbench::models {
 
-/// Of the program's PEs together.
+/// Peaks of the program's PEs together.
 struct Peaks {
-  double flop_ns = 0;  ///< of their GEMM engines, in the model's type
+  double flop_ns = 0;  ///< GEMM engines, in the model's type
   double hbm_gbs = 0;
 };
 
@@ -26,23 +27,22 @@ struct LayerTime {
     double time_ns = 0;
   };
   std::string layer;
-  int64_t times = 1;  ///< how many layers of the model it stands for
+  int64_t times = 1;  ///< layers of the model that it represents
   double time_ns = 0;
-  std::vector<Item> parts, kernels;  ///< in the order in which they first come
+  std::vector<Item> parts, kernels;  ///< in order of first appearance
 };
 
-/// Of one step; what a phase does not have is not there.
+/// Times of one step; a field without value does not apply to the phase.
 struct PhaseTimes {
   Phase phase;
   double time_ns = 0;
   std::optional<double> ttft_ns, tpot_ns;
-  double tokens_s = 0;  ///< of all sequences
+  double tokens_s = 0;  ///< all sequences together
   double mfu = 0, hbm_share = 0;
-  double all_reduce_ns = 0;   ///< of sums over the ranks alone
-  double sums_beside = 0;     ///< the share of the sums' bytes that go beside products
-  double experts_chosen = 0;  ///< by all rows of a layer's step, on an average; 0: no experts
-  std::optional<double>
-      joules_token;  ///< where the whole model was simulated in this phase alone, with an energy table
+  double all_reduce_ns = 0;            ///< sums over the ranks only
+  double sums_beside = 0;              ///< fraction of the sums' bytes that overlaps products
+  double experts_chosen = 0;           ///< mean per layer and step, over all rows; 0: no experts
+  std::optional<double> joules_token;  ///< set if this phase alone simulated the whole model, with an energy table
   std::vector<LayerTime> layers;
 };
 
@@ -51,19 +51,19 @@ struct ModelReport {
   Capacity capacity;
   Peaks peaks;
   std::vector<PhaseTimes> phases;
-  std::vector<std::string> assumes;  ///< what --repeat takes for granted
+  std::vector<std::string> assumes;  ///< assumptions of --repeat
   std::vector<std::string> verdict;
 };
 
 ModelReport report_of(const ModelProgram&, const Capacity&, const Peaks&, const ProgramReport&);
-/// Of one that does not fit: nothing was run.
+/// Report of a model that does not fit: nothing was run.
 ModelReport report_of(const ModelProgram&, const Capacity&);
 
-/// For sweeps and tuners.
+/// Metrics for sweeps and tuners.
 ModelFigures model_figures(const ModelReport&);
 
 void write_model_text(std::ostream&, const ModelReport&, const ProgramReport&);
-/// "run", "model", "phases", "capacity", "verdict", then as a program's.
+/// "run", "model", "phases", "capacity", "verdict", then the fields of a program's report.
 void write_model_json(std::ostream&, const ModelReport&, const ProgramReport&);
 
 }  // namespace kernbench::models

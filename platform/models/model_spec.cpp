@@ -9,7 +9,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// Slow pairs are slowed down by the factor, quick ones stay, those between are between (Llama 3.1's rule).
+/// Llama 3.1's rule: low-frequency pairs are divided by the factor, high-frequency pairs stay, those between are
+/// interpolated.
 double stretched(double frequency, const RopeScaling& s) {
   const double turns = static_cast<double>(s.original_positions) * frequency / (2 * kPi);
   if (turns < s.low_freq_factor) return frequency / s.factor;
@@ -18,11 +19,11 @@ double stretched(double frequency, const RopeScaling& s) {
   return (1 - quick) * frequency / s.factor + quick * frequency;
 }
 
-/// The same by the number of the pair (YaRN, Peng et al. 2023, as Hugging Face's models have it).
+/// The same, interpolated by the pair's number (YaRN, Peng et al. 2023, as in Hugging Face's models).
 double by_pairs(double frequency, int64_t pair, const ModelSpec& m) {
   const RopeScaling& s = m.rope_scaling;
   const auto dim = static_cast<double>(m.rotary);
-  const auto pair_of = [&](double turns) {  // that makes so many in the original positions
+  const auto pair_of = [&](double turns) {  // the pair that makes this many rotations in the original positions
     return dim * std::log(static_cast<double>(s.original_positions) / (turns * 2 * kPi)) / (2 * std::log(m.rope_theta));
   };
   double first = pair_of(s.beta_fast), last = pair_of(s.beta_slow);

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMostTokens = int64_t{1} << 24;  // tokens, sequences, steps
 constexpr const char* kLegal =
     "prefill:N, decode:batch=B,context=C[,steps=S][,page=T] or mixed:prefill=N,batch=B,context=C[,page=T]";
-constexpr int64_t kGroup = 128;  // weights of 4 bits along k that share a scale, as GPTQ and AWQ have them
+constexpr int64_t kGroup = 128;  // 4-bit weights along k that share a scale, as in GPTQ and AWQ
 
 [[noreturn]] void refuse(const std::string& phase, const std::string& why) {
   throw InputError(fmt::format("--phase: found {}: {}; legal: {}", in_quotes(phase), why, kLegal));
@@ -29,7 +29,7 @@ int64_t count(const std::string& phase, const std::string& text, int64_t least) 
   return v;
 }
 
-/// What a phase's text says, word by word.
+/// The fields of a phase's text.
 struct Word {
   const char* name;
   int64_t Phase::*value;

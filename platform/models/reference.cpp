@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model computes, in plain loops of f64 that round nothing: the judge of a run, written without a kernel.
+// Reference of a model: plain f64 loops without rounding, written independently of the kernels. Runs are verified
+// against it.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -28,10 +29,10 @@ struct Matrix {
   double at(int64_t r, int64_t c) const { return values[static_cast<size_t>(r * cols + c)]; }
 };
 
-/// Keys or values as they are stored, without their scales.
+/// Stored keys or values, without their scales.
 struct Cache {
   Matrix stored;
-  std::vector<float> away;  ///< that the machine's may be, of a coarser type
+  std::vector<float> away;  ///< allowed error of the machine's, if the type is coarser
   Cache(Matrix m) : stored(std::move(m)), away(stored.values.size()) {}  // NOLINT
   void append(size_t at, double value, double may_be_away) {
     stored.values[at] = value;
@@ -58,7 +59,7 @@ double soft_capped(double x, double cap) {
   return cap > 0 ? cap * std::tanh(x / cap) : x;
 }
 
-/// `n` values of a row from a column on, over the root of their mean square, times w.
+/// Norms `n` values of a row from a column on: divided by their root mean square, times w.
 void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, double eps) {
   double squares = 0;
   for (int64_t i = 0; i < n; ++i) squares += m->at(row, col + i) * m->at(row, col + i);
@@ -66,7 +67,7 @@ void norm(Matrix* m, int64_t row, int64_t col, int64_t n, const Vector& w, doubl
   for (int64_t i = 0; i < n; ++i) m->at(row, col + i) *= scale * w[static_cast<size_t>(i)];
 }
 
-/// A whole row less its mean, over the root of its variance, times w, and b.
+/// Norms a whole row: minus its mean, divided by its deviation, times w, plus b.
 void layer_norm(Matrix* m, int64_t row, const Vector& w, const Vector& b, double eps) {
   double mean = 0, variance = 0;
   for (int64_t i = 0; i < m->cols; ++i) mean += m->at(row, i) / static_cast<double>(m->cols);
@@ -106,7 +107,7 @@ class Reference {
   }
   const HostTensor& input(const std::string& name) const { return in_.at(named(name)); }
   Matrix matrix(const std::string& name) const { return Matrix(input(name)); }
-  /// Of weights, as the bytes that lie there say; in a type of their own times their scales.
+  /// Weights as stored; quantized ones times their scales.
   Matrix weights(const std::string& name, DType type) const {
     if (type == program_.plan().dtype) return matrix(name);
     const HostTensor &stored = input(name), &by = input(name + "_scale");
@@ -130,8 +131,8 @@ class Reference {
   }
   Matrix of_layer(const std::string& name) const { return weights(name, program_.plan().weights); }
 
-  /// Rows times weights, as integers where the plan says so. In a prefill, and of experts, each of the `parts` ranks
-  /// that share out a row has integers of its own part; `rows`: of the phase, where these are some of them.
+  /// Rows times weights, quantized if the plan quantizes rows. In a prefill, and for experts, each of the `parts` ranks
+  /// that split a row quantizes its own part. `rows`: their indices in the phase, if these are a subset.
   Matrix product(const Matrix& x, const Matrix& w, int64_t parts = 1, const std::vector<int64_t>& rows = {}) {
     if (!program_.plan().integer_rows()) return times(x, w);
     Matrix integers = x;
@@ -143,12 +144,12 @@ class Reference {
     }
     return times(integers, w);
   }
-  /// The row of the phase; without a list these are its last ones.
+  /// A row's index in the phase; without a list these are its last rows.
   size_t row_of(int64_t r, int64_t count, const std::vector<int64_t>& rows = {}) const {
     return static_cast<size_t>(rows.empty() ? phase().rows() - count + r : rows[static_cast<size_t>(r)]);
   }
-  /// Columns of a row, in steps of their greatest absolute value / 127. Whether one lies so near to the middle between
-  /// two integers that a machine's roundings may make it the other.
+  /// Quantizes columns of a row in steps of their largest magnitude / 127. Returns whether a value lies so close to a
+  /// rounding boundary that the machine may get another integer.
   bool make_integers(Matrix* m, int64_t row, int64_t first, int64_t end) const {
     double most = 1e-36;
     for (int64_t c = first; c < end; ++c) {
@@ -166,18 +167,18 @@ class Reference {
     }
     return unsure;
   }
-  /// How far a row's values, as large as these, may be away: where one integer is another, all behind it may be, and
-  /// each rounding is then one of half a step.
+  /// Allowed error of a row's values of this size. If one integer differs, all later values may differ, and each
+  /// rounding then adds half a step.
   double noise(size_t row, double most) const { return unsure_[row] ? roundings() / 254 * most : 0; }
-  /// Of what a prefill multiplies on several ranks, or one of experts.
+  /// For a prefill's products on several ranks, or an expert's.
   int64_t parts() const { return phase().has_prompt() ? program_.plan().ranks : 1; }
   Vector vector(const std::string& name) const {
     const std::vector<float> all = input(name).floats();
     return {all.begin(), all.end()};
   }
 
-  /// `roundings` to the element type lie between the inputs and it, of values about as large as these. `of_rows`: of
-  /// the last rows of the phase.
+  /// `roundings` to the element type lie between the inputs and it, at values of about this size. `of_rows`: for the
+  /// last rows of the phase.
   void tell(const std::string& name, const Matrix& m, double roundings, bool of_rows = true) {
     const ProgramTensor& t = *program_.spec().tensor(named(name));
     const Params none;
@@ -191,7 +192,7 @@ class Reference {
     expected_[named(name)] = std::move(e);
   }
 
-  /// A cache in its own type.
+  /// Reports a cache in its own type.
   void tell(const std::string& name, const Cache& cache) {
     tell(name, cache.stored, roundings(), false);
     Expected& e = expected_[named(name)];
@@ -209,7 +210,7 @@ class Reference {
     if (!program_.plan().whole()) return tell("y", x, roundings());
     head(x);
   }
-  /// A layer's norms, products, activation and sums, and the head's.
+  /// A layer's norms, products, activation and sums; also used by the head.
   double roundings() const { return (m_.experts > 0 ? 12 : 8) * static_cast<double>(program_.layers().size()) + 4; }
 
   Matrix embedded() const {
@@ -247,7 +248,7 @@ class Reference {
     for (size_t i = 0; i < y.values.size(); ++i) x->values[i] += m_.residual_scale * y.values[i];
   }
 
-  /// Every row, by the norm of that name.
+  /// Norms every row with the named weights.
   Matrix normed(Matrix x, const std::string& name) const {
     const Vector w = vector(name), b = m_.layer_norm ? vector(name + "_bias") : Vector();
     for (int64_t r = 0; r < x.rows; ++r) {
@@ -272,7 +273,7 @@ class Reference {
     return held / (1 + std::exp(-1.702 * held)) * (std::clamp(up, -limit, limit) + 1);
   }
 
-  /// `rows`: of the phase, those of x where it has some of them.
+  /// `rows`: indices in the phase, if x holds a subset.
   Matrix mlp(const std::string& before, const Matrix& x, int64_t parts_of_down, const std::vector<int64_t>& rows = {}) {
     const bool biased = m_.experts > 0 ? m_.expert_bias : m_.mlp_bias;
     const auto linear = [&](const Matrix& to, const std::string& name, int64_t parts = 1) {
@@ -321,7 +322,7 @@ class Reference {
     return y;
   }
 
-  /// Of an expert's share in a row that chose it among these.
+  /// The weight of an expert in a row that chose it among these.
   double weight(const Matrix& logits, int64_t row, int64_t expert, const std::vector<int32_t>& chosen) const {
     double top = -1e300, sum = 0;
     const auto counts = [&](int32_t e) { return !m_.weights_of_chosen || contains(chosen, e); };
@@ -334,7 +335,7 @@ class Reference {
     return std::exp(logits.at(row, expert) - top) / sum;
   }
 
-  /// What the run has chosen: one of the best choices, as far as logits can be told apart. RunError.
+  /// Checks the run's choice: it must be one of the best, within the logits' tolerance. RunError.
   std::vector<int32_t> computed_choice(int64_t l, const Matrix& logits) const {
     const auto& all = program_.routes();
     const auto route = std::find_if(
@@ -359,7 +360,7 @@ class Reference {
     return choice;
   }
 
-  // Columns of qkv: for each rank its share of the heads of q, of k, of v.
+  // Columns of qkv: each rank's share of the heads of q, then k, then v.
   int64_t q_heads() const { return m_.heads / program_.plan().ranks; }
   int64_t kv_heads() const { return m_.kv_heads / program_.plan().ranks; }
   int64_t share(int64_t kv_head) const { return kv_head / kv_heads() * (q_heads() + 2 * kv_heads()) * m_.head_dim; }
@@ -387,7 +388,7 @@ class Reference {
     }
   }
 
-  /// A head of q in a row over keys [first, end), which key(j) and value(j) point at, times their scales.
+  /// One head of q in a row over keys [first, end), which key(j) and value(j) point at, times their scales.
   template <class Key, class Value>
   void attend(const Matrix& qkv, int64_t row, int64_t head, int64_t first, int64_t end, const Key& key,
               const Value& value, Matrix* o, double k_scale = 1, double v_scale = 1) const {
@@ -410,7 +411,7 @@ class Reference {
 
   int64_t first_key(int64_t position) const { return window_ > 0 ? std::max<int64_t>(0, position - window_ + 1) : 0; }
 
-  /// What a row sees of an unsure one makes it unsure, from the last row on.
+  /// A row that sees an uncertain row becomes uncertain, from the last row on.
   void attend_to_prompt(const Matrix& qkv, Matrix* o) {
     for (int64_t r = phase().tokens - 1; r >= 0; --r) {
       const auto first = unsure_.begin() + first_key(r), own = unsure_.begin() + r;
@@ -426,12 +427,12 @@ class Reference {
     }
   }
 
-  /// A head's scale of k or v in a cache of i8; else 1.
+  /// A head's scale of k or v in an i8 cache; else 1.
   double cache_scale(const std::string& name, int64_t head) const {
     if (program_.plan().kv != DType::i8) return 1;
     return vector(name + "_scale")[static_cast<size_t>(head)];
   }
-  /// What the cache's type makes of a key or a value, without its scale.
+  /// A key or value rounded to the cache's type, without its scale.
   double as_cached(double x, double scale) const {
     if (program_.plan().kv == program_.plan().dtype) return x;
     if (program_.plan().kv == DType::i8) return scale == 0 ? 0 : std::clamp(std::nearbyint(x / scale), -127.0, 127.0);
@@ -440,14 +441,14 @@ class Reference {
     return v;
   }
 
-  /// How far a value of a row may be away that is rounded to a cache of a coarser type: a step, and what it may itself
-  /// be. In the rows' own type only what an unsure one may be.
+  /// Allowed error of a value rounded to a coarser cache type: one step plus its own error. In the rows' own type only
+  /// the error of uncertain rows.
   double away(double value, double scale, size_t row, double most) const {
     const double unsure = noise(row, most);
     if (program_.plan().kv == program_.plan().dtype) return unsure;
     const Tolerance t = tolerance_of(program_.plan().dtype);
     const double itself = t.atol + t.rtol * roundings() * std::max(1.0, std::abs(value)) + unsure;
-    if (program_.plan().kv != DType::i8) return std::abs(value) / 8 + itself;  // 3 bits of mantissa
+    if (program_.plan().kv != DType::i8) return std::abs(value) / 8 + itself;  // 3 mantissa bits
     return scale == 0 ? 0 : 1 + itself / scale;
   }
 
@@ -459,7 +460,7 @@ class Reference {
     const ModelProgram::Ranges r = program_.ranges(phase());
     const int64_t position = phase().context + step_;
     const int64_t batch = phase().batch, page = phase().page;
-    // In pages: of each head those of all sequences, where the table says.
+    // Paged: for each head the pages of all sequences, as the table places them.
     const auto pages = static_cast<int64_t>(table_.size());
     const auto block = [&](int64_t sequence, int64_t j) {
       return static_cast<size_t>(sequence * (pages / batch) + j / page);
@@ -474,7 +475,7 @@ class Reference {
       double most = 1;
       for (int64_t c = 0; c < qkv.cols; ++c) most = std::max(most, std::abs(qkv.at(row, c)));
       for (int64_t head = 0; head < m_.kv_heads; ++head) {
-        // Units stand rank by rank, sequence by sequence, head by head; keys of one follow each other over its ranges.
+        // Units are ordered by rank, sequence, head; a sequence's keys follow each other over its ranges.
         const int64_t unit = (head / kv_heads() * batch + sequence) * kv_heads() + head % kv_heads();
         const auto place = [&](int64_t j) {
           if (!table_.empty())
@@ -512,7 +513,7 @@ class Reference {
     tell_next(logits);
   }
 
-  /// Nothing where the two greatest logits of a row are nearer to each other than their tolerances.
+  /// Empty if a row's two largest logits differ by less than their tolerances.
   void tell_next(const Matrix& logits) {
     const Tolerance t = tolerance_of(program_.plan().dtype);
     std::vector<int32_t> next;
@@ -537,13 +538,13 @@ class Reference {
   std::map<std::string, Cache> caches_;
   size_t phase_ = 0;
   int64_t step_ = 0;
-  int64_t window_ = 0;  ///< of the layer, as are the sinks
+  int64_t window_ = 0;  ///< of the layer, like the sinks
   Vector sinks_;
-  // By row of the phase, and by layer and sequence of what has been appended to a cache: whether an integer may be
-  // another one than here.
+  // Whether an integer may differ from the one computed here: by row of the phase, and by layer and sequence for cached
+  // rows.
   std::vector<bool> unsure_;
   std::map<std::string, std::vector<bool>> unsure_caches_;
-  std::vector<int32_t> table_;  ///< of the layer's cache in pages
+  std::vector<int32_t> table_;  ///< of the layer's paged cache
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ double number(int64_t v) {
   return static_cast<double>(v);
 }
 
-/// Keys that all queries of a sequence see together.
+/// Keys that all queries of a sequence see in total.
 double keys_seen(int64_t window, int64_t first, int64_t queries) {
   double sum = 0;
   for (int64_t q = 0; q < queries; ++q) {
@@ -22,7 +22,7 @@ double keys_seen(int64_t window, int64_t first, int64_t queries) {
   return sum;
 }
 
-/// Of a matrix [k, n] of weights in this type, with its scales.
+/// Bytes of a weight matrix [k, n] in this type, with its scales.
 double bytes_of(const Plan& plan, DType type, int64_t k, int64_t n) {
   const auto of = [](DType t, const Dims& shape) {
     return number(static_cast<int64_t>(size_of(t)) * shape.elements());
@@ -35,13 +35,13 @@ double bytes_of(const Plan& plan, DType type, int64_t k, int64_t n) {
 
 Work layer_work(const ModelSpec& m, const Plan& plan, const Phase& p, int64_t layer, double chosen) {
   const double size = number(static_cast<int64_t>(size_of(plan.dtype)));
-  // A decode's steps differ by a key each; the middle one stands for all.
+  // A decode's steps differ by one key each; the middle step represents all.
   const int64_t window = m.window_of(layer);
   const double cached = number(p.batch) * keys_seen(window, p.context + (p.steps - 1) / 2, 1),
                keys = keys_seen(window, 0, p.tokens) + cached;
   Work w;
   w.bytes = size * number(((m.one_norm ? 1 : 2) * (m.layer_norm ? 2 : 1) + (m.post_norms ? 2 : 0)) * m.dim);
-  /// `of_row` such matrices meet a row, `there` some row.
+  /// Each row meets `of_row` such matrices; `there` of them are read in total.
   const auto add = [&](DType type, int64_t k, int64_t n, double of_row = 1, double there = 1) {
     w.macs += number(p.rows()) * of_row * number(k) * number(n);
     w.bytes += there * bytes_of(plan, type, k, n);

@@ -25,7 +25,7 @@ Attribute of_real(double f) {
   return a;
 }
 
-/// A node, and those that it comes to: named after it.
+/// Builds the replacement nodes of one composite node and names them after it.
 class Composite {
  public:
   Composite(const Node& n, int64_t opset, const Unrolling& u) : n_(n), opset_(opset), u_(u) {}
@@ -34,14 +34,14 @@ class Composite {
   int64_t opset() const { return opset_; }
   bool has(size_t i) const { return i < n_.inputs.size() && !n_.inputs[i].empty(); }
   bool has_output(size_t i) const { return i < n_.outputs.size() && !n_.outputs[i].empty(); }
-  /// Its name; empty where it is left out.
+  /// Returns the input's name; empty if it is left out.
   std::string in(size_t i) const { return has(i) ? n_.inputs[i] : ""; }
   std::string out(size_t i = 0) const { return has_output(i) ? n_.outputs[i] : ""; }
   const Value& value(size_t i) const {
     require(has(i), "input " + std::to_string(i) + " is missing");
     return u_.value(n_.inputs[i]);
   }
-  /// Of what is made; none where that is refused.
+  /// Returns the shape of an already planned value; the empty shape if it was refused.
   Shape shape_of(const std::string& name) const { return u_.is_refused(name) ? Shape{} : u_.value(name).shape; }
   void require(bool holds, const std::string& why) const {
     if (!holds) throw Refusal(why);
@@ -53,7 +53,7 @@ class Composite {
   float real(const char* name, float fallback) const {
     return given(name) ? attribute_of(n_, name, AttributeType::real).f : fallback;
   }
-  /// Those of its attributes, where it has them.
+  /// Returns the listed attributes that this node has.
   Attributes own(const std::vector<std::string>& names) const {
     Attributes some;
     for (const std::string& name : names) {
@@ -63,7 +63,7 @@ class Composite {
     return some;
   }
 
-  /// A node behind the others; what it gives is the name of its first output, which is made up where it is not said.
+  /// Appends a node and returns the name of its first output. If no name is given, one is generated.
   std::string emit(const char* op, std::vector<std::string> inputs, Attributes attributes = {}, std::string to = "",
                    const char* domain = "", std::vector<std::string> more = {}) {
     Node made;
@@ -88,7 +88,7 @@ class Composite {
     return emit("Slice", {x, ints({first}), ints({last}), ints({axis})});
   }
 
-  /// A name for a tensor, after output 0: nodes may have one name.
+  /// A tensor name derived from output 0, because nodes may share a name.
   std::string tensor(const std::string& what) { return out() + "/" + what + "_" + std::to_string(made_++); }
   std::string constant(TensorData t) {
     std::string name = tensor("constant");
@@ -105,7 +105,7 @@ class Composite {
 
 // ---- Products of quantized operands
 
-/// The sum of a product of integers as floats: times both scales, which may be one of each column, and with a bias.
+/// An integer product's sum as floats: multiplied by both scales (one scale may be per column), plus an optional bias.
 void scale_sum(Composite& c, const std::string& sum, const std::string& a_scale, const std::string& b_scale,
                const std::string& bias) {
   const std::string real = c.emit("Cast", {sum}, {{"to", of_integer(1)}});
@@ -127,7 +127,7 @@ void matmul_integer_to_float(Composite& c) {  // A, B, scales, zero points, a bi
 
 // ---- A product or convolution and what follows it
 
-/// The activation of attribute `activation`, whose numbers stand in a list or in attributes of their own.
+/// The activation named by attribute `activation`. Its parameters are in a list or in separate attributes.
 void activate(Composite& c, const std::string& x) {
   const std::string name = attribute_of(c.node(), "activation", AttributeType::string).s;
   std::vector<float> numbers;
@@ -140,7 +140,7 @@ void activate(Composite& c, const std::string& x) {
   if (name == "HardSigmoid") a = {{"alpha", number(0, "activation_alpha")}, {"beta", number(1, "activation_beta")}};
   if (name == "Clip") {
     c.require(numbers.size() == 2, "found " + std::to_string(numbers.size()) + " activation_params of Clip");
-    if (c.opset() < 11) {  // by inputs from then on
+    if (c.opset() < 11) {  // from opset 11 on: inputs
       c.emit("Clip", {x}, {{"min", of_real(numbers[0])}, {"max", of_real(numbers[1])}}, c.out());
       return;
     }
@@ -156,7 +156,7 @@ void activate(Composite& c, const std::string& x) {
   c.emit(name.c_str(), {x}, std::move(a), c.out());
 }
 
-void fused_conv(Composite& c) {  // X, W, a bias, what is added
+void fused_conv(Composite& c) {  // X, W, bias, addend
   std::string y = c.emit("Conv", {c.in(0), c.in(1), c.in(2)},
                          c.own({"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}),
                          c.has(3) || c.given("activation") ? "" : c.out());
@@ -172,7 +172,7 @@ void fused_gemm(Composite& c) {
 
 // ---- Attention with its projections
 
-void projected_attention(Composite& c) {  // x, weights, biases, mask, past, scores to add
+void projected_attention(Composite& c) {  // x, weights, biases, mask, past, addend of the scores
   const Shape &x = c.value(0).shape, &w = c.value(1).shape;
   c.require(x.size() == 3 && w.size() == 2 && x[2] == w[0], "found " + to_string(x) + " times " + to_string(w));
   c.require(!c.has(6) && c.integer("past_present_share_buffer", 0) == 0, "its cache is shared, which is not run");
@@ -216,7 +216,7 @@ void projected_attention(Composite& c) {  // x, weights, biases, mask, past, sco
 // ---- A sum of embeddings, normed
 
 void embed_layer_norm(Composite& c) {
-  // ids, ids of segments, words, places, segments, weight, shift, mask, ids of places
+  // ids, segment ids, word table, position table, segment table, scale, shift, mask, position ids
   const Shape ids = c.value(0).shape;
   c.require(ids.size() == 2, "found input_ids of " + to_string(ids));
   const std::string words = c.emit("Gather", {c.in(2), c.in(0)});
@@ -226,7 +226,7 @@ void embed_layer_norm(Composite& c) {
   if (c.has_output(2)) c.emit("Identity", {sum}, {}, c.out(2));
   c.emit("LayerNormalization", {sum, c.in(5), c.in(6)}, {{"epsilon", of_real(c.real("epsilon", 1e-12f))}}, c.out());
   if (!c.has_output(1)) return;
-  // How many words there are; 0 where nobody says it.
+  // The number of words; 0 if no input gives it.
   Attributes along{{"keepdims", of_integer(0)}};
   std::vector<std::string> counted{c.has(7) ? c.in(7) : c.emit("Sub", {c.in(0), c.in(0)})};
   if (c.opset() >= 13) {
@@ -240,7 +240,7 @@ void embed_layer_norm(Composite& c) {
 
 // ---- Steps of quantized values
 
-/// y quantized as output 0, in the type of that input; without a zero point by 0.
+/// Quantizes y as output 0, with the type of the given input; zero point 0 if none is given.
 void quantize(Composite& c, const std::string& y, const std::string& scale, std::string zero, size_t like = 0) {
   if (zero.empty()) zero = c.constant({c.value(like).type, {}, Bytes(1)});
   c.emit("QuantizeLinear", {y, scale, zero}, {}, c.out());
@@ -250,14 +250,14 @@ std::string dequantized(Composite& c, size_t first) {
   return c.emit("DequantizeLinear", {c.in(first), c.in(first + 1), c.in(first + 2)});
 }
 
-/// op of A and B, each with a scale and a zero point, as C has them.
+/// Applies an op to A and B, each with scale and zero point, and requantizes as C.
 template <const char* const& op>
 void of_two(Composite& c) {
   const std::string a = dequantized(c, 0), b = dequantized(c, 3);
   quantize(c, c.emit(op, {a, b}), c.in(6), c.in(7));
 }
 
-/// op of X, as Y's scale and zero point have it.
+/// Applies an op to X and requantizes with Y's scale and zero point.
 template <const char* const& op>
 void of_one(Composite& c) {
   quantize(c, c.emit(op, {dequantized(c, 0)}, c.own({"alpha"})), c.in(3), c.in(4));
@@ -280,7 +280,7 @@ void quantized_pool(Composite& c) {
   quantize(c, y, c.in(3), c.in(4));
 }
 
-void quantized_concat(Composite& c) {  // Y's scale and zero point, then those behind each part
+void quantized_concat(Composite& c) {  // Y's scale and zero point, then a scale and zero point after each part
   const size_t parts = c.node().inputs.size() / 3;
   c.require(c.node().inputs.size() % 3 == 2 && parts > 0, "found inputs that are no triples");
   std::vector<std::string> all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// onnxruntime's ops that are several of the table's in one node, as those: position by position steps run in the tiles
-// of what they follow (fusion.h), as they would in a kernel of their own.
+// Expands onnxruntime's fused ops into several ops of the table. Elementwise steps then run in the tiles of the op
+// before them (fusion.h), as they would in a fused kernel.
 #pragma once
 
 #include "kernbench/platform/onnx/control_flow.h"
@@ -8,7 +8,7 @@
 namespace kernbench::onnx {
 
 bool is_composite(const Node&);
-/// Writes out the nodes that it comes to. Refusal.
+/// Emits the nodes that the composite expands to. Throws Refusal.
 void write_out_composite(const Node&, int64_t opset, const Unrolling&);
 
 }  // namespace kernbench::onnx

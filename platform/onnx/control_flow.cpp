@@ -24,10 +24,10 @@ Node made(const std::string& op, std::vector<std::string> inputs, std::string ou
   return n;
 }
 
-/// A graph's names in the plan's: inside of graphs of its nodes too.
+/// Maps a graph's names to names of the plan, also inside graphs of its nodes.
 Node renamed(Node n, const Names& names);
 
-/// What a graph names itself is its own.
+/// Names that a graph defines itself shadow outer names.
 std::shared_ptr<const Graph> renamed_outer(const Graph& g, const Names& outer) {
   auto copy = std::make_shared<Graph>(g);
   std::optional<Names> fewer;
@@ -62,7 +62,7 @@ Node renamed(Node n, const Names& names) {
   return n;
 }
 
-/// The graph's nodes, its inputs bound; the names of its outputs.
+/// Emits the graph's nodes with its inputs bound. Returns the names of its outputs.
 std::vector<std::string> write_out(const Graph& g, const std::string& prefix, Names names, const Unrolling& u) {
   for (const auto& [name, t] : g.constants) {
     names[name] = prefix + name;
@@ -94,7 +94,7 @@ bool truth(const std::string& name, const Unrolling& u) {
   return v[0] != 0;
 }
 
-/// Values of one shape, one behind the other along a new axis.
+/// Stacks values of one shape along a new axis.
 void stack(const std::vector<std::string>& parts, int64_t axis, const std::string& to, const Unrolling& u) {
   if (to.empty()) return;
   if (parts.empty()) throw Refusal("the loop runs no iteration, so the shape of '" + to + "' is not known");
@@ -152,7 +152,7 @@ void unroll_loop(const Node& n, const Unrolling& u) {
   for (size_t k = 0; k < scanned.size(); ++k) stack(scanned[k], 0, n.outputs[carried + k], u);
 }
 
-/// A list attribute's element, or what stands for it where it is left out.
+/// An element of a list attribute, or its default if the list is left out.
 int64_t listed(const Node& n, const char* name, size_t i) {
   if (n.attributes.count(name) == 0) return 0;
   const std::vector<int64_t>& all = attribute_of(n, name, AttributeType::integers).ints;

@@ -10,7 +10,7 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr size_t kMostOpen = 256;  // members behind the last one at which the group could end
+constexpr size_t kMostOpen = 256;  // members searched after the last one at which the group could end
 
 class Fusion {
  public:
@@ -24,7 +24,7 @@ class Fusion {
   }
 
   std::vector<Launch> launches() {
-    std::vector<std::pair<size_t, Launch>> all;  // by the place of the last
+    std::vector<std::pair<size_t, Launch>> all;  // indexed by the position of the last op
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (taken_[i]) continue;
       const std::vector<size_t> members = grown(i);
@@ -42,18 +42,20 @@ class Fusion {
   }
 
  private:
-  /// Values of a group as it grows, so that a member costs what its own operands do.
+  /// The live values of a growing group. Adding a member costs only as much as its own operands.
   struct Group {
     std::set<const Value*> made;
-    std::set<size_t> readers;               ///< places of ops behind the last member that read what is made
-    std::multiset<size_t> ends;             ///< of what is made: the last reader, behind the last member
-    std::map<const Value*, size_t> unread;  ///< of what is made: readers that are no members
-    size_t open = 0;                        ///< made values but the newest that others may read
-    size_t most_in_tcm = 0;                 ///< values at a time: read later, and a member's other inputs and result
+    std::set<size_t> readers;               ///< positions of ops after the last member that read a member's result
+    std::multiset<size_t> ends;             ///< last reader of each member's result, if it lies after the last member
+    std::map<const Value*, size_t> unread;  ///< readers outside the group, by value
+    size_t open = 0;                        ///< member results, except the newest, that others may read
+    size_t most_in_tcm = 0;                 ///< values held at once: those read later, plus a member's other inputs and
+                                            ///< its result
     bool any_kept = false;
   };
 
-  /// The followers of an op: readers of what is made, in order, up to where a single value is left that others read.
+  /// Collects an op's followers in order: readers of group results. The group ends where only one result is read
+  /// outside.
   std::vector<size_t> grown(size_t leader) const {
     std::vector<size_t> members;
     size_t agreed = 0;
@@ -77,7 +79,7 @@ class Fusion {
     g.made.insert(v);
     g.any_kept = g.any_kept || kept_.count(v) > 0;
     const auto it = readers_.find(v);
-    g.unread[v] = it == readers_.end() ? 1 : it->second.size();  // none: it runs to be verified
+    g.unread[v] = it == readers_.end() ? 1 : it->second.size();  // no reader: the op runs to be verified
     if (it == readers_.end()) return;
     g.readers.insert(it->second.begin(), it->second.end());
     g.ends.insert(*it->second.rbegin());
@@ -88,7 +90,7 @@ class Fusion {
     g.readers.erase(g.readers.begin(), g.readers.upper_bound(i));
     g.ends.erase(g.ends.begin(), g.ends.upper_bound(i));
     g.most_in_tcm = std::max(g.most_in_tcm, op.inputs.size() + 1 + g.ends.size());
-    ++g.open;  // what was the newest
+    ++g.open;  // the previous newest value
     std::set<const Value*> read;
     for (const Value* v : op.inputs) {
       if (v && g.made.count(&stored(*v)) > 0 && read.insert(&stored(*v)).second && --g.unread[&stored(*v)] == 0)
@@ -102,7 +104,7 @@ class Fusion {
            std::count(op.outputs.begin(), op.outputs.end(), nullptr) + 1 == static_cast<long>(op.outputs.size());
   }
 
-  /// Whether it works position by position on values that are made, which have as many elements.
+  /// Whether the op is elementwise on group results that all have as many elements as its output.
   static bool follows(const Op& op, const std::set<const Value*>& made, int64_t elements) {
     if (!op.row->each || op.out().elements() != elements) return false;
     const size_t seen = op.row->views(op).size();
@@ -116,7 +118,7 @@ class Fusion {
 
   const std::vector<const Op*>& ops_;
   const std::set<const Value*>& kept_;
-  std::map<const Value*, std::set<size_t>> readers_;  ///< places of ops
+  std::map<const Value*, std::set<size_t>> readers_;  ///< positions of ops
   std::vector<bool> taken_;
 };
 

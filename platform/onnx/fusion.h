@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that become one launch: what works position by position is done in the tiles of the node before it, so that the
-// value between them is neither stored nor loaded.
+// Fuses nodes into one launch. Elementwise ops run in the tiles of the op before them, so the value between them is
+// neither stored nor loaded.
 #pragma once
 
 #include <memory>
@@ -14,31 +14,31 @@ namespace kernbench::onnx {
 
 struct Linear;
 
-/// A node's kernel, and what follows in its tiles.
+/// A node's kernel and the followers that run in its tiles.
 struct Launch {
   const Op* op = nullptr;
-  /// In order: each has an `each` row, and reads a value of the op or of a follower before it.
+  /// In order. Each has an `each` row and reads a value of the op or of an earlier follower.
   std::vector<const Op*> followers;
-  /// By a kernel of models, which does the followers too (linear.h); null: by the op's own.
+  /// Set if a kernel of models runs it, including the followers (linear.h); null: the op's own kernel runs.
   std::shared_ptr<const Linear> linear;
 
   const Op& last() const { return followers.empty() ? *op : *followers.back(); }
-  /// A tensor of the launch by the name that its kernel knows it by (Pe).
+  /// A tensor of the launch with the name that its kernel uses (Pe).
   struct Operand {
     std::string name;
     const Value* value;
   };
-  /// Those with elements: the op's own, and of its followers what is made outside.
+  /// Inputs with elements: all of the op's, and those of followers that are made outside the launch.
   std::vector<Operand> inputs() const;
-  /// Of the last follower, else of the op: those with elements.
+  /// Outputs with elements: those of the last follower, or of the op if it has none.
   std::vector<Operand> outputs() const;
 };
 
-/// Before the names of a follower's inputs.
+/// Prefix of the names of a follower's inputs.
 std::string prefix_of_follower(size_t i);
 
-/// The ops in their order as launches: each has as many followers as may be. Where it has some it runs in the place of
-/// the last. `kept`: values that must be stored.
+/// Groups ops, given in order, into launches with as many followers as possible. A launch with followers runs at the
+/// position of the last one. `kept`: values that must be stored.
 std::vector<Launch> fuse(const std::vector<const Op*>& ops, const std::set<const Value*>& kept);
 
 }  // namespace kernbench::onnx

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX graph as the rest of this folder knows it: plain data, as the file has it.
+// An ONNX graph as plain data, exactly as the file has it. The rest of this folder uses it instead of protobuf
+// messages.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,16 @@ namespace kernbench::onnx {
 
 using Shape = std::vector<int64_t>;
 
-/// Product of all dimensions; 1 of none. InputError where one is negative or the product is above kMostElements.
+/// Product of all dimensions; 1 for a scalar. InputError if a dimension is negative or the product exceeds
+/// kMostElements.
 int64_t elements_of(const Shape&);
 constexpr int64_t kMostElements = int64_t{1} << 34;
 /// "[2, 3]".
 std::string to_string(const Shape&);
-/// Of row-major elements.
+/// Row-major strides in elements.
 Shape row_major_strides(const Shape&);
 
-/// Element types by ONNX's numbers.
+/// Element types, numbered as in ONNX.
 enum class Type : int64_t {
   not_a_tensor = -1,  ///< sequences, maps, optionals
   none = 0,
@@ -51,15 +53,15 @@ enum class Type : int64_t {
   uint4 = 21,
   int4 = 22
 };
-/// One that ONNX does not have is told by its number.
+/// A number that ONNX does not define is reported as it is.
 inline Type type_of(int64_t number) {
   return static_cast<Type>(number);
 }
-/// As arrays have it: none is of booleans.
+/// The tensor type of an array's dtype; no array is boolean.
 Type type_of(DType);
-/// "float16"; "type 99" of a number that ONNX does not have.
+/// "float16"; "type 99" for a number that ONNX does not define.
 std::string name_of(Type);
-/// What Phase 2 computes with: booleans are u8, 0 or 1. None of types that it lacks.
+/// The dtype that Phase 2 computes with; booleans are u8, 0 or 1. None if Phase 2 lacks the type.
 std::optional<DType> dtype_of(Type);
 
 struct TensorData {
@@ -68,7 +70,7 @@ struct TensorData {
   Bytes bytes;  ///< row-major
   DType dtype() const { return *dtype_of(type); }
   int64_t elements() const { return elements_of(shape); }
-  /// Of integer types and booleans.
+  /// Elements of integer and boolean tensors.
   std::vector<int64_t> ints() const;
   std::vector<double> reals() const;
   static TensorData of_ints(const std::vector<int64_t>& values, const Shape& shape, Type = Type::int64);
@@ -76,7 +78,7 @@ struct TensorData {
 
 struct Graph;
 
-/// By ONNX's numbers; none: of old files, which do not say it.
+/// Numbered as in ONNX. `none`: old files do not give the type.
 enum class AttributeType : int32_t {
   none = 0,
   real = 1,
@@ -103,13 +105,13 @@ struct Attribute {
 };
 
 struct Node {
-  std::string name;  ///< as the file has it, else "OP_N" by its place
+  std::string name;  ///< from the file, else "OP_N" with its position
   std::string op, domain;
-  std::vector<std::string> inputs, outputs;  ///< empty: left out
+  std::vector<std::string> inputs, outputs;  ///< empty name: left out
   std::map<std::string, Attribute> attributes;
 };
 
-/// A named input or output of a graph. Dimensions of −1 have a name, or nothing at all.
+/// A named input or output of a graph. A dimension of −1 is symbolic or unknown.
 struct Port {
   std::string name;
   Type type = Type::none;
@@ -121,14 +123,14 @@ struct Port {
 struct Graph {
   std::vector<Node> nodes;
   std::vector<Port> inputs, outputs;
-  std::vector<Port> declared;  ///< values between nodes, of which the file says type or shape
+  std::vector<Port> declared;  ///< intermediate values whose type or shape the file declares
   std::map<std::string, std::shared_ptr<const TensorData>> constants;  ///< initializers
 };
 
 struct Model {
   std::string file;
   Graph graph;
-  std::map<std::string, int64_t> opsets;  ///< by domain; "" is ONNX's own
+  std::map<std::string, int64_t> opsets;  ///< by domain; "" is ONNX's own domain
 };
 
 }  // namespace kernbench::onnx

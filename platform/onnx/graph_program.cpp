@@ -19,7 +19,7 @@
 namespace kernbench::onnx {
 namespace {
 
-/// Relative error that ONNX's own test suite allows.
+/// Relative tolerance of ONNX's own test suite.
 constexpr double kRtol = 1e-3;
 
 HostTensor host_tensor(const TensorData& t, const Dims& shape) {
@@ -30,7 +30,7 @@ HostTensor host_tensor(const TensorData& t, const Dims& shape) {
   return h;
 }
 
-/// Of [columns, rows], as [rows, columns].
+/// Transposes [columns, rows] to [rows, columns].
 HostTensor transposed_tensor(const TensorData& t, const Dims& shape) {
   HostTensor h = host_tensor(t, shape);
   const int64_t size = static_cast<int64_t>(size_of(h.dtype)), rows = shape[0], columns = shape[1];
@@ -41,8 +41,8 @@ HostTensor transposed_tensor(const TensorData& t, const Dims& shape) {
   return h;
 }
 
-/// Of each element of a product ‖row of x‖ · ‖column of w‖ / √k, at least Σ|x||w| / √k: what an error of its operands
-/// comes to.
+/// Estimates Σ|x||w| / √k per element of a product as ‖row of x‖ · ‖column of w‖ / √k, an upper bound. This is the
+/// error that rounded operands cause.
 std::vector<double> error_scale(const Linear& l, const std::vector<double>& x, const std::vector<double>& w) {
   const auto m = static_cast<size_t>(l.m), n = static_cast<size_t>(l.n), k = static_cast<size_t>(l.k);
   std::vector<double> rows(m), columns(n), scale;
@@ -52,15 +52,15 @@ std::vector<double> error_scale(const Linear& l, const std::vector<double>& x, c
   return scale;
 }
 
-/// Works position by position, in whatever blocks (Pe::block()).
+/// Whether the op is elementwise, so that it can run in any block layout (Pe::block()).
 bool is_by_position(const Launch& l) {
   return !l.linear && l.op->row->each;
 }
 
-/// Of values whose elements went through a coarser type: its tolerance. Two orders of a sum may round to neighbours in
-/// it, and that shows in all that follows.
+/// Tolerance of values that passed through a coarser type. Two summation orders may round to neighbouring values, and
+/// the difference shows in everything computed from them.
 std::map<const Value*, Tolerance> coarser_on_the_way(const Plan& plan) {
-  std::map<const Value*, Tolerance> coarsest, coarser;  // up to a value, with its own type; those before it
+  std::map<const Value*, Tolerance> coarsest, coarser;  // up to a value, with its own type; without its own type
   for (const Op& op : plan.ops) {
     Tolerance before;
     for (const Value* in : op.inputs) {
@@ -110,7 +110,7 @@ GraphProgram::GraphProgram(std::string file, std::shared_ptr<const Plan> plan, E
   if (verifies()) spec_.reference = [this](const Params&, const TensorMap&) { return reference(); };
 }
 
-/// As what values are read.
+/// Records in which form launches read values.
 void GraphProgram::see_readers(const Launch& l) {
   const bool few_rows = l.linear && l.linear->few_rows;
   for (const Launch::Operand& in : l.inputs()) {
@@ -121,7 +121,7 @@ void GraphProgram::see_readers(const Launch& l) {
   if (l.linear->residual) wanted_.insert({&stored(*l.linear->residual), {l.linear->m, l.linear->n}});
 }
 
-/// In lanes where it is so made, that reading it back costs nothing; its reader sees it as it is.
+/// A value is stored in lanes only if reading it back is free; its reader sees it unchanged.
 void GraphProgram::add_output(const Value& v) {
   Dims matrix;
   for (const Launch& l : plan_->run) {
@@ -138,7 +138,7 @@ void GraphProgram::add_output(const Value& v) {
   add_tensor(v, TensorSpec::Role::out, matrix.rank() > 0 ? lanes() : flat_layout(shape, plan_->machine), shape);
 }
 
-/// Those that are there from the start, each in the layout that its first reader wants.
+/// Values present from the start, each in the layout that its first reader wants.
 void GraphProgram::add_operands(const Launch& l) {
   if (l.linear) {
     add_tensor(stored(*l.linear->w), TensorSpec::Role::in, l.linear->few_rows ? lanes() : host::grid_of_columns(),
@@ -240,7 +240,7 @@ void GraphProgram::run(host::Context& h) {
 
 void GraphProgram::launch(host::Context& h, Placed& placed, const Launch& l) const {
   const std::vector<Launch::Operand> inputs = l.inputs();
-  // As the matrix in whose blocks it works: that of who reads it, or of what lies so alone.
+  // The matrix in whose blocks an op works: that of its reader, or of an operand that lies only so.
   Dims matrix;
   if (is_by_position(l)) {
     const Value& out = l.last().out();
@@ -290,7 +290,7 @@ void GraphProgram::launch_linear(host::Context& h, Placed& placed, const Launch&
                            l.up ? host::Weights(placed.flat(stored(*l.up))) : host::Weights());
 }
 
-/// What the host has of a value; null: nothing.
+/// A value's host data; null if the host has none.
 std::shared_ptr<const TensorData> GraphProgram::known(const Value& v) const {
   const auto worked_out = plan_->worked_out.find(v.name);
   return v.constant                              ? v.constant
@@ -299,13 +299,13 @@ std::shared_ptr<const TensorData> GraphProgram::known(const Value& v) const {
                                                  : nullptr;
 }
 
-/// By the last value of each launch that is led by a product whose operands the host has.
+/// Keyed by the last value of each launch that starts with a product whose operands the host has.
 std::map<const Value*, std::vector<double>> GraphProgram::scales_of_products() const {
   std::map<const Value*, std::vector<double>> scales;
   for (const Launch& launch : plan_->run) {
     const Linear l = product_of(*launch.op);
     if (!l.y || expected_.count(launch.last().out().name) == 0) continue;
-    // Normed rows, which nobody stores, are about as long as the weights of the norm.
+    // Normed rows, which are not stored, have about the norm of the norm's weights.
     const Op* norm = launch.linear ? launch.linear->norm : nullptr;
     const auto x = known(stored(norm ? norm->in(1) : *l.x)), w = known(stored(*l.w));
     if (!x || !w) continue;
@@ -315,7 +315,7 @@ std::map<const Value*, std::vector<double>> GraphProgram::scales_of_products() c
     std::vector<double>& scale = scales[&launch.last().out()];
     scale = error_scale(l, rows, w->reals());
     if (const Value* up = launch.linear ? launch.linear->up : nullptr) {
-      // Two such products times each other, each several times as large as its scale here and there.
+      // The product of two such products. Each may locally be several times as large as its scale.
       constexpr double kPeak = 4;
       Linear other = *launch.linear;
       other.transposed = other.up_transposed;
@@ -338,7 +338,7 @@ std::map<std::string, Expected> GraphProgram::reference() const {
     const auto given = expected_.find(v->name);
     if (given != expected_.end()) {
       e.value.bytes = given->second->bytes;
-      // Where the type's own tolerance is less than the suite's it is widened to that.
+      // If the type's own tolerance is below the suite's, it is widened to the suite's.
       const double widening = kRtol / tolerance_of(v->dtype()).rtol;
       if (is_float(v->dtype()) && widening > 1) {
         for (const double x : given->second->reals())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A planned graph as a program: inputs and weights lie in HBM, each node that runs is a launch over the PEs of one
-// rank.
+// A planned graph as a host program. Inputs and weights lie in HBM; each node that runs is one launch over the PEs of
+// one rank.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace kernbench::onnx {
 
-/// As the file has it where that can be; else flat. Rows go over the PEs.
+/// Keeps the file's shape if possible, else flat. Rows are distributed over the PEs.
 Dims dims_of(const Value&);
 
-/// Where in the program a node's launch stands, with those that lay its operands out before it and its outputs behind:
-/// by the numbers of the operations, in the order of enqueueing.
+/// The operation numbers of a node's launch, in enqueue order. Launches that lay out its operands come before it, those
+/// for its outputs after it.
 struct NodeMark {
   size_t first = 0, last = 0;
   const Launch* launch = nullptr;
@@ -30,19 +30,19 @@ class Placed;
 class GraphProgram {
  public:
   using Expectations = std::map<std::string, std::shared_ptr<const TensorData>>;
-  /// Outputs of these names are verified. RunError where one has another type or shape. Registers a kernel for each
-  /// node that runs.
+  /// Outputs with these names are verified. RunError if one has another type or shape. Registers a kernel for each node
+  /// that runs.
   GraphProgram(std::string file, std::shared_ptr<const Plan>, Expectations, const PeaksOf&);
-  GraphProgram(const GraphProgram&) = delete;  // its spec's functions know it
+  GraphProgram(const GraphProgram&) = delete;  // its spec's functions refer to this object
 
-  /// Its function and reference refer to this.
+  /// The spec's function and reference refer to this object.
   const ProgramSpec& spec() const { return spec_; }
   const Plan& plan() const { return *plan_; }
   const Roofline& roofline(const Launch& l) const { return rooflines_.at(&l); }
-  /// Since it has run.
+  /// Valid after the run.
   const std::vector<NodeMark>& marks() const { return marks_; }
   bool verifies() const { return !expected_.empty(); }
-  /// Outputs without elements, whose shape was compared.
+  /// Outputs without elements; only their shape was compared.
   const std::vector<std::string>& verified_by_shape() const { return by_shape_; }
 
  private:
@@ -63,10 +63,10 @@ class GraphProgram {
   Expectations expected_;
   std::map<const Launch*, std::string> kernels_;
   std::map<const Launch*, Roofline> rooflines_;
-  std::map<const Value*, std::string> names_;  ///< of those that are tensors of the program
-  std::map<const Value*, Dims> wanted_;        ///< as which matrices decode_linear wants values
-  std::set<const Value*> read_flat_;           ///< by others
-  std::set<const Value*> in_lanes_;            ///< outputs
+  std::map<const Value*, std::string> names_;  ///< names of values that are tensors of the program
+  std::map<const Value*, Dims> wanted_;        ///< matrix shapes in which decode_linear wants values
+  std::set<const Value*> read_flat_;           ///< values that other kernels read flat
+  std::set<const Value*> in_lanes_;            ///< outputs in lanes
   std::vector<std::string> by_shape_;
   ProgramSpec spec_;
   std::vector<NodeMark> marks_;

@@ -17,17 +17,17 @@ namespace {
 struct NodeLine {
   const Op* op;
   std::string how;
-  const Launch* launch = nullptr;  ///< null: it has none of its own
+  const Launch* launch = nullptr;  ///< null: the node has no launch of its own
   double start_ns = 0, time_ns = 0;
   Roofline roofline = {};
-  /// Shares of the machine's peaks.
+  /// Shares of the machine's peaks, as fractions.
   double gemm_share() const { return time_ns > 0 ? roofline.compute_ns / time_ns : 0; }
   double hbm_share() const { return time_ns > 0 ? roofline.memory_ns / time_ns : 0; }
 };
 
 constexpr size_t kHeaviest = 5;
 
-/// The nodes that took most time, the longest first.
+/// Returns the nodes that took the most time, longest first.
 std::vector<NodeLine> heaviest(std::vector<NodeLine> lines) {
   std::stable_sort(lines.begin(), lines.end(), [](auto& a, auto& b) { return a.time_ns > b.time_ns; });
   const auto idle = std::find_if(lines.begin(), lines.end(), [](auto& l) { return l.time_ns <= 0; });
@@ -43,7 +43,7 @@ std::string how_of(const Launch& l) {
              : "gemm_2d: weights are stored in a grid; PEs pass panels of both operands on";
 }
 
-/// In the order of the graph.
+/// In graph order.
 std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport& p) {
   std::vector<NodeLine> lines;
   for (const NodeMark& m : program.marks()) {
@@ -68,13 +68,13 @@ std::vector<NodeLine> lines_of(const GraphProgram& program, const ProgramReport&
   return lines;
 }
 
-/// Behind the machine's name: what verification has found.
+/// The verification result, printed after the machine's name.
 std::string verdict_of(const GraphProgram& program, const ProgramReport& p) {
   const bool by_shape_alone = p.run.verified && p.run.tensors.empty() && !program.verified_by_shape().empty();
   return by_shape_alone ? ", verified" : verdict_text(p.run);
 }
 
-/// The first node in the order of the graph whose output is not what it should be; null: none.
+/// The first node in graph order whose output is wrong; null if there is none.
 const Op* first_that_departs(const GraphProgram& program, const ProgramReport& p) {
   for (const Launch& l : program.plan().run) {
     for (const Launch::Operand& o : l.outputs()) {
@@ -86,7 +86,7 @@ const Op* first_that_departs(const GraphProgram& program, const ProgramReport& p
   return nullptr;
 }
 
-/// "float [1, 3]" of each output.
+/// Describes each output, such as "float [1, 3]".
 std::string outputs_of(const Op& op) {
   std::string text;
   for (const Value* v : op.outputs) {

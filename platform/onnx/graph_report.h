@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kernbench model` prints of an ONNX graph that has run.
+// Output of `kernbench model` for an ONNX graph that has run.
 #pragma once
 
 #include <iosfwd>
@@ -9,9 +9,9 @@
 
 namespace kernbench::onnx {
 
-/// All products at the peak of GEMM, and all operands of nodes, each once, at that of HBM, as shares of the time.
+/// Fractions of the time that GEMM at peak (all products) and HBM at peak (each node operand once) would need.
 ModelFigures graph_figures(const GraphProgram&, const ProgramReport&);
-/// `plan`: each node, what runs it, its bytes and its time.
+/// `plan`: also prints each node, its kernel, bytes and time.
 void write_graph_text(std::ostream&, const GraphProgram&, const ProgramReport&, bool plan);
 /// {"run", "model", "nodes": [{"name", "op", "runs", "how", "bytes", "time_ns"?}], "verify"?, …}
 void write_graph_json(std::ostream&, const GraphProgram&, const ProgramReport&);

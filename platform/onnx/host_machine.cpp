@@ -11,10 +11,10 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr uint64_t kTensorStride = uint64_t{1} << 40;  // between tensors' addresses
+constexpr uint64_t kTensorStride = uint64_t{1} << 40;  // address distance between tensors
 constexpr uint64_t kHostTcm = uint64_t{1} << 30;
 
-/// A PE without time: commands take effect at once.
+/// A PE without timing: commands take effect at once.
 class HostPe : public PeBackend {
  public:
   uint32_t pe_index() const override { return 0; }
@@ -52,7 +52,7 @@ class HostPe : public PeBackend {
     tcm_.free(addr);
   }
 
-  void check_range(Space, uint64_t, uint64_t) const override {}  // pointers have bounds
+  void check_range(Space, uint64_t, uint64_t) const override {}  // empty, because pointers carry bounds
   MemoryImage& memory() override { return memory_; }
 
   Bytes read(uint64_t addr, uint64_t n) {
@@ -75,14 +75,14 @@ class HostPe : public PeBackend {
   Ticket tickets_ = 0;
 };
 
-/// Adds a tensor of so many elements, alone at its address.
+/// Adds a tensor of that many elements at an address range of its own.
 void add(tl::LaunchArgs& args, const std::string& name, DType dtype, int64_t elements, uint64_t addr) {
   const Dims shape{elements};
   const tl::View view{tl::Ptr(Space::hbm, addr, dtype), shape, Dims{0}, shape};
   args.add(name, {view}, view, static_cast<uint64_t>(elements) * size_of(dtype), true);
 }
 
-/// Refusal, besides a kernel's own faults.
+/// Throws Refusal, or the kernel's own faults.
 void run_row(const Launch& l, tl::Context& tl, const tl::Args& args) {
   Pe pe(tl, args, *l.op, l.followers);
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node worked out on the host, before anything runs: its kernel as a PE would run it, over a memory of its own, with
-// Phase 2's arithmetic. For constants, and for values that shapes depend on.
+// Computes a node on the host before the run. Its kernel runs as on a PE, over a private memory, with Phase 2's
+// arithmetic. The planner uses it for constants and for values that shapes depend on.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,12 @@ class Context;
 
 namespace kernbench::onnx {
 
-/// The outputs, in order (empty tensors where they are left out). `inputs` have the op's types and shapes; null: left
-/// out. Refusal where the kernel has a fault.
+/// Returns the outputs in order; omitted ones are empty tensors. `inputs` have the op's types and shapes; null means
+/// omitted. Refusal if the kernel has a fault.
 std::vector<TensorData> work_out(const Op&, const std::vector<std::shared_ptr<const TensorData>>& inputs);
 
-/// A node's kernel and what follows, on one PE. KernelFault also for what its data asks in vain.
+/// Runs a node's kernel and its followers on one PE. KernelFault also if the kernel requests a value that is not
+/// available.
 void run_on_pe(const Launch&, tl::Context&, const tl::Args&);
 
 }  // namespace kernbench::onnx

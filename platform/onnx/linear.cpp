@@ -7,13 +7,13 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr int64_t kLeastWeights = 1 << 14;  // elements: fewer take as long as tiles
-constexpr int64_t kRowsOfCube = 32;         // up to so many for each cube decode_linear is the faster one
-constexpr int64_t kLeastCubes = 4;          // fewer, and the tiles of many rows take as long as gemm_2d
+constexpr int64_t kLeastWeights = 1 << 14;  // elements; smaller matrices take as long with tiles
+constexpr int64_t kRowsOfCube = 32;         // decode_linear is faster up to this many rows per cube
+constexpr int64_t kLeastCubes = 4;          // with fewer cubes, tiles of many rows take as long as gemm_2d
 
 using Readers = std::map<const Value*, int64_t>;
 
-/// How often launches read values.
+/// Counts how often launches read each value.
 Readers readers_of(const std::vector<Launch>& launches) {
   Readers readers;
   for (const Launch& l : launches) {
@@ -31,9 +31,9 @@ class Absorbing {
   Absorbing(Linear* linear, const std::function<bool(const Value&)>& given, const Readers& readers)
       : l_(*linear), given_(given), readers_(readers) {}
 
-  /// Gemm's C.
+  /// Takes Gemm's input C as the bias.
   bool take_c(const Op& op) { return !op.has(2) || add(op.in(2), broadcast_of(op, 2)); }
-  /// Whether it is what the kernel has behind its product.
+  /// Takes an op if the kernel can compute it after its product.
   bool take(const Op& op) {
     const std::string& name = op.row->name;
     if (name == "Relu") return take_activation("relu", op);
@@ -46,7 +46,7 @@ class Absorbing {
     }
     return false;
   }
-  /// x · sigmoid(x), of two ops.
+  /// Takes x · sigmoid(x), which is two ops.
   bool take(const Op& sigmoid, const Op& product) {
     if (std::string(sigmoid.row->name) != "Sigmoid" || std::string(product.row->name) != "Mul") return false;
     const Value *a = &stored(product.in(0)), *b = &stored(product.in(1)), *s = &sigmoid.out();
@@ -55,7 +55,7 @@ class Absorbing {
   }
 
  private:
-  /// How often the elements of an input come in a row of the output: 1 a column, 0 one for each element, −1 otherwise.
+  /// How an input repeats in a row of the output: 1 per column, 0 per element, −1 otherwise.
   int64_t broadcast_of(const Op& op, size_t i) const {
     const Value& v = op.in(i);
     if (v.elements() == l_.m * l_.n && op.out().elements() == l_.m * l_.n) return l_.m == 1 && given_(v) ? 1 : 0;
@@ -69,7 +69,7 @@ class Absorbing {
       l_.residual = &v;
       return true;
     }
-    // Behind an activation nothing but a residual can be added; it lies with its columns' cubes from the start.
+    // After an activation only a residual can be added. The residual lies with its columns' cubes from the start.
     if (!l_.few_rows || l_.bias || l_.activation != "none" || !given_(v) || readers_.at(&stored(v)) > 1) return false;
     l_.bias = &v;
     return true;
@@ -86,7 +86,7 @@ class Absorbing {
   const Readers& readers_;
 };
 
-/// Whether a value between these followers and those behind is read by the latter, but for what the former give.
+/// Whether followers after this point read a value from before it, other than the group's result.
 bool read_behind(const Launch& l, size_t taken, const Value* given) {
   std::vector<const Value*> made{l.op->outputs[0]};
   for (size_t f = 0; f < taken; ++f) made.push_back(l.followers[f]->outputs[0]);
@@ -98,7 +98,7 @@ bool read_behind(const Launch& l, size_t taken, const Value* given) {
   return false;
 }
 
-/// Followers that the kernel does; what it then gives is in the product.
+/// Followers that the kernel computes; their result is then the product's.
 size_t absorbed(const Launch& launch, Linear* linear, const std::function<bool(const Value&)>& given,
                 const Readers& readers) {
   size_t taken = 0;
@@ -162,7 +162,7 @@ std::vector<Launch::Operand> Linear::inputs() const {
 
 namespace {
 
-/// As products where they are such.
+/// Replaces launches by products where possible.
 std::vector<Launch> split(const std::vector<Launch>& launches, const LinearRequest& r) {
   std::vector<Launch> all;
   const Readers readers = readers_of(launches);
@@ -184,7 +184,7 @@ std::vector<Launch> split(const std::vector<Launch>& launches, const LinearReque
   return all;
 }
 
-/// Of the rows that are seen as matrices [., k] by its readers; with weights that these alone have.
+/// Finds norms whose readers use the rows as matrices [., k], with weights that only these readers have.
 bool is_norm_of_rows(const Launch& l, const LinearRequest& r, const Readers& readers) {
   const Op& op = *l.op;
   const std::string& name = op.row->name;
@@ -201,7 +201,7 @@ bool is_norm_of_rows(const Launch& l, const LinearRequest& r, const Readers& rea
   return op.has(1) && (!op.has(2) || &stored(op.in(1)) != &stored(op.in(2)));
 }
 
-/// Norms into the products that read them.
+/// Moves norms into the products that read them.
 void take_norms(std::vector<Launch>* all, const LinearRequest& r, std::vector<const Op*>* normed) {
   const Readers readers = readers_of(*all);
   for (auto norm = all->begin(); norm != all->end();) {
@@ -227,8 +227,8 @@ void take_norms(std::vector<Launch>* all, const LinearRequest& r, std::vector<co
   }
 }
 
-/// Two products of the same rows, whose product is all that is read of them, into one launch in the place of the
-/// latter.
+/// Merges two products of the same rows into one launch, at the position of the later one, if only their product is
+/// read.
 void take_gates(std::vector<Launch>* all, const LinearRequest& r) {
   const Readers readers = readers_of(*all);
   const auto maker = [&](const Value& v) {

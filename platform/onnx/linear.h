@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows with a matrix of weights, by the kernels of models (decode_linear, gemm_2d), which want their
-// operands in layouts of their own: weights lie so from the start, rows are laid out (placed.h).
+// Runs products with a weight matrix on the kernels of models (decode_linear, gemm_2d). These need their operands in
+// layouts of their own: weights are placed so from the start, rows are laid out at run time (placed.h).
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace kernbench::onnx {
 
-/// Cubes of a rank, and PEs of each; none where cubes are unlike.
+/// Cubes of a rank and PEs of each cube; none if cubes differ.
 struct MachineShape {
   int64_t cubes = 0, pes = 0;
 };
 
-/// y [m, n] = residual + activation(norm(x [m, k]) · w + bias) [· (norm(x) · up + up_bias)]. Values are seen as such
-/// matrices, whatever their shape.
+/// y [m, n] = residual + activation(norm(x [m, k]) · w + bias) [· (norm(x) · up + up_bias)]. Values are viewed as such
+/// matrices whatever their shape.
 struct Linear {
   const Value *x = nullptr, *w = nullptr, *bias = nullptr, *residual = nullptr, *y = nullptr;
   const Value *up = nullptr, *up_bias = nullptr;
-  const Op* norm = nullptr;                        ///< RMSNormalization or LayerNormalization of rows; null: none
-  bool transposed = false, up_transposed = false;  ///< w, up are [n, k]
+  const Op* norm = nullptr;                        ///< RMSNormalization or LayerNormalization of the rows; null: none
+  bool transposed = false, up_transposed = false;  ///< w and up are [n, k]
   int64_t m = 0, k = 0, n = 0;
   std::string activation = "none";
-  bool few_rows = false;  ///< decode_linear; else gemm_2d
+  bool few_rows = false;  ///< true: decode_linear; false: gemm_2d
 
   const Value* norm_weights() const { return norm ? &norm->in(1) : nullptr; }
   const Value* norm_bias() const { return norm && norm->has(2) ? &norm->in(2) : nullptr; }
@@ -35,18 +35,18 @@ struct Linear {
   std::vector<Launch::Operand> inputs() const;
 };
 
-/// MatMul or Gemm with a matrix, as the product alone; y is null of all else.
+/// Recognizes MatMul or Gemm with a matrix, without followers. For other ops y is null.
 Linear product_of(const Op&);
 
 struct LinearRequest {
   MachineShape machine;
-  std::function<bool(const Value&)> given;  ///< lies in HBM from the start
+  std::function<bool(const Value&)> given;  ///< whether the value lies in HBM from the start
   std::set<const Value*> kept;              ///< values that must be stored
 };
 
-/// The launches, those that are such products as these, with the followers that their kernel has for them; what else
-/// follows is a launch of its own. Norms that only such products read go into these: `normed` are their ops. Two of the
-/// same rows that are multiplied with each other are one.
+/// Returns the launches, with such products replaced, including the followers that their kernel can compute. Other
+/// followers become launches of their own. Norms that only such products read are moved into them; `normed` holds these
+/// ops. Two products of the same rows that are multiplied together become one launch.
 std::vector<Launch> with_linears(const std::vector<Launch>&, const LinearRequest&, std::vector<const Op*>* normed);
 
 }  // namespace kernbench::onnx

@@ -95,7 +95,7 @@ void check_form(const Node& n, int64_t opset, const std::string& form) {
 }
 
 void check_attribute_types(const Node& n) {
-  // ONNX gives each of these names one type in every op.
+  // ONNX gives each of these attribute names the same type in every op.
   static const std::pair<const char*, AttributeType> kTypes[] = {
       {"alpha", AttributeType::real},
       {"beta", AttributeType::real},

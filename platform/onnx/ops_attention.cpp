@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: ONNX's, and onnxruntime's of one head count and of heads that share keys.
+// Attention: ONNX's op, and onnxruntime's multi-head and group-query variants.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -14,17 +14,17 @@ namespace {
 using tl::Tensor;
 using Places = std::vector<int64_t>;
 
-/// Queries, keys or values: rows of an input for each batch and head.
+/// Queries, keys or values: the rows of an input for each batch and head.
 struct Heads {
   size_t input = 0;
   Shape shape;  ///< [batch, heads, rows, columns]
   int64_t offset = 0, of_batch = 0, of_head = 0, of_row = 0;
 
-  /// As [batch, heads, rows, columns].
+  /// Input shape [batch, heads, rows, columns].
   static Heads apart(size_t input, const Shape& s) { return {input, s, 0, s[1] * s[2] * s[3], s[2] * s[3], s[3]}; }
-  /// As [batch, rows, heads · columns].
+  /// Input shape [batch, rows, heads · columns].
   static Heads by_rows(size_t input, const Shape& s) { return {input, s, 0, s[1] * s[2] * s[3], s[3], s[1] * s[3]}; }
-  /// The same of so many heads.
+  /// The same with a given number of heads.
   static Heads flat(const Op& op, size_t input, const char* count) {
     const Shape& s = op.shape(input);
     const int64_t n = op.integer(count, 0);
@@ -35,7 +35,7 @@ struct Heads {
   static Heads of(const Op& op, size_t input, const char* count) {
     return op.rank(input) == 3 ? flat(op, input, count) : apart(input, op.shape(input));
   }
-  /// Part `part` of several that lie side by side for each head, [batch, rows, heads, parts, columns].
+  /// Part `part` of several parts that lie side by side for each head: [batch, rows, heads, parts, columns].
   static Heads packed(const Op& op, size_t input, int64_t part) {
     const Shape& s = op.shape(input);
     return {input, {s[0], s[2], s[1], s[4]}, part * s[4], s[1] * s[2] * s[3] * s[4], s[3] * s[4], s[2] * s[3] * s[4]};
@@ -59,7 +59,7 @@ bool is_grouped(const Op& op) {
 constexpr size_t kNone = SIZE_MAX;
 constexpr int64_t kMasks = 1 << 16;  // elements of a mask in TCM
 
-/// An attention's operands: which inputs they are, and how they lie. Those that an op has not are kNone.
+/// An attention's operands: the inputs' indices and layouts. kNone marks inputs that the op lacks.
 struct AttentionSizes {
   explicit AttentionSizes(const Op& op) {
     if (is_grouped(op)) {
@@ -85,11 +85,12 @@ struct AttentionSizes {
     if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(q.columns()));
   }
   Shape scores() const { return {q.shape[0], q.heads(), q.rows(), total}; }
-  /// Of keys or values: also those of the past.
+  /// Shape of keys or values, including past ones.
   Shape present(const Heads& h) const { return {h.shape[0], h.heads(), total, h.columns()}; }
 
   Heads q, k, v;
-  size_t mask = kNone, added = kNone;                                  ///< added: of a pattern, behind the mask
+  size_t mask = kNone, added = kNone;                                  ///< added: in a pattern, the addend after the
+                                                                       ///< mask
   size_t past_k = kNone, bias = kNone, padding = kNone, sink = kNone;  ///< past values: past_k + 1
   int64_t past = 0, total = 0, window = 0;                             ///< rows; window 0: none
   bool causal = false, turned = false, smooth = false;
@@ -179,7 +180,7 @@ void check_operands(const Op& op) {
   }
 }
 
-/// What of an op's inputs and outputs is run: the others are refused by what they are.
+/// Refuses inputs and outputs that are not supported, each by name.
 void refuse_others(const Op& op) {
   const auto none = [&](size_t i, const char* what) { op.require(!op.has(i), std::string("it has ") + what); };
   if (is_grouped(op)) {
@@ -232,7 +233,7 @@ void check_masks(const Op& op, const AttentionSizes& s) {
   }
 }
 
-/// What only heads that share keys have.
+/// Checks that apply only to group-query attention.
 void check_grouped(const Op& op, const AttentionSizes& s) {
   const int64_t batch = s.q.shape[0], head = s.q.columns();
   op.require_type(5, Takes::indices);
@@ -270,13 +271,13 @@ void shape_attention(Op& op) {
   op.set_output(2, op.in(0).type, s.present(s.v));
 }
 
-/// Keys from `first` on, with what belongs to them and one block of queries.
+/// A block of keys from `first` on, with its values and masks, for one block of queries.
 struct KeyBlock {
   int64_t first;
-  Tensor keys, values, mask, added, padding;  ///< mask …: [queries, keys] or what broadcasts to it, where there is one
+  Tensor keys, values, mask, added, padding;  ///< masks: [queries, keys] or broadcastable to it; empty if absent
 };
 
-/// An attention on one PE.
+/// Runs an attention on one PE.
 class Attending {
  public:
   explicit Attending(Pe& pe)
@@ -308,13 +309,13 @@ class Attending {
  private:
   static int64_t of(const Places& all, int64_t batch) { return all[static_cast<size_t>(batch)]; }
 
-  /// How many keys there are of each batch, from seqlens_k: all but one of them.
+  /// The number of keys of each batch, from seqlens_k, which holds that number minus one.
   void read_lengths() {
     const Places lengths = pe_.ints(5);
     const int64_t rows = s_.q.rows();
     for (size_t b = 0; b < lengths.size(); ++b) {
       const int64_t all = lengths[b] + 1;
-      past_[b] = pe_.op.value(6) == rows ? 0 : all - rows;  // else it begins with these
+      past_[b] = pe_.op.value(6) == rows ? 0 : all - rows;  // otherwise the cache begins with the past rows
       seen_[b] = past_[b] + rows;
       if (all < 1 || all > s_.total || past_[b] < 0 || past_[b] > s_.past || seen_[b] > s_.total)
         throw Refusal("found a seqlens_k of " + std::to_string(lengths[b]) + " for " + std::to_string(rows) +
@@ -323,7 +324,7 @@ class Attending {
     }
   }
 
-  /// The places of queries and new keys in the tables of cosines and sines.
+  /// Positions of queries and new keys in the cosine and sine tables.
   void read_positions() {
     const int64_t rows = s_.q.rows(), table = pe_.op.shape(7)[0];
     if (pe_.op.has(9)) positions_ = pe_.ints(9);
@@ -335,7 +336,7 @@ class Attending {
     }
   }
 
-  /// As the scores are.
+  /// View of the padding in the shape of the scores.
   Strides view_of_padding() const {
     const Shape& shape = pe_.op.shape(s_.padding);
     if (shape.size() == 1) return {};
@@ -343,8 +344,8 @@ class Attending {
         shape.size() == 2 ? Shape{shape[0], 1, 1, shape[1]} : Shape{shape[0], 1, shape[1], shape[2]}, s_.scores());
   }
 
-  /// What stands beside scores of some queries and the keys that they see. Where it lies on several PEs it is loaded
-  /// at once if it fits: a block of keys would go to all of these again.
+  /// Addends and masks of the scores of some queries. If they lie on several PEs and fit, they are loaded at once,
+  /// because each block of keys would send commands to all of these PEs again.
   class Masks {
    public:
     Masks(const Pe& pe, size_t input, const Strides& view, const Tile& all)
@@ -352,7 +353,7 @@ class Attending {
       if (input_ != kNone && all.rows * all.columns <= kMasks && pe.lies_apart(input, view, all))
         whole_ = pe.pick(input, view, all);
     }
-    /// Of keys from one of these on; nothing where there is none.
+    /// The columns from a key on; an empty tensor if there is none.
     Tensor of(int64_t key, int64_t count) const {
       if (input_ == kNone) return {};
       if (!whole_.valid()) return pe_.pick(input_, view_, {all_.first + key, all_.rows, count, all_.pitch});
@@ -371,7 +372,7 @@ class Attending {
     const int64_t group = s_.q.heads() / s_.k.heads(), rows = std::min(block_, s_.q.rows() - i);
     const int64_t row = (batch * s_.q.heads() + head) * s_.q.rows(), begin = of(past_, batch) + i;
     const Tensor q = fresh(s_.q, batch, head, i, rows);
-    const bool exact = q.dtype() == DType::f32;  // then queries are scaled, once, instead of scores
+    const bool exact = q.dtype() == DType::f32;  // true: queries are scaled once, instead of the scores
     const kernels::Queries queries{exact ? q * s_.scale : q, begin, rows};
     kernels::FlashAttention attention(pe_.tl, queries, s_.causal, s_.mask != kNone || s_.padding != kNone);
     const int64_t seen = s_.causal ? std::min(of(seen_, batch), begin + rows) : of(seen_, batch);
@@ -391,7 +392,7 @@ class Attending {
     };
     KeyBlock now = ask(first);
     for (KeyBlock next; now.first < seen; now = std::move(next)) {
-      next = ask(now.first + block_);  // runs beside this one's products
+      next = ask(now.first + block_);  // prefetched beside this block's products
       Tensor scores = pe_.tl.dot(queries.q, now.keys.transpose());
       if (!exact) scores = scores * s_.scale;
       attention.add_scores(masked(scores, now, batch, queries), now.values, now.first);
@@ -422,20 +423,20 @@ class Attending {
     }
     return scores;
   }
-  /// Those that a mask of booleans shows, or, of a pattern, does not hide.
+  /// Keeps scores that a boolean mask allows or, for a pattern, does not hide.
   Tensor chosen(const Tensor& mask, const Tensor& scores) {
     if (!pe_.op.stands_for) return pe_.tl.where(mask, scores, kernels::kMaskedScore);
     const double hidden = pe_.op.real("hidden_score", 0);
     return pe_.op.integer("mask_hides", 0) != 0 ? pe_.tl.where(mask, hidden, scores)
                                                 : pe_.tl.where(mask, scores, hidden);
   }
-  /// By a key_padding_mask of lengths.
+  /// The length given by a key_padding_mask.
   int64_t length(int64_t batch) {
     if (lengths_.empty()) lengths_ = pe_.ints(s_.padding);
     return of(lengths_, batch);
   }
 
-  /// With a score of its own beside the keys', whose value is 0; of a pattern perhaps 0 where nothing is seen.
+  /// With a sink: an extra score per head whose value is 0. A pattern may give weight 0 to queries that see no key.
   Tensor result(const kernels::FlashAttention& a, int64_t head) {
     tl::Context& tl = pe_.tl;
     if (pe_.op.stands_for && pe_.op.given("nothing_is_zero")) return tl.where(tl.gt(a.sum(), 0), a.result(), 0.0);
@@ -446,7 +447,7 @@ class Attending {
     return a.weighted() * shrink / (a.sum() * shrink + tl.exp(sink - top));
   }
 
-  /// Queries, or keys or values that are new, as they are met: with their bias, or turned.
+  /// Loads queries, or new keys or values, with bias or rotation applied.
   Tensor fresh(const Heads& h, int64_t batch, int64_t head, int64_t row, int64_t count) {
     Tensor t = h.load(pe_, batch, head, row, count);
     if (s_.bias != kNone) {
@@ -457,7 +458,7 @@ class Attending {
     return s_.turned && &h != &s_.v ? turned(t, batch * s_.q.rows() + row) : t;
   }
 
-  /// Rows of heads, of batches and places from `first` on, by a rotary embedding.
+  /// Applies rotary embedding to rows of heads; `first` gives their batches and positions.
   Tensor turned(const Tensor& given, int64_t first) {
     tl::Context& tl = pe_.tl;
     const int64_t half = pe_.op.shape(7)[1], count = given.dim(0), rest = given.dim(1) - 2 * half;
@@ -478,7 +479,7 @@ class Attending {
     return pe_.cast(parts.size() > 1 ? tl.cat(parts, 1) : parts[0], given.dtype());
   }
 
-  /// Keys or values from a row on: past ones, and new ones behind them.
+  /// Keys or values from a row on: past rows, then new rows.
   Tensor known(const Heads& h, int64_t batch, int64_t head, int64_t row, int64_t count) {
     const int64_t past = of(past_, batch), before = std::clamp<int64_t>(past - row, 0, count);
     if (before == 0) return fresh(h, batch, head, row - past, count);
@@ -489,7 +490,7 @@ class Attending {
     return Heads::apart(s_.past_k + (&h == &s_.v ? 1 : 0), {h.shape[0], h.heads(), s_.past, h.columns()});
   }
 
-  /// All keys or values as an output, a block of rows at a time; behind them zeros.
+  /// Writes all keys or values as an output, one block of rows at a time, padded with zeros.
   void keep(size_t output, const Heads& h) {
     const Range mine = pe_.share_of(h.shape[0] * h.heads() * s_.total);
     for (int64_t r = mine.first, n = 0; r < mine.last; r += n) {
@@ -503,10 +504,10 @@ class Attending {
 
   Pe& pe_;
   const AttentionSizes s_;
-  const int64_t block_;  ///< rows that are met together
-  Places past_, seen_;   ///< of each batch: rows of the past, and all keys
-  Places positions_;     ///< of each batch and query, in the tables
-  Places lengths_;       ///< of a key_padding_mask
+  const int64_t block_;  ///< rows processed together
+  Places past_, seen_;   ///< per batch: rows of the past, and all keys
+  Places positions_;     ///< per batch and query: position in the tables
+  Places lengths_;       ///< lengths of a key_padding_mask
   Strides mask_, added_, padding_;
 };
 
@@ -514,10 +515,10 @@ void run_attention(Pe& pe) {
   Attending(pe).run();
 }
 
-/// Of keys that are seen; a mask may hide more.
+/// Counts visible keys only; masks may hide more.
 double macs_of_attention(const Op& op) {
   const AttentionSizes s(op);
-  // Of a cache with more room than keys only these.
+  // If a cache has more room than keys, only the keys count.
   const int64_t queries = s.q.rows(), total = is_grouped(op) ? op.value(6) : s.total,
                 past = is_grouped(op) ? std::max<int64_t>(0, total - queries) : s.past, keys = total - past;
   const int64_t full = s.causal ? std::min(queries, keys) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonMaxSuppression: of boxes that cover each other those of the greatest scores.
+// NonMaxSuppression: among overlapping boxes keeps those with the greatest scores.
 #include <algorithm>
 
 #include "kernbench/platform/onnx/pe.h"
@@ -12,7 +12,7 @@ struct Box {
   float area() const { return (y1 - y0) * (x1 - x0); }
 };
 
-/// By two corners, or by its middle and sizes.
+/// A box from two corners, or from its center and size.
 Box box_at(const std::vector<double>& boxes, size_t i, bool by_middle) {
   const auto of = [&](size_t d) { return static_cast<float>(boxes[4 * i + d]); };
   if (by_middle) {
@@ -22,7 +22,7 @@ Box box_at(const std::vector<double>& boxes, size_t i, bool by_middle) {
   return {std::min(of(0), of(2)), std::min(of(1), of(3)), std::max(of(0), of(2)), std::max(of(1), of(3))};
 }
 
-/// What two boxes have in common is more than that part of what they cover.
+/// Whether the intersection over union of two boxes exceeds the threshold.
 bool cover(const Box& a, const Box& b, float part) {
   const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0), width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
   if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0) return false;
@@ -40,7 +40,7 @@ struct Suppression {
         threshold(above ? static_cast<float>(op.real_value(4)) : 0),
         by_middle(op.integer("center_point_box", 0) != 0) {}
 
-  /// Of all batches and classes: batch, class and box, a row each.
+  /// All batches and classes: one row of batch, class and box per result.
   std::vector<int64_t> selected(const std::vector<double>& places, const std::vector<double>& scores) const {
     std::vector<int64_t> all;
     const auto lists = static_cast<int64_t>(scores.size()) / std::max<int64_t>(1, boxes);
@@ -59,7 +59,7 @@ struct Suppression {
   bool by_middle;
 
  private:
-  /// Of one batch and class, the greatest score first.
+  /// One batch and class, greatest score first.
   std::vector<int64_t> of_list(const std::vector<double>& places, int64_t first_box, const std::vector<double>& scores,
                                int64_t first_score) const {
     const auto score = [&](int64_t i) { return static_cast<float>(scores[static_cast<size_t>(first_score + i)]); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that work position by position, with broadcasting.
+// Elementwise ops with broadcasting.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,7 +33,7 @@ void for_elements(Pe& pe, const std::vector<Strides>& views, const std::function
   for (const Strides& v : views) together = v.shape.empty() ? together : std::gcd(together, v.uniform());
   const Range mine = pe.share();
   for (int64_t first = mine.first; first < mine.last;) {
-    // Whole rows of what is seen alike, as many as make a piece; else a piece of one.
+    // Takes as many whole rows of the common view as fit a piece; otherwise a part of one row.
     const int64_t in_row = first % together, left = mine.last - first;
     Tile tile{first, 1, std::min({together - in_row, left, kPiece}), together};
     if (tile.columns == together) tile.rows = std::min(std::max<int64_t>(1, kPiece / together), left / together);
@@ -89,7 +89,7 @@ Tensor polynomial(Pe& pe, const Tensor& x, const std::vector<double>& c) {
   return p;
 }
 
-/// `near` where |x| is small: an odd function that a difference of large numbers would lose.
+/// Uses `near` if |x| is small: an odd function that a difference of large numbers would cancel.
 Tensor small_or(Pe& pe, const Tensor& x, double cubic, const Tensor& far) {
   const Tensor near = x * pe.tl.fma(x * x, cubic, 1.0);
   return pe.tl.where(pe.tl.lt(pe.tl.abs(x), 0.02), near, far);
@@ -115,13 +115,13 @@ Tensor sign_of(Pe& pe, const Tensor& x) {
   return is_float(t) ? pe.tl.where(pe.tl.eq(x, x), sign, x) : sign;
 }
 
-/// e^x / 2 as a product of two halves: sinh and cosh are finite where e^x is not.
+/// e^x / 2 as a product of two halves, so that sinh and cosh stay finite where e^x overflows.
 Tensor half_exp(Pe& pe, const Tensor& x) {
   const Tensor root = pe.tl.exp(x * 0.5);
   return root * (root * 0.5);
 }
 
-/// `near` of x up to 1e10, beyond which the square of x may be infinite and the result is log(2x).
+/// Uses `near` for x up to 1e10. Beyond, the square of x may overflow and the result is log(2x).
 Tensor area_function(Pe& pe, const Tensor& x, const Tensor& near) {
   return pe.tl.where(pe.tl.gt(x, 1e10), pe.tl.log(x) + std::log(2.0), near);
 }
@@ -131,8 +131,8 @@ Tensor area_sine(Pe& pe, const Tensor& x) {
   return signed_like(pe, area_function(pe, size, pe.tl.log(size + pe.tl.sqrt(size * size + 1.0))), x);
 }
 
-/// IEEE 754's pow: 1 where y is 0 or x is 1, the sign of -0 and of -inf where y is odd, NaN of other negative numbers
-/// where y is not whole.
+/// IEEE 754's pow: 1 if y is 0 or x is 1; the sign of -0 and -inf is kept for odd y; NaN for other negative x if y is
+/// not an integer.
 Tensor power_of_floats(Pe& pe, const Tensor& x, const Tensor& y) {
   tl::Context& tl = pe.tl;
   const Tensor log = tl.log2(tl.abs(x));
@@ -144,14 +144,14 @@ Tensor power_of_floats(Pe& pe, const Tensor& x, const Tensor& y) {
   return tl.where(tl.eq(y, 1.0), x, tl.where(tl.eq(y, 0.0), 1.0, tl.where(negative, of_negative, magnitude)));
 }
 
-/// By squares; exact, and wraps as the type does.
+/// By repeated squaring: exact, and wraps as the type does.
 Tensor power_of_integers(Pe& pe, const Tensor& x, const Tensor& y) {
   tl::Context& tl = pe.tl;
   int64_t most = std::numeric_limits<int64_t>::max();
   if (pe.op.in(1).constant && pe.op.in(1).elements() > 0) {
     const std::vector<int64_t> e = pe.op.in(1).constant->ints();
     most = *std::max_element(e.begin(), e.end());
-    if (*std::min_element(e.begin(), e.end()) < 0) most = std::max<int64_t>(most, 1);  // of -1
+    if (*std::min_element(e.begin(), e.end()) < 0) most = std::max<int64_t>(most, 1);  // negative exponent
   }
   const int bits = static_cast<int>(8 * size_of(y.dtype())) - 1;
   Tensor result = tl.full(x.shape(), 1, x.dtype()), base = x, exponent = y;
@@ -160,7 +160,7 @@ Tensor power_of_integers(Pe& pe, const Tensor& x, const Tensor& y) {
     base = base * base;
     exponent = tl.shift_right(exponent, 1);
   }
-  // A negative exponent leaves 0 of all but 1 and −1.
+  // With a negative exponent all results but those of 1 and −1 are 0.
   const Tensor unit = tl.where(tl.eq(tl.abs(x), 1), result, tl.zeros(x.shape(), x.dtype()));
   return tl.where(tl.lt(y, 0), unit, result);
 }
@@ -169,12 +169,12 @@ Tensor power(Pe& pe, const Operands& o) {
   const DType type = o[0].dtype();
   if (is_float(type)) return power_of_floats(pe, pe.widened(o[0]), pe.cast(o[1], DType::f32));
   if (!is_float(o[1].dtype())) return power_of_integers(pe, o[0], o[1]);
-  // Cut toward 0, but for what rounding has moved off a whole number.
+  // Truncates toward 0, after undoing rounding errors next to an integer.
   const Tensor z = power_of_floats(pe, pe.cast(o[0], DType::f32), pe.cast(o[1], DType::f32)), whole = pe.tl.round(z);
   return pe.tl.where(pe.tl.le(pe.tl.abs(z - whole), pe.tl.abs(whole) * 4e-6), whole, pe.tl.trunc(z));
 }
 
-/// Of floats C's fmod; of integers with the divisor's sign unless the attribute says fmod, and 0 by 0.
+/// Floats: C's fmod. Integers: the divisor's sign unless attribute fmod is set; division by 0 gives 0.
 Tensor modulo(Pe& pe, const Operands& o) {
   tl::Context& tl = pe.tl;
   const Tensor r = tl.mod(o[0], o[1]);
@@ -207,7 +207,7 @@ Tensor clipped(Pe& pe, const Operands& o) {
   return o.size() > 2 && o[2].valid() ? pe.tl.minimum(x, o[2]) : x;
 }
 
-/// The bounds of old opsets are attributes, which are floats.
+/// In old opsets the bounds are float attributes.
 void check_clip(const Op& op) {
   if (op.opset < 11) op.require_type(0, Takes::floats);
 }
@@ -246,7 +246,7 @@ Tensor gelu(Pe& pe, const Tensor& x) {
   return approximates(pe.op) ? gelu_by_tanh(pe, x) : pe.tl.gelu(x);
 }
 
-/// Along the last axis, where there is one.
+/// The bias lies along the last axis, if there is one.
 void check_bias(const Op& op) {
   if (op.has(1)) op.require_shape(1, {op.rank() > 0 ? op.shape().back() : 0});
 }
@@ -260,13 +260,13 @@ enum class Result : uint8_t { first, boolean };
 struct Elementwise {
   const char* name;
   int since;
-  Takes takes;  ///< of its inputs, but for a power's exponent
+  Takes takes;  ///< types of its inputs, except a power's exponent
   Result result;
-  bool wide;     ///< several steps: of floats in f32, rounded once
-  size_t least;  ///< inputs that must be there
+  bool wide;     ///< several steps: floats are computed in f32 and rounded once
+  size_t least;  ///< required inputs
   Tensor (*f)(Pe&, const Operands&);
-  const char* form = "";               ///< OpRow::form; empty: no more inputs than must be there, and no attributes
-  void (*check)(const Op&) = nullptr;  ///< what else must hold
+  const char* form = "";               ///< OpRow::form; empty: only the required inputs, no attributes
+  void (*check)(const Op&) = nullptr;  ///< further checks
   const char* domain = "";
 };
 
@@ -349,7 +349,7 @@ std::vector<Elementwise> rows_of_several_ops() {
 #undef KB_STEP
 #undef KB_F
 
-/// The op of the engines that the node is alone.
+/// An op that is a single op of the engines.
 Tensor each_of_engines(Pe& pe, const Operands& o) {
   const auto& all = math_ops();
   const auto is_this = [&](const MathOp& m) { return m.onnx.name && pe.op.node->op == m.onnx.name; };
@@ -395,7 +395,7 @@ Tensor each_of_table(Pe& pe, const Operands& given) {
 
 const char* const kByPosition = "MATH on each PE's part; broadcast operands are loaded once a piece, or gathered";
 
-/// Of what is there; only a clip may leave some out.
+/// Shape from the inputs that are present; only a clip may omit some.
 void shape_first(Op& op) {
   std::vector<Shape> shapes;
   const bool alike = op.node->op != "Pow";
@@ -482,12 +482,12 @@ const RegisterOps registered_types{{
 }  // namespace
 
 Tensor arctangent(Pe& pe, const Tensor& x) {
-  // Abramowitz and Stegun, 4.4.49: within 2e-8 for |x| <= 1.
+  // Abramowitz and Stegun, 4.4.49: error below 2e-8 for |x| <= 1.
   static const std::vector<double> c = {1,           -.3333314528, .1999355085, -.1420889944, .1065626393, -.0752896400,
                                         .0429096138, -.0161657367, .0028662257};
   tl::Context& tl = pe.tl;
   const Tensor far = tl.gt(tl.abs(x), 1.0), r = tl.where(far, 1.0 / x, x);
-  const Tensor of_small = r * polynomial(pe, r * r, c);  // has the sign of x, of a zero too
+  const Tensor of_small = r * polynomial(pe, r * r, c);  // keeps the sign of x, also of zero
   return tl.where(far, tl.where(tl.lt(x, 0), -kPi / 2, tl.full(x.shape(), kPi / 2, x.dtype())) - of_small, of_small);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices and convolutions, as tiles on pe_gemm.
+// Matrix products and convolutions, as tiles on pe_gemm.
 #include <algorithm>
 
 #include "kernbench/platform/onnx/tiles.h"
@@ -42,8 +42,7 @@ Shape product_shape(const Op& op, size_t ia, size_t ib) {
   return s;
 }
 
-/// out = f(Σ a · b of a tile, batch, its rows and columns); a(tile) and b(tile) are what is made of the operands'
-/// tiles.
+/// out = f(Σ a · b of a tile, batch, rows and columns). a(tile) and b(tile) prepare the operands' tiles.
 template <class A, class B, class F>
 void multiply(Pe& pe, size_t ia, size_t ib, const A& made_a, const B& made_b, const F& f) {
   const Products p = products_of(pe.op, ia, ib);
@@ -68,7 +67,7 @@ void run_matmul(Pe& pe) {
   multiply(pe, 0, 1, same, same, [](const Tensor& sum, int64_t, int64_t, int64_t, int64_t) { return sum; });
 }
 
-/// The tile less its zero point, exactly, for pe_gemm. A zero point is one number, or one for each row or column.
+/// The tile minus its zero point, exact, for pe_gemm. A zero point is a scalar, or one per row or column.
 Tensor less_zero_point(Pe& pe, const Tensor& tile, size_t zero, int64_t first, int64_t count, bool of_rows) {
   const Tensor wide = pe.tl.cast(tile, DType::i32);
   if (!pe.op.has(zero)) return wide;
@@ -98,12 +97,12 @@ void run_matmul_integer(Pe& pe) {
       [](const Tensor& sum, int64_t, int64_t, int64_t, int64_t) { return sum; });
 }
 
-/// A scale or zero point of one element.
+/// A scale or zero point with one element.
 Tensor one_of(Pe& pe, size_t i, DType type) {
   return pe.cast(pe.tl.load(pe.in(i), {1}), type);
 }
 
-/// i32 sums scaled, rounded and saturated as the output's type.
+/// Scales i32 sums, rounds and saturates them to the output's type.
 Tensor requantized(Pe& pe, const Tensor& sum, const Tensor& scale, size_t zero) {
   Tensor y = pe.tl.round(pe.tl.cast(sum, DType::f32) * scale);
   if (pe.op.has(zero)) y = y + one_of(pe, zero, DType::f32);
@@ -174,7 +173,7 @@ void run_gemm(Pe& pe) {
   });
 }
 
-/// Of A and B as inputs ia and ib.
+/// A and B are inputs ia and ib.
 template <size_t ia, size_t ib>
 double macs_of_product(const Op& op) {
   const Products p = products_of(op, ia, ib);
@@ -197,7 +196,7 @@ const RegisterOps registered_products{{
 
 struct ConvSizes {
   Window window;
-  int64_t images, groups, in_channels, out_channels;  ///< of channels: in a group
+  int64_t images, groups, in_channels, out_channels;  ///< channels: per group
   int64_t taps() const { return elements_of(window.kernel); }
 };
 
@@ -221,7 +220,7 @@ Shape conv_shape(const ConvSizes& s) {
   return to;
 }
 
-/// out = f(Σ, first channel, channels) over tiles of channels and pixels; `fill` stands where the window leaves X.
+/// out = f(Σ, first channel, channels) over tiles of channels and pixels. `fill` is used where the window leaves X.
 template <class X, class W, class F>
 void convolve(Pe& pe, const ConvSizes& s, size_t ix, size_t iw, double fill, const X& made_x, const W& made_w,
               const F& f) {
@@ -230,7 +229,7 @@ void convolve(Pe& pe, const ConvSizes& s, size_t ix, size_t iw, double fill, con
   for_tiles(pe, s.images * s.groups, s.out_channels, pixels,
             [&](int64_t batch, int64_t i, int64_t ni, int64_t j, int64_t nj) {
               const int64_t group = batch % s.groups, channel = group * s.out_channels + i;
-              const int64_t x0 = batch * s.in_channels * image;  // of the image's group
+              const int64_t x0 = batch * s.in_channels * image;  // channels of the image's group
               const Matrix w{iw, group * s.out_channels * k_all, s.out_channels, k_all};
               const Tensor sum = product(
                   pe, k_all, [&](int64_t k, int64_t nk) { return made_w(w.tile(pe, i, ni, k, nk), channel, ni); },
@@ -254,7 +253,7 @@ Tensor of_channels(Pe& pe, size_t input, int64_t channel, int64_t n, DType type)
   return pe.cast(pe.tl.load(pe.in(input) + channel, {n}), type).reshape({n, 1});
 }
 
-/// One of each output channel.
+/// Checks for one element per output channel.
 void check_bias(const Op& op, size_t i, int64_t channels, Type type) {
   op.require_shape(i, {channels});
   op.require(op.in(i).type == type, "found a bias of " + name_of(op.in(i).type) + ", expected " + name_of(type));
@@ -275,17 +274,17 @@ void run_conv(Pe& pe) {
       });
 }
 
-/// Quantized operands and their zero points: one of X, one of W or of each output channel.
+/// Quantized operands and their zero points: a scalar for X; a scalar or one per output channel for W.
 void check_quantized(const Op& op, size_t ix, size_t zx, size_t iw, size_t zw) {
   op.require(op.rank(iw) >= 1, "found W of rank 0");
   check_zero_point(op, zx, ix, 1);
   check_zero_point(op, zw, iw, op.shape(iw)[0]);
 }
 
-/// Integers less their zero points.
+/// Integers minus their zero points.
 template <class F>
 void convolve_integers(Pe& pe, size_t ix, size_t iw, size_t zx, size_t zw, const F& f) {
-  // Outside of X stands what comes to 0: its zero point.
+  // Outside X the fill is X's zero point, which contributes 0.
   const double fill = pe.op.has(zx) ? static_cast<double>(pe.ints(zx).at(0)) : 0;
   convolve(
       pe, conv_sizes(pe.op, ix, iw), ix, iw, fill,
@@ -323,12 +322,12 @@ void run_qlinear_conv(Pe& pe) {
   });
 }
 
-// ---- Transposed convolutions: each output pixel gathers what reaches it
+// ---- Transposed convolutions: each output pixel gathers the taps that reach it
 
 struct TransposedSizes {
   Shape in, out, kernel, strides, dilations, before;
   int64_t images, groups, in_channels, out_channels;
-  /// Where tap t of output pixel p comes from in an image of X; −1: from nowhere.
+  /// The pixel of X that tap t of output pixel p reads; −1: none.
   int64_t place(int64_t p, int64_t t) const {
     int64_t place = 0, stride = 1;
     for (size_t d = out.size(); d-- > 0; p /= out[d], t /= kernel[d]) {
@@ -366,7 +365,7 @@ TransposedSizes transposed_sizes(const Op& op) {
     if (!asked.empty() || same) {
       const int64_t to = asked.empty() ? s.in[d] * s.strides[d] : asked[d];
       const int64_t total = whole - to, half = total / 2;
-      pads[d] = total < 0 ? 0 : mode == "SAME_UPPER" ? half : total - half;  // more is added behind
+      pads[d] = total < 0 ? 0 : mode == "SAME_UPPER" ? half : total - half;  // the larger pad comes at the end
       pads[d + n] = total - pads[d];
     }
     s.before[d] = pads[d];
@@ -420,13 +419,13 @@ void run_conv_transpose(Pe& pe) {
             });
 }
 
-/// Of W as input iw: its weights for each pixel of an output channel's images.
+/// The weights (input iw) of each pixel of an output channel's images.
 template <size_t iw>
 double macs_of_conv(const Op& op) {
   const double outputs = static_cast<double>(op.out().elements());
   return outputs * static_cast<double>(op.in(iw).elements() / std::max<int64_t>(1, op.shape(iw)[0]));
 }
-/// Each output meets the taps of its group's channels, also such as nothing reaches.
+/// Each output iterates over all taps of its group's channels, also those that read nothing.
 double macs_of_transposed(const Op& op) {
   const TransposedSizes s = transposed_sizes(op);
   return static_cast<double>(op.out().elements()) * static_cast<double>(s.in_channels * elements_of(s.kernel));

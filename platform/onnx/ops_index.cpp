@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that take elements, or put them, by indices that are data.
+// Gather and scatter ops: their indices are data.
 #include <cmath>
 
 #include "kernbench/platform/onnx/places.h"
@@ -35,7 +35,7 @@ void run_gather(Pe& pe) {
   });
 }
 
-/// Beside the axis, where an index stands says which element is meant.
+/// The element that an index selects; other axes keep their position.
 void check_beside_axis(const Op& op) {
   const Shape &s = op.shape(), &index = op.shape(1);
   op.require(s.size() == index.size(), "found indices of another rank");
@@ -61,7 +61,7 @@ void run_gather_elements(Pe& pe) {
   });
 }
 
-/// A tuple of indices at [begin, begin + n) into dimensions from `first` on.
+/// An index tuple at [begin, begin + n), for dimensions from `first` on.
 int64_t place_of_tuple(const Places& index, int64_t begin, int64_t n, const Shape& shape, int64_t first) {
   const Shape strides = row_major_strides(shape);
   int64_t place = 0;
@@ -94,14 +94,15 @@ void run_gather_nd(Pe& pe) {
   });
 }
 
-/// Elements of input 0, over which input 2's lie at the places that are given: each PE works on what is its own. What
-/// stands at a place twice comes one after the other.
+/// Copies input 0 and writes input 2's elements at the given positions. Each PE handles the output elements that it
+/// owns. Repeated updates of one position are applied in order.
 void scatter(Pe& pe, const Places& into, const std::string& reduction) {
   const Range mine = pe.share();
   struct Update {
     int64_t place, from;
   };
-  std::vector<std::vector<Update>> rounds;  // of which each has a place once, but where the last alone counts
+  std::vector<std::vector<Update>> rounds;  // each round updates a position at most once; if only the last update
+                                            // counts, earlier ones are dropped
   std::vector<size_t> seen(at(mine.last - mine.first), 0);
   for (size_t u = 0; u < into.size(); ++u) {
     if (into[u] < mine.first || into[u] >= mine.last) continue;
@@ -198,7 +199,7 @@ void run_one_hot(Pe& pe) {
   const int64_t inner = AxisRows(to, axis).inner;
   const std::vector<double> at_index = pe.reals(0);
   pe.for_pieces([&](int64_t first, int64_t count) {
-    Places which;  // of the two values: off, on
+    Places which;  // which of the two values: off, on
     for (int64_t i = first; i < first + count; ++i) {
       const double index = std::trunc(at_index[at(i / inner / depth * inner + i % inner)]);
       const auto column = static_cast<double>(i / inner % depth);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses over classes, which stand along axis 1.
+// Losses over classes. Classes lie along axis 1.
 #include <algorithm>
 
 #include "kernbench/platform/onnx/rows.h"
@@ -57,7 +57,7 @@ Loss loss_of(Pe& pe, int64_t row, int64_t n, const Tensor& log_p) {
           tl.sum(tl.where(hit, tl::Context::broadcast_to(w, {n, classes}), none), 1)};
 }
 
-/// Of all rows, by one PE.
+/// Reduces over all rows, on one PE.
 void put_total(Pe& pe, const AxisRows& rows) {
   Tensor loss, weight;
   const int64_t step = std::max<int64_t>(1, kPiece / rows.length);

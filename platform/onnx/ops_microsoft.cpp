@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products as onnxruntime's own ops have them: of transposed operands, and of weights of a few bits.
+// onnxruntime's own products: with transposed operands, and with weights of a few bits.
 #include <algorithm>
 
 #include "kernbench/platform/onnx/tiles.h"
@@ -11,12 +11,12 @@ using tl::Tensor;
 
 // ---- FusedMatMul: alpha · A · B
 
-/// A or B: matrices [rows, columns] as the product has them, of each batch.
+/// A or B as matrices [rows, columns] for each batch, as the product reads them.
 struct Factor {
   Factor(const Op& op, size_t i, bool transposed, bool from_behind) : matrix{i, 0, 1, 1, false, 0} {
     Shape s = op.shape(i);
     op.require(!s.empty(), "found a scalar");
-    if (s.size() == 1) {  // a row or a column, which is not transposed
+    if (s.size() == 1) {  // a row or a column vector, not transposed
       matrix.rows = i == 0 ? 1 : s[0];
       matrix.columns = i == 0 ? s[0] : 1;
       return;
@@ -99,7 +99,7 @@ struct NBits {
                "found block_size of " + std::to_string(block) + ", expected a power of 2 from 16 on");
   }
   int64_t blocks() const { return tl::Context::cdiv(k, block); }
-  int64_t packed(int64_t values) const { return tl::Context::cdiv(values * bits, 8); }  ///< bytes of so many
+  int64_t packed(int64_t values) const { return tl::Context::cdiv(values * bits, 8); }  ///< their bytes
   int64_t n, k, bits, block;
 };
 
@@ -133,7 +133,7 @@ void shape_nbits(Op& op) {
   op.set_output(0, op.in(0).type, to);
 }
 
-/// Values of so many bits, the lowest first, from rows of bytes.
+/// Unpacks values of this many bits, lowest first, from rows of bytes.
 Tensor unpacked(Pe& pe, const Tensor& bytes, int64_t bits) {
   if (bits == 8) return bytes;
   tl::Context& tl = pe.tl;
@@ -145,7 +145,7 @@ Tensor unpacked(Pe& pe, const Tensor& bytes, int64_t bits) {
   return tl.interleave(tl.interleave(part(0), part(2)), tl.interleave(part(1), part(3)));
 }
 
-/// Numbers [first, first + count) of some rows that are packed, from `rows` of so many bytes.
+/// Numbers [first, first + count) of some packed rows, each `rows` bytes long.
 Tensor packed_numbers(Pe& pe, size_t input, const NBits& s, int64_t row, int64_t rows, int64_t pitch, int64_t first,
                       int64_t count) {
   const int64_t from = first * s.bits / 8, bytes = s.packed(first + count) - from;
@@ -158,7 +158,7 @@ Tensor packed_numbers(Pe& pe, size_t input, const NBits& s, int64_t row, int64_t
 Tensor weights(Pe& pe, const NBits& s, int64_t row, int64_t rows, int64_t first, int64_t count) {
   const int64_t block = first / s.block, blocks = tl::Context::cdiv(first + count, s.block) - block;
   const int64_t begin = std::max(first, block * s.block);
-  const int64_t all = blocks == 1 ? count : blocks * s.block;  // whole blocks; of one what is met
+  const int64_t all = blocks == 1 ? count : blocks * s.block;  // whole blocks; of a single block only the part needed
   const int64_t of_block = all / blocks;
   const auto of_blocks = [&](size_t i) {
     return pe.widened(pe.tl.load_async((pe.in(i) + row * s.blocks() + block).block({rows, blocks}, s.blocks())));

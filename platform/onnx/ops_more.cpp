@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of signals, MaxUnpool, Einsum, and what is refused for a reason of its own.
+// Signal windows, MaxUnpool, Einsum, and ops that are refused with a reason.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -82,7 +82,8 @@ void run_max_unpool(Pe& pe) {
 // ---- Einsum
 
 struct Sum {
-  std::vector<std::string> operands;  ///< a letter a dimension; a digit one of an ellipsis, the last of which is 9
+  std::vector<std::string> operands;  ///< one letter per dimension; digits stand for an ellipsis's dimensions, the last
+                                      ///< of which is 9
   std::vector<Shape> shapes;          ///< of the operands
   std::string result, summed;
   std::map<char, int64_t> sizes;
@@ -94,14 +95,14 @@ bool is_of_ellipsis(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-/// Of letters with an ellipsis that stands for so many dimensions.
+/// Expands letters whose ellipsis stands for this many dimensions.
 std::string spelt_out(const std::string& letters, size_t dimensions) {
   const size_t at = letters.find(kEllipsis);
   if (at == std::string::npos) return letters;
   return letters.substr(0, at) + std::string("0123456789").substr(10 - dimensions) + letters.substr(at + 3);
 }
 
-/// How many dimensions an operand's ellipsis stands for; 0 without one.
+/// The number of dimensions that an operand's ellipsis stands for; 0 without one.
 size_t dimensions_of_ellipsis(const Op& op, const std::string& letters, const Shape& shape) {
   const size_t at = letters.find(kEllipsis);
   const std::string plain = at == std::string::npos ? letters : letters.substr(0, at) + letters.substr(at + 3);
@@ -113,7 +114,7 @@ size_t dimensions_of_ellipsis(const Op& op, const std::string& letters, const Sh
   return shape.size() - plain.size();
 }
 
-/// Takes an operand's dimensions; those of an ellipsis are broadcast.
+/// Records an operand's dimensions; those of an ellipsis are broadcast.
 void add_operand(const Op& op, const std::string& letters, const Shape& shape, Sum* s) {
   for (size_t d = 0; d < shape.size(); ++d) {
     const char c = letters[d];
@@ -163,7 +164,7 @@ Sum sum_of(const Op& op) {
   return s;
 }
 
-/// An operand's elements over some letters.
+/// View of an operand's elements over some letters.
 Strides over(const Sum& s, const std::string& letters, size_t operand) {
   Strides view;
   const Shape &shape = s.shapes[operand], strides = row_major_strides(shape);
@@ -198,7 +199,7 @@ void run_einsum(Pe& pe) {
   pe.for_pieces(
       [&](int64_t first, int64_t count) {
         const int64_t piece = std::max<int64_t>(1, kPiece / count);
-        Tensor all = length == 0 ? pe.tl.zeros({count}, pe.out_type()) : Tensor();  // a sum of nothing
+        Tensor all = length == 0 ? pe.tl.zeros({count}, pe.out_type()) : Tensor();  // an empty sum
         for (int64_t j = 0; j < length; j += piece) {
           const int64_t n = std::min(piece, length - j);
           Tensor product;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that give elements of their inputs in another order, by a rule that shapes and attributes say.
+// Ops that permute or copy elements by a rule that only shapes and attributes determine.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -152,7 +152,7 @@ void shape_pad(Op& op) {
   op.set_output(0, op.in(0).type, to);
 }
 
-/// Where index i of a dimension of n comes from; −1: from nowhere.
+/// The source of index i in a dimension of n; −1: none.
 int64_t padded_from(int64_t i, int64_t n, const std::string& mode) {
   if (i >= 0 && i < n) return i;
   if (mode == "edge") return std::clamp<int64_t>(i, 0, n - 1);
@@ -183,7 +183,7 @@ void run_pad(Pe& pe) {
       fill);
 }
 
-/// The last two dimensions of rows and columns from a tensor of [N, C, H, W].
+/// Rearranges a tensor of [N, C, H, W] so that rows and columns are the last two dimensions.
 void check_image(const Op& op) {
   op.require(op.rank() == 4, "found rank " + std::to_string(op.rank()) + ", expected [N, C, H, W]");
   op.require(op.integer("blocksize") > 0 && op.integer("blocksize") < 1 << 20, "found blocksize");
@@ -306,7 +306,7 @@ void run_concat(Pe& pe) {
   const Shape& to = pe.op.out().shape;
   const int64_t inner = AxisRows(to, axis).inner, row = to[at(axis)] * inner;
   const Range mine = pe.share();
-  int64_t begin = 0;  // of the input in a row
+  int64_t begin = 0;  // offset in an input row
   for (size_t k = 0; k < pe.op.inputs.size(); ++k) {
     const int64_t width = pe.op.shape(k)[at(axis)] * inner;
     Places from, into;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN, GRU and LSTM: one PE a direction, step by step; the gates' products on pe_gemm.
+// RNN, GRU and LSTM: one PE per direction, step by step. The gates' products run on pe_gemm.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ using tl::Tensor;
 struct Recurrence {
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1, gates = 1;
   bool batch_first = false;
-  bool coupled = false;          ///< an LSTM's forget gate is 1 less its input gate
-  std::vector<int64_t> lengths;  ///< of the sequences; empty: all are of `steps`
+  bool coupled = false;          ///< an LSTM's forget gate is 1 minus its input gate
+  std::vector<int64_t> lengths;  ///< sequence lengths; empty: all have `steps`
   std::vector<std::string> activations;
   std::vector<float> alphas, betas;
   double clip = 0;
@@ -41,7 +41,7 @@ std::string direction_of(const Op& op) {
   return op.word("direction", {"forward", "reverse", "bidirectional"}, "forward");
 }
 
-/// Those of each direction, one behind the other.
+/// Activations of each direction, concatenated.
 std::vector<std::string> activations_of(const Op& op, const std::vector<std::string>& usual, int64_t directions) {
   std::vector<std::string> all;
   for (int64_t d = 0; d < directions; ++d) all.insert(all.end(), usual.begin(), usual.end());
@@ -110,7 +110,7 @@ void shape_recurrent(Op& op) {
   op.set_output(2, op.in(0).type, state);
 }
 
-/// One direction, on one PE.
+/// Runs one direction on one PE.
 class Direction {
  public:
   Direction(Pe& pe, const Recurrence& r, int64_t d)
@@ -139,9 +139,9 @@ class Direction {
 
  private:
   int64_t length(int64_t b) const { return r_.lengths.empty() ? r_.steps : r_.lengths[static_cast<size_t>(b)]; }
-  /// When step s of a sequence is; behind its end what is left, in order.
+  /// The time index of a sequence's step s. Steps after its end take the remaining indices in order.
   int64_t time(int64_t s, int64_t b) const { return backward_ && s < length(b) ? length(b) - 1 - s : s; }
-  /// What the step gives: nothing of sequences that have ended, which keep their states.
+  /// Writes a step's output. Sequences that have ended output 0 and keep their states.
   Tensor ended(int64_t s, const Tensor& state, const Tensor& cell) {
     std::vector<uint8_t> goes_on;
     for (int64_t b = 0; b < r_.batch; ++b) goes_on.insert(goes_on.end(), static_cast<size_t>(r_.hidden), s < length(b));
@@ -151,7 +151,7 @@ class Direction {
     if (r_.gates == 4) cell_ = pe_.tl.where(mask, cell_, cell);
     return y;
   }
-  /// Places of step s's [batch, inputs] in X.
+  /// Positions of step s's [batch, inputs] in X.
   std::vector<int64_t> rows(int64_t s) const {
     std::vector<int64_t> places;
     for (int64_t b = 0; b < r_.batch; ++b) {
@@ -185,7 +185,7 @@ class Direction {
   Tensor part(const Tensor& all, int axis, int64_t gate) const { return all.slice(axis, gate * r_.hidden, r_.hidden); }
   Tensor recurred(const Tensor& h, int64_t gate) { return pe_.tl.dot(h, part(recurrent_, 0, gate).transpose()); }
   Tensor bias(int64_t gate) const { return part(bias_, 1, gate); }
-  /// x · W and both biases of a gate.
+  /// x · W plus both biases of a gate.
   Tensor sum(const Tensor& x, int64_t gate, bool recurrent_bias = true) {
     Tensor s = pe_.tl.dot(x, part(w_, 0, gate).transpose());
     if (!bias_.valid()) return s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over any axes, and ops along one axis whose rows lie in TCM as a whole.
+// Reductions over any axes, and ops along one axis whose whole rows lie in TCM.
 #include <algorithm>
 #include <iterator>
 
@@ -28,7 +28,7 @@ Axes axes_of(const Op& op) {
   return a;
 }
 
-/// The input as rows of what becomes one element each.
+/// The input as rows; each row is reduced to one element.
 struct Rows {
   Strides kept, reduced;
   explicit Rows(const Shape& shape, const std::vector<bool>& is_reduced) {
@@ -73,7 +73,7 @@ const Reduction kReductions[] = {
     {"ReduceProd", 1, "prod", same, kept, true},
     {"ReduceMax", 1, "max", same, kept, false},
     {"ReduceMin", 1, "min", same, kept, false},
-    {"ReduceMean", 1, "sum",  // of integers cut toward 0, of a sum of 64 bits
+    {"ReduceMean", 1, "sum",  // integers: truncated toward 0, from a 64-bit sum
      [](Pe& pe, const Tensor& x) { return is_float(x.dtype()) ? x : pe.cast(x, DType::i64); },
      [](Pe&, const Tensor& x, double n) -> Tensor { return x / n; }, true},
     {"ReduceSumSquare", 1, "sum", [](Pe&, const Tensor& x) { return x * x; }, kept, true},
@@ -91,7 +91,7 @@ const Reduction& reduction_row(const Op& op) {
 
 void shape_reduction(Op& op) {
   const Reduction& row = reduction_row(op);
-  const bool of_words = !row.wide && op.opset >= 20;  // the greatest or least of booleans
+  const bool of_words = !row.wide && op.opset >= 20;  // greatest or least of booleans
   op.require_type(0, of_words ? Takes::any : row.takes);
   const Axes a = axes_of(op);
   Shape out;
@@ -102,7 +102,7 @@ void shape_reduction(Op& op) {
   op.set_output(0, op.in(0).type, out);
 }
 
-/// One step along axis 1 of [rows, n].
+/// One reduction along axis 1 of [rows, n].
 Tensor reduced(Pe& pe, const std::string& op, const Tensor& x) {
   if (op == "sum") return pe.tl.sum(x, 1);
   if (op == "prod") return pe.tl.prod(x, 1);
@@ -115,7 +115,7 @@ Tensor joined(Pe& pe, const std::string& op, const Tensor& a, const Tensor& b) {
   return op == "max" ? pe.tl.maximum(a, b) : pe.tl.minimum(a, b);
 }
 
-/// Rows [row, row + rows), a piece of them at a time.
+/// Rows [row, row + rows), one piece at a time.
 template <class F>
 Tensor over_rows(Pe& pe, const Rows& r, int64_t row, int64_t rows, const std::string& op, const F& before) {
   const int64_t length = r.reduced.elements(), piece = std::max<int64_t>(1, kPiece / rows);
@@ -143,7 +143,7 @@ void run_reduction(Pe& pe) {
           return;
         }
         const Tensor top = over_rows(pe, rows, first, count, "max", widened);
-        const Tensor shift = pe.tl.where(pe.tl.eq(top * 0.0, 0.0), top, 0.0);  // nothing is taken off infinities
+        const Tensor shift = pe.tl.where(pe.tl.eq(top * 0.0, 0.0), top, 0.0);  // infinities are not subtracted
         const Tensor below = shift.reshape({count, 1});
         const Tensor sum =
             over_rows(pe, rows, first, count, "sum", [&](const Tensor& x) { return pe.tl.exp(widened(x) - below); });
@@ -167,7 +167,7 @@ const RegisterOps registered_reductions(reduction_rows());
 
 // ---- Rows along one axis
 
-/// Before opset 13 softmax and its kin take all axes from theirs on as one.
+/// Before opset 13 softmax and its kin flatten all axes from theirs on.
 AxisRows softmax_rows(const Op& op) {
   if (op.opset >= 13) return {op.shape(), op.axis_attribute("axis", -1)};
   return {op.shape(), op.rank() == 0 ? 0 : op.axis_attribute("axis", 1), op.rank()};
@@ -192,7 +192,7 @@ void run_softmax(Pe& pe) {
     }
     if (pe.op.node->op == "Hardmax")
       y = tl.eq(tl.argmax(x, 1, true), tl.arange(0, static_cast<double>(rows.length)).reshape({1, rows.length}));
-    x = {};  // leaves TCM to what follows
+    x = {};  // frees TCM for what follows
     pe.put(0, rows.places(r, n), y);
   });
 }
@@ -223,7 +223,7 @@ void shape_cumsum(Op& op) {
   like_first(op);
 }
 
-/// What comes before each element of rows, or behind it; −1 where a row begins.
+/// The element before each element of the rows, or after it; −1 at a row's start.
 std::vector<int64_t> moved_by_one(const std::vector<int64_t>& places, int64_t length, bool behind) {
   const auto n = static_cast<int64_t>(places.size());
   std::vector<int64_t> moved(places.size());
@@ -292,7 +292,7 @@ void run_lp(Pe& pe) {
     const Tensor x = pe.widened(given);
     const Tensor norm =
         pe.op.integer("p", 2) == 1 ? pe.tl.sum(pe.tl.abs(x), 1, true) : pe.tl.sqrt(pe.tl.sum(x * x, 1, true));
-    pe.put(0, rows.places(r, n), x / pe.tl.where(pe.tl.eq(norm, 0.0), 1.0, norm));  // zeros stay
+    pe.put(0, rows.places(r, n), x / pe.tl.where(pe.tl.eq(norm, 0.0), 1.0, norm));  // zeros stay 0
   });
 }
 
@@ -313,12 +313,12 @@ bool is_centred(const Op& op) {
   return name == "LayerNormalization" || name == "SkipLayerNormalization";
 }
 
-/// Which output of a norm is the inverse deviation.
+/// The index of the output that is the inverse deviation.
 size_t deviation_output(const Op& op) {
   return op.node->op == "SimplifiedLayerNormalization" ? 1 : 2;
 }
 
-/// Those without a mean have none to give.
+/// Norms without a mean cannot output one.
 void require_no_mean(const Op& op) {
   if (!is_centred(op) && deviation_output(op) != 1) op.require(!op.has_output(1), "it has no mean as an output");
 }
@@ -342,7 +342,7 @@ void shape_layer_norm(Op& op) {
   op.set_output(2, type, means);
 }
 
-/// Of rows x: (x − mean) / deviation, or x / root of the mean square; x is of f32 and rounded to `type` before it is
+/// Norms rows x: (x − mean) / deviation, or x / root mean square. x is f32 and is rounded to `type` before it is
 /// scaled.
 Tensor normed(Pe& pe, const Tensor& x, double epsilon, DType type, Moments* m) {
   const bool centred = is_centred(pe.op);
@@ -378,7 +378,7 @@ void run_layer_norm(Pe& pe) {
   });
 }
 
-// onnxruntime's norms of a sum: input, skip, scale, with a mean the shift, and a bias of the sum.
+// onnxruntime's norms of a sum: inputs are input, skip, scale, a shift if there is a mean, and a bias of the sum.
 
 size_t bias_of_skip(const Op& op) {
   return is_centred(op) ? 4 : 3;
@@ -448,7 +448,7 @@ void run_instance_norm(Pe& pe) {
   });
 }
 
-/// Each group of channels of an image is a row.
+/// Each group of channels of an image is one row.
 void shape_group_norm(Op& op) {
   op.require_type(0, Takes::floats);
   op.require(op.rank() >= 3, "found rank " + std::to_string(op.rank()) + ", expected [N, C, …]");
@@ -508,7 +508,7 @@ void run_mvn(Pe& pe) {
 
 const char* const kRowsHow = "MATH on whole rows, split over the PEs";
 
-/// What gives its output by whole rows alone.
+/// An op that writes its output only in whole rows.
 OpRow leading(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), const char* form) {
   OpRow row{name, since, shape, run, kRowsHow, form};
   row.leads = true;

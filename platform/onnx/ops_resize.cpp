@@ -10,14 +10,14 @@ namespace {
 
 using tl::Tensor;
 
-/// An element along one axis and what it counts; −1: what stands outside.
+/// An element's index along one axis and its weight; −1: outside.
 struct Tap {
   int64_t index;
   double weight;
 };
 using Taps = std::vector<Tap>;
 
-/// The four weights around x = floor(x) + t of a cubic convolution (Keys) with that coefficient.
+/// Four weights of a cubic convolution (Keys) around x = floor(x) + t, with the given coefficient.
 std::vector<double> cubic_weights(double t, double a) {
   const auto near = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
   const auto far = [&](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
@@ -31,10 +31,10 @@ struct Resizing {
   double cubic = -0.75, extrapolated = 0;
   bool excludes_outside = false;
   Shape to;
-  std::vector<double> scales, roi;  ///< by axis; the roi's starts, then its ends
+  std::vector<double> scales, roi;  ///< per axis; roi: all starts, then all ends
 };
 
-/// Of the axes that are named; all others stay.
+/// Applies to the named axes only.
 void scale_axes(const Op& op, const std::vector<int64_t>& axes, bool crops, Resizing* r) {
   const bool named = op.opset >= 11 && op.node->op == "Resize";
   const size_t at_scales = named ? 2 : 1;
@@ -122,7 +122,7 @@ int64_t nearest(const std::string& rounding, double x) {
   return static_cast<int64_t>(rounding == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5));
 }
 
-/// What output index i of an axis of n elements is made of.
+/// The inputs that contribute to output index i of an axis of n elements.
 Taps taps_of(const Resizing& r, size_t d, int64_t i, int64_t n) {
   if (r.scales[d] == 1 && r.to[d] == n && r.coordinates != "tf_crop_and_resize") return {{i, 1}};
   const double x = std::clamp(coordinate(r, d, i, static_cast<double>(n)), -1e12, 1e12);
@@ -159,7 +159,7 @@ void shape_resize(Op& op) {
   op.set_output(0, op.in(0).type, r.to);
 }
 
-/// The products of what stands along each axis.
+/// Products of the weights along each axis.
 Taps joined(const std::vector<const Taps*>& axes, const Shape& shape) {
   Taps all = {{0, 1}};
   for (size_t d = 0; d < axes.size(); ++d) {
@@ -173,7 +173,7 @@ Taps joined(const std::vector<const Taps*>& axes, const Shape& shape) {
   return all;
 }
 
-/// Output elements as weighted sums; all have as many taps. `taps(i)` of output element i.
+/// Output elements as weighted sums with equally many taps. `taps(i)` gives those of output element i.
 template <class F>
 void put_sums(Pe& pe, size_t count_of_taps, double outside, const F& taps) {
   pe.for_pieces(
@@ -203,7 +203,7 @@ void run_resize(Pe& pe) {
     for (int64_t i = 0; i < r.to[d]; ++i) axes[d].push_back(taps_of(r, d, i, from[d]));
     size_t most = 0;
     for (const Taps& t : axes[d]) most = std::max(most, t.size());
-    for (Taps& t : axes[d]) t.resize(most, {t[0].index, 0});  // an axis that is outside has one alone
+    for (Taps& t : axes[d]) t.resize(most, {t[0].index, 0});  // an axis that is outside has one tap only
     count *= most;
   }
   put_sums(pe, count, r.extrapolated, [&](int64_t i) {
@@ -246,7 +246,7 @@ double reflected(double x, double least, double most) {
   return std::fmod(std::floor(from / span), 2) == 0 ? least + over : most - over;
 }
 
-/// The element that stands at index k of an axis of n; −1: zero.
+/// The element read at index k of an axis of n; −1: zero.
 int64_t sampled_index(const Sampling& s, double k, int64_t n) {
   const auto last = static_cast<double>(n - 1);
   if (k >= 0 && k <= last) return static_cast<int64_t>(k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embedding: by its op, and as exporters leave it.
+// Rotary embedding: the op itself, and the node groups that exporters emit.
 #include <algorithm>
 
 #include "kernbench/platform/onnx/patterns.h"
@@ -11,7 +11,7 @@ namespace {
 using tl::Tensor;
 using Places = std::vector<int64_t>;
 
-/// Of x as [batch, heads, sequence, head] or [batch, sequence, heads · head].
+/// For x as [batch, heads, sequence, head] or [batch, sequence, heads · head].
 struct Rotary {
   explicit Rotary(const Op& op)
       : cos(is_microsofts(op) ? 2 : 1),
@@ -24,18 +24,18 @@ struct Rotary {
         interleaved(op.integer("interleaved", 0) != 0) {
     if (turned == 0) turned = head;
   }
-  /// Of three dimensions; onnxruntime's need not say it where the tables are of a whole head.
+  /// With three dimensions. onnxruntime's op need not give the head count if the tables cover a whole head.
   static int64_t heads_of(const Op& op) {
     const int64_t heads = op.integer("num_heads", 0);
     if (!is_microsofts(op) || heads != 0 || op.integer("rotary_embedding_dim", 0) != 0 || op.rank(2) != 2) return heads;
     return op.shape()[2] / std::max<int64_t>(1, 2 * op.shape(2)[1]);
   }
-  size_t cos, sin, ids;  ///< which inputs they are
+  size_t cos, sin, ids;  ///< input indices
   Shape shape;
-  int64_t sequence, head, turned;  ///< turned: the first elements of a head, which are turned
-  bool interleaved;                ///< a pair is two neighbours, not of two halves
+  int64_t sequence, head, turned;  ///< turned: the number of leading elements of a head that are rotated
+  bool interleaved;                ///< pairs are neighbours, not from two halves
 
-  /// Batch · sequence + place in it.
+  /// Batch · sequence + position in it.
   int64_t row(int64_t flat) const {
     const int64_t of_batch = elements_of(shape) / shape[0];
     return flat / of_batch * sequence + flat / (shape.size() == 4 ? head : shape[2]) % sequence;
@@ -78,7 +78,7 @@ void shape_rotary(Op& op) {
   like_first(op);
 }
 
-/// Of each batch and place in it; of onnxruntime's that is one number of the first place.
+/// The position of each batch and row. onnxruntime's op may give only the first position.
 Places ids_of(Pe& pe, const Rotary& r) {
   if (!pe.op.has(r.ids)) return {};
   Places ids = pe.ints(r.ids);
@@ -98,7 +98,7 @@ void run_rotary(Pe& pe) {
     if (id < 0 || id >= rows) throw Refusal("found position " + std::to_string(id) + " of " + std::to_string(rows));
   }
   pe.for_pieces([&](int64_t first, int64_t count) {
-    Places angles, partners, signs;  // of what is not turned: cos 1, sin 0
+    Places angles, partners, signs;  // not rotated: cos 1, sin 0
     for (int64_t f = first; f < first + count; ++f) {
       const int64_t d = f % r.head, row = r.row(f);
       const bool turned = d < r.turned;

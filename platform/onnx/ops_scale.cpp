@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that scale by channel: quantization, batch norm and its kin.
+// Ops that scale per channel: quantization, batch norm and its kin.
 #include <algorithm>
 
 #include "kernbench/platform/onnx/elementwise.h"
@@ -16,12 +16,12 @@ int64_t quantized_axis(const Op& op) {
   return op.in(1).elements() == 1 ? 0 : op.axis(op.integer("axis", 1), op.rank());
 }
 
-/// Of blocks along the axis; 0: one for each element of it, or one for all.
+/// Block size along the axis; 0: one scale per element of it, or a single one.
 int64_t quantized_block(const Op& op) {
   return op.integer("block_size", 0);
 }
 
-/// Blocks have a scale each.
+/// Checks that each block has one scale.
 void check_blocks(const Op& op) {
   const auto axis = static_cast<size_t>(op.axis(op.integer("axis", 1), op.rank()));
   const int64_t block = quantized_block(op);
@@ -44,7 +44,7 @@ void check_scales(const Op& op) {
   if (op.has(2)) op.require(op.in(2).elements() == n, "found zero points of another shape than the scales");
 }
 
-/// Each element of it meets those of a block: the axis is seen as blocks and what is in them.
+/// Repeats each block's scale over its elements: the axis is viewed as (block, element in block).
 Strides by_blocks(const Op& op, size_t input) {
   Strides s = Strides::dense(op.shape(input));
   const auto axis = op.axis(op.integer("axis", 1), op.rank());

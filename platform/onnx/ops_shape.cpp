@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that give the same bytes in another shape, and those whose values shapes alone give.
+// Reshaping ops, which keep the bytes, and ops whose values depend on shapes alone.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows, and the pools that reduce them.
+// Pools: reductions of windows.
 #include <algorithm>
 #include <limits>
 
@@ -47,7 +47,7 @@ Window Window::of(const Op& op, Shape in, Shape kernel) {
     const int64_t span = w.in[d] + before + after - reach;
     op.require(span >= 0, "its window of " + std::to_string(reach) + " is larger than the image");
     int64_t out = (span + (up ? w.strides[d] - 1 : 0)) / w.strides[d] + 1;
-    // A window that begins behind the image and its pads before has nothing to look at.
+    // A window that begins after the image and its leading pads covers no element.
     if (up && (out - 1) * w.strides[d] >= w.in[d] + before) --out;
     w.out.push_back(out);
     w.before.push_back(before);
@@ -91,7 +91,7 @@ void shape_pool(Op& op) {
   op.set_output(1, Type::int64, to);
 }
 
-/// Calls f(first, x [count, taps], places) for pieces of this PE's outputs; `fill` stands outside of the image.
+/// Calls f(first, x [count, taps], places) for pieces of this PE's outputs. `fill` is used outside the image.
 template <class F>
 void for_windows(Pe& pe, const Window& w, double fill, const F& f) {
   const int64_t taps = elements_of(w.kernel), pixels = elements_of(w.out), image = elements_of(w.in);
@@ -109,7 +109,7 @@ void for_windows(Pe& pe, const Window& w, double fill, const F& f) {
       0, std::max<int64_t>(1, kPiece / taps));
 }
 
-/// Of the types that ONNX has a MaxPool of.
+/// The least value of the types for which ONNX has a MaxPool.
 double least_of(Type t) {
   if (t == Type::int8) return -128;
   return t == Type::uint8 ? 0 : -std::numeric_limits<double>::infinity();
@@ -127,7 +127,7 @@ void shape_average_pool(Op& op) {
   shape_pool(op);
 }
 
-/// The place in column-major order of a place in an image of row-major order.
+/// Converts a row-major index in an image to its column-major index.
 int64_t column_major(int64_t place, const Shape& image) {
   const int64_t pixels = elements_of(image);
   const Shape index = unflattened(place % pixels, image);
@@ -167,7 +167,7 @@ void run_average_pool(Pe& pe) {
   });
 }
 
-// Of a p-norm: |x|^p, and of their sum the p-th root.
+// For a p-norm: |x|^p. The p-th root is taken of the sum.
 Tensor powers(Pe& pe, const Tensor& x) {
   const Tensor size = pe.tl.abs(x);
   Tensor all = size;

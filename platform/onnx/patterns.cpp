@@ -16,7 +16,7 @@ bool is(const Op* op, const char* name) {
   return op && op->node->domain.empty() && op->node->op == name;
 }
 
-/// The one number that a constant is.
+/// The value of a one-element constant.
 std::optional<double> number_of(const Value& v) {
   if (!v.constant || v.elements() != 1 || !takes(Takes::floats, v.type)) return {};
   return v.constant->reals().front();
@@ -52,21 +52,21 @@ class Finder {
   }
 
  private:
-  /// The op that makes a value in that shape.
+  /// The op that makes a value in exactly this shape.
   const Op* maker(const Value& v) const {
     const auto it = p_.made_by->find(&stored(v));
     return it == p_.made_by->end() || v.constant || stored(v).shape != v.shape ? nullptr : it->second;
   }
   const Op* maker_of_input(const Op& op, size_t i) const { return op.has(i) ? maker(op.in(i)) : nullptr; }
 
-  /// The only reader of a value that need not be stored; null: there is none.
+  /// The only reader of a value that need not be stored; null if there is none.
   const Op* only_reader(const Value& v) const {
     const auto it = readers_.find(&stored(v));
     return it == readers_.end() || it->second.size() != 1 || p_.kept->count(&v) > 0 ? nullptr : *it->second.begin();
   }
   bool read_once(const Op& op) const { return only_reader(op.out()) != nullptr; }
 
-  /// The op that makes an input, through casts between floats.
+  /// The op that makes an input, seen through casts between floats.
   const Op* through_casts(const Op& op, size_t i) {
     const Op* made = maker_of_input(op, i);
     while (is(made, "Cast") && takes(Takes::floats, made->in(0).type) && takes(Takes::floats, made->out().type) &&
@@ -101,14 +101,14 @@ class Finder {
     return a;
   }
 
-  /// Whether a value is made in the group.
+  /// Whether a value is made inside the group.
   bool is_made_in_group(const Value* v) const {
     const auto made = v ? p_.made_by->find(&stored(*v)) : p_.made_by->end();
     return made != p_.made_by->end() && std::find(group_.begin(), group_.end(), made->second) != group_.end();
   }
 
-  /// An op in the place of `last`, with its name and outputs, and of the group what nobody else needs. None where an
-  /// input is made in the group: then it must run.
+  /// Puts an op in the place of `last`, with its name and outputs, and removes group members that no other op needs.
+  /// Does nothing if an input of the new op is made in the group, because that member must run.
   void replace(const Op& last, const char* name, const OpRow* row, std::vector<const Value*> inputs,
                std::map<std::string, Attribute> attributes, const char* what) {
     if (std::any_of(inputs.begin(), inputs.end(), [this](const Value* v) { return is_made_in_group(v); })) return;
@@ -126,7 +126,7 @@ class Finder {
     for (const Value* v : inputs) op.inputs.push_back(const_cast<Value*>(v));
     op.outputs = last.outputs;
     p_.instead[&last] = &op;
-    // Backward, so that readers are known before what they read.
+    // Backward, so that readers are known before the values they read.
     std::set<const Op*> gone{&last};
     const Ops group(group_.begin(), group_.end());
     for (auto o = p_.ops->rbegin(); o != p_.ops->rend(); ++o) {
@@ -137,7 +137,7 @@ class Finder {
     }
   }
 
-  /// Whether only these read it.
+  /// Whether only these ops read it.
   bool is_read_by(const Value& v, const std::set<const Op*>& readers) const {
     if (p_.kept->count(&v) > 0) return false;
     const auto it = readers_.find(&v);
@@ -146,7 +146,7 @@ class Finder {
 
   // ---- softmax(q kᵀ · scale + mask) v
 
-  /// Queries, keys or values [batch, heads, rows, columns], as they lie before a transposition and a repetition.
+  /// Queries, keys or values [batch, heads, rows, columns] before a transposition and a repetition.
   const Value* heads_of(const Value& v, int64_t* heads) {
     const Value* x = &v;
     if (const Op* e = p_.made_by->count(&stored(v)) > 0 ? p_.made_by->at(&stored(v)) : nullptr;
@@ -168,10 +168,10 @@ class Finder {
     }
     return x;
   }
-  /// [batch, rows, heads, columns] as [batch, rows, heads · columns].
+  /// Views [batch, rows, heads, columns] as [batch, rows, heads · columns].
   const Value* by_rows(const Value& v) { return another_shape(v, {v.shape[0], v.shape[1], v.shape[2] * v.shape[3]}); }
 
-  /// What is added to scores, or says which are met; `added`: behind that.
+  /// The mask: added to scores, or selecting them; `added`: a second addend after it.
   struct Masked {
     const Value *mask = nullptr, *added = nullptr;
     std::map<std::string, Attribute> attributes;
@@ -209,7 +209,7 @@ class Finder {
     replace_attention(last, *at, std::move(m), scale);
   }
 
-  /// The softmax whose weights `last` has, perhaps with 0 for weights of NaN, of queries that see nothing.
+  /// The softmax whose weights `last` uses. Queries that see no key may get 0 instead of NaN.
   const Op* softmax_of(const Op& last, Masked* m) {
     const Op* made = through_casts(last, 0);
     if (!is(made, "Where")) return made && read_once(*made) ? made : nullptr;
@@ -223,7 +223,7 @@ class Finder {
     return softmax;
   }
 
-  /// By which number a product or quotient scales its input; 0: by none. Which input that is.
+  /// The factor by which a product or quotient scales its input, and that input's index; 0: none.
   static size_t scaled_input(const Op& op, double* scale) {
     const bool first = is(&op, "Mul") && number_of(op.in(0)).has_value();
     const double by = number_of(op.in(first ? 0 : 1)).value_or(0);
@@ -231,9 +231,9 @@ class Finder {
     return first ? 1 : 0;
   }
 
-  /// The scores that a Where takes, a number where they are not met.
+  /// The scores that a Where keeps; hidden scores get a constant.
   const Op* scores_of_choice(const Op& choice, Masked* m) {
-    const bool hides = number_of(choice.in(1)).has_value();  // where the condition holds
+    const bool hides = number_of(choice.in(1)).has_value();  // the mask hides where the condition holds
     const auto number = number_of(choice.in(hides ? 1 : 2));
     const size_t scores = hides ? 2 : 1;
     if (!number || choice.in(scores).shape != choice.out().shape) return nullptr;
@@ -244,7 +244,7 @@ class Finder {
     return through_casts(choice, scores);
   }
 
-  /// Whether a mask hides from each query the keys behind it and no others, as the kernel does by itself.
+  /// Whether a mask is plainly causal, which the kernel can apply itself.
   static bool is_causal(const Masked& m, const Shape& scores) {
     constexpr double kHidden = -1e9;
     const Shape& s = m.mask->shape;
@@ -264,7 +264,7 @@ class Finder {
     return true;
   }
 
-  /// What a value is a multiple of, which is read for nothing else.
+  /// The value that this one is a multiple of, if it has no other reader.
   const Value* unscaled(const Value& v, double* scale) {
     const Op* by = maker(v);
     if ((!is(by, "Mul") && !is(by, "Div")) || !read_once(*by)) return &v;
@@ -276,7 +276,7 @@ class Finder {
     return &x;
   }
 
-  /// Of three dimensions with one head in each batch.
+  /// Views three dimensions as four, with one head per batch.
   const Value* of_four(const Value& v) {
     return v.shape.size() != 3 ? &v : another_shape(v, {v.shape[0], 1, v.shape[1], v.shape[2]});
   }
@@ -315,7 +315,7 @@ class Finder {
     attributes["q_num_heads"] = integer(heads);
     attributes["kv_num_heads"] = integer(kv_heads);
     attributes["scale"] = real(scale);
-    // The way back to [batch, rows, heads, columns].
+    // Follows the transposition back to [batch, rows, heads, columns].
     const Op* end = &last;
     if (const Op* back = only_reader(last.out());
         is_transposition(back, kHeadsForward) && back->shape() == last.out().shape) {
@@ -330,7 +330,7 @@ class Finder {
 
   // ---- x / √(mean of squares + ε) · weight, and the same of x less its mean, with a shift
 
-  /// Whether op is a mean over the last axis, kept, of rows of `length`.
+  /// Whether op is a mean over the last axis (kept) of rows of `length`.
   static bool is_mean_of_rows(const Op* op, int64_t length) {
     if (!is(op, "ReduceMean") || op->rank() == 0 || op->integer("keepdims", 1) == 0) return false;
     const std::vector<int64_t> axes = op->values_or_ints(1, "axes");
@@ -339,13 +339,13 @@ class Finder {
 
   static bool same(const Value& a, const Value& b) { return &stored(a) == &stored(b) && a.shape == b.shape; }
 
-  /// What `op` is the square of.
+  /// The value of which `op` is the square.
   static const Value* squared(const Op* op) {
     if (is(op, "Mul") && same(op->in(0), op->in(1))) return &op->in(0);
     return is(op, "Pow") && number_of(op->in(1)) == 2.0 ? &op->in(0) : nullptr;
   }
 
-  /// √(mean of squares of a + ε) of a's rows; ε.
+  /// If it is √(mean of squares of a's rows + ε), returns ε.
   std::optional<double> is_deviation(const Op* root, const Value& a) {
     if (!is(root, "Sqrt")) return {};
     const Op* sum = maker_of_input(*root, 0);
@@ -360,7 +360,7 @@ class Finder {
     return epsilon;
   }
 
-  /// What `op` norms, a / deviation however it is written; null: it does not.
+  /// The value that `op` norms by dividing it by its deviation, in any written form; null: none.
   const Value* normed_by(const Op& op, double* epsilon) {
     for (const size_t at : {size_t{0}, size_t{1}}) {
       if (!op.has(1) || op.in(at).shape.empty() || op.in(at).shape != op.out().shape) continue;
@@ -381,7 +381,7 @@ class Finder {
     return nullptr;
   }
 
-  /// `last` is the scaling by a weight.
+  /// `last` is the multiplication by the weight.
   void find_norm(const Op& last) {
     for (const size_t at : {size_t{0}, size_t{1}}) {
       group_.clear();
@@ -425,7 +425,7 @@ class Finder {
 
   // ---- x · cos + concat(−second half, first half) · sin
 
-  /// The half of x's last axis that a slice is: 0 or 1.
+  /// Which half of x's last axis a slice selects: 0 or 1.
   static std::optional<int> half_of(const Op* slice, const Value& x) {
     if (!is(slice, "Slice") || !same(slice->in(0), x) || x.shape.back() % 2 != 0 || slice->opset < 10) return {};
     Shape half = x.shape;
@@ -437,7 +437,7 @@ class Finder {
     return from[0] == half.back() || from[0] == -half.back() ? std::optional<int>(1) : std::nullopt;
   }
 
-  /// Whether op puts −(second half of x) before its first half.
+  /// Whether op concatenates −(second half of x) and its first half.
   bool is_turned(const Op* op, const Value& x) {
     if (!is(op, "Concat") || op->inputs.size() != 2 || op->axis_attribute("axis", 1) != op->rank() - 1) return false;
     const Op *negative = maker_of_input(*op, 0), *first = maker_of_input(*op, 1);
@@ -480,8 +480,8 @@ class Finder {
   }
 
   Patterns& p_;
-  std::map<const Value*, std::set<const Op*>> readers_;  ///< of stored values: that run on the machine
-  Ops group_;                                            ///< of the pattern at hand, but for its last
+  std::map<const Value*, std::set<const Op*>> readers_;  ///< readers of stored values that run on the machine
+  Ops group_;                                            ///< members of the current pattern, without its last
 };
 
 }  // namespace

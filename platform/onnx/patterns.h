@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of nodes, as exporters leave them, that one kernel does: attention, norms, rotary embedding.
+// Finds groups of nodes, as exporters emit them, that one kernel can run: attention, norms, rotary embedding.
 #pragma once
 
 #include <deque>
@@ -11,24 +11,24 @@
 
 namespace kernbench::onnx {
 
-/// What the planner has, and what is made here.
+/// Input and result of the pattern search.
 struct Patterns {
-  // Given.
-  std::deque<Op>* ops;                               ///< all of the graph, in order
-  const std::map<const Value*, const Op*>* made_by;  ///< by what makes a value's bytes or another shape of them
+  // Inputs:
+  std::deque<Op>* ops;                               ///< all ops of the graph, in order
+  const std::map<const Value*, const Op*>* made_by;  ///< the op that makes a value's bytes, possibly in another shape
   const std::set<const Value*>* kept;                ///< values that must be stored
-  // Made: values and nodes of its own, which stay where they are.
+  // Results: new values and nodes. Their addresses stay valid.
   std::deque<Value>* values;
   std::deque<Node>* nodes;
   std::deque<Op> made;
-  std::map<const Op*, const Op*> instead;    ///< by the last op of a group: what runs in its place
-  std::map<const Op*, std::string> part_of;  ///< the others that nobody else needs: why they do not run
+  std::map<const Op*, const Op*> instead;    ///< keyed by the last op of a group: the op that replaces it
+  std::map<const Op*, std::string> part_of;  ///< the group's other ops that nothing else needs, and why they do not run
 };
 
 void find_patterns(Patterns*);
 
-/// As a pattern's node has it, in halves: x [batch, heads, sequence, head] turned by cos and sin that broadcast to it;
-/// attribute perm: x is seen transposed.
+/// A pattern's rotary embedding in halves: x [batch, heads, sequence, head] is rotated by cos and sin that broadcast to
+/// it. Attribute perm: x is read transposed.
 extern const OpRow kRotatedHalves;
 
 }  // namespace kernbench::onnx

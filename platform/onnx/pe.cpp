@@ -12,7 +12,7 @@
 namespace kernbench::onnx {
 namespace {
 
-/// Into how many elements, one behind the other, the places fall apart at least: all runs are multiples of it.
+/// A divisor of the lengths of all contiguous runs that the positions form.
 int64_t width_of(const std::vector<int64_t>& places) {
   int64_t width = static_cast<int64_t>(places.size());
   for (size_t i = 1; i < places.size() && width > 1; ++i) {
@@ -85,7 +85,7 @@ tl::Ptr whole_of(const tl::Args& args, const std::string& name) {
 
 namespace {
 
-/// The elements of a tile that lies in this PE's block.
+/// The elements of a tile that lie in this PE's block.
 tl::Block in_block(const tl::View& own, const Tile& t) {
   const int64_t columns = own.whole[1];
   return own.block().tile(t.first / columns - own.offset[0], t.first % columns - own.offset[1], t.rows, t.columns);
@@ -203,7 +203,7 @@ tl::Tensor Pe::finished(tl::Tensor value, const Side& side) const {
       operands.push_back(!next.has(i) ? tl::Tensor() : inside != made.end() ? inside->second : side(pe, i, views[i]));
     }
     made[&next.out()] = pe.cast(next.row->each(pe, operands), pe.out_type());
-    // What nobody reads from here on goes out of TCM.
+    // Values without later readers leave TCM.
     for (auto it = made.begin(); it != made.end();) {
       const bool used =
           it->first == &next.out() ||
@@ -225,7 +225,7 @@ int64_t Pe::followed() const {
 void Pe::put(const Tile& tile, const tl::Tensor& value) const {
   const int64_t most = followed(), rows = std::max<int64_t>(1, most / tile.columns);
   if (!followers_.empty() && tile.rows * tile.columns > most) {
-    // Whole rows, or pieces of one. A value that stands still along an axis has 1 there.
+    // Whole rows, or parts of one row. A view with stride 0 along an axis has size 1 there.
     const auto part = [&](const tl::Tensor& t, int axis, int64_t first, int64_t n) {
       return t.dim(axis) == 1 ? t : t.slice(axis, first, n);
     };

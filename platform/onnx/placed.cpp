@@ -10,10 +10,10 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr int64_t kLeastOfPe = 16;  // elements of a PE's block, for each PE of the machine
+constexpr int64_t kLeastOfPe = 16;  // elements of a PE's block, per PE of the machine
 constexpr const char *kIntoBlocks = "onnx:into_blocks", *kOutOfBlocks = "onnx:out_of_blocks";
 
-/// Each PE its block of a matrix, out of the flat tensor or into it.
+/// Each PE copies its block of a matrix from the flat tensor or to it.
 void lay_out_block(tl::Context& tl, const tl::Args& args, bool into_blocks) {
   const tl::View& own = args["blocks"];
   if (own.empty()) return;

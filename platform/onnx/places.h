@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ops share that make outputs of elements of inputs, by their places.
+// Helpers of ops that pick output elements from inputs by position.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ inline size_t at(int64_t i) {
   return static_cast<size_t>(i);
 }
 
-/// Output 0 is made of input 0's elements by their places; −1: `fill`.
+/// Output 0 takes input 0's elements at these positions; −1: `fill`.
 template <class F>
 void move(Pe& pe, const F& place_of, double fill = 0) {
   pe.for_pieces([&](int64_t first, int64_t count) {
@@ -28,7 +28,7 @@ inline void move(Pe& pe, const Strides& view) {
   pe.for_pieces([&](int64_t first, int64_t count) { pe.put(0, first, pe.pick(0, view, first, count)); });
 }
 
-/// Output 0 is these integers.
+/// Writes these integers to output 0.
 inline void put_ints(Pe& pe, const Places& values) {
   pe.for_pieces([&](int64_t first, int64_t count) {
     pe.put(0, first,

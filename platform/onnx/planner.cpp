@@ -17,12 +17,12 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr int64_t kMostFolded = int64_t{1} << 24;   // elements that are worked out on the host
-constexpr int64_t kMostPlanned = int64_t{1} << 30;  // elements of all tensors together
-constexpr size_t kMostMade = size_t{1} << 16;       // nodes that control flow comes to
-constexpr int64_t kMostDrawn = int64_t{1} << 26;    // elements of an input that is drawn
+constexpr int64_t kMostFolded = int64_t{1} << 24;   // most elements computed on the host
+constexpr int64_t kMostPlanned = int64_t{1} << 30;  // most elements of all tensors together
+constexpr size_t kMostMade = size_t{1} << 16;       // most nodes that control flow may expand to
+constexpr int64_t kMostDrawn = int64_t{1} << 26;    // most elements of a generated input
 
-/// Output 0 is input 0, with bytes of its own.
+/// Copies input 0 to output 0, which needs bytes of its own.
 void run_copy(Pe& pe) {
   pe.for_pieces([&](int64_t first, int64_t count) { pe.put(0, first, pe.tl.load(pe.in(0) + first, {count})); });
 }
@@ -67,7 +67,7 @@ class Planner {
     throw_faults();
     choose();
     if (request_.every_node) work_out_all();
-    for (Op& op : plan_->ops) {  // what was asked for is known from here on
+    for (Op& op : plan_->ops) {  // requested values are known from here on
       op.evaluate = [](Value& v) {
         if (!v.constant && !v.known) throw Refusal("the values of '" + v.name + "' are not known");
         return v.constant ? v.constant : v.known;
@@ -106,10 +106,10 @@ class Planner {
     return it == by_name_.end() ? nullptr : &plan_->values[it->second];
   }
 
-  /// Whether a value is of the type and rank that the file says. Sizes may be those of another run.
+  /// Checks a value against the file's declared type and rank. Sizes may be those of another run.
   void check_declared(const Port& p) {
     const Value* v = find(p.name);
-    if (!v || v->type == Type::none) return;  // a fault of another kind, or of no node that runs
+    if (!v || v->type == Type::none) return;  // reported elsewhere, or no node that runs
     Shape sizes = v->shape;
     bool fits = (p.type == Type::none || p.type == v->type) && (!p.has_shape || p.shape.size() == v->shape.size());
     if (!fits) {
@@ -129,7 +129,7 @@ class Planner {
           fmt::format("'{}' is declared with sizes {}, found {}", cut(p.name), to_string(sizes), to_string(v->shape)));
   }
 
-  /// A dimension's name has one size in a run.
+  /// A named dimension must have one size in a run.
   void check_names(const Value& v, const Port& p) {
     for (size_t d = 0; d < p.dim_names.size() && d < v.shape.size(); ++d) {
       if (p.dim_names[d].empty() || v.shape[d] < 0) continue;
@@ -143,7 +143,7 @@ class Planner {
 
   void add_input(const Port& p) {
     const auto given = request_.inputs.find(p.name);
-    if (Value* constant = find(p.name)) {  // an initializer, which may be overridden
+    if (Value* constant = find(p.name)) {  // an initializer, which an input may override
       if (given == request_.inputs.end()) return check_declared(p);
       constant->constant = nullptr;
       settle(*constant, p, given->second);
@@ -158,7 +158,7 @@ class Planner {
     settle(v, p, given == request_.inputs.end() ? nullptr : given->second);
   }
 
-  /// The input's shape and value.
+  /// Sets the input's shape and value.
   void settle(Value& v, const Port& p, std::shared_ptr<const TensorData> value) {
     plan_->inputs.push_back(&v);
     v.type = p.type;
@@ -211,7 +211,7 @@ class Planner {
     }
   }
 
-  /// Constant takes its value from an attribute; null where it has none. Refusal.
+  /// Constant takes its value from an attribute; null if it has none. Throws Refusal.
   static std::shared_ptr<const TensorData> constant_of(const Node& n) {
     const auto given = [&](const char* name) { return n.attributes.count(name) > 0; };
     const auto value = [&](const char* name, AttributeType t) -> const Attribute& { return attribute_of(n, name, t); };
@@ -266,7 +266,7 @@ class Planner {
     place(std::move(op));
   }
 
-  /// Then nothing is known of its outputs either.
+  /// Outputs of a node after a refused node are unknown too.
   bool is_behind_refused(const Node& n) {
     if (std::none_of(n.inputs.begin(), n.inputs.end(), [&](auto& name) { return unknown_.count(name) > 0; }))
       return false;
@@ -276,7 +276,7 @@ class Planner {
     return true;
   }
 
-  /// The nodes that an If, Loop, Scan or composite comes to.
+  /// Expands If, Loop, Scan and composites.
   void write_out(const Node& n) {
     if (is_behind_refused(n)) return;
     Unrolling u;
@@ -349,7 +349,7 @@ class Planner {
     if (op.has(0) && op.in(0).elements() == 0 && elements > 0 && !op.row->takes_empty)
       op.refuse("input 0 has no elements");
     if (op.moves_nothing()) {
-      op.out();  // there is one
+      op.out();  // throws if there is none
       op.outputs[0]->bytes_of = &stored(op.in(0));
     }
     const bool constant =
@@ -362,13 +362,13 @@ class Planner {
     }
   }
 
-  /// Which are known, whatever its input's elements are.
+  /// Whether the op's outputs are known whatever its inputs' elements are.
   static bool is_of_shapes(const Op& op) {
     return op.node->domain.empty() && (op.node->op == "Shape" || op.node->op == "Size");
   }
 
-  /// What a value is with these inputs. What it is made of comes before it, by a stack: graphs are as deep as they are
-  /// long.
+  /// Computes a value for these inputs. Its operands come first, by an explicit stack, because a graph may be as deep
+  /// as it is long.
   std::shared_ptr<const TensorData> value_of(Value& v) {
     std::vector<Value*> pending{&v};
     while (!pending.empty()) {
@@ -390,7 +390,7 @@ class Planner {
     return v.constant ? v.constant : v.known;
   }
 
-  /// An op's outputs, of inputs that are known.
+  /// Computes an op's outputs from known inputs.
   void make_known(const Op& op) {
     int64_t elements = 0;
     for (const Value* o : op.outputs) elements += o ? o->elements() : 0;
@@ -431,7 +431,7 @@ class Planner {
     }
   }
 
-  /// Outputs, and what is wanted, have bytes of their own.
+  /// Graph outputs and wanted values need bytes of their own.
   void keep_outputs() {
     std::vector<std::string> names;
     for (const Port& p : model_.graph.outputs) names.push_back(p.name);
@@ -468,7 +468,8 @@ class Planner {
     return to;
   }
 
-  /// What runs: all that an output needs (with every_node all), but what moves nothing and what is constant.
+  /// Selects what runs: every op that an output needs (with every_node: all), except ops that move nothing or are
+  /// constant.
   void choose() {
     std::set<const Value*> needed, kept(plan_->outputs.begin(), plan_->outputs.end());
     for (const Value* v : plan_->outputs) needed.insert(&stored(*v));
@@ -517,7 +518,7 @@ class Planner {
     }
     if (!request_.every_node) return;
     for (const auto& [op, why] : patterns.part_of) kept.insert(op->outputs[0]);
-    for (const Launch& l : plan_->run) {  // what lies between fused nodes is not stored
+    for (const Launch& l : plan_->run) {  // values between fused nodes are not stored
       if (!l.followers.empty()) kept.insert(l.op->outputs[0]);
       for (const Op* f : l.followers) {
         if (f != &l.last()) kept.insert(f->outputs[0]);
@@ -534,12 +535,12 @@ class Planner {
   const PlanRequest& request_;
   std::shared_ptr<Plan> plan_;
   int64_t opset_ = 0, planned_ = 0;
-  const Op* placed_ = nullptr;  // whose own refusals tell its node
+  const Op* placed_ = nullptr;  // the node that its own refusals name
   std::map<std::string, size_t> by_name_;
   std::map<const Value*, const Op*> made_by_;
   std::set<std::string> unknown_, used_dims_;
   std::vector<std::string> faults_, sizes_that_differ_;
-  std::map<std::string, std::pair<int64_t, std::string>> dim_sizes_;  // by name: the size, and the input that has it
+  std::map<std::string, std::pair<int64_t, std::string>> dim_sizes_;  // by name: the size, and the input that set it
 };
 
 }  // namespace

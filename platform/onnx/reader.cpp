@@ -21,16 +21,16 @@
 namespace kernbench::onnx {
 namespace {
 
-constexpr size_t kMostBytes = (size_t{1} << 31) - 1;  // of a file: what Protocol Buffers allow
-constexpr int kMostNested = 16;                       // graphs in graphs
-constexpr int kMostMessages = 64;                     // messages in messages, as they are parsed
+constexpr size_t kMostBytes = (size_t{1} << 31) - 1;  // file size limit of Protocol Buffers
+constexpr int kMostNested = 16;                       // graph nesting
+constexpr int kMostMessages = 64;                     // message nesting while parsing
 
-/// What is wrong with a file, without its name.
+/// A fault in a file, without the file's name.
 struct Fault {
   std::string what;
 };
 
-/// Counts a file's messages and texts before they are parsed: empty ones take two bytes there and some hundred in
+/// Counts a file's messages and strings before parsing. An empty one takes two bytes in the file and some hundred in
 /// memory.
 class PartCounter {
  public:
@@ -53,7 +53,7 @@ class PartCounter {
   };
   static constexpr size_t kMostParts = size_t{1} << 20, kMostTexts = size_t{1} << 22;
 
-  /// What a field of a message is, by the schema.
+  /// The schema's type of a message field.
   static Message inside(Message m, uint64_t field) {
     using M = Message;
     static constexpr std::tuple<M, uint64_t, M> kRows[] = {
@@ -78,7 +78,7 @@ class PartCounter {
     }
     return false;
   }
-  /// What is no message of that form ends the count: parsing says so.
+  /// A malformed message ends the count; parsing reports it.
   void count(std::string_view bytes, Message m, int depth) {
     if (depth > kMostMessages) return;
     uint64_t tag = 0, length = 0;
@@ -125,7 +125,8 @@ Bytes bytes_of(const T* values, size_t n) {
   return b;
 }
 
-/// Of a list of wider numbers, one a value: int32_data has types of at most 32 bits, and the bits of narrow floats.
+/// Lists of wider numbers hold one value each. int32_data holds types of at most 32 bits, and the bits of narrow
+/// floats.
 template <class List>
 Bytes narrowed(const List& values, Type type, size_t size, const std::string& what) {
   const bool has_sign = type == Type::int8 || type == Type::int16 || type == Type::int32;
@@ -144,7 +145,7 @@ Bytes narrowed(const List& values, Type type, size_t size, const std::string& wh
 
 class Reader {
  public:
-  /// `file`: the model, whose folder has its external data.
+  /// `file`: the model. Its folder holds the external data.
   explicit Reader(const std::string& file) : file_(file), folder_(file_.parent_path()) {}
 
   TensorData tensor(const file::Tensor& t, const std::string& what) const {
@@ -157,7 +158,7 @@ class Reader {
       r.shape.push_back(d);
     }
     const auto dtype = dtype_of(r.type);
-    if (!dtype) return r;  // who uses it is refused, with its name
+    if (!dtype) return r;  // its reader is refused later, with its name
     const uint64_t expected = static_cast<uint64_t>(n) * size_of(*dtype);
     r.bytes = t.data_location() == 1 ? external(t, what, expected) : inside(t, r.type, size_of(*dtype), what);
     if (r.bytes.size() != expected)
@@ -349,7 +350,7 @@ std::set<std::string> external_files(const std::string& file) {
   try {
     const auto model = parsed<file::Model>(content_of(file), "ONNX model");
     add_external(model.graph(), std::filesystem::path(file).parent_path(), files);
-  } catch (const Fault&) {  // reading it says so
+  } catch (const Fault&) {  // reading it reports the fault
   }
   return files;
 }

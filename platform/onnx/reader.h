@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files into graphs. What a file says of its sizes is held against what it has before anything is made of it.
+// Reads ONNX files into graphs. Sizes that a file declares are checked against its actual contents before memory is
+// allocated.
 #pragma once
 
 #include <set>
@@ -9,13 +10,13 @@
 
 namespace kernbench::onnx {
 
-/// A model, with the external data that it names beside it. InputError, in one line that begins with the file's name.
+/// Reads a model and the external data that it names. InputError: one line that begins with the file's name.
 Model read_model(const std::string& file);
-/// Of a model's bytes; external data is looked for beside `file`.
+/// Reads a model from bytes; external data is looked up beside `file`.
 Model parse_model(const std::string& bytes, const std::string& file);
-/// The files of external data that a model names; none where it is no model.
+/// The external data files that a model names; none if it is no model.
 std::set<std::string> external_files(const std::string& file);
-/// A tensor in a file of its own (input_0.pb). InputError.
+/// Reads a tensor file (input_0.pb). InputError.
 TensorData read_tensor(const std::string& file);
 
 }  // namespace kernbench::onnx

@@ -12,7 +12,7 @@ Roofline roofline_of(const Launch& l, const PeaksOf& peaks_of) {
         r.bytes += static_cast<double>(o.value->elements()) * static_cast<double>(size_of(o.value->dtype()));
     }
   }
-  // Integers are multiplied as i32.
+  // Integer products count as i32.
   const bool floats = l.op->has(0) && is_float(l.op->in(0).dtype());
   const models::Peaks peaks = peaks_of(floats ? l.op->in(0).dtype() : DType::i32);
   const auto macs = [](const Op& op) { return op.row->macs ? op.row->macs(op) : 0; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch takes at the machine's peaks, and how far from them it ran.
+// Compares a launch's time with the machine's peaks (roofline). Times in ns.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace kernbench::onnx {
 
-/// Peaks of the PEs together, of a type of their GEMM engines.
+/// Peaks of all PEs together, for an element type of their GEMM engines.
 using PeaksOf = std::function<models::Peaks(DType)>;
 
 struct Roofline {
-  double macs = 0, bytes = 0;            ///< of products; of inputs and outputs, each once
-  double compute_ns = 0, memory_ns = 0;  ///< what these take at the peaks of GEMM and HBM
-  /// The longer of both: MATH, latencies and what several PEs read several times are not counted.
+  double macs = 0, bytes = 0;            ///< macs of products; bytes of inputs and outputs, each counted once
+  double compute_ns = 0, memory_ns = 0;  ///< times at the peaks of GEMM and HBM
+  /// The longer of both. MATH, latencies and repeated reads by several PEs are not counted.
   double predicted_ns() const { return compute_ns > memory_ns ? compute_ns : memory_ns; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor as rows along an axis, each of which lies in TCM as a whole.
+// Views a tensor as rows along an axis. Each row lies in TCM whole.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace kernbench::onnx {
 struct AxisRows {
   int64_t inner = 1, length = 1, outer = 1;
   AxisRows(const Shape& shape, int64_t axis) : AxisRows(shape, axis, axis + 1) {}
-  /// Along several axes at once, which stand side by side.
+  /// Along several adjacent axes at once.
   AxisRows(const Shape& shape, int64_t first, int64_t last) {
     for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d)
       (d < first ? outer : d < last ? length : inner) *= shape[static_cast<size_t>(d)];
@@ -33,7 +33,7 @@ inline void check_row(const Op& op, int64_t length) {
                                  std::to_string(kRow) + " of a row");
 }
 
-/// Calls f(first row, rows) for this PE's rows, as many of them at a time as make a piece.
+/// Calls f(first row, rows) for this PE's rows, with as many rows as fit a piece.
 template <class F>
 void for_pieces_of_rows(Pe& pe, const AxisRows& rows, const F& f) {
   const Range mine = pe.share_of(rows.rows());

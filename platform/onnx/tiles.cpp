@@ -4,8 +4,8 @@
 namespace kernbench::onnx {
 namespace {
 
-/// What a tile has in TCM at most, of elements of 4 bytes: sums and what is made of them; two steps' pieces of the
-/// operands, and those that they are made of.
+/// TCM budget of a tile, in elements of 4 bytes: sums and values derived from them; two steps' pieces of the operands,
+/// and the pieces that these are made from.
 int64_t bytes_of_tile(int64_t rows, int64_t columns) {
   constexpr int64_t kElement = 4, kPartials = 4, kPieces = 3;
   return kElement * (kPartials * rows * columns + kPieces * kTileK * (rows + columns));
@@ -14,7 +14,7 @@ int64_t bytes_of_tile(int64_t rows, int64_t columns) {
 }  // namespace
 
 TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes, int64_t tcm_bytes) {
-  constexpr int64_t kLoaded = 64;  // products that a row or column takes as long to load as
+  constexpr int64_t kLoaded = 64;  // loading a row or column takes as long as this many products
   TileSize best;
   double least = 0;
   for (int64_t r = kEdge; r <= kMostEdge && r < m + kEdge; r += kEdge) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of products on pe_gemm, which PEs take in turns.
+// Matrix products in tiles on pe_gemm, distributed round-robin over the PEs.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace kernbench::onnx {
 
 constexpr int64_t kTileK = 128;
-constexpr int64_t kEdge = 32, kMostEdge = 256;  // of a tile: a multiple of kEdge, or all there is
+constexpr int64_t kEdge = 32, kMostEdge = 256;  // a tile's edge: a multiple of kEdge, or the whole size
 
 struct TileSize {
   int64_t rows = kEdge, columns = kEdge;
 };
 
-/// Of the tiles that fit TCM and that PEs take in turns those that are done first, by what a PE with most of them has:
-/// its products, and the rows and columns that it loads. The smallest where none fits.
+/// Chooses, among tiles that fit TCM, those that finish first. The estimate takes the PE with the most tiles and adds
+/// its products and the rows and columns that it loads. If none fits, it takes the smallest.
 TileSize tile_size(int64_t batches, int64_t m, int64_t n, int64_t pes, int64_t tcm_bytes);
 
 /// Calls f(batch, first row, rows, first column, columns) for this PE's tiles of `batches` products [m, n].
@@ -30,8 +30,8 @@ void for_tiles(Pe& pe, int64_t batches, int64_t m, int64_t n, const F& f) {
   }
 }
 
-/// Σ over k of a tile: a(first, count) [rows, count] · b(first, count) [count, columns], in f32 or i32. The next step's
-/// loads run beside a step's product. Each PE begins somewhere else, so that not all of them read the same memory.
+/// Σ over k of a tile, in f32 or i32: a(first, count) [rows, count] · b(first, count) [count, columns]. The next step's
+/// loads overlap a step's product. PEs start at different k, so that they do not all read the same memory.
 template <class A, class B>
 tl::Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
   const int64_t steps = tl::Context::cdiv(k, kTileK), begin = pe.tl.index() * steps / pe.tl.size();
@@ -49,12 +49,12 @@ tl::Tensor product(Pe& pe, int64_t k, const A& a, const B& b) {
   return sum;
 }
 
-/// A row-major matrix somewhere in an input, perhaps seen transposed.
+/// A row-major matrix inside an input, possibly read transposed.
 struct Matrix {
   size_t input;
-  int64_t first, rows, columns;  ///< as they lie
+  int64_t first, rows, columns;  ///< as stored
   bool transposed = false;
-  int64_t pitch = 0;  ///< from a row to the next; 0: columns
+  int64_t pitch = 0;  ///< elements from one row to the next; 0: columns
   tl::Tensor tile(Pe& pe, int64_t r, int64_t nr, int64_t c, int64_t nc) const {
     if (transposed) return stored(pe, c, nc, r, nr).transpose();
     return stored(pe, r, nr, c, nc);
@@ -67,12 +67,12 @@ struct Matrix {
   }
 };
 
-/// A tile of the output's matrix that begins at `first`.
+/// Writes a tile of the output's matrix that begins at `first`.
 inline void put_tile(Pe& pe, int64_t first, int64_t columns, int64_t r, int64_t c, const tl::Tensor& tile) {
   pe.put(Tile{first + r * columns + c, tile.dim(0), tile.dim(1), columns}, tile);
 }
 
-/// A row whose kernel gives its output by put_tile alone.
+/// The table row of an op whose kernel writes its output only by put_tile.
 OpRow tiled(const char* name, int since, void (*shape)(Op&), void (*run)(Pe&), double (*macs)(const Op&),
             const char* how, const char* form, bool reads_values = false);
 
