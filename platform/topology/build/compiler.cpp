@@ -144,7 +144,8 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().timing = read_timing(top, overrides);
   builder.graph().energy = read_energy(top, catalog);
   builder.graph().pe_edges = catalog.kinds().pe_edges();
-  builder.graph().materialize_outputs = top.choice("materialize", {"none", "outputs"}) == size_t{1};
+  const auto materialize = top.choice("materialize", {"none", "outputs", "stores"});
+  builder.graph().materialize = overrides.materialize.value_or(static_cast<Materialize>(materialize.value_or(0)));
   if (top.has("cube") || top.has("sip") || top.has("tray")) {
     if (auto system = read_system(top, catalog)) {
       CubeSpec& cube = system->cube;
