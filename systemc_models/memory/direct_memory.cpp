@@ -49,7 +49,8 @@ bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t a
     bool pending = false;
     system_.image().for_each_piece(window.key(), first, last - first + 1,
                                    [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-                                     if (!e || !e->producer() || !system_.first_unknown(window.key(), at, n).producer) return;
+                                     if (!e || !e->producer() || !system_.first_unknown(window.key(), at, n).producer)
+                                       return;
                                      if (at + (n - 1) < address) {
                                        first = std::max(first, at + n);
                                      } else if (at > address) {

@@ -81,7 +81,7 @@ class System : public Fabric {
   /// The first foreign block on the way of a transaction of `nbytes`, null: none; `ns`: what the way there and back
   /// takes.
   fabric::ForeignNeighbour* block_before(uint32_t initiator, uint64_t address, bool write, uint64_t nbytes,
-                                 double* ns = nullptr) const;
+                                         double* ns = nullptr) const;
   /// Inputs of pending values; null if no one may read such values before Phase 2.
   PendingValues* pending_values() { return pending_values_.get(); }
 
@@ -135,7 +135,7 @@ class System : public Fabric {
   void compute_result(const OpDesc&);
   MemoryImage image_;
   std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
-  bool outputs_ = false, stores_ = false;  ///< materialize()
+  bool outputs_ = false, stores_ = false;          ///< materialize()
   std::vector<ForeignStore*> foreign_stores_;
   std::unordered_set<const OpDesc*> in_flight_;
   std::unique_ptr<DirectMemory> direct_memory_;

@@ -59,7 +59,8 @@ void TlmMemory::start_of_simulation() {
   const MemoryWindow window = system_.window_at(base());
   uint8_t byte = 0;
   if (keeps_bytes_ && system_.materializes_stores() && initiator_.debug(false, to_target(base()), &byte, 1) != 1)
-    throw std::runtime_error(id() + ": the model behind it has no debug transport, which materialize: stores reads "
+    throw std::runtime_error(id() +
+                             ": the model behind it has no debug transport, which materialize: stores reads "
                              "operands by; expected one, or storage: image");
   push(window.base, window.size);
 }
@@ -231,18 +232,19 @@ void TlmMemory::finish(Access& a) {
 std::vector<bool> TlmMemory::changed(uint64_t address, const uint8_t* bytes, uint64_t nbytes) const {
   const MemoryWindow window = system_.window_at(address);
   std::vector<bool> changed(nbytes, false);
-  seen_.for_each_piece(
-      {Space::hbm, kNoPe}, address, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-        for (uint64_t i = 0; i < n; ++i) {
-          const uint8_t before = e ? e->data()[offset + i] : 0;
-          changed[at - address + i] = bytes[at - address + i] != before;
-        }
-        if (e) return;
-        system_.image().for_each_piece(window.key(), at, n,
-                                       [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
-                                         for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
-                                       });
-      });
+  seen_.for_each_piece({Space::hbm, kNoPe}, address, nbytes,
+                       [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                         for (uint64_t i = 0; i < n; ++i) {
+                           const uint8_t before = e ? e->data()[offset + i] : 0;
+                           changed[at - address + i] = bytes[at - address + i] != before;
+                         }
+                         if (e) return;
+                         system_.image().for_each_piece(
+                             window.key(), at, n,
+                             [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
+                               for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
+                             });
+                       });
   return changed;
 }
 

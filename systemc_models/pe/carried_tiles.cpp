@@ -75,14 +75,14 @@ bool CarriedTiles::take_operands(MemoryImage& seen) const {
     system_.debug_read(initiator_, address, found.data(), nbytes);
     if (held == found) return;
     if (!std::exchange(differs, true)) seen = system_.image().snapshot();
-    system_.image().for_each_piece(
-        key, address, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-          if (e && e->producer() && system_.in_flight(*e->producer())) return;
-          if (e || !std::equal(found.begin() + static_cast<std::ptrdiff_t>(at - address),
-                               found.begin() + static_cast<std::ptrdiff_t>(at - address + n),
-                               held.begin() + static_cast<std::ptrdiff_t>(at - address)))
-            seen.write(key, at, found.data() + (at - address), n);
-        });
+    system_.image().for_each_piece(key, address, nbytes,
+                                   [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+                                     if (e && e->producer() && system_.in_flight(*e->producer())) return;
+                                     if (e || !std::equal(found.begin() + static_cast<std::ptrdiff_t>(at - address),
+                                                          found.begin() + static_cast<std::ptrdiff_t>(at - address + n),
+                                                          held.begin() + static_cast<std::ptrdiff_t>(at - address)))
+                                       seen.write(key, at, found.data() + (at - address), n);
+                                   });
   };
   for (const Operand& o : inputs_of(*desc_)) {
     if (o.is_scalar || o.ref.space == Space::tcm) continue;
@@ -105,11 +105,13 @@ void CarriedTiles::begin() {
 void CarriedTiles::value_at(uint64_t address, uint8_t* out, uint64_t nbytes) const {
   system_.known_bytes(address, out, nbytes);
   if (!value_.hold) return;
-  auto r = std::upper_bound(runs_.begin(), runs_.end(), address, [](uint64_t at, const Run& x) { return at < x.address; });
+  auto r =
+      std::upper_bound(runs_.begin(), runs_.end(), address, [](uint64_t at, const Run& x) { return at < x.address; });
   if (r != runs_.begin()) --r;
   for (; r != runs_.end() && r->address < address + nbytes; ++r) {
     const uint64_t first = std::max(address, r->address), last = std::min(address + nbytes, r->address + r->nbytes);
-    if (first < last) std::memcpy(out + (first - address), value_.data() + r->offset + (first - r->address), last - first);
+    if (first < last)
+      std::memcpy(out + (first - address), value_.data() + r->offset + (first - r->address), last - first);
   }
 }
 
@@ -148,16 +150,17 @@ void CarriedTiles::put(const tlm::tlm_generic_payload& p) {
   };
   std::vector<Piece> pieces;
   PayloadRange(p).for_each_run([&](const PayloadRange::Run& r) {
-    system_.image().for_each_piece(
-        system_.window_at(r.address).key(), r.address, r.nbytes,
-        [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-          const uint8_t* arrived = p.get_data_ptr() + (at - p.get_address());
-          const OpDesc* maker = e ? e->producer() : nullptr;
-          if (maker && maker != desc_.get() && system_.in_flight(*maker)) return;  // its own is still to come
-          const uint8_t* held = system_.known(e);
-          if (maker == desc_.get() && !held) return;  // an engine has not finished it
-          if (!held || std::memcmp(held + offset, arrived, n) != 0) pieces.push_back({at, n});
-        });
+    system_.image().for_each_piece(system_.window_at(r.address).key(), r.address, r.nbytes,
+                                   [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                                     const uint8_t* arrived = p.get_data_ptr() + (at - p.get_address());
+                                     const OpDesc* maker = e ? e->producer() : nullptr;
+                                     if (maker && maker != desc_.get() && system_.in_flight(*maker))
+                                       return;  // its own is still to come
+                                     const uint8_t* held = system_.known(e);
+                                     if (maker == desc_.get() && !held) return;  // an engine has not finished it
+                                     if (!held || std::memcmp(held + offset, arrived, n) != 0)
+                                       pieces.push_back({at, n});
+                                   });
   });
   for (const Piece& piece : pieces)
     system_.write_as_memory(piece.address, p.get_data_ptr() + (piece.address - p.get_address()), piece.nbytes);

@@ -108,7 +108,8 @@ bool PeDma::turn(PeItem& item) {
   a.context = &item;
   bool asks = false;
   if (!next_transaction(item, a, asks)) return false;
-  if (item.token && item.command->carried_tiles) a.mover = item.command->carried_tiles->show(a.address, a.rows, a.write);
+  if (item.token && item.command->carried_tiles)
+    a.mover = item.command->carried_tiles->show(a.address, a.rows, a.write);
   ++item.in_dma;
   const double look_up_ns = asks ? mmu_->ask(item) : 0;
   if (look_up_ns == 0) {

@@ -308,7 +308,8 @@ Table run_table() {
 }
 
 /// Beside the options of a run that they share, and what those say of themselves.
-const std::vector<std::string_view> kSystem = {"topology", "links", "response", "materialize", "set", "scale", "plugin"};
+const std::vector<std::string_view> kSystem = {"topology", "links", "response", "materialize",
+                                               "set",      "scale", "plugin"};
 const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", "vcd-to", "ftr", "ftr-from", "ftr-to"};
 
 /// `command` with those of `run` by these names, then its own.
