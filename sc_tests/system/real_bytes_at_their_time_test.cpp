@@ -359,9 +359,9 @@ TEST(RealBytes, change_neither_times_nor_the_op_log) {
 
 /// The bytes of a foreign memory when a job is done that its owner has given inputs by itself, twice.
 std::string in_ram(const std::string& links, const std::string& materialize) {
-  Platform platform("system",
-                    topology::compile_text(machine(links, materialize, "impl: builtin.hbm_tlm, attrs: {max_bytes: 64}", ""),
-                                           "m", component_catalog()));
+  Platform platform(
+      "system", topology::compile_text(machine(links, materialize, "impl: builtin.hbm_tlm, attrs: {max_bytes: 64}", ""),
+                                       "m", component_catalog()));
   Ram ram("ram", true);
   platform.tlm_memory("hbm").socket().bind(ram.socket);
   Job job(platform, {"vector_add", {{"n", "1000"}}});
@@ -403,10 +403,11 @@ TEST(RealBytes, are_in_a_foreign_memory_when_the_job_is_done) {
 TEST(RealBytes, need_debug_transport_of_a_foreign_memory_that_keeps_them) {
   const auto run = [](const std::string& storage) {
     return in_child([&]() -> std::string {
-      Platform platform("system", topology::compile_text(
-                                      machine("ideal", "stores",
-                                              "impl: builtin.hbm_tlm, attrs: {max_bytes: 64, storage: " + storage + "}", ""),
-                                      "m", component_catalog()));
+      Platform platform(
+          "system",
+          topology::compile_text(
+              machine("ideal", "stores", "impl: builtin.hbm_tlm, attrs: {max_bytes: 64, storage: " + storage + "}", ""),
+              "m", component_catalog()));
       Ram ram("ram", false);
       platform.tlm_memory("hbm").socket().bind(ram.socket);
       try {
