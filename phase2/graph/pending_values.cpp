@@ -146,7 +146,7 @@ void PendingValues::plan(Node& root, Nodes& order) const {
     }
     if (node->value.hold || !seen.insert(node).second) continue;
     if (node->desc->engine_result) {
-      throw PendingValueError("the result of " + node->desc->name +
+      throw EngineNotFinished("the result of " + node->desc->name +
                               (node->desc->where.line > 0 ? " at " + to_string(node->desc->where) : "") +
                               " is the result of an engine that has not finished: wait for it first");
     }
@@ -243,6 +243,45 @@ void PendingValues::run(Node& node) {
 
 void PendingValues::run_all(const Nodes& order) {
   for (Node* node : order) run(*node);  // a node whose readers have all run may be gone afterwards
+}
+
+void PendingValues::compute(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
+  Nodes order;
+  image.for_each_piece(key, addr, n, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+    if (e && e->producer()) plan(*node_of(*e), order);
+  });
+  run_all(order);
+}
+
+void PendingValues::compute(const RangeValue& value, uint64_t from, uint64_t n) {
+  Nodes order;
+  value.for_each_piece(from, n, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+    if (e && e->producer()) plan(*node_of(*e), order);
+  });
+  run_all(order);
+}
+
+const uint8_t* PendingValues::bytes_if_known(const MemoryImage::Extent& e) const {
+  if (!e.producer()) return e.data();
+  const auto it = index_->find(e.producer());
+  return it != index_->end() && it->second->value.hold ? it->second->value.data() + e.offset() : nullptr;
+}
+
+SharedBytes PendingValues::value_of(const OpDesc& d) const {
+  const auto it = index_->find(&d);
+  return it != index_->end() ? it->second->value : SharedBytes{};
+}
+
+void PendingValues::apply_seen(const std::shared_ptr<OpDesc>& d, MemoryImage& image, const MemoryImage& seen) {
+  const auto node = std::make_shared<Node>(index_, d);
+  for (const Operand& o : inputs_of(*d)) node->inputs.push_back(capture(o, seen));
+  Nodes order;
+  plan_inputs(*node, order);
+  run_all(order);
+  run(*node);
+  d->engine_result = std::make_shared<EngineResult>();
+  d->engine_result->bytes = std::make_shared<const Bytes>(node->value.data(), node->value.data() + node->value.size);
+  apply_effect(std::shared_ptr<const OpDesc>(node, d.get()), image);
 }
 
 std::vector<Bytes> PendingValues::operands(const OpDesc& d) {

@@ -19,6 +19,7 @@
 
 #include "kernbench/phase2/eval/isa.h"
 #include "kernbench/phase2/memory/memory_image.h"
+#include "kernbench/phase2/memory/range_value.h"
 
 namespace kernbench::phase2 {
 
@@ -26,6 +27,12 @@ namespace kernbench::phase2 {
 class PendingValueError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// They depend on the result of an engine (OpDesc::engine_result) that has not finished.
+class EngineNotFinished : public PendingValueError {
+ public:
+  using PendingValueError::PendingValueError;
 };
 
 /// How much one request may compute.
@@ -48,6 +55,17 @@ class PendingValues {
   /// unwritten ones as `fill`. What was computed for it is added to `done`, if given. Throws PendingValueError.
   void read(const MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, void* out, uint64_t n, uint8_t fill = 0,
             const MaterializeLimits& = {}, Materialization* done = nullptr);
+
+  /// Computes what pending bytes of the range, or of the value, need. Throws PendingValueError.
+  void compute(const MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, uint64_t n);
+  void compute(const RangeValue&, uint64_t from, uint64_t n);
+  /// The first byte of an extent, real or computed; null: pending.
+  const uint8_t* bytes_if_known(const MemoryImage::Extent&) const;
+  /// The value of an op that has been computed; empty: it has not, or memory no longer names it.
+  SharedBytes value_of(const OpDesc&) const;
+  /// As apply(), of an op whose operands held what `seen` holds, which differs from the image: it is computed now, and
+  /// its result goes into the log (OpDesc::engine_result). Throws PendingValueError.
+  void apply_seen(const std::shared_ptr<OpDesc>&, MemoryImage&, const MemoryImage& seen);
 
   // Of an op whose result an engine gives (OpDesc::engine_result), from apply() on until give() or forget():
 

@@ -13,7 +13,10 @@
 namespace kernbench::elaborate {
 
 ForeignNode::ForeignNode(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
-    : Component(name, config, checked(parameters)) {}
+    : Component(name, config, checked(parameters)),
+      end_resp_(end_resp_named(parameters.end_resp)),
+      cycle_(parameters.clock_ghz > 0 ? sc_core::sc_time(1 / parameters.clock_ghz, sc_core::SC_NS)
+                                      : sc_core::SC_ZERO_TIME) {}
 
 ImplSpec ForeignNode::spec() {
   return spec_of<Parameters>("builtin.foreign", "foreign", "placeholder for a block that an sc_main binds")
@@ -45,6 +48,7 @@ void ForeignNode::bound_twice(const std::string& what) const {
 
 void ForeignNode::add_neighbour(FabricPort& port, bool sends, bool takes) {
   port.foreign_neighbour().set_name(id());
+  port.foreign_neighbour().set_block(end_resp_, cycle_);
   neighbours_.push_back({&port, sends, takes});
 }
 

@@ -13,8 +13,23 @@
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/foreign_sockets.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
+#include "kernbench/systemc_models/protocol/request_channel.h"
 
 namespace kernbench::elaborate {
+
+/// What the block in its place needs of the other side.
+struct ForeignParameters : BlockParameters {
+  std::string end_resp = "updated";
+  double clock_ghz = 0;
+  template <class List>
+  static void describe(List& list) {
+    BlockParameters::describe(list);
+    describe_end_resp(list, &ForeignParameters::end_resp);
+    list.add(&ForeignParameters::clock_ghz, "clock_ghz", "GHz",
+             "clock of the block: delays that it annotates are rounded up to its cycles; 0: as they are")
+        .min(0);
+  }
+};
 
 class ForeignNode : public Component {
   using Forward = tlm::tlm_fw_transport_if<>;
@@ -23,7 +38,7 @@ class ForeignNode : public Component {
   using PeBackward = tlm::tlm_bw_transport_if<pe_command_protocol>;
 
  public:
-  using Parameters = BlockParameters;
+  using Parameters = ForeignParameters;
   ForeignNode(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& = {});
   static ImplSpec spec();
 
@@ -79,6 +94,8 @@ class ForeignNode : public Component {
   void before_end_of_elaboration() override;
   void end_of_elaboration() override { sockets_.end_of_elaboration(); }
 
+  EndResp end_resp_;
+  sc_core::sc_time cycle_;
   ForeignSockets sockets_;
   std::vector<Neighbour> neighbours_;
   std::vector<Way> ways_;

@@ -32,7 +32,7 @@ std::map<SystemName, std::optional<topology::Graph>>& shared_systems() {
 
 /// What decides how it is compiled.
 SystemName name_of_system(const SystemOptions& o) {
-  SystemName name = {o.file, o.links, o.response, o.yaml};
+  SystemName name = {o.file, o.links, o.response, o.materialize, o.yaml};
   for (const auto* list : {&o.settings, &o.scales}) {
     name.push_back(std::to_string(list->size()));
     name.insert(name.end(), list->begin(), list->end());
@@ -54,6 +54,7 @@ SystemOptions::SystemOptions(const spec::RunSpec& run)
       plugins(run.list("plugin")),
       links(run.text("links")),
       response(run.text("response")),
+      materialize(run.text("materialize")),
       settings(run.list("set")),
       scales(run.list("scale")) {}
 
@@ -85,6 +86,10 @@ topology::Graph SystemOptions::compile() const {
     overrides.links = links;
   }
   if (!response.empty()) overrides.response = response == "routed" ? Response::routed : Response::ideal;
+  using topology::Materialize;
+  for (const Materialize m : {Materialize::none, Materialize::outputs, Materialize::stores}) {
+    if (materialize == name_of(m)) overrides.materialize = m;
+  }
   for (const std::string& setting : settings) {
     const auto [target, value] = name_and_value("--set", setting, "TARGET=VALUE");
     overrides.settings.emplace_back(target, value);

@@ -19,7 +19,7 @@ class Platform;
 struct SystemOptions {
   std::string file;
   std::vector<std::string> plugins;
-  std::string links, response;
+  std::string links, response, materialize;
   std::vector<std::string> settings, scales;
   std::string yaml;  ///< the file's text where that is known already, of a log; else empty
   SystemOptions() = default;

@@ -51,6 +51,11 @@ uint64_t Launcher::launch(KernelLaunch message, const LaunchWay& way, const std:
     const auto ended = [&host = host_, result, body, open, part, places = parts[part],
                         done](const HostResponse& response) {
       result->response = response;
+      const std::string lost = host.machine().system().deliver();
+      if (!lost.empty() && result->response.ok()) {
+        result->response.code = HostError::kernel_fault;
+        result->response.text = lost;
+      }
       for (HostObserver* o : host.machine().host_observers())
         o->launch_returned(result.get(), places, host.timeline().now_ns());
       if (--*open == 0) {

@@ -215,7 +215,7 @@ tlm::tlm_sync_enum ForeignNeighbour::nb_transport_fw(tlm::tlm_generic_payload& p
     SC_REPORT_ERROR("/kernbench/tlm", what.c_str());
     return FabricPort::accepted(phase);
   }
-  const uint64_t tick = timeline_.stamp() + delay.value();
+  const uint64_t tick = timeline_.stamp() + requests_.in_cycles(delay).value();
   if (x) {
     request_at(p, tick);
   } else {
@@ -313,7 +313,7 @@ void ForeignNeighbour::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time
   }
   Blocking call;
   blocking_[&p] = &call;
-  const uint64_t tick = timeline_.stamp() + delay.value();
+  const uint64_t tick = timeline_.stamp() + requests_.in_cycles(delay).value();
   if (x) {
     request_at(p, tick);
   } else {

@@ -38,6 +38,8 @@ class ForeignNeighbour : private RequestChannel::Client,
   void set_name(std::string name) { name_ = std::move(name); }
   std::string name() const;
   std::string target_name() const override { return name(); }
+  /// As RequestChannel: how the block's responses end, and the clock of its delays.
+  void set_block(protocol::EndResp end_resp, const sc_core::sc_time& cycle) { requests_.set_target(end_resp, cycle); }
   /// Asks the foreign block for a pointer; `told`: whom it calls when that holds no more.
   bool ask_for_pointer(tlm::tlm_generic_payload&, tlm::tlm_dmi&, tlm::tlm_bw_transport_if<>* told);
   void invalidate(uint64_t first, uint64_t last);

@@ -506,27 +506,7 @@ unsigned BaseProtocolTarget::transport_dbg(tlm::tlm_generic_payload& p) {
 }
 
 ForeignNeighbour* BaseProtocolTarget::block_before(uint64_t address, bool write, double* ns) const {
-  if (!system_.meets_foreign_blocks()) return nullptr;
-  const PassingMessage there{write, false, address, settings_.bus_bytes};
-  const PassingMessage back{write, true, address, settings_.bus_bytes};
-  double way_ns = 0;
-  try {
-    const Route& route = system_.routes().route(owner_.index(), address, 1, write);
-    if (!route.own_back.empty()) return nullptr;  // no foreign block stands on such a way
-    const Path request = route.path(false), response = route.path(true);
-    for (uint32_t i = 0; i < request.size(); ++i) {
-      const PathHop hop = request.at_node(i), answer = response.at_node(i);
-      way_ns += hop.cost(there).ns() + hop.link->wire_ns;
-      if (system_.responses_travel() && answer.link) way_ns += answer.cost(back).ns();
-      if (ForeignNeighbour* block = hop.port->foreign()) {
-        if (ns) *ns = way_ns + (system_.responses_travel() ? block->from.wire_ns : 0);
-        return block;
-      }
-      if (system_.responses_travel()) way_ns += answer.link->wire_ns;
-    }
-  } catch (const AccessError&) {
-  }
-  return nullptr;
+  return system_.block_before(owner_.index(), address, write, settings_.bus_bytes, ns);
 }
 
 /// What the block grants, as far as the way there makes it later.

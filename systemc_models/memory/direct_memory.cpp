@@ -49,7 +49,8 @@ bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t a
     bool pending = false;
     system_.image().for_each_piece(window.key(), first, last - first + 1,
                                    [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
-                                     if (!e || !e->producer()) return;
+                                     if (!e || !e->producer() || !system_.first_unknown(window.key(), at, n).producer)
+                                       return;
                                      if (at + (n - 1) < address) {
                                        first = std::max(first, at + n);
                                      } else if (at > address) {
@@ -64,7 +65,7 @@ bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t a
     Page p;
     p.window = window;
     p.bytes.resize(last - first + 1);
-    system_.image().read(window.key(), first, p.bytes.data(), p.bytes.size());
+    system_.known_bytes(window.key(), first, p.bytes.data(), p.bytes.size());
     p.known = p.bytes;
     page = pages_.emplace(first, std::move(p)).first;
     system_.watch_ops(this);
@@ -121,8 +122,9 @@ void DirectMemory::settle_all() {
 void DirectMemory::refresh_pages(MemoryImage::SpaceKey key, uint64_t address, uint64_t nbytes) {
   for_each_page(key, address, nbytes, [&](Pages::iterator it) {
     Page& p = it->second;
-    if (!first_pending(system_.image(), key, it->first, p.bytes.size()).producer) {
-      system_.image().read(key, it->first, p.bytes.data(), p.bytes.size());
+    if (!system_.first_unknown(key, it->first, p.bytes.size()).producer) {
+      std::fill(p.bytes.begin(), p.bytes.end(), uint8_t{0});
+      system_.known_bytes(key, it->first, p.bytes.data(), p.bytes.size());
       p.known = p.bytes;
       return;
     }

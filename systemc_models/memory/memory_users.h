@@ -8,6 +8,10 @@
 
 #include "kernbench/phase2/op/op.h"
 
+namespace kernbench::phase2 {
+class PendingValues;
+}
+
 namespace kernbench::memory {
 
 /// Is told of the ops of kernels, before and after what they do to memory.
@@ -25,6 +29,12 @@ class ForeignStore {
   /// The model's bytes of a range into the image, and the image's into the model, by debug transport: at once.
   virtual void pull(uint64_t address, uint64_t nbytes) = 0;
   virtual void push(uint64_t address, uint64_t nbytes) = 0;
+  /// Bytes of a range that the model has changed by itself, by debug transport, without effect on the image; the others
+  /// of `out` stay as they are.
+  virtual void peek(uint64_t address, uint8_t* out, uint64_t nbytes) = 0;
+  /// What is pending in the image, and differs from what the model was sent, is computed and pushed.
+  /// PendingValueError.
+  virtual void deliver(phase2::PendingValues&) = 0;
 };
 
 /// Who may poll flags, a kernel's runner.

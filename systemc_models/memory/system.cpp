@@ -5,6 +5,9 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "kernbench/phase2/op/runs.h"
+#include "kernbench/systemc_models/fabric/foreign_neighbour.h"
+#include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/memory/direct_memory.h"
 #include "kernbench/systemc_models/memory/foreign_entry.h"
 
@@ -59,25 +62,77 @@ void System::keep_pending_values(Isa isa) {
   pending_values_->use(isa);
 }
 
-void System::materialize_outputs() {
+void System::materialize(bool stores) {
   keep_pending_values();
-  materialize_outputs_ = true;
+  outputs_ = true;
+  stores_ = stores;
+}
+
+std::string System::deliver() {
+  if (!outputs_ || foreign_stores_.empty()) return {};
+  try {
+    for (ForeignStore* store : foreign_stores_) store->deliver(*pending_values_);
+  } catch (const PendingValueError& e) {
+    return e.what();
+  }
+  return {};
 }
 
 std::shared_ptr<const OpDesc> System::read_from_outside(Space space, uint64_t address, void* out, uint64_t nbytes) {
-  PendingValues* values = materialize_outputs_ ? pending_values_.get() : nullptr;
+  PendingValues* values = outputs_ ? pending_values_.get() : nullptr;
   return kernbench::read_from_outside(image_, values, {space, kNoPe}, address, out, nbytes);
 }
 
-void System::apply(const std::shared_ptr<const OpDesc>& op) {
-  if (watcher_) watcher_->before_op(*op);
-  if (pending_values_) {
-    pending_values_->apply(op, image_);
-  } else {
-    // TCM holds what is loaded now, not for as long as a log: copying 1 KiB takes as long as keeping track of a row.
-    apply_effect(op, image_, 1024);
+template <class Apply>
+void System::apply_by(const OpDesc& op, const Apply& effect) {
+  if (watcher_) watcher_->before_op(op);
+  effect();
+  if (!stores_) {
+    if (watcher_) watcher_->after_op(op);
+    return;
   }
-  if (watcher_) watcher_->after_op(*op);
+  std::exception_ptr fault;
+  try {
+    compute_result(op);
+  } catch (const PendingValueError&) {
+    fault = std::current_exception();
+  }
+  if (watcher_) watcher_->after_op(op);
+  if (fault) std::rethrow_exception(fault);
+}
+
+void System::apply(const std::shared_ptr<const OpDesc>& op) {
+  apply_by(*op, [&] {
+    if (pending_values_) {
+      pending_values_->apply(op, image_);
+    } else {
+      // TCM holds what is loaded now, not for as long as a log: copying 1 KiB takes as long as keeping track of a row.
+      apply_effect(op, image_, 1024);
+    }
+  });
+}
+
+void System::apply(const std::shared_ptr<OpDesc>& op, const MemoryImage* seen) {
+  if (!seen) return apply(op);
+  apply_by(*op, [&] { pending_values_->apply_seen(op, image_, *seen); });
+}
+
+/// Of an op that has put it into memory. Who needs what an engine has not finished gets it later, or a fault.
+void System::compute_result(const OpDesc& op) try {
+  if (op.ranged && op.type != CommandType::load) {
+    for (const MovedRange& r : op.ranged->ranges)
+      pending_values_->compute(image_, {op.ranged->space, kNoPe}, r.addr, r.nbytes);
+  }
+  if (op.ranged || op.output.space == Space::tcm) return;
+  for_each_run(op.output, [&](uint64_t address, uint64_t nbytes) {
+    pending_values_->compute(image_, MemoryImage::key_of(op.output), address, nbytes);
+  });
+} catch (const EngineNotFinished&) {
+}
+
+void System::make_known(const RangeValue& value, uint64_t nbytes) try {
+  if (stores_) pending_values_->compute(value, 0, nbytes);
+} catch (const EngineNotFinished&) {
 }
 
 std::string System::only_polls_left() const {
@@ -132,10 +187,77 @@ std::unique_ptr<tlm::tlm_fw_transport_if<>> System::make_entry(FabricNode& node,
 }
 
 void System::known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const {
-  image_.for_each_piece(window_at(address).key(), address, nbytes,
+  known_bytes(window_at(address).key(), address, out, nbytes);
+}
+
+void System::known_bytes(MemoryImage::SpaceKey key, uint64_t address, uint8_t* out, uint64_t nbytes) const {
+  image_.for_each_piece(key, address, nbytes,
                         [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                          if (e && !e->producer()) std::memcpy(out + (at - address), e->data() + offset, n);
+                          if (const uint8_t* bytes = known(e)) std::memcpy(out + (at - address), bytes + offset, n);
                         });
+}
+
+void System::known_bytes(const RangeValue& value, uint64_t from, uint64_t nbytes, uint8_t* out) const {
+  value.for_each_piece(from, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+    if (const uint8_t* bytes = known(e)) std::memcpy(out + (at - from), bytes + offset, n);
+  });
+}
+
+const uint8_t* System::known(const MemoryImage::Extent* e) const {
+  if (!e) return nullptr;
+  if (!e->producer()) return e->data();
+  return stores_ ? pending_values_->bytes_if_known(*e) : nullptr;
+}
+
+PendingByte System::first_unknown(MemoryImage::SpaceKey key, uint64_t address, uint64_t nbytes) const {
+  PendingByte first;
+  image_.for_each_piece(key, address, nbytes, [&](uint64_t at, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+    if (e && e->producer() && !first.producer && !known(e)) first = {at, e->shared_producer()};
+  });
+  return first;
+}
+
+ForeignNeighbour* System::block_before(uint32_t initiator, uint64_t address, bool write, uint64_t nbytes,
+                                       double* ns) const {
+  if (!meets_foreign_blocks()) return nullptr;
+  const PassingMessage there{write, false, address, nbytes};
+  const PassingMessage back{write, true, address, nbytes};
+  double way_ns = 0;
+  try {
+    const Route& route = routes().route(initiator, address, 1, write);
+    if (!route.own_back.empty()) return nullptr;  // no foreign block stands on such a way
+    const Path request = route.path(false), response = route.path(true);
+    for (uint32_t i = 0; i < request.size(); ++i) {
+      const PathHop hop = request.at_node(i), answer = response.at_node(i);
+      way_ns += hop.cost(there).ns() + hop.link->wire_ns;
+      if (responses_travel() && answer.link) way_ns += answer.cost(back).ns();
+      if (ForeignNeighbour* block = hop.port->foreign()) {
+        if (ns) *ns = way_ns + (responses_travel() ? block->from.wire_ns : 0);
+        return block;
+      }
+      if (responses_travel()) way_ns += answer.link->wire_ns;
+    }
+  } catch (const AccessError&) {
+  }
+  return nullptr;
+}
+
+void System::debug_read(uint32_t initiator, uint64_t address, uint8_t* out, uint64_t nbytes) {
+  const MemoryWindow window = window_at(address);
+  known_bytes(window.key(), address, out, nbytes);
+  if (ForeignNeighbour* block = block_before(initiator, address, false, nbytes)) {
+    std::vector<uint8_t> bytes(nbytes);
+    tlm::tlm_generic_payload p;
+    p.set_read();
+    p.set_address(address);
+    p.set_data_ptr(bytes.data());
+    p.set_data_length(static_cast<unsigned>(nbytes));
+    p.set_streaming_width(static_cast<unsigned>(nbytes));
+    const uint64_t given = std::min<uint64_t>(block->forward()->transport_dbg(p), nbytes);
+    std::copy_n(bytes.begin(), given, out);
+  } else if (ForeignStore* store = store_of(window)) {
+    store->peek(address, out, nbytes);
+  }
 }
 
 }  // namespace kernbench::memory

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "kernbench/phase2/graph/pending_values.h"
@@ -14,6 +15,11 @@
 #include "kernbench/systemc_models/fabric/address_map.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/memory/memory_users.h"
+#include "kernbench/systemc_models/protocol/payload_access.h"
+
+namespace kernbench::fabric {
+class ForeignNeighbour;
+}
 
 namespace kernbench::memory {
 
@@ -49,19 +55,50 @@ class System : public Fabric {
   /// Keeps the inputs of pending values from now on, so that tl.materialize works; before the simulation starts. `isa`:
   /// instruction set of the results.
   void keep_pending_values(Isa isa = best_isa());
-  /// The same; external reads then also compute pending bytes, with the part of Phase 2 that they need.
-  void materialize_outputs();
+  /// The same; external reads then also compute pending bytes, with the part of Phase 2 that they need. `stores`: what
+  /// an op puts into memory is computed when it takes effect, and known_bytes() has it.
+  void materialize(bool stores);
+  bool materializes_stores() const { return stores_; }
+  /// With materialize(): computes what is pending in foreign memories, and sends it there by debug transport. One line
+  /// on what cannot be computed; empty: nothing.
+  std::string deliver();
+  /// Memories whose bytes foreign models keep.
+  std::vector<ForeignStore*>& foreign_stores() { return foreign_stores_; }
+  /// Of a range's bytes those that somebody outside may be given: real ones, and with materializes_stores() computed
+  /// ones. Others of `out` stay as they are.
+  void known_bytes(MemoryImage::SpaceKey, uint64_t address, uint8_t* out, uint64_t nbytes) const;
+  /// The same of a value, from its byte `from` on.
+  void known_bytes(const RangeValue&, uint64_t from, uint64_t nbytes, uint8_t* out) const;
+  /// The first byte of an extent if known_bytes() has it; null: not, or no extent.
+  const uint8_t* known(const MemoryImage::Extent*) const;
+  /// As first_pending(), of bytes that known_bytes() does not have.
+  protocol::PendingByte first_unknown(MemoryImage::SpaceKey, uint64_t address, uint64_t nbytes) const;
+  /// With materializes_stores(): computes the value, which leaves its PE. Without: nothing. PendingValueError.
+  void make_known(const RangeValue&, uint64_t nbytes);
+  /// What debug transport gives on the way of the initiator at that node: past the first foreign block, or from the
+  /// memory. Bytes that nobody gives stay as they are.
+  void debug_read(uint32_t initiator, uint64_t address, uint8_t* out, uint64_t nbytes);
+  /// The first foreign block on the way of a transaction of `nbytes`, null: none; `ns`: what the way there and back
+  /// takes.
+  fabric::ForeignNeighbour* block_before(uint32_t initiator, uint64_t address, bool write, uint64_t nbytes,
+                                         double* ns = nullptr) const;
   /// Inputs of pending values; null if no one may read such values before Phase 2.
   PendingValues* pending_values() { return pending_values_.get(); }
 
   /// A read from outside the kernels (a TLM target, transport_dbg, the host), now. Fills `out` and returns null;
-  /// unwritten bytes are 0. If a byte is pending, and without materialize_outputs(), leaves `out` unchanged and returns
+  /// unwritten bytes are 0. If a byte is pending, and without materialize(), leaves `out` unchanged and returns
   /// the op that will make the byte; the response is then TLM_GENERIC_ERROR_RESPONSE. PendingValueError (one line) if
   /// the computation fails. Not for a kernel's thread: it needs an ordinary stack.
   std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t address, void* out, uint64_t nbytes);
 
-  /// Applies an op to the image; the watcher and the pending values see it.
+  /// Applies an op to the image; the watcher and the pending values see it. PendingValueError, after that, with
+  /// materializes_stores().
   void apply(const std::shared_ptr<const OpDesc>& op);
+  /// The same of an op whose operands held what `seen` holds, if given: PendingValues::apply_seen().
+  void apply(const std::shared_ptr<OpDesc>& op, const MemoryImage* seen);
+  /// Composites whose tiles are still on their way.
+  void set_in_flight(const OpDesc& op, bool is) { is ? void(in_flight_.insert(&op)) : void(in_flight_.erase(&op)); }
+  bool in_flight(const OpDesc& op) const { return in_flight_.count(&op) > 0; }
   void watch_ops(OpWatcher* watcher) { watcher_ = watcher; }
   /// For a kernel's atomic that takes effect now: op_ids of earlier atomics on its ranges, each once.
   std::vector<uint64_t> follow_atomics(uint64_t op_id, const RangedOp&);
@@ -93,9 +130,14 @@ class System : public Fabric {
   void known_bytes(uint64_t address, uint8_t* out, uint64_t nbytes) const override;
 
  private:
+  template <class Apply>
+  void apply_by(const OpDesc&, const Apply&);
+  void compute_result(const OpDesc&);
   MemoryImage image_;
   std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
-  bool materialize_outputs_ = false;
+  bool outputs_ = false, stores_ = false;          ///< materialize()
+  std::vector<ForeignStore*> foreign_stores_;
+  std::unordered_set<const OpDesc*> in_flight_;
   std::unique_ptr<DirectMemory> direct_memory_;
   OpWatcher* watcher_ = nullptr;
   std::vector<FlagWaiter*> flag_waiters_;

@@ -43,7 +43,9 @@ TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config
       keeps_bytes_(settings.keeps_bytes),
       initiator_(timeline(), index(), id(), settings.end_resp),
       socket_("socket", settings.bus_width, initiator_),
-      system_(System::of(*this)) {}
+      system_(System::of(*this)) {
+  if (keeps_bytes_) system_.foreign_stores().push_back(this);
+}
 
 TlmMemory::~TlmMemory() = default;
 
@@ -55,6 +57,11 @@ void TlmMemory::start_of_simulation() {
   if (!initiator_.forward())
     throw std::runtime_error(id() + ": no model is bound to its socket; a platform with it needs an sc_main that does");
   const MemoryWindow window = system_.window_at(base());
+  uint8_t byte = 0;
+  if (keeps_bytes_ && system_.materializes_stores() && initiator_.debug(false, to_target(base()), &byte, 1) != 1)
+    throw std::runtime_error(id() +
+                             ": the model behind it has no debug transport, which materialize: stores reads "
+                             "operands by; expected one, or storage: image");
   push(window.base, window.size);
 }
 
@@ -145,7 +152,7 @@ void TlmMemory::Access::begin_atomic(TlmMemory& memory) {
   bool pending = false;
   for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t nbytes) {
     const MemoryImage::SpaceKey key = memory.system_.window_at(at).key();
-    pending |= first_pending(memory.system_.image(), key, at, nbytes).producer != nullptr;
+    pending |= memory.system_.first_unknown(key, at, nbytes).producer != nullptr;
   });
   if (pending && memory.keeps_bytes_) {
     status = tlm::TLM_GENERIC_ERROR_RESPONSE;
@@ -220,24 +227,32 @@ void TlmMemory::finish(Access& a) {
   answer(x, s);
 }
 
-/// Bytes that the model holds now. Those that differ from what was last seen there are the model's own doing and become
-/// the platform's; where nothing was seen yet, only what the platform knows nothing of. Pending bytes stay pending.
+/// Which of the bytes that the model holds now are its own doing: those that differ from what was last seen there, and
+/// where nothing was seen yet, what the platform knows nothing of.
+std::vector<bool> TlmMemory::changed(uint64_t address, const uint8_t* bytes, uint64_t nbytes) const {
+  const MemoryWindow window = system_.window_at(address);
+  std::vector<bool> changed(nbytes, false);
+  seen_.for_each_piece({Space::hbm, kNoPe}, address, nbytes,
+                       [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
+                         for (uint64_t i = 0; i < n; ++i) {
+                           const uint8_t before = e ? e->data()[offset + i] : 0;
+                           changed[at - address + i] = bytes[at - address + i] != before;
+                         }
+                         if (e) return;
+                         system_.image().for_each_piece(
+                             window.key(), at, n,
+                             [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
+                               for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
+                             });
+                       });
+  return changed;
+}
+
+/// The model's own doing becomes the platform's. Pending bytes stay pending, unless they are known by now.
 void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes) {
   const MemoryWindow window = system_.window_at(address);
+  const std::vector<bool> changed = this->changed(address, bytes, nbytes);
   constexpr MemoryImage::SpaceKey kSeen{Space::hbm, kNoPe};
-  std::vector<bool> changed(nbytes, false);
-  seen_.for_each_piece(
-      kSeen, address, nbytes, [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-        for (uint64_t i = 0; i < n; ++i) {
-          const uint8_t before = e ? e->data()[offset + i] : 0;
-          changed[at - address + i] = bytes[at - address + i] != before;
-        }
-        if (e) return;
-        system_.image().for_each_piece(window.key(), at, n,
-                                       [&](uint64_t from, uint64_t m, const MemoryImage::Extent* own, uint64_t) {
-                                         for (uint64_t i = 0; own && i < m; ++i) changed[from - address + i] = false;
-                                       });
-      });
   seen_.write(kSeen, address, bytes, nbytes);
   for (uint64_t i = 0; i < nbytes;) {
     if (!changed[i]) {
@@ -246,7 +261,7 @@ void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbyte
     }
     uint64_t end = i + 1;
     while (end < nbytes && changed[end]) ++end;
-    if (!first_pending(system_.image(), window.key(), address + i, end - i).producer) {
+    if (!system_.first_unknown(window.key(), address + i, end - i).producer) {
       system_.write_as_memory(address + i, bytes + i, end - i);
     }
     i = end;
@@ -260,27 +275,57 @@ void TlmMemory::pull(uint64_t address, uint64_t nbytes) {
     take_over(address, bytes.data(), nbytes);
 }
 
+void TlmMemory::peek(uint64_t address, uint8_t* out, uint64_t nbytes) {
+  if (!keeps_bytes_) return;
+  Bytes bytes(nbytes);
+  if (initiator_.debug(false, to_target(address), bytes.data(), static_cast<unsigned>(nbytes)) != nbytes) return;
+  const std::vector<bool> changed = this->changed(address, bytes.data(), nbytes);
+  for (uint64_t i = 0; i < nbytes; ++i) {
+    if (changed[i]) out[i] = bytes[i];
+  }
+}
+
 void TlmMemory::push(uint64_t address, uint64_t nbytes) {
   if (!keeps_bytes_) return;
   const MemoryWindow window = system_.window_at(address);
-  struct Piece {
-    uint64_t address;
-    Bytes bytes;
-  };
-  std::vector<Piece> pieces;
+  std::vector<std::pair<uint64_t, uint64_t>> pieces;
   system_.image().for_each_piece(window.key(), address, nbytes,
-                                 [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t offset) {
-                                   if (!e || e->producer()) return;
-                                   pieces.push_back({at, Bytes(e->data() + offset, e->data() + offset + n)});
+                                 [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+                                   if (e && !e->producer()) pieces.emplace_back(at, n);
                                  });
-  for (Piece& p : pieces) {
-    seen_.write({Space::hbm, kNoPe}, p.address, p.bytes.data(), p.bytes.size());
-    if (initiator_.debug(true, to_target(p.address), p.bytes.data(), static_cast<unsigned>(p.bytes.size())) !=
-        p.bytes.size())
-      SC_REPORT_ERROR("/kernbench/tlm",
-                      (id() + ": the model's debug transport does not take the bytes that are placed in it; a model "
-                              "without storage needs storage: image")
-                          .c_str());
+  for (const auto& [at, n] : pieces) {
+    Bytes bytes(n);
+    system_.known_bytes(window.key(), at, bytes.data(), n);
+    give(at, bytes.data(), n);
+  }
+}
+
+void TlmMemory::give(uint64_t address, const uint8_t* bytes, uint64_t nbytes) {
+  Bytes sent(bytes, bytes + nbytes);
+  seen_.write({Space::hbm, kNoPe}, address, bytes, nbytes);
+  if (initiator_.debug(true, to_target(address), sent.data(), static_cast<unsigned>(nbytes)) != nbytes)
+    SC_REPORT_ERROR("/kernbench/tlm",
+                    (id() + ": the model's debug transport does not take the bytes that are placed in it; a model "
+                            "without storage needs storage: image")
+                        .c_str());
+}
+
+void TlmMemory::deliver(PendingValues& values) {
+  const MemoryWindow window = system_.window_at(base());
+  std::vector<std::pair<uint64_t, uint64_t>> pieces;
+  system_.image().for_each_piece(window.key(), window.base, window.size,
+                                 [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t) {
+                                   if (e && e->producer()) pieces.emplace_back(at, n);
+                                 });
+  for (const auto& [at, n] : pieces) {
+    Bytes now(n), sent(n);
+    try {
+      values.read(system_.image(), window.key(), at, now.data(), n);
+    } catch (const EngineNotFinished&) {
+      continue;  // of a job that still runs
+    }
+    seen_.read({Space::hbm, kNoPe}, at, sent.data(), n);
+    if (now != sent) give(at, now.data(), n);
   }
 }
 

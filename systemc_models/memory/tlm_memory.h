@@ -9,7 +9,7 @@
 // transport; writes carry the current bytes; reads return bytes that the model changed by itself. A
 // foreign initiator's byte enables go with its writes; a model that refuses them gets a read and a full write. With
 // `storage: image` the model is used for time only. An error response of the model goes to the foreign initiator, or
-// ends the run if a kernel made the access.
+// ends the run if a kernel made the access. With `materialize: stores` no bytes are pending for the model.
 #pragma once
 
 #include <map>
@@ -64,6 +64,8 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   }
   void pull(uint64_t address, uint64_t nbytes) override;
   void push(uint64_t address, uint64_t nbytes) override;
+  void peek(uint64_t address, uint8_t* out, uint64_t nbytes) override;
+  void deliver(PendingValues&) override;
   /// Bytes and time are the model's.
   bool allows_dmi() const override { return false; }
   bool stands_for_foreign_model() const override { return true; }
@@ -91,6 +93,8 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
   void part_done(Part&);
   void finish(Access&);
   uint64_t to_target(uint64_t address) const { return physical_ ? address : address - base(); }
+  void give(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
+  std::vector<bool> changed(uint64_t address, const uint8_t* bytes, uint64_t nbytes) const;
   void take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes);
 
   uint64_t max_bytes_;

@@ -107,8 +107,9 @@ void CarriedAccess::take_value() {
     });
   }
   const RangeValue held(system_.image(), desc_->operands.at(0).ref);
+  system_.make_known(held, desc_->operands.at(0).ref.nbytes());
   for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
-    held.copy(in_value, n, bytes_.data() + at);
+    system_.known_bytes(held, in_value, n, bytes_.data() + at);
     held.for_each_piece(in_value, n, [&](uint64_t piece, uint64_t m, const MemoryImage::Extent* e, uint64_t from) {
       if (e && e->producer()) value_.place(kValue, at + (piece - in_value), e->part(from, m));
     });
@@ -135,10 +136,8 @@ bool CarriedAccess::begin() {
 /// Of a masked store; false where they, or what they let through, are not known.
 bool CarriedAccess::take_enables() {
   const TensorRef& mask = desc_->operands[1].ref;
-  const MemoryImage& image = system_.image();
-  if (image.state_of(mask).state != MemoryImage::State::real || holds_pending(0, bytes_.size(), nullptr)) return false;
-  std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
-  nonzero(image.gather(mask).data(), mask.dtype, on.data(), on.size());
+  if (!mask_is_known(mask) || !all_known(0, bytes_.size())) return false;
+  const std::vector<uint8_t> on = mask_values(mask);
   const uint64_t element = size_of(desc_->output.dtype);
   for (Range& r : ranges_) {
     r.enables.resize(r.nbytes);
@@ -146,6 +145,45 @@ bool CarriedAccess::take_enables() {
       r.enables[i] = on[(r.offset + i) / element] != 0 ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
   }
   return true;
+}
+
+bool CarriedAccess::mask_is_known(const TensorRef& mask) const {
+  const RangeValue held(system_.image(), mask);
+  system_.make_known(held, mask.nbytes());
+  bool known = true;
+  held.for_each_piece(0, mask.nbytes(), [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+    known &= e && system_.known(e);
+  });
+  return known;
+}
+
+/// 1 for every element that the mask lets through.
+std::vector<uint8_t> CarriedAccess::mask_values(const TensorRef& mask) const {
+  Bytes bytes(mask.nbytes());
+  system_.known_bytes(RangeValue(system_.image(), mask), 0, bytes.size(), bytes.data());
+  std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
+  nonzero(bytes.data(), mask.dtype, on.data(), on.size());
+  return on;
+}
+
+/// Whether what is pending of the bytes that move can be given as data.
+bool CarriedAccess::all_known(uint64_t offset, uint64_t nbytes) const {
+  bool known = true;
+  value_.for_each_piece(kValue, offset, nbytes, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
+    known &= !e || system_.known(e);
+  });
+  return known;
+}
+
+/// Whether nobody has changed those of the bytes that are pending, as far as they can be given as data.
+bool CarriedAccess::as_sent(uint64_t offset, const uint8_t* bytes, uint64_t nbytes) const {
+  bool same = true;
+  value_.for_each_piece(kValue, offset, nbytes,
+                        [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t from) {
+                          const uint8_t* sent = e ? system_.known(e) : nullptr;
+                          same &= !sent || std::memcmp(sent + from, bytes + (at - offset), n) == 0;
+                        });
+  return same;
 }
 
 CarriedAccess::Range* CarriedAccess::next() {
@@ -187,9 +225,11 @@ void CarriedAccess::commit(const Range& r, const tlm::tlm_generic_payload& p) {
     const uint64_t offset = run.address - p.get_address();
     system_.direct_memory().settle(window.key(), run.address, run.nbytes);
     system_.image().write(window.key(), run.address, p.get_data_ptr() + offset, run.nbytes);
+    const bool same = as_sent(r.offset + offset, p.get_data_ptr() + offset, run.nbytes);
+    passed_ &= same;
     value_.for_each_piece(kValue, r.offset + offset, run.nbytes,
                           [&](uint64_t at, uint64_t n, const MemoryImage::Extent* e, uint64_t from) {
-                            if (e)
+                            if (e && same)
                               system_.image().place(window.key(), run.address + (at - r.offset - offset),
                                                     e->part(from, n));
                           });
@@ -209,6 +249,8 @@ void CarriedAccess::sample(const Range& r, const tlm::tlm_generic_payload& p) {
                                      unwritten_.emplace_back(r.offset + offset, bytes);
                                    } else if (e->producer()) {
                                      value_.place(kValue, r.offset + offset, e->part(from, bytes));
+                                     if (const uint8_t* known = system_.known(e))
+                                       std::memcpy(p.get_data_ptr() + offset, known + from, bytes);
                                    } else {
                                      std::memcpy(p.get_data_ptr() + offset, e->data() + from, bytes);
                                    }
@@ -222,7 +264,8 @@ std::string CarriedAccess::ended(const FabricTransaction& x) {
   const Range& r = *static_cast<const Range*>(x.mover);
   ++ended_;
   std::string who;
-  if (x.write && !r.taken && holds_pending(r.offset, r.nbytes, &who)) {
+  passed_ &= r.taken && (x.write || as_sent(r.offset, bytes_.data() + r.offset, r.nbytes));
+  if (x.write && !r.taken && !all_known(r.offset, r.nbytes) && holds_pending(r.offset, r.nbytes, &who)) {
     return x.initiator->owner().id() + ": write of " + std::to_string(r.nbytes) + " bytes at " +
            address_text(r.address) + ": a foreign block has taken bytes that " + who +
            " makes in Phase 2; expected it to pass the payload on with its extensions";
@@ -234,16 +277,21 @@ std::string CarriedAccess::ended(const FabricTransaction& x) {
 void CarriedAccess::all_ended() {
   Carried& carried = *desc_->carried;
   const bool load = desc_->type == CommandType::load;
-  const bool known = unwritten_.empty() && !holds_pending(0, bytes_.size(), nullptr);
+  bool known = unwritten_.empty() && !holds_pending(0, bytes_.size(), nullptr);
+  const bool data = system_.materializes_stores() && !passed_ && all_known(0, bytes_.size());
+  if (data && unwritten_.empty()) {
+    known = true;
+    value_ = MemoryImage();
+  }
   if (load && desc_->operands.size() > 1) {
     const TensorRef& mask = desc_->operands[1].ref;
-    if (!known || system_.image().state_of(mask).state != MemoryImage::State::real) {
+    const bool real = system_.image().state_of(mask).state == MemoryImage::State::real;
+    if (!known || !(real || (data && mask_is_known(mask)))) {
       carried_ = false;
       desc_->carried.reset();
       return;
     }
-    std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
-    nonzero(system_.image().gather(mask).data(), mask.dtype, on.data(), on.size());
+    const std::vector<uint8_t> on = mask_values(mask);
     const size_t element = size_of(desc_->output.dtype);
     Bytes other(element);
     store_scalar(desc_->operands.size() > 2 ? desc_->operands[2].scalar : 0.0, desc_->output.dtype, other.data());

@@ -3,7 +3,8 @@
 // project (data rules §1): it is what that block makes of it. Each range is a transaction and payload of its own. A
 // store commits the bytes that arrive, where and when a memory serves them; a load's bytes are those that come back,
 // from the memory or from the block. Pending bytes travel with the payload's extension: a store of such that nobody has
-// served with it is a fault.
+// served with it is a fault. With `materialize: stores` the payload has them too, as they will be: they stay pending
+// where they come through as they were sent, and become data where a block has its own payload or changes them.
 //
 // A store whose mask is pending, or a masked one of pending bytes, and a load under a pending mask keep the effect that
 // they have without a foreign block: which bytes they touch is Phase 2's to find out.
@@ -78,6 +79,10 @@ class CarriedAccess {
   void sample(const Range&, const tlm::tlm_generic_payload&);
   void note(const Range&, uint64_t offset, uint64_t address, uint64_t nbytes, Space);
   bool holds_pending(uint64_t offset, uint64_t nbytes, std::string* who) const;
+  bool all_known(uint64_t offset, uint64_t nbytes) const;
+  bool as_sent(uint64_t offset, const uint8_t* bytes, uint64_t nbytes) const;
+  bool mask_is_known(const TensorRef& mask) const;
+  std::vector<uint8_t> mask_values(const TensorRef& mask) const;
   void all_ended();
 
   System& system_;
@@ -93,6 +98,7 @@ class CarriedAccess {
   MemoryImage value_;                                     ///< of these: those that are pending
   std::vector<std::pair<uint64_t, uint64_t>> unwritten_;  ///< of a load: offset and number of bytes
   bool carried_ = true;
+  bool passed_ = true;  ///< so far a memory of the system has served all of it, and the bytes are those that were sent
 };
 
 }  // namespace kernbench::pe

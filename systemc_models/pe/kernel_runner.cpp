@@ -11,6 +11,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
+#include "kernbench/systemc_models/pe/carried_tiles.h"
 #include "kernbench/systemc_models/pe/pe_setup.h"
 #include "kernbench/systemc_models/pe/ranged_command.h"
 #include "kernbench/systemc_models/pe/running_kernel.h"
@@ -202,6 +203,7 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   }
   pe_.scheduler->validate(*s);
   if (!desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
+  s->carried_tiles = CarriedTiles::of(system_, pe_.dma, desc);
   if (system_.pending_values()) {
     for (const Pe::Engine& e : pe_.engines) {
       if (e.role->computes(*desc)) desc->engine_result = std::make_shared<EngineResult>();
@@ -355,10 +357,13 @@ void KernelRunner::issue_materialization(Submitted& s) {
 }
 
 /// What a command does at its submission. What passes a foreign block does it elsewhere.
-void KernelRunner::take_effect(Submitted& s) {
+void KernelRunner::take_effect(Submitted& s) try {
   if (!s.desc) return;
+  if (s.carried_tiles) return s.carried_tiles->begin();
   if (s.carried && !s.carried->begin()) s.carried.reset();
   if (s.desc->type != CommandType::load && s.desc->type != CommandType::atomic && !s.carried) system_.apply(s.desc);
+} catch (const PendingValueError& e) {
+  s.fault = e.what();
 }
 
 void KernelRunner::issue(Submitted& s) {
@@ -471,6 +476,7 @@ void KernelRunner::complete(PeCommand& command) {
   if (finished.store && finished.fault.empty()) return store_received(finished);
   Submitted& s = finished.store_of ? *finished.store_of : finished;
   s.done_ns = command.done_ns;
+  if (command.carried_tiles) command.carried_tiles->end();
   if (command.desc && command.type == CommandType::load &&
       !(command.carried && (!command.fault.empty() || command.carried->put())))
     system_.apply(command.desc);
@@ -574,8 +580,15 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
 
 /// What is sent is the handle's value now.
 void KernelRunner::issue_queue_op(Submitted& s) {
-  if (s.desc && s.type == CommandType::send)
-    s.call.value = std::make_shared<const RangeValue>(system_.image(), s.desc->operands.front().ref);
+  if (s.desc && s.type == CommandType::send) {
+    const TensorRef& handle = s.desc->operands.front().ref;
+    s.call.value = std::make_shared<const RangeValue>(system_.image(), handle);
+    try {
+      system_.make_known(*s.call.value, handle.nbytes());
+    } catch (const PendingValueError& e) {
+      s.fault = e.what();
+    }
+  }
   if (PeObserver* o = watcher()) o->command_submitted(pe_, s, s.issue_ns);
   cpu_.submit_to_queues(s.item);
 }

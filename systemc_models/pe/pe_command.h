@@ -91,6 +91,7 @@ struct CompositePlan {
 };
 
 class CarriedAccess;
+class CarriedTiles;
 class PePort;
 struct PeCommand;
 struct PeSetup;
@@ -236,8 +237,9 @@ struct PeCommand {
   int64_t elements = 0;                  ///< MATH: of the largest operand
   uint64_t in_bytes = 0, out_bytes = 0;  ///< GEMM, MATH: bytes read and written in TCM during the computation
 
-  std::shared_ptr<CarriedAccess> carried;  ///< a load or store over a foreign block; else null
-  QueueCall* queue_call = nullptr;         ///< of pe_ipcq; else null
+  std::shared_ptr<CarriedAccess> carried;       ///< a load or store over a foreign block; else null
+  std::shared_ptr<CarriedTiles> carried_tiles;  ///< a composite whose tiles are shown to others; else null
+  QueueCall* queue_call = nullptr;              ///< of pe_ipcq; else null
   std::string fault;  ///< complete but failed (a message of another shape, a memory error): one line
 
   /// The item of the command: to the scheduler, and for a simple command on to its engine.

@@ -8,6 +8,7 @@
 
 #include "kernbench/systemc_models/core/registry.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
+#include "kernbench/systemc_models/pe/carried_tiles.h"
 #include "kernbench/systemc_models/pe/ranged_command.h"
 
 namespace kernbench::pe {
@@ -107,6 +108,8 @@ bool PeDma::turn(PeItem& item) {
   a.context = &item;
   bool asks = false;
   if (!next_transaction(item, a, asks)) return false;
+  if (item.token && item.command->carried_tiles)
+    a.mover = item.command->carried_tiles->show(a.address, a.rows, a.write);
   ++item.in_dma;
   const double look_up_ns = asks ? mmu_->ask(item) : 0;
   if (look_up_ns == 0) {
@@ -317,6 +320,7 @@ void PeDma::transaction_done(FabricTransaction& x) {
   PeItem& item = *static_cast<PeItem*>(x.context);
   if (x.went_outside && item.command && item.command->fault.empty()) check_passed(item, x);
   transaction_served(item, x);
+  if (x.mover && item.token) item.command->carried_tiles->ended(x);
   if (RangedAccess::Part* part = part_of(x)) {
     of_kernel(*item.command).ended(x);
     part_done(*part, x);
@@ -330,14 +334,14 @@ void PeDma::transaction_done(FabricTransaction& x) {
 }
 
 /// What came of an access that passed a foreign block. A composite's operands and results are Phase 2's, so a block has
-/// to pass its tiles on as they are.
+/// to pass its tiles on as they are, unless they show what Phase 2 makes of them.
 void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   PeCommand& command = *item.command;
   if (command.carried && x.mover) {
     command.fault = command.carried->ended(x);
   } else if (command.ranged) {
     return;  // which sees to it itself
-  } else if (x.memory_arrival == 0 || x.moved) {
+  } else if (x.moved || (x.memory_arrival == 0 && !x.mover)) {
     command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") + std::to_string(x.nbytes) +
                     " bytes at " + address_text(x.address) + ": a foreign block has " +
                     (x.moved ? "changed its address" : "answered it itself, or without its extensions") +
@@ -454,7 +458,7 @@ void PeDma::credit_counts(FabricTransaction& x) {
 void PeDma::message_bytes(const FabricTransaction& x, uint8_t* bytes) const {
   auto& s = *static_cast<QueueSegment*>(x.context);
   if (x.channel != kComm || !s.message->value) return;
-  s.message->value->copy(s.offset, s.nbytes, bytes);
+  System::of(*this).known_bytes(*s.message->value, s.offset, s.nbytes, bytes);
 }
 
 KERNBENCH_REGISTER_COMPONENT(PeDma)

@@ -116,7 +116,11 @@ void RangedCommand::submitted(double submit_ns, CommandHistory* history, PeComma
   }
   if (desc_->type != CommandType::atomic) return;
   effects_left_ = groups.size();
-  show();
+  try {
+    show();
+  } catch (const PendingValueError& e) {
+    fail(e.what());
+  }
   if (!groups.empty()) return;
   desc_->ranged->effect_ns = submit_ns;  // which only fills its result
   desc_->ranged->number = system_.next_foreign_write();
@@ -126,28 +130,29 @@ void RangedCommand::submitted(double submit_ns, CommandHistory* history, PeComma
 namespace {
 
 /// The bytes of an operand that a part's ranges take, in their order; those that are pending as zeros.
-Bytes bytes_of(const Operand& o, const OpDesc& part, const MemoryImage& image) {
+Bytes bytes_of(const Operand& o, const OpDesc& part, System& system) {
   Bytes bytes(part.ranged->nbytes());
   const uint64_t item = size_of(part.output.dtype);
   for (uint64_t i = 0; o.is_scalar && i < bytes.size(); i += item)
     store_scalar(o.scalar, part.output.dtype, bytes.data() + i);
   if (o.is_scalar) return bytes;
-  const RangeValue held(image, o.ref);
+  const RangeValue held(system.image(), o.ref);
+  system.make_known(held, o.ref.nbytes());
   uint64_t at = 0;
   for (const MovedRange& r : part.ranged->ranges) {
-    held.copy(r.offset, r.nbytes, bytes.data() + at);
+    system.known_bytes(held, r.offset, r.nbytes, bytes.data() + at);
     at += r.nbytes;
   }
   return bytes;
 }
 
 /// The old elements of a part that has taken effect, in its ranges' order; those that are pending as zeros.
-Bytes old_of(const OpDesc& d, const MemoryImage& image) {
+Bytes old_of(const OpDesc& d, System& system) {
   Bytes old(d.ranged->nbytes());
-  const RangeValue result(image, d.output);
+  const RangeValue result(system.image(), d.output);
   uint64_t at = 0;
   for (const MovedRange& r : d.ranged->ranges) {
-    result.copy(r.offset, r.nbytes, old.data() + at);
+    system.known_bytes(result, r.offset, r.nbytes, old.data() + at);
     at += r.nbytes;
   }
   return old;
@@ -175,8 +180,8 @@ void RangedCommand::show() {
     e.op = d.op;
     e.dtype = d.output.dtype;
     for (const MovedRange& r : d.ranged->ranges) e.ranges.push_back({r.addr - groups[g].address, r.nbytes});
-    e.operand = bytes_of(d.operands.at(0), d, system_.image());
-    if (d.operands.size() > 1) e.expected = bytes_of(d.operands[1], d, system_.image());
+    e.operand = bytes_of(d.operands.at(0), d, system_);
+    if (d.operands.size() > 1) e.expected = bytes_of(d.operands[1], d, system_);
     e.returns_old = d.ranged->returns_old;
   }
 }
@@ -236,8 +241,12 @@ void RangedCommand::take_effect(Part& part) {
   if (part.op_id > 0) {
     for (const uint64_t before : system_.follow_atomics(part.op_id, op)) part.after.push_back(before);
   }
-  system_.apply(part.desc);
-  if (shown && op.returns_old) shown->old = old_of(*part.desc, system_.image());
+  try {
+    system_.apply(part.desc);
+  } catch (const PendingValueError& e) {
+    fail(e.what());
+  }
+  if (shown && op.returns_old) shown->old = old_of(*part.desc, system_);
   if (history_) history_->took_effect(*part.desc);
 }
 
@@ -254,7 +263,8 @@ void RangedCommand::ended(const FabricTransaction& x) {
 void RangedCommand::done_outside(Part& part, const AtomicExtension& e, double done_ns) {
   OpDesc& d = *part.desc;
   for (const Operand& o : d.operands) {
-    if (!o.is_scalar && system_.image().state_of(o.ref).state == MemoryImage::State::pending)
+    if (!o.is_scalar && !system_.materializes_stores() &&
+        system_.image().state_of(o.ref).state == MemoryImage::State::pending)
       return fail(of(d) +
                   ": a foreign block or memory has done it without the bytes that Phase 2 makes; expected it to "
                   "pass the payload on with its extensions");

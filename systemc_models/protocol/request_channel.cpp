@@ -55,7 +55,7 @@ void RequestChannel::send_next() {
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     const tlm::tlm_sync_enum answer = begin(p, phase, delay);
-    const double at = timeline_.after(delay);
+    const double at = after(delay);
     if (answer == tlm::TLM_COMPLETED) {
       request_ends(p, at);
       if (!takes_response(p)) continue;
@@ -92,7 +92,7 @@ void RequestChannel::call_blocking(tlm::tlm_generic_payload& p) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   forward_->b_transport(p, delay);
   if (!takes_response(p)) return;
-  timeline_.at(timeline_.after(delay), Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
+  timeline_.at(after(delay), Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
 }
 
 /// Whether the payload is under way and had no response before; else the fault is the target's.
@@ -128,7 +128,7 @@ void RequestChannel::request_ended() {
 
 tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                                    sc_core::sc_time& delay) {
-  const double at = timeline_.after(delay);
+  const double at = after(delay);
   if (phase == tlm::END_REQ) {
     request_ends(p, at);
     return tlm::TLM_ACCEPTED;

@@ -51,6 +51,17 @@ class RequestChannel {
   void set_forward(tlm::tlm_fw_transport_if<>* forward) { forward_ = forward; }
   tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
 
+  /// How responses end from now on, and the target's clock: its delays are rounded up to a multiple of `cycle`, if any.
+  void set_target(EndResp end_resp, const sc_core::sc_time& cycle) {
+    end_resp_ = end_resp;
+    cycle_ = cycle;
+  }
+  /// A delay in the target's cycles.
+  sc_core::sc_time in_cycles(const sc_core::sc_time& delay) const {
+    const uint64_t cycle = cycle_.value(), ticks = delay.value();
+    return cycle == 0 || ticks % cycle == 0 ? delay : sc_core::sc_time::from_value(ticks + (cycle - ticks % cycle));
+  }
+
   /// Sends the request, now or when the one before it has ended; to be called on the timeline. The payload has a memory
   /// manager and stays the caller's until responded().
   void send(tlm::tlm_generic_payload&);
@@ -62,6 +73,7 @@ class RequestChannel {
   tlm::tlm_sync_enum begin(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
   void call_blocking(tlm::tlm_generic_payload&);
   bool takes_response(const tlm::tlm_generic_payload&);
+  double after(const sc_core::sc_time& delay) const { return timeline_.after(in_cycles(delay)); }
   void request_ends(tlm::tlm_generic_payload&, double at_ns);
   void request_ended();
   void completed(tlm::tlm_generic_payload&);
@@ -70,7 +82,8 @@ class RequestChannel {
   Timeline& timeline_;
   uint32_t index_;
   Client& client_;
-  const EndResp end_resp_;
+  EndResp end_resp_;
+  sc_core::sc_time cycle_;
   tlm::tlm_fw_transport_if<>* forward_ = nullptr;
   std::deque<tlm::tlm_generic_payload*> waiting_;
   std::unordered_set<const tlm::tlm_generic_payload*> under_way_;  ///< sent, without a response so far

@@ -102,6 +102,11 @@ Table run_table() {
            Entry("links", "NAME",
                  "link mode instead of timing.links: a name from `kernbench list links`, or a plug-in's"),
            Entry("response", "", "response mode instead of timing.response").legal({"ideal", "routed"}),
+           Entry("materialize", "",
+                 "when results are computed during the simulation, for who reads them from outside: at a job's end "
+                 "and when they are read, or at each store (docs/tlm.md); times stay")
+               .legal({"none", "outputs", "stores"})
+               .role(Role::works),
            Entry("set", "TARGET=VALUE",
                  "replace a value of the topology file. TARGET: 'NODE-GLOB.ATTR'; 'edge:GLOB.bw_gbs', where GLOB "
                  "matches an edge's kind or FROM->TO; 'file:KEY.KEY' for keys that shape the graph (repeatable)")
@@ -303,7 +308,8 @@ Table run_table() {
 }
 
 /// Beside the options of a run that they share, and what those say of themselves.
-const std::vector<std::string_view> kSystem = {"topology", "links", "response", "set", "scale", "plugin"};
+const std::vector<std::string_view> kSystem = {"topology", "links", "response", "materialize",
+                                               "set",      "scale", "plugin"};
 const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", "vcd-to", "ftr", "ftr-from", "ftr-to"};
 
 /// `command` with those of `run` by these names, then its own.

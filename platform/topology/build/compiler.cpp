@@ -15,6 +15,7 @@
 #include "kernbench/platform/topology/build/network_builder.h"
 #include "kernbench/platform/topology/build/settings.h"
 #include "kernbench/platform/topology/graph/foreign_blocks.h"
+#include "kernbench/platform/topology/read/block_reader.h"
 #include "kernbench/platform/topology/read/energy_reader.h"
 #include "kernbench/platform/topology/read/yaml_file.h"
 #include "kernbench/platform/topology/read/yaml_reader.h"
@@ -71,13 +72,14 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
   return t;
 }
 
-/// `foreign: [{id, between: [a, b]}]`: places for blocks of the user's own on links.
+/// `foreign: [{id, between: [a, b], attrs: {…}}]`: places for blocks of the user's own on links.
 struct Inserted {
   std::string id, a, b, field;
+  Attributes attrs;
   int line = 0;
 };
 
-std::vector<Inserted> read_inserted(YamlMap& top) {
+std::vector<Inserted> read_inserted(YamlMap& top, const ImplCatalog& catalog) {
   std::vector<Inserted> all;
   const YamlNode list = top.take("foreign");
   if (!list.is_defined() || list.is_null()) return all;
@@ -101,6 +103,7 @@ std::vector<Inserted> read_inserted(YamlMap& top) {
     } else if (between.is_defined()) {
       map.faults().add(between.line(), i.field, "found " + describe(between) + "; legal: a list of two ids");
     }
+    i.attrs = read_block(map, kForeignKind, catalog).attrs;
     map.finish();
     all.push_back(std::move(i));
   }
@@ -110,7 +113,7 @@ std::vector<Inserted> read_inserted(YamlMap& top) {
 Graph insert_all(Graph graph, const std::vector<Inserted>& inserted, FaultList& faults) {
   for (const Inserted& i : inserted) {
     try {
-      insert_foreign(graph, i.id, i.a, i.b);
+      insert_foreign(graph, i.id, i.a, i.b, i.attrs);
     } catch (const InputError& e) {
       faults.add(i.line, i.field, e.what());
     }
@@ -144,7 +147,8 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   builder.graph().timing = read_timing(top, overrides);
   builder.graph().energy = read_energy(top, catalog);
   builder.graph().pe_edges = catalog.kinds().pe_edges();
-  builder.graph().materialize_outputs = top.choice("materialize", {"none", "outputs"}) == size_t{1};
+  const auto materialize = top.choice("materialize", {"none", "outputs", "stores"});
+  builder.graph().materialize = overrides.materialize.value_or(static_cast<Materialize>(materialize.value_or(0)));
   if (top.has("cube") || top.has("sip") || top.has("tray")) {
     if (auto system = read_system(top, catalog)) {
       CubeSpec& cube = system->cube;
@@ -156,7 +160,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
     load_networks(top, catalog, builder);
     load_flat(top, catalog, builder);
   }
-  const std::vector<Inserted> inserted = read_inserted(top);
+  const std::vector<Inserted> inserted = read_inserted(top, catalog);
   top.finish();
   if (faults.empty()) apply_settings(overrides.settings, catalog, builder.graph(), faults);  // else nodes are missing
   Graph graph = insert_all(builder.finish(), inserted, faults);

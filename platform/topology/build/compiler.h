@@ -32,6 +32,7 @@ struct Setting {
 struct Overrides {
   std::optional<Links> links;
   std::optional<Response> response;
+  std::optional<Materialize> materialize;
   std::vector<Setting> settings;  ///< in order: the last one wins
 };
 

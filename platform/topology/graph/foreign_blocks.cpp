@@ -75,7 +75,7 @@ std::vector<uint32_t> ends_before(const Graph& g, uint32_t foreign) {
   });
 }
 
-void insert_foreign(Graph& g, const std::string& id, const std::string& a, const std::string& b) {
+void insert_foreign(Graph& g, const std::string& id, const std::string& a, const std::string& b, Attributes attrs) {
   const uint32_t ends[2] = {node_of(g, a), node_of(g, b)};
   if (g.in_one_network(ends[0], ends[1]))
     throw InputError(fmt::format("found a link inside network '{}', whose routing is its own; legal: another",
@@ -85,6 +85,7 @@ void insert_foreign(Graph& g, const std::string& id, const std::string& a, const
   node.kind = kForeignKind;
   node.impl = "builtin.foreign";
   node.transit = true;
+  node.attrs = std::move(attrs);
   const auto index = static_cast<uint32_t>(g.nodes.size());
   if (!g.index_of.emplace(id, index).second)
     throw InputError(fmt::format("found '{}' a second time; legal: an id of its own", id));

@@ -22,6 +22,7 @@ std::vector<uint32_t> ends_before(const Graph&, uint32_t foreign);
 /// Puts a foreign node of a new id between two neighbours, in both directions as far as there are edges: they keep
 /// their length and bandwidth up to it, and cost nothing from there on. Also between two blocks of a PE that are bound
 /// without an edge (Graph::pe_edges). InputError, one line, where the id is taken or the two are no such neighbours.
-void insert_foreign(Graph&, const std::string& id, const std::string& a, const std::string& b);
+/// `attrs`: the node's.
+void insert_foreign(Graph&, const std::string& id, const std::string& a, const std::string& b, Attributes attrs = {});
 
 }  // namespace kernbench::topology

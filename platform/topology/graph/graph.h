@@ -82,12 +82,21 @@ struct Floor {
   std::string tray_shape = "none";  ///< none, ring_1d, torus_2d, mesh_2d_no_wrap
 };
 
+/// `materialize`: when Phase 2's values are computed in Phase 1 (data rules §1).
+enum class Materialize : uint8_t {
+  none,
+  outputs,  ///< for reads from outside, and at a job's end for foreign memories
+  stores,   ///< also at each submission of what goes to memory
+};
+inline const char* name_of(Materialize m) {
+  return m == Materialize::none ? "none" : m == Materialize::outputs ? "outputs" : "stores";
+}
+
 struct Graph {
   std::string name;  ///< of the file, without folder
   double ns_per_mm = 0.01;
   Timing timing;
-  /// `materialize: outputs`: external reads of pending bytes compute them first (data rules §1).
-  bool materialize_outputs = false;
+  Materialize materialize = Materialize::none;
   std::vector<Node> nodes;  ///< in compiled order
   std::vector<Edge> edges;  ///< in compiled order
   std::vector<Memory> memories;

@@ -66,7 +66,7 @@ void print_head(const Graph& g, std::ostream& out) {
     print_to(out, "network {}: {} x {} routers, {}, along {} first\n", n.id, n.axes[0].size, n.axes[1].size,
              n.axes[0].wraps ? "torus" : "mesh", n.first == 0 ? "x" : "y");
   }
-  if (g.materialize_outputs) out << "materialize: outputs\n";
+  if (g.materialize != Materialize::none) print_to(out, "materialize: {}\n", name_of(g.materialize));
   if (!g.has_finite_buffers()) return;
   const auto limited =
       std::count_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.attrs.has("buffer_flits"); });
