@@ -18,6 +18,9 @@ struct Command {
   Action run;
   /// Adds the files that its options do not name directly (usage.h). Called before `run` and before any file is opened.
   std::function<void(CommandFiles&)> files = {};
+  /// Adds the options where the command line names the command: a start pays for those of one command only.
+  std::function<void()> options = {};
+  bool reads_program = false;  ///< `run` reads the options of all commands
 };
 
 Command add_replay(CLI::App&);

@@ -42,7 +42,17 @@ std::map<const CLI::Option*, std::pair<bool, FilesOf>>& declared_files() {
   return all;
 }
 
-/// Checks the values of this program's options and of its commands'.
+/// CLI11 would take the next word for the value of --option=.
+void check_equals(const std::string& program, int argc, const char* const* argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i];
+    if (word.size() > 3 && word.compare(0, 2, "--") == 0 && word.find('=') == word.size() - 1)
+      throw InputError(fmt::format("{}: {}: {}", program, word.substr(0, word.size() - 1), missing_value("", false)));
+  }
+}
+
+}  // namespace
+
 void check_values(CLI::App& app) {
   for (CLI::Option* o : app.get_options()) {
     const std::string type = o->get_type_name();
@@ -65,17 +75,6 @@ void check_values(CLI::App& app) {
   }
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) check_values(*command);
 }
-
-/// CLI11 would take the next word for the value of --option=.
-void check_equals(const std::string& program, int argc, const char* const* argv) {
-  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-    const std::string word = argv[i];
-    if (word.size() > 3 && word.compare(0, 2, "--") == 0 && word.find('=') == word.size() - 1)
-      throw InputError(fmt::format("{}: {}: {}", program, word.substr(0, word.size() - 1), missing_value("", false)));
-  }
-}
-
-}  // namespace
 
 CLI::Option* reads_file(CLI::Option* o, FilesOf files) {
   declared_files()[o] = {false, std::move(files)};

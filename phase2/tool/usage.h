@@ -23,6 +23,9 @@ CLI::Option* writes_file(CLI::Option*, FilesOf = {});
 /// The files of the options that were given to this command and to its commands. InputError as CommandFiles'.
 void add_files(CommandFiles&, const CLI::App&);
 
+/// Adds the checks of `parse` to options that are added while it runs: those of this command and of its commands.
+void check_values(CLI::App&);
+
 /// Parses the command line; the exit status where nothing is left to do. An option without its value is status 2: the
 /// value is empty or is the next option. A flag takes no value, or true or false.
 std::optional<int> parse(CLI::App&, int argc, const char* const* argv);

@@ -194,7 +194,8 @@ Command add_complete(CLI::App& program) {
   cmd->group("");
   auto words = std::make_shared<Words>();
   cmd->add_option("words", *words, "after --: the words after the program's name");
-  return {cmd, [&program, words] {
+  return {cmd,
+          [&program, words] {
             if (words->empty()) words->emplace_back();
             const std::string current = words->back() == "=" ? "" : words->back();
             std::set<std::string> told;
@@ -203,7 +204,10 @@ Command add_complete(CLI::App& program) {
                 std::cout << word << "\t" << help << "\n";
             }
             return 0;
-          }};
+          },
+          {},
+          {},
+          true};
 }
 
 }  // namespace kernbench::cli

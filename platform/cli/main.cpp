@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
 #include <unistd.h>
+#include <algorithm>
 #include <cstdlib>
 #include <systemc>
 
@@ -74,10 +75,18 @@ int command_line(int argc, const char* const* argv, const std::vector<AddCommand
   app.set_version_flag("--version", version());
   std::vector<cli::Command> commands;
   for (const AddCommand add : legal) commands.push_back(add(app));
+  const auto add_options = [&](const cli::Command& c) {
+    if (!c.options) return;
+    c.options();
+    cli::group_for_help(app);
+    cli::check_values(*c.app);
+  };
+  for (const cli::Command& c : commands) c.app->preparse_callback([&](size_t) { add_options(c); });
   cli::group_for_help(app);
   if (const auto status = cli::parse(app, argc, argv)) return *status;
   for (const cli::Command& c : commands) {
     if (!c.app->parsed()) continue;
+    if (c.reads_program) std::for_each(commands.begin(), commands.end(), add_options);
     const int status = cli::close_stdout(run(c, app, log));
     logging::check_file();
     return status;

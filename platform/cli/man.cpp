@@ -119,7 +119,8 @@ Command add_man(CLI::App& program) {
   cmd->add_option("command", asked->command, "the command; default: the program itself");
   cmd->add_option("--into", asked->folder, "write all pages as files into this folder")->type_name("FOLDER");
   cmd->footer("kernbench man run | man -l -");
-  return {cmd, [&program, asked] {
+  return {cmd,
+          [&program, asked] {
             if (!asked->folder.empty()) {
               write_all(program, asked->folder);
               return 0;
@@ -134,7 +135,10 @@ Command add_man(CLI::App& program) {
                                did_you_mean(asked->command, legal) + " legal: " + joined(legal));
             std::cout << man_page(*program.get_subcommand(asked->command), "kernbench " + asked->command);
             return 0;
-          }};
+          },
+          {},
+          {},
+          true};
 }
 
 }  // namespace kernbench::cli

@@ -41,9 +41,11 @@ struct Simulation {
 };
 
 Simulation add_simulation(CLI::App& app, const char* name, const char* help) {
-  const Simulation s{app.add_subcommand(name, help), std::make_shared<spec::RunSpec>(spec::table_of(name))};
-  add_options(*s.command, *s.spec);
-  return s;
+  return {app.add_subcommand(name, help), std::make_shared<spec::RunSpec>(spec::table_of(name))};
+}
+
+std::function<void()> options_of(const Simulation& s) {
+  return [s] { add_options(*s.command, *s.spec); };
 }
 
 /// The run checks them again. Here they are checked before --log is opened.
@@ -109,7 +111,7 @@ namespace {
 
 Command simulation(CLI::App& app, const char* name, const char* help) {
   const Simulation s = add_simulation(app, name, help);
-  return {s.command, [spec = s.spec] { return simulate(*spec); }, all_files_of(s)};
+  return {s.command, [spec = s.spec] { return simulate(*spec); }, all_files_of(s), options_of(s)};
 }
 
 }  // namespace
@@ -140,7 +142,7 @@ Command add_probe(CLI::App& app) {
 
 Command add_collectives(CLI::App& app) {
   const Simulation s = add_simulation(app, "collectives", "Measure collectives by size, in the form of nccl-tests");
-  return {s.command, [spec = s.spec] { return collectives(*spec); }, all_files_of(s)};
+  return {s.command, [spec = s.spec] { return collectives(*spec); }, all_files_of(s), options_of(s)};
 }
 
 }  // namespace kernbench::cli
