@@ -224,7 +224,7 @@ class Predictions {
   Prediction of_other_kernel() const {
     double ns = 0;
     for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
-    return {run_.sim_ns - ns, true, "other kernel"};
+    return {run_.sim_ns - ns, true, "other kernel", true};
   }
 
   /// What the cost table takes, or where that has chosen, or waits for room count, which it knows nothing of, what
@@ -348,12 +348,14 @@ class Trials {
     simulate(std::move(next));
   }
 
-  /// The best changes by a factor, once more by it, until that brings little.
+  /// The best changes by a factor, once more by it, until that brings little. A choice that costs nothing stays first
+  /// unless they then save far more.
   void repeat() {
     constexpr size_t kBest = 3, kMost = 12;
-    constexpr double kWorth = 0.01;
+    constexpr double kWorth = 0.01, kFarMore = 1.3;
     order();
-    if (trials_.empty() || saved(trials_.front()) < kWorth || trials_.front().change.factor == 0) return;
+    if (trials_.empty() || saved(trials_.front()) < kWorth) return;
+    const Trial first = trials_.front();
     std::vector<size_t> on;
     for (size_t i = 0; i < trials_.size() && on.size() < kBest; ++i) {
       if (saved(trials_[i]) > saved(trials_.front()) / 2 && trials_[i].change.repeats()) on.push_back(i);
@@ -378,6 +380,11 @@ class Trials {
       }
       on = std::move(still);
     }
+    order();
+    if (first.change.cost != CostClass::free || saved(trials_.front()) >= kFarMore * saved(first)) return;
+    const auto same = [&](const Trial& t) { return t.remedy.change == first.remedy.change; };
+    const auto it = std::find_if(trials_.begin(), trials_.end(), same);
+    if (it != trials_.end()) std::rotate(trials_.begin(), it, it + 1);
   }
 
   double best() const {
@@ -388,7 +395,6 @@ class Trials {
 
   std::vector<Insight::Remedy> take() {
     constexpr double kTold = 0.005;
-    order();
     std::vector<Insight::Remedy> all;
     for (const Trial& t : trials_) {
       if (saved(t) >= kTold) all.push_back(t.remedy);
