@@ -60,6 +60,7 @@ struct Insight {
   std::array<double, kResources> by_resource{};
   /// Of a class of bandwidths the kind of edge that has most of its blame, as --set names it: "edge:pe"; or empty.
   std::array<std::string, kResources> edges_of{};
+  std::array<std::string, kResources> line_of{};  ///< the source line with most of a class's blame; or empty
   std::vector<Share> by_component, by_line;  ///< the most first; each sums to sim_ns
   /// By the op's SIP, "sip0", and its launch in a program, "launch 3 (gemm)"; "" for what is of none. Likewise.
   std::vector<Share> by_rank, by_launch;
