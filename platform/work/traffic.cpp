@@ -12,6 +12,7 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::work {
 
@@ -157,6 +158,10 @@ class TrafficDriver {
 };
 
 }  // namespace
+
+void check_destinations(Machine& machine, const TrafficRequest& r) {
+  check_multicast(machine.system(), r.initiator, *r.multicast, r.nbytes);
+}
 
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
                                        std::vector<TrafficAccount>* accounts) {

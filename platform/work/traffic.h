@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/access.h"
-#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::elaborate {
 class Machine;
@@ -52,6 +51,9 @@ struct TrafficAccount {
 /// Reads `id,issue_ns,initiator,op,address,bytes`, with an optional column `acks`. InputError with every fault
 /// (file:line: field: …), up to 20.
 std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Machine&);
+
+/// AccessError for destinations that cannot be a multicast.
+void check_destinations(Machine&, const TrafficRequest&);
 
 /// Runs the simulation to its end; results, and accounts where they are asked for, in the order of the requests. Call
 /// once per platform. RunError if a request never completes.

@@ -153,7 +153,7 @@ class TrafficReader {
     if (faults_.size() > before) return false;
     if (multicast_) multicast_->combined = acks == "combined";
     try {
-      if (multicast_) check_multicast(machine_.system(), r.initiator, *multicast_, r.nbytes);
+      if (multicast_) check_destinations(machine_, r);
       machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     } catch (const AccessError& e) {
       fault("address", e.what());

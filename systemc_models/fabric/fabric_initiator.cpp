@@ -8,6 +8,7 @@
 
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench::fabric {

@@ -6,7 +6,6 @@
 #include <deque>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
-#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::fabric {
 

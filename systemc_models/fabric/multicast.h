@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/fabric/access.h"
 
 namespace kernbench::fabric {
 
@@ -20,14 +21,7 @@ class Fabric;
 class FabricNode;
 class FabricTransaction;
 struct Link;
-struct Rows;
 struct Route;
-
-/// Destinations of a multicast, in order.
-struct MulticastTo {
-  std::vector<uint64_t> addresses;
-  bool combined = false;  ///< forks join acknowledgements
-};
 
 class Multicast {
  public:
