@@ -445,7 +445,8 @@ std::vector<Table> tables() {
       run, "traffic", {kSystem, kWatched, {"max-time", "max-wall"}},
       {
           Entry("trace", "FILE.csv",
-                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red or cas")
+                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red, cas or "
+                "multicast")
               .file(File::input)
               .required(),
           Entry("statistics", "FILE.csv", "counters of each object (docs/statistics.md)").group(kShown).writes(),
