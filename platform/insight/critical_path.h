@@ -43,7 +43,7 @@ struct Blame {
   std::array<double, kResources> by_resource{};
   std::array<std::string, kResources> line_of{};  ///< the line with most of a class's blame; or ""
   std::vector<Holder> by_component;               ///< and resource
-  std::vector<Share> by_line;        ///< "gemm.cpp:42", or "" for what is of no op
+  std::vector<Share> by_line;                     ///< "gemm.cpp:42", or "" for what is of no op
   struct Number {
     uint32_t number = 0;
     double ns = 0;

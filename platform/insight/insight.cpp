@@ -438,8 +438,8 @@ std::string where_most(const Insight& r, Resource resource) {
 /// What the path is blamed on most, where that is not what bounds the run: a part that cannot be faster, or one beside
 /// which others take as long.
 std::string largest_blame(const Insight& r) {
-  const auto most = static_cast<Resource>(std::max_element(r.by_resource.begin(), r.by_resource.end()) -
-                                          r.by_resource.begin());
+  const auto most =
+      static_cast<Resource>(std::max_element(r.by_resource.begin(), r.by_resource.end()) - r.by_resource.begin());
   if (std::find(r.bound_by.begin(), r.bound_by.end(), most) != r.bound_by.end()) return {};
   const double share = r.by_resource[static_cast<size_t>(most)] / r.sim_ns;
   const std::string& line = r.line_of[static_cast<size_t>(most)];
@@ -461,13 +461,14 @@ void set_verdict(Insight& r) {
     r.verdict.push_back(fmt::format(
         "{}Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one "
         "alone {} or {}.",
-        largest_blame(r), title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]), percent(share(r.bound_by[0]) + share(r.bound_by[1])),
-        percent(r.saved_by_bound), percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
+        largest_blame(r), title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]),
+        percent(share(r.bound_by[0]) + share(r.bound_by[1])), percent(r.saved_by_bound),
+        percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
   } else {
     r.verdict.push_back(
         fmt::format("{}Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.",
-                    largest_blame(r), title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])), where_most(r, r.bound_by[0]),
-                    percent(r.saved_by_bound)));
+                    largest_blame(r), title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])),
+                    where_most(r, r.bound_by[0]), percent(r.saved_by_bound)));
   }
   if (!r.unlimited.empty() && 1 - r.unlimited.front().ns / r.sim_ns > std::max(r.saved_by_bound, 0.01))
     r.verdict.push_back(fmt::format("It waits for {} first: without that limit it would take up to {} less.",

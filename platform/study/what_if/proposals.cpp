@@ -66,7 +66,8 @@ class Predictions {
         return c.factor > 1 || timed_ || of_place_ > 0 ? std::optional(of_pes(c.factor)) : std::nullopt;
       case Of::edge:
         return c.unlike.empty() ? std::nullopt : of_unlike(c);  // else its part says it
-      case Of::spread:  // as many SIPs without stages that wait for each other, or groups of which one has more; or more
+      case Of::spread:  // as many SIPs without stages that wait for each other, or groups of which one has more; or
+                        // more
         return Prediction{run_.sim_ns / std::max(2.0, c.factor), true, c.factor == 1 ? "spread" : "more SIPs"};
       case Of::file:
         if (c.name.rfind("timing.", 0) != 0) return std::nullopt;
@@ -127,9 +128,10 @@ class Predictions {
     // Whole messages that wait in a node cost the links' time.
     if (!a.resource && a.faster) saved += of_links() / 2;
     const bool guess = scaled || !a.resource;
-    const std::string reason = a.direction == Direction::choice
-                                   ? a.name
-                                   : fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
+    const std::string reason =
+        a.direction == Direction::choice
+            ? a.name
+            : fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
     return Prediction{run_.sim_ns - saved, true, reason, false, guess};
   }
 
@@ -187,8 +189,8 @@ class Predictions {
 
   double of_links() const {
     double ns = 0;
-    for (const Resource r : {Resource::mesh, Resource::ucie, Resource::pcie, Resource::link, Resource::hbm,
-                             Resource::sram})
+    for (const Resource r :
+         {Resource::mesh, Resource::ucie, Resource::pcie, Resource::link, Resource::hbm, Resource::sram})
       ns += blamed(r);
     return ns;
   }
@@ -348,7 +350,7 @@ class Trials {
     simulate(std::move(next));
   }
 
-  /// The best changes by a factor, once more by it, until that brings little. A choice that costs nothing stays first
+  /// The best changes by a factor, once more by it, until that brings little. A choice, or what costs less, stays first
   /// unless they then save far more.
   void repeat() {
     constexpr size_t kBest = 3, kMost = 12;
@@ -381,7 +383,8 @@ class Trials {
       on = std::move(still);
     }
     order();
-    if (first.change.cost != CostClass::free || saved(trials_.front()) >= kFarMore * saved(first)) return;
+    const bool stays = first.change.factor == 0 || first.change.cost < trials_.front().change.cost;
+    if (!stays || saved(trials_.front()) >= kFarMore * saved(first)) return;
     const auto same = [&](const Trial& t) { return t.remedy.change == first.remedy.change; };
     const auto it = std::find_if(trials_.begin(), trials_.end(), same);
     if (it != trials_.end()) std::rotate(trials_.begin(), it, it + 1);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of one thing each that a user could make to a run: of an attribute of the machine's blocks, of an edge's
 // bandwidth, of a part that --scale names, of how the run is launched and addresses its tensors, of a parameter of the
-// kernel that changes how it computes, not what (tile sizes, algorithms), of a model's parallelism, of a number of the file, of the kernel where another one makes the same of
-// the same tensors, of the PEs that run it. What `kernbench whatif --remedies` tries.
+// kernel that changes how it computes, not what (tile sizes, algorithms), of a model's parallelism, of a number of the
+// file, of the kernel where another one makes the same of the same tensors, of the PEs that run it. What `kernbench
+// whatif --remedies` tries.
 #pragma once
 
 #include <memory>
