@@ -25,16 +25,18 @@ using spec::RunSpec;
 
 /// Beside those of a service itself, which need --requests or --synthetic.
 constexpr std::string_view kWithRequests[] = {
-    "topology", "links",  "response", "set", "scale",   "plugin",      "model",  "tp",     "ep",
-    "dtype",    "weights", "kv",      "activations", "seed", "pes",    "device", "ranks",  "launch",
-    "format",   "report", "max-wall", "requests", "synthetic", "report-topology"};
+    "topology", "links",  "response", "set",    "scale",       "plugin",   "model",     "tp",
+    "ep",       "dtype",  "weights",  "kv",     "activations", "seed",     "pes",       "device",
+    "ranks",    "launch", "format",   "report", "max-wall",    "requests", "synthetic", "report-topology"};
 
 void check_options(const RunSpec& spec) {
   if (spec.given("requests") && spec.given("synthetic"))
     throw InputError("--synthetic: found beside --requests; a service has one trace");
   for (const spec::Option& o : spec.table().options) {
     const bool own = std::find(o.needs.begin(), o.needs.end(), "requests") != o.needs.end();
-    if (own || !spec.given(o.name) || std::find(std::begin(kWithRequests), std::end(kWithRequests), o.name) != std::end(kWithRequests)) continue;
+    if (own || !spec.given(o.name) ||
+        std::find(std::begin(kWithRequests), std::end(kWithRequests), o.name) != std::end(kWithRequests))
+      continue;
     throw InputError(fmt::format("--{}: found beside --{}, which simulates phases of its own", o.name,
                                  spec.given("requests") ? "requests" : "synthetic"));
   }
@@ -50,8 +52,8 @@ service::SchedulerLimits limits_of(const RunSpec& spec) {
     throw InputError(fmt::format("--kv-block: found {}, with --prefix-reuse expected a divisor of {}", l.block,
                                  service::kHashTokens));
   if (l.token_budget < l.max_batch)
-    throw InputError(fmt::format("--token-budget: found {}, expected at least --max-batch, {}", l.token_budget,
-                                 l.max_batch));
+    throw InputError(
+        fmt::format("--token-budget: found {}, expected at least --max-batch, {}", l.token_budget, l.max_batch));
   return l;
 }
 
@@ -102,7 +104,10 @@ class Rows {
 class ServiceTask : public Task {
  public:
   ServiceTask(const RunSpec& spec, const RunHooks& hooks)
-      : spec_(spec), tell_(hooks), of_((check_options(spec), model_of(spec, tell_))), limits_(limits_of(spec)),
+      : spec_(spec),
+        tell_(hooks),
+        of_((check_options(spec), model_of(spec, tell_))),
+        limits_(limits_of(spec)),
         json_(wants_json(spec)) {
     if (of_.plan.stages > 1) throw InputError("--pp: not yet with requests");
     of_.plan.repeat = true;
@@ -195,12 +200,13 @@ class ServiceTask : public Task {
 
   std::vector<service::PhasePrice> simulate(Platform& platform, const std::vector<models::Phase>& phases) const {
     std::vector<service::PhasePrice> prices(phases.size());
-    run_forked(phases.size(), processes(static_cast<unsigned>(spec_.whole("jobs"))),
-               [&](size_t i) { return simulated(platform, phases[i]); },
-               [&](size_t i, const std::string& text) {
-                 const auto v = parse_json<nlohmann::json>(text);
-                 prices[i] = {json_value<double>(v[0]), json_value<double>(v[1]), json_value<double>(v[2])};
-               });
+    run_forked(
+        phases.size(), processes(static_cast<unsigned>(spec_.whole("jobs"))),
+        [&](size_t i) { return simulated(platform, phases[i]); },
+        [&](size_t i, const std::string& text) {
+          const auto v = parse_json<nlohmann::json>(text);
+          prices[i] = {json_value<double>(v[0]), json_value<double>(v[1]), json_value<double>(v[2])};
+        });
     return prices;
   }
 

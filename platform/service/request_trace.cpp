@@ -224,7 +224,9 @@ Lengths lengths_of(const std::string& word, std::string_view text) {
     l.kind = parts[0];
     parts.erase(parts.begin());
   }
-  const size_t values = l.kind == "uniform" || l.kind == "lognormal" ? 2 : l.kind == "fixed" || l.kind == "exponential" ? 1 : 0;
+  const size_t values = l.kind == "uniform" || l.kind == "lognormal"   ? 2
+                        : l.kind == "fixed" || l.kind == "exponential" ? 1
+                                                                       : 0;
   if (parts.size() != values || values == 0) refuse_word(word);
   l.a = positive(word, parts[0]);
   if (values == 2) l.b = positive(word, parts[1]);
@@ -297,7 +299,8 @@ class SyntheticCursor : public RequestCursor {
 
 RequestTrace open_requests(const std::string& text, bool synthetic, uint64_t seed, int64_t most_tokens) {
   if (synthetic)
-    return [s = synthetic_of(text), seed, most_tokens] { return std::make_unique<SyntheticCursor>(s, seed, most_tokens); };
+    return
+        [s = synthetic_of(text), seed, most_tokens] { return std::make_unique<SyntheticCursor>(s, seed, most_tokens); };
   std::ifstream in = open_input(text);
   std::string line;
   while (line.empty() && std::getline(in, line)) {
@@ -336,15 +339,16 @@ uint64_t check_requests(const std::string& text, const RequestTrace& trace, cons
       fault(fmt::format("found a prompt of {} tokens and an output of {}, expected 1 or more of each", r.prompt,
                         r.output));
     } else if (r.prompt > limits.tokens || r.output > limits.tokens - r.prompt) {
-      fault(fmt::format("found a prompt of {} tokens and an output of {}, expected at most {} together, the model's "
-                        "max_position_embeddings",
-                        r.prompt, r.output, limits.tokens));
+      fault(
+          fmt::format("found a prompt of {} tokens and an output of {}, expected at most {} together, the model's "
+                      "max_position_embeddings",
+                      r.prompt, r.output, limits.tokens));
     } else if ((r.prompt + r.output - 2) / limits.block + 1 > limits.blocks) {
       fault(fmt::format("found a prompt of {} tokens and an output of {}, the KV cache has {} blocks of {} tokens",
                         r.prompt, r.output, limits.blocks, limits.block));
     } else if (static_cast<int64_t>(r.hashes.size()) > (r.prompt + kHashTokens - 1) / kHashTokens) {
-      fault(fmt::format("hash_ids: found {} for a prompt of {} tokens, expected one for each {} tokens", r.hashes.size(),
-                        r.prompt, kHashTokens));
+      fault(fmt::format("hash_ids: found {} for a prompt of {} tokens, expected one for each {} tokens",
+                        r.hashes.size(), r.prompt, kHashTokens));
     }
     before = std::max(before, r.arrival_ns);
   }

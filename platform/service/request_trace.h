@@ -13,8 +13,8 @@ namespace kernbench::service {
 
 struct Request {
   double arrival_ns = 0;
-  int64_t prompt = 0, output = 0;      ///< tokens, 1 or more each
-  std::vector<uint64_t> hashes = {};   ///< of the prompt's parts of kHashTokens tokens, each with all before it
+  int64_t prompt = 0, output = 0;     ///< tokens, 1 or more each
+  std::vector<uint64_t> hashes = {};  ///< of the prompt's parts of kHashTokens tokens, each with all before it
 };
 
 /// Tokens of a prompt that a hash of a Mooncake trace stands for.

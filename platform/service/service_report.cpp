@@ -147,7 +147,8 @@ double ServiceReport::error_quantile(double q, bool with_chunks) const {
 void write_service_text(std::ostream& out, const ServiceReport& r) {
   const ServiceTotals& t = r.totals;
   print_to(out, "{} on {}, requests of {}\n\n", r.model, r.machine, r.trace);
-  print_to(out, "  scheduler    {} tokens a step, at most {} requests at a time, KV cache of {} blocks of {} tokens{}\n",
+  print_to(out,
+           "  scheduler    {} tokens a step, at most {} requests at a time, KV cache of {} blocks of {} tokens{}\n",
            r.limits.token_budget, r.limits.max_batch, grouped(static_cast<uint64_t>(r.limits.blocks)), r.limits.block,
            r.limits.prefix_reuse ? ", prefixes reused" : "");
   print_to(out, "  served       {} requests in {:.3f} s, busy {:.1f} %, {} steps\n", t.requests, r.seconds(),
@@ -170,10 +171,11 @@ void write_service_text(std::ostream& out, const ServiceReport& r) {
   if (const auto usd = r.usd_million()) print_to(out, "  cost         {:.4f} USD a million tokens given out\n", *usd);
   print_to(out, "  prices       {} phases simulated\n", r.simulated);
   for (const bool chunks : {true, false}) {
-    const auto count = std::count_if(r.exact.begin(), r.exact.end(),
-                                     [&](const ExactStep& e) { return (e.of.prefill > 0) == chunks; });
+    const auto count =
+        std::count_if(r.exact.begin(), r.exact.end(), [&](const ExactStep& e) { return (e.of.prefill > 0) == chunks; });
     if (count == 0) continue;
-    print_to(out, "  error        of {} steps {} chunks, simulated exactly: median {:.2f} %, p90 {:.2f} %, most {:.2f} %\n",
+    print_to(out,
+             "  error        of {} steps {} chunks, simulated exactly: median {:.2f} %, p90 {:.2f} %, most {:.2f} %\n",
              count, chunks ? "with" : "without", 100 * r.error_quantile(0.5, chunks),
              100 * r.error_quantile(0.9, chunks), 100 * r.error_quantile(1, chunks));
   }
@@ -230,7 +232,7 @@ void describe(Fields& f, const ServiceReport& r) {
 
 void write_service_page(const ServiceReport& r, const std::function<void(std::string_view)>& write) {
   const std::string title = escaped_html(fmt::format("{} on {}: {}", r.model, r.machine, r.trace)),
-                    data = escaped_json(to_json([&](Fields& f) { describe(f, r); }));
+                    data = escaped_json(to_json([&](Fields&f) { describe(f, r); }));
   write_page(page::service_html,
              {{"title", title}, {"own_css", page::service_css}, {"service_js", page::service_js}, {"data", data}},
              write);

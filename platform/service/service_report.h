@@ -78,8 +78,8 @@ struct ServiceReport {
   Slo slo;
   uint64_t within_slo = 0;
   std::optional<double> usd_hour;
-  size_t simulated = 0;           ///< phases, for prices
-  std::vector<ExactStep> exact;   ///< in the order of steps
+  size_t simulated = 0;          ///< phases, for prices
+  std::vector<ExactStep> exact;  ///< in the order of steps
 
   void add(const Step&);
   void add(const Served&);

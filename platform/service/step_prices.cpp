@@ -19,7 +19,8 @@ double between(double x, double x0, double y0, double x1, double y1) {
 models::Phase StepClass::phase(int64_t page) const {
   if (prefill == 0) return models::parse_phase(fmt::format("decode:batch={},context={},page={}", batch, context, page));
   if (batch == 0) return models::parse_phase(fmt::format("prefill:{}", prefill));
-  return models::parse_phase(fmt::format("mixed:prefill={},batch={},context={},page={}", prefill, batch, context, page));
+  return models::parse_phase(
+      fmt::format("mixed:prefill={},batch={},context={},page={}", prefill, batch, context, page));
 }
 
 StepPrices::StepPrices(Simulate simulate, int64_t positions, int64_t page)
