@@ -40,6 +40,8 @@ install(FILES ${said_dir}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-complet
 install(FILES ${said_dir}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _kernbench)
 install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
+install(DIRECTORY platform/c_api/python/kernbench DESTINATION ${CMAKE_INSTALL_DATADIR}/kernbench/python
+        FILES_MATCHING PATTERN "*.py")
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

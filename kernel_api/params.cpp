@@ -133,6 +133,12 @@ ParamSpec ParamSpec::dtypes(std::vector<DType> legal, std::string help) {
   return s;
 }
 
+ParamSpec ParamSpec::how() const {
+  ParamSpec s = *this;
+  s.changes_how = true;
+  return s;
+}
+
 std::string ParamSpec::legal() const {
   switch (type) {
     case ParamType::boolean:

@@ -275,6 +275,7 @@ void list_runnable_as_json(const Specs& specs) {
       if (std::isfinite(p.max)) w.field("max", p.max);
       if (p.type != ParamType::text && !p.choices.empty()) w.field("choices", p.choices);
       if (p.split_over_pes) w.field("split_over_pes", true);
+      if (p.changes_how) w.field("changes_how", true);
       w.close('}');
     }
     w.close(']').close('}');

@@ -22,7 +22,8 @@ namespace {
 int remedies(const WhatIfOptions& o, const std::string& format) {
   std::vector<SingleChange> changes;
   try {
-    changes = single_changes(SystemOptions(o.run).compile(), component_catalog(), o.run);
+    const SystemOptions system(o.run);
+    changes = single_changes(system.compile(), component_catalog(), o.run, system.text());
   } catch (const BadParam& e) {
     throw InputError(e.what());
   }

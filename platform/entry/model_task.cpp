@@ -146,6 +146,13 @@ std::set<std::string> external_files([[maybe_unused]] const std::string& model) 
   return {};
 }
 
+ModelOfSpec model_of(const RunSpec& spec, Told& tell) {
+  if (std::filesystem::path(spec.text("model")).extension() == ".onnx")
+    throw InputError("--model: found an ONNX graph; requests need a decoder");
+  const models::ModelSpec model = models::read_model(spec.text("model"));
+  return {model, plan_of(spec, model, tell)};
+}
+
 std::shared_ptr<OwnProgram> make_model_program(const RunSpec& spec, Told& tell) {
   if (is_onnx(spec)) {
 #ifdef KERNBENCH_WITHOUT_ONNX

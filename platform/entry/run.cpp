@@ -32,11 +32,12 @@ namespace {
 
 std::unique_ptr<Task> task_of(const spec::RunSpec& spec, const RunHooks& hooks) {
   const std::string_view command = spec.table().command;
-  return command == "traffic"       ? traffic_task(spec, hooks)
-         : command == "pipeline"    ? pipeline_task(spec, hooks)
-         : command == "probe"       ? probe_task(spec, hooks)
-         : command == "collectives" ? collectives_task(spec, hooks)
-                                    : run_task(spec, hooks);
+  return command == "traffic"                                                        ? traffic_task(spec, hooks)
+         : command == "pipeline"                                                     ? pipeline_task(spec, hooks)
+         : command == "probe"                                                        ? probe_task(spec, hooks)
+         : command == "collectives"                                                  ? collectives_task(spec, hooks)
+         : command == "model" && (spec.given("requests") || spec.given("synthetic")) ? service_task(spec, hooks)
+                                                                                     : run_task(spec, hooks);
 }
 
 /// What kinds of bad input there are becomes one.

@@ -114,7 +114,7 @@ struct Observers {
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
                                                      const insight::Insight& found, const LaunchNotes& launch) {
   constexpr size_t kTried = 12;
-  const auto changes = single_changes(platform.graph(), component_catalog(), spec);
+  const auto changes = single_changes(platform.graph(), component_catalog(), spec, SystemOptions(spec).text());
   return tried_proposals(changes, found, launch, spec, kTried, run_each);
 }
 

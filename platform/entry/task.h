@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernbench/platform/entry/run.h"
+#include "kernbench/platform/models/phase.h"
 #include "kernbench/platform/observe/time_window.h"
 #include "kernbench/platform/run/spec/run_document.h"
 
@@ -47,7 +48,8 @@ class Task {
 };
 
 // Each takes the spec's options and reads its files. InputError. The spec and the hooks must outlive the task.
-std::unique_ptr<Task> run_task(const spec::RunSpec&, const RunHooks&);  ///< `run` and `model`
+std::unique_ptr<Task> run_task(const spec::RunSpec&, const RunHooks&);      ///< `run` and `model`
+std::unique_ptr<Task> service_task(const spec::RunSpec&, const RunHooks&);  ///< `model` with requests
 std::unique_ptr<Task> traffic_task(const spec::RunSpec&, const RunHooks&);
 std::unique_ptr<Task> pipeline_task(const spec::RunSpec&, const RunHooks&);
 std::unique_ptr<Task> probe_task(const spec::RunSpec&, const RunHooks&);
@@ -67,6 +69,13 @@ class OwnProgram {
 /// Of a decoder or an ONNX graph (docs/models.md, docs/onnx.md). InputError.
 std::shared_ptr<OwnProgram> make_model_program(const spec::RunSpec&, Told&);
 std::shared_ptr<OwnProgram> make_onnx_program(const spec::RunSpec&);
+
+/// The decoder of the options, and how they spread it. InputError, also for an ONNX graph.
+struct ModelOfSpec {
+  models::ModelSpec model;
+  models::Plan plan;
+};
+ModelOfSpec model_of(const spec::RunSpec&, Told&);
 
 // Outputs that several commands have.
 

@@ -42,7 +42,9 @@ CriticalPath critical_path(const RunGraph& graph, Moment end) {
 Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
   Blame b;
   std::map<std::tuple<Resource, bool, uint32_t>, double> components;
-  std::map<std::pair<std::string, int>, double> lines;
+  using Line = std::pair<std::string, int>;
+  std::map<Line, double> lines;
+  std::array<std::map<Line, double>, kResources> lines_of;
   std::map<uint32_t, double> pes, launches;
   for (const PathStep& s : path) {
     b.by_resource[static_cast<size_t>(s.resource)] += s.ns();
@@ -50,13 +52,19 @@ Blame blame(const RunGraph& graph, const std::vector<PathStep>& path) {
     const RunGraph::Op* op = graph.op_at(s.op);
     pes[op ? op->pe : kNoPe] += s.ns();
     launches[op ? op->launch : kNoLaunch] += s.ns();
-    lines[op && op->where.line > 0 ? std::pair(std::string(op->where.file), op->where.line)
-                                   : std::pair(std::string(), 0)] += s.ns();
+    const Line line = op && op->where.line > 0 ? Line(op->where.file, op->where.line) : Line();
+    lines[line] += s.ns();
+    lines_of[static_cast<size_t>(s.resource)][line] += s.ns();
+  }
+  const auto text_of = [](const Line& l) { return l.second > 0 ? l.first + ":" + std::to_string(l.second) : ""; };
+  const auto less = [](const auto& x, const auto& y) { return x.second < y.second; };
+  for (size_t i = 0; i < kResources; ++i) {
+    if (!lines_of[i].empty())
+      b.line_of[i] = text_of(std::max_element(lines_of[i].begin(), lines_of[i].end(), less)->first);
   }
   for (const auto& [key, ns] : components)
     b.by_component.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), ns});
-  for (const auto& [where, ns] : lines)
-    b.by_line.push_back({where.second > 0 ? where.first + ":" + std::to_string(where.second) : "", ns});
+  for (const auto& [where, ns] : lines) b.by_line.push_back({text_of(where), ns});
   for (const auto& [number, ns] : pes) b.by_pe.push_back({number, ns});
   for (const auto& [number, ns] : launches) b.by_launch.push_back({number, ns});
   const auto more = [](const auto& x, const auto& y) { return x.ns > y.ns; };

@@ -41,8 +41,9 @@ struct Blame {
     double ns = 0;
   };
   std::array<double, kResources> by_resource{};
-  std::vector<Holder> by_component;  ///< and resource
-  std::vector<Share> by_line;        ///< "gemm.cpp:42", or "" for what is of no op
+  std::array<std::string, kResources> line_of{};  ///< the line with most of a class's blame; or ""
+  std::vector<Holder> by_component;               ///< and resource
+  std::vector<Share> by_line;                     ///< "gemm.cpp:42", or "" for what is of no op
   struct Number {
     uint32_t number = 0;
     double ns = 0;

@@ -80,6 +80,7 @@ void set_path(Insight& r, const topology::Graph& system, const RunGraph& graph, 
 
 void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
   r.by_resource = b.by_resource;
+  r.line_of = b.line_of;
   std::map<std::pair<Resource, std::string>, double> kinds;
   for (const Blame::Holder& h : b.by_component) {
     r.by_component.push_back({h.resource, holder_name(system, h.is_edge, h.index), h.ns});
@@ -212,11 +213,16 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
   }
   std::vector<Resource> by_saving = by_blame;
   std::stable_sort(by_saving.begin(), by_saving.end(), [&](Resource a, Resource b) { return r.saved(a) > r.saved(b); });
-  r.bound_by = {by_saving.front()};
-  r.saved_by_bound = r.saved(by_saving.front());
+  // A bound saves at least a quarter of its share: half of what is possible.
+  const auto share = [&](Resource x) { return r.by_resource[static_cast<size_t>(x)] / r.sim_ns; };
+  const auto binds = [&](Resource x) { return r.saved(x) >= kLittle * share(x); };
+  const auto bound = std::find_if(by_saving.begin(), by_saving.end(), binds);
+  r.bound_by = {bound == by_saving.end() ? by_saving.front() : *bound};
+  r.saved_by_bound = r.saved(r.bound_by.front());
   const auto take_pair = [&](const std::vector<Resource>& pair, double ns) {
     const double both = 1 - ns / r.sim_ns;
     if (both <= kMore * (r.saved(pair[0]) + r.saved(pair[1])) || both <= kMore * r.saved_by_bound) return;
+    if (both < kLittle * (share(pair[0]) + share(pair[1]))) return;
     r.bound_by = pair;
     r.saved_by_bound = both;
   };
@@ -429,6 +435,20 @@ std::string where_most(const Insight& r, Resource resource) {
   return {};
 }
 
+/// What the path is blamed on most, where that is not what bounds the run: a part that cannot be faster, or one beside
+/// which others take as long.
+std::string largest_blame(const Insight& r) {
+  const auto most =
+      static_cast<Resource>(std::max_element(r.by_resource.begin(), r.by_resource.end()) - r.by_resource.begin());
+  if (std::find(r.bound_by.begin(), r.bound_by.end(), most) != r.bound_by.end()) return {};
+  const double share = r.by_resource[static_cast<size_t>(most)] / r.sim_ns;
+  const std::string& line = r.line_of[static_cast<size_t>(most)];
+  std::string text = fmt::format("The largest part of the critical path, {}, is {}{}{}", percent(share),
+                                 title_of(r, most), where_most(r, most), line.empty() ? "" : ", at " + line);
+  if (!is_given(most)) text += fmt::format("; twice as fast, it would save {} of the run", percent(r.saved(most)));
+  return text + ". ";
+}
+
 void set_verdict(Insight& r) {
   const auto share = [&](Resource x) { return r.by_resource[static_cast<size_t>(x)] / r.sim_ns; };
   double latency = 0;
@@ -436,18 +456,19 @@ void set_verdict(Insight& r) {
     if (bound_of(static_cast<Resource>(i)) == Insight::Bound::dependencies) latency += r.by_resource[i] / r.sim_ns;
   }
   if (r.bound_by.empty()) {
-    r.verdict.emplace_back("No part of the machine bounds it.");
+    r.verdict.push_back(largest_blame(r) + "No part of the machine bounds it.");
   } else if (r.bound_by.size() == 2) {
     r.verdict.push_back(fmt::format(
-        "Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one alone "
-        "{} or {}.",
-        title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]), percent(share(r.bound_by[0]) + share(r.bound_by[1])),
-        percent(r.saved_by_bound), percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
+        "{}Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one "
+        "alone {} or {}.",
+        largest_blame(r), title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]),
+        percent(share(r.bound_by[0]) + share(r.bound_by[1])), percent(r.saved_by_bound),
+        percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
   } else {
     r.verdict.push_back(
-        fmt::format("Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.",
-                    title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])), where_most(r, r.bound_by[0]),
-                    percent(r.saved_by_bound)));
+        fmt::format("{}Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.",
+                    largest_blame(r), title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])),
+                    where_most(r, r.bound_by[0]), percent(r.saved_by_bound)));
   }
   if (!r.unlimited.empty() && 1 - r.unlimited.front().ns / r.sim_ns > std::max(r.saved_by_bound, 0.01))
     r.verdict.push_back(fmt::format("It waits for {} first: without that limit it would take up to {} less.",

@@ -60,7 +60,8 @@ struct Insight {
   std::array<double, kResources> by_resource{};
   /// Of a class of bandwidths the kind of edge that has most of its blame, as --set names it: "edge:pe"; or empty.
   std::array<std::string, kResources> edges_of{};
-  std::vector<Share> by_component, by_line;  ///< the most first; each sums to sim_ns
+  std::array<std::string, kResources> line_of{};  ///< the source line with most of a class's blame; or empty
+  std::vector<Share> by_component, by_line;       ///< the most first; each sums to sim_ns
   /// By the op's SIP, "sip0", and its launch in a program, "launch 3 (gemm)"; "" for what is of none. Likewise.
   std::vector<Share> by_rank, by_launch;
   // Of the run's causes (run_graph.h): how many moments, memory, and what no rule explains, which is 0 for a machine of

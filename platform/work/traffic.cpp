@@ -12,6 +12,7 @@
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::work {
 
@@ -102,6 +103,7 @@ class TrafficDriver {
     s.request.nbytes = r.nbytes;
     s.request.issue_ns = r.issue_ns;
     s.request.rows = nullptr;
+    s.request.multicast = r.multicast.get();
     if (r.atomic != AtomicKind::none || r.posted) {
       s.rows = {1, r.nbytes, 0};
       s.rows.atomic = r.atomic;
@@ -129,8 +131,11 @@ class TrafficDriver {
   static void done(MemoryRequest& request, const FabricTransaction& x) {
     Slot& s = *static_cast<Slot*>(request.context);
     TrafficDriver& me = *s.driver;
+    System& system = me.platform_.system();
+    const MulticastTo* to = me.requests_[s.index].multicast.get();
     me.results_[s.index] = {x.grant_ns, x.done_ns,
-                            me.platform_.system().mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows)};
+                            to ? Multicast::formula_ns(system, me.requests_[s.index].initiator, *to, x.nbytes, x.rows)
+                               : system.mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows)};
     if (me.accounts_) {
       me.accounts_[s.index] = {x.grant_ns - x.issue_ns, x.overhead_ns,   x.wire_ns,        x.drain_ns,
                                x.store_forward_ns,      x.link_queue_ns, x.memory_queue_ns};
@@ -154,11 +159,18 @@ class TrafficDriver {
 
 }  // namespace
 
+void check_destinations(Machine& machine, const TrafficRequest& r) {
+  check_multicast(machine.system(), r.initiator, *r.multicast, r.nbytes);
+}
+
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
                                        std::vector<TrafficAccount>* accounts) {
   // These are all the requests there will be.
-  for (const TrafficRequest& r : requests)
+  for (const TrafficRequest& r : requests) {
     platform.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
+    if (!r.multicast) continue;
+    for (const uint64_t address : r.multicast->addresses) platform.routes().route(r.initiator, address, r.nbytes, true);
+  }
   platform.machine().run_ahead();
   platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,9 @@ struct TrafficRequest {
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
   bool posted = false;
+  std::shared_ptr<const fabric::MulticastTo> multicast;  ///< null: none
 };
-/// "read", "write", "post", "atomic", "red" or "cas".
+/// "read", "write", "post", "atomic", "red", "cas" or "multicast".
 const char* op_of(const TrafficRequest&);
 
 struct TrafficResult {
@@ -46,8 +48,12 @@ struct TrafficAccount {
          memory_queue_ns = 0;
 };
 
-/// Reads `id,issue_ns,initiator,op,address,bytes`. InputError with every fault (file:line: field: …), up to 20.
+/// Reads `id,issue_ns,initiator,op,address,bytes`, with an optional column `acks`. InputError with every fault
+/// (file:line: field: …), up to 20.
 std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Machine&);
+
+/// AccessError for destinations that cannot be a multicast.
+void check_destinations(Machine&, const TrafficRequest&);
 
 /// Runs the simulation to its end; results, and accounts where they are asked for, in the order of the requests. Call
 /// once per platform. RunError if a request never completes.

@@ -30,10 +30,15 @@ struct AccessOp {
   bool write;
   AtomicKind atomic;
   bool posted = false;
+  bool multicast = false;
 };
-constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},      {"write", true, AtomicKind::none},
-                             {"post", true, AtomicKind::none, true}, {"atomic", true, AtomicKind::fetch},
-                             {"red", true, AtomicKind::reduce},      {"cas", true, AtomicKind::compare}};
+constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},
+                             {"write", true, AtomicKind::none},
+                             {"post", true, AtomicKind::none, true},
+                             {"atomic", true, AtomicKind::fetch},
+                             {"red", true, AtomicKind::reduce},
+                             {"cas", true, AtomicKind::compare},
+                             {"multicast", true, AtomicKind::none, false, true}};
 
 /// Whether all of the text was the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {
@@ -106,34 +111,49 @@ class TrafficReader {
 
   void read_header(std::string_view line) {
     if (line == kHeader) return;
+    if (line == fmt::format("{},acks", kHeader)) {
+      columns_ = 7;
+      return;
+    }
     expected("header", line, fmt::format("'{}'", kHeader).c_str());
     throw InputError(faults_);
   }
 
   /// Whether the row has no fault.
   bool read_row(std::string_view line, TrafficRequest& r) {
-    std::array<std::string_view, 6> fields;
+    std::array<std::string_view, 7> fields;
     size_t count = 0;
     for (size_t from = 0; from <= line.size(); ++count) {
       const size_t comma = std::min(line.find(',', from), line.size());
       if (count < fields.size()) fields[count] = line.substr(from, comma - from);
       from = comma + 1;
     }
-    if (count != fields.size()) {
-      fault("row", fmt::format("found {} fields, expected 6: {}", count, kHeader));
+    if (count != columns_) {
+      fault("row",
+            fmt::format("found {} fields, expected {}: {}{}", count, columns_, kHeader, columns_ == 7 ? ",acks" : ""));
       return false;
     }
     const size_t before = faults_.size();
-    const auto& [id, issue, initiator, op, address, bytes] = fields;
+    const auto& [id, issue, initiator, op, address, bytes, acks] = fields;
     r.id.assign(id);
     if (!parse(issue, r.issue_ns) || !std::isfinite(r.issue_ns) || r.issue_ns < 0 || r.issue_ns > kLatestIssueNs)
       expected("issue_ns", issue, "a time in ns from 0 to 1e12");
     read_initiator(initiator, r);
     read_op(op, r);
-    if (!parse_address(address, r.address)) expected("address", address, "an address from 0 to 2^64 − 1");
+    if (multicast_) {
+      read_destinations(address, r);
+    } else if (!parse_address(address, r.address))
+      expected("address", address, "an address from 0 to 2^64 − 1");
     if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
+    if (!multicast_ && !acks.empty()) {
+      expected("acks", acks, "nothing: the op is no multicast");
+    } else if (!acks.empty() && acks != "separate" && acks != "combined") {
+      expected("acks", acks, "separate, combined or nothing");
+    }
     if (faults_.size() > before) return false;
+    if (multicast_) multicast_->combined = acks == "combined";
     try {
+      if (multicast_) check_destinations(machine_, r);
       machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     } catch (const AccessError& e) {
       fault("address", e.what());
@@ -147,9 +167,25 @@ class TrafficReader {
       r.write = known.write;
       r.atomic = known.atomic;
       r.posted = known.posted;
+      multicast_ = known.multicast ? std::make_shared<MulticastTo>() : nullptr;
+      r.multicast = multicast_;
       return;
     }
-    expected("op", op, "read, write, post, atomic, red or cas");
+    multicast_ = nullptr;
+    expected("op", op, "read, write, post, atomic, red, cas or multicast");
+  }
+
+  /// Addresses that are joined by +.
+  void read_destinations(std::string_view text, TrafficRequest& r) {
+    for (size_t from = 0; from <= text.size();) {
+      const size_t plus = std::min(text.find('+', from), text.size());
+      uint64_t address = 0;
+      if (!parse_address(text.substr(from, plus - from), address))
+        return expected("address", text, "addresses from 0 to 2^64 − 1, joined by +");
+      multicast_->addresses.push_back(address);
+      from = plus + 1;
+    }
+    r.address = multicast_->addresses.front();
   }
 
   /// Each is looked for once among all nodes.
@@ -176,6 +212,8 @@ class TrafficReader {
   std::string id_;  // what is looked for
   std::unordered_map<std::string, uint32_t> initiators_;
   size_t line_ = 0;
+  size_t columns_ = 6;                      // 7 with acks
+  std::shared_ptr<MulticastTo> multicast_;  // of the row
   std::vector<std::string> faults_;
 };
 
@@ -183,7 +221,9 @@ class TrafficReader {
 
 const char* op_of(const TrafficRequest& r) {
   for (const AccessOp& op : kOps) {
-    if (op.write == r.write && op.atomic == r.atomic && op.posted == r.posted) return op.name;
+    if (op.write == r.write && op.atomic == r.atomic && op.posted == r.posted &&
+        op.multicast == (r.multicast != nullptr))
+      return op.name;
   }
   return "?";
 }
@@ -195,7 +235,14 @@ std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& fi
 static void describe_request(Fields& f, const Machine& machine, const TrafficRequest& q, const TrafficResult& r,
                              const TrafficAccount& a) {
   const double latency = r.done_ns - q.issue_ns;
-  f("id", q.id)("initiator", machine.graph().nodes[q.initiator].id)("op", op_of(q))("address", q.address);
+  f("id", q.id)("initiator", machine.graph().nodes[q.initiator].id)("op", op_of(q));
+  if (q.multicast && q.multicast->addresses.size() > 1) {
+    std::string all;
+    for (const uint64_t address : q.multicast->addresses) all += (all.empty() ? "" : "+") + std::to_string(address);
+    f("address", all);
+  } else {
+    f("address", q.address);
+  }
   f("bytes", q.nbytes)("issue_ns", q.issue_ns)("grant_ns", r.grant_ns)("done_ns", r.done_ns)("latency_ns", latency);
   f("formula_ns", r.formula_ns)("queueing_ns", latency - r.formula_ns);
   if (!f.is(Fields::Form::json)) return;

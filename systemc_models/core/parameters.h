@@ -14,7 +14,7 @@
 //
 // A rule that concerns several values belongs in fault_together(); it hides that of the base struct.
 //
-// Types of members: double, bool, std::string, NumberMap, integers, and std::optional of an integer (without a
+// Types of members: double, bool, std::string, NumberMap, integers, and std::optional of a number (without a
 // default). Plain C++, no SystemC.
 #pragma once
 
@@ -175,7 +175,7 @@ class ParameterList {
 
   template <class T>
   static constexpr AttrType type_of() {
-    if constexpr (std::is_same_v<T, double>) return AttrType::number;
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) return AttrType::number;
     if constexpr (std::is_same_v<T, bool>) return AttrType::boolean;
     if constexpr (std::is_same_v<T, std::string>) return AttrType::string;
     if constexpr (std::is_same_v<T, NumberMap>) return AttrType::number_map;

@@ -73,6 +73,12 @@ void for_each_range(uint64_t address, const Rows& rows, Visit visit) {
   }
 }
 
+/// Destinations of a multicast, in order.
+struct MulticastTo {
+  std::vector<uint64_t> addresses;
+  bool combined = false;  ///< forks join acknowledgements
+};
+
 /// Whose bandwidth a memory's service of a whole transaction has kept to, beside that of channels that it has told of.
 enum class ServiceBound : uint8_t {
   memory,         ///< its own

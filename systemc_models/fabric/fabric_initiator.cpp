@@ -8,6 +8,7 @@
 
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench::fabric {
@@ -36,6 +37,7 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   x.node = 0;
   x.rerouted = false;
   x.initiator = this;
+  x.multicast = nullptr;
   x.channel = channel;
   x.grant_ns = now;
   x.overhead_ns = 0;
@@ -49,7 +51,7 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   return x;
 }
 
-void FabricInitiator::send(FabricTransaction& x, const Access& a) {
+void FabricInitiator::fill(FabricTransaction& x, const Access& a) {
   x.context = a.context;
   x.write = a.write;
   x.address = a.address;
@@ -62,13 +64,17 @@ void FabricInitiator::send(FabricTransaction& x, const Access& a) {
   const bool empty = x.message && x.nbytes == 0;
   fill_payload(x.payload, empty ? tlm::TLM_IGNORE_COMMAND : command_of(x.write, &x.rows), x.address, x.nbytes, a.data,
                a.mover);
+  x.time_ns = x.grant_ns + x.overhead_ns;
+}
+
+void FabricInitiator::send(FabricTransaction& x, const Access& a) {
+  fill(x, a);
   if (const FabricObservers& o = node_.observers()) {
     x.message ? o->post_started(owner(), x, x.grant_ns) : o->access_started(owner(), x, x.grant_ns);
   }
   if (x.rows.posted && !x.message && !x.route->known)
     throw RunError(text_of(x) + ": a foreign block or memory on its path takes acknowledged writes only");
   if (x.is_atomic() && x.mover) show_atomic(x.payload, x.mover->foreign());
-  x.time_ns = x.grant_ns + x.overhead_ns;
   if (timeout_ns_ > 0 && !x.message) watch(x);
   try {
     node_.fabric().mode().start(x);
@@ -151,7 +157,33 @@ void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& 
   SC_REPORT_ERROR("/kernbench/tlm", why.c_str());
 }
 
+/// One transaction for each destination. Those that lie behind one port go there as one, the first of them.
+void FabricInitiator::start_multicast(const Access& a) {
+  auto* m = new Multicast(*a.multicast, node_.fabric());
+  const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
+  for (const uint64_t address : a.multicast->addresses) {
+    Access b = a;
+    b.address = address;
+    FabricTransaction& x = acquire(route_of(b), a.channel, rank);
+    x.message = false;
+    fill(x, b);
+    m->add(x);
+  }
+  FabricTransaction& first = m->first();
+  if (const FabricObservers& o = node_.observers()) o->access_started(owner(), first, first.grant_ns);
+  if (timeout_ns_ > 0) watch(first);
+  try {
+    // A copy: the first may be the last to be sent.
+    std::vector<FabricTransaction*> branches = m->fork(first);
+    branches.insert(branches.begin(), &first);
+    for (FabricTransaction* branch : branches) node_.fabric().mode().start(*branch);
+  } catch (const TimeBeyondRange& e) {
+    time_fault(first, e);
+  }
+}
+
 void FabricInitiator::start(const Access& a) {
+  if (a.multicast && a.multicast->addresses.size() > 1) return start_multicast(a);
   // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
   FabricTransaction& x = acquire(route_of(a), a.channel, rank);
@@ -214,7 +246,10 @@ void FabricInitiator::response_back(FabricTransaction& x) {
 
 void FabricInitiator::end_at(FabricTransaction& x, double done_ns) {
   x.done_ns = done_ns;
-  node_.fabric().timeline().at(done_ns, done_order(x), call<&FabricInitiator::done>(*this, x));
+  if (x.multicast && !x.multicast->ends(x)) return;
+  FabricTransaction& whole = x.multicast ? x.multicast->first() : x;
+  if (x.multicast) done_ns = x.multicast->done_ns();
+  node_.fabric().timeline().at(done_ns, done_order(whole), call<&FabricInitiator::done>(*this, whole));
 }
 
 void FabricInitiator::done(FabricTransaction& x) {
@@ -222,7 +257,7 @@ void FabricInitiator::done(FabricTransaction& x) {
   if (x.mover && x.mover->still_moves())
     return node_.fabric().timeline().at(x.done_ns, Order(Order::kDepartures, ~0u, ~0u),
                                         call<&FabricInitiator::done>(*this, x));
-  node_.fabric().mode().complete_account(x);
+  x.multicast ? x.multicast->complete_account() : node_.fabric().mode().complete_account(x);
   if (node_.observers()) node_.observers()->access_done(owner(), x, x.done_ns);
   if (!x.mover || x.mover->of_an_op()) {
     if (x.payload.get_response_status() < tlm::TLM_INCOMPLETE_RESPONSE) {
@@ -235,6 +270,10 @@ void FabricInitiator::done(FabricTransaction& x) {
   }
   if (x.is_atomic()) hide_atomic(x.payload);
   transaction_done(x);
+  if (Multicast* m = x.multicast) {
+    m->release_others();
+    delete m;
+  }
   x.payload.release();
 }
 

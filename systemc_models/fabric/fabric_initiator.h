@@ -21,7 +21,8 @@ struct MemoryRequest {
   const Rows* rows = nullptr;     ///< null: one row of nbytes
   DataMover* mover = nullptr;     ///< moves its bytes; null: timing only
   const uint8_t* data = nullptr;  ///< of a write, for foreign observers of the payload; null: contents of memory
-  const void* part_of = nullptr;  ///< for observers: the origin of several requests; null: a single request
+  const MulticastTo* multicast = nullptr;  ///< of a write: all its destinations; the first is `address`
+  const void* part_of = nullptr;           ///< for observers: the origin of several requests; null: a single request
   /// Called when the request stops waiting. Returns the request that takes its place in the line, issued since, or
   /// null. Unset: it represents only itself.
   MemoryRequest* (*next_in_line)(MemoryRequest&) = nullptr;
@@ -99,6 +100,7 @@ class FabricInitiator {
     uint64_t span = 0;  ///< bytes from the address that the memory must contain; 0: nbytes
     DataMover* mover = nullptr;
     const uint8_t* data = nullptr;  ///< data of the MemoryRequest
+    const MulticastTo* multicast = nullptr;
   };
   /// `nbytes` from offset 0 of its place, to the block `end`; posted.
   struct Message {
@@ -139,7 +141,9 @@ class FabricInitiator {
   std::string text_of(const FabricTransaction&) const;
   const Route& route_of(const Access&);
   FabricTransaction& acquire(const Route&, uint8_t channel, uint64_t rank);
+  void fill(FabricTransaction&, const Access&);
   void send(FabricTransaction&, const Access&);
+  void start_multicast(const Access&);
   void done(FabricTransaction&);
   std::string answered_with_error(const FabricTransaction&) const;
 

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "kernbench/systemc_models/fabric/ahead_of_time.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
@@ -123,6 +124,7 @@ tlm::tlm_sync_enum FlitLinks::response_at(FabricTransaction& x, FabricPort& out,
 void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
   const Flit& first = train.first;
   FabricTransaction& x = *first.transaction;
+  if (x.multicast) return multicast_at_router(train, router, from);
   FabricPort& next = next_port(first);
   if (router.stores_and_forwards() && x.has_data(first.response)) {
     for (uint32_t i = 0; i < train.count; ++i) hold(train[i], router, from, next);
@@ -143,6 +145,72 @@ void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
     become_ready(f, overhead, before);
     f.order = from ? from->ready_order.of(x.own_order, arrival, f.time_ns, &next.link) : x.own_order;
     router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::flit_turn>(*this, f), &x, from});
+  }
+}
+
+/// The flits of a multicast, each ready at one instant for all branches; or an acknowledgement of its.
+void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from) {
+  FabricTransaction& x = *train.first.transaction;
+  const double overhead = router.delay_of({x, train.first.response});
+  if (train.first.response && x.multicast->joins(train.first.node, router)) {
+    Flit& f = train.first;
+    const double arrival = f.time_ns;
+    become_ready(f, overhead, x.ready_ns[f.node]);
+    const Order order = from->ready_order.of(x.own_order, arrival, f.time_ns, &next_port(f).link);
+    const Multicast::Joined last = x.multicast->join(router, {&x, arrival, from, order, nullptr});
+    if (last.absorbed) fabric_.release_flit(last.absorbed->flits.front());
+    if (!last.x) return;
+    Flit& on = *last.x->flits.front();
+    on.order = last.order;
+    return router.wait_for_turn(next_port(on),
+                                {on.time_ns, on.order, call<&FlitLinks::flit_turn>(*this, on), last.x, last.from});
+  }
+  if (!train.first.response && train.first.index == 0) {
+    for (FabricTransaction* branch : x.multicast->fork(x)) {
+      branch->streams.clear();
+      branch->ready_ns.assign(std::max(branch->hop_count, branch->back_count) + 1, 0);
+      branch->flit_count = x.flit_count;
+    }
+  }
+  const std::vector<FabricTransaction*> branches =
+      train.first.response ? std::vector<FabricTransaction*>{} : x.multicast->branches(x, train.first.node);
+  const auto clone = [&](const Flit& f, FabricTransaction& branch) {
+    Flit* c = fabric_.acquire_flit();
+    *c = f;
+    c->transaction = &branch;
+    c->address += branch.address - x.address;
+    return c;
+  };
+  for (uint32_t i = 0, n = train.count; i < n; ++i) {
+    Flit& f = train[i];
+    if (router.stores_and_forwards() && x.has_data(f.response)) {
+      const bool last = f.last;
+      const double arrival = f.time_ns;
+      hold(f, router, from, next_port(f));
+      for (FabricTransaction* b : branches) {
+        if (!last) break;
+        b->held.clear();
+        for (const Flit* h : x.held) b->held.push_back(clone(*h, *b));
+        const double ready = arrival + overhead;
+        FabricPort& next = next_port(*b->held.front());
+        const Order order = from->ready_order.of(x.own_order, arrival, ready, &next.link);
+        router.wait_for_turn(next, {ready, order, call<&FlitLinks::held_turn>(*this, *b), b, from});
+      }
+      continue;
+    }
+    const double arrival = f.time_ns;
+    become_ready(f, overhead, x.ready_ns[f.node]);
+    std::vector<Flit*> copies = {&f};
+    for (FabricTransaction* b : branches) copies.push_back(clone(f, *b));
+    for (Flit* c : copies) {
+      FabricPort& next = next_port(*c);
+      if (ahead_of_time::next_in_turn(next.link, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
+        flit_turn(*c);
+        continue;
+      }
+      c->order = from->ready_order.of(x.own_order, arrival, c->time_ns, &next.link);
+      router.wait_for_turn(next, {c->time_ns, c->order, call<&FlitLinks::flit_turn>(*this, *c), c->transaction, from});
+    }
   }
 }
 
@@ -177,6 +245,7 @@ void FlitLinks::at_memory(FlitTrain train, MemoryTarget& memory, Link* from) {
   for (uint32_t i = 0, n = train.count; i < n; ++i) {
     Flit& f = train[i];
     const double arrival = f.time_ns;
+    if (f.index == 0 && memory.limits_requests()) f.time_ns = memory.take_request(x, arrival).ns;
     become_ready(f, overhead, before);
     if (in_turn) {
       serve(f, memory);

@@ -110,6 +110,7 @@ class FlitLinks : public LinkMode {
   void send_message(FabricTransaction&);
   void source_turn(FabricTransaction&);
   void at_router(FlitTrain, Router&, Link* from);
+  void multicast_at_router(FlitTrain, Router&, Link* from);
   void hold(Flit&, Router&, Link* from, FabricPort& next);
   void held_turn(FabricTransaction&);
   /// A flit that is ready takes the link to the next node of its way, and is there at f.time_ns.

@@ -13,6 +13,7 @@
 #include "kernbench/systemc_models/fabric/fabric.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
@@ -41,6 +42,11 @@ class HeaderLinks : public LinkMode {
     FabricPort& out = router.way_of(x, in);
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, in, false);
+    if (x.multicast) {
+      for (FabricTransaction* branch : x.multicast->fork(x)) leave_fork(*branch, router, in, arrival);
+      leave_fork(x, router, in, arrival);
+      return FabricPort::accepted(phase);
+    }
     if (!law_.in_turn(out.link, in.incoming())) {
       wait_for_turn(router, out, x, in.incoming(), arrival, call<&HeaderLinks::request_turn>(*this, x));
       return FabricPort::accepted(phase);
@@ -154,6 +160,13 @@ class HeaderLinks : public LinkMode {
     if (request_on(x, out) && respond_on(x, out)) pass_response(x);
   }
 
+  /// A branch of a multicast is ready at a router.
+  void leave_fork(FabricTransaction& x, Router& router, FabricPort& in, double arrival) {
+    FabricPort& out = *x.hops[x.node].out;
+    if (law_.in_turn(out.link, in.incoming())) return request_turn(x);
+    wait_for_turn(router, out, x, in.incoming(), arrival, call<&HeaderLinks::request_turn>(*this, x));
+  }
+
   // Responses. A response that "goes on" has reserved its place on the link to node x.node and arrives there at
   // x.time_ns.
   void response_came(FabricTransaction& x, FabricPort& out) {
@@ -173,6 +186,14 @@ class HeaderLinks : public LinkMode {
     FabricPort& in = *x.back[x.node - 1].in;
     const double arrival = x.time_ns;
     x.time_ns = pass_node(x, router, out, true);
+    if (x.multicast && x.multicast->joins(x.node, out.node())) {
+      const Order order = out.incoming()->ready_order.of(x.own_order, arrival, x.time_ns, &in.link);
+      const Multicast::Joined last = x.multicast->join(out.node(), {&x, arrival, out.incoming(), order, nullptr});
+      if (last.x)
+        router.wait_for_turn(
+            in, {last.x->time_ns, last.order, call<&HeaderLinks::response_turn>(*this, *last.x), last.x, last.from});
+      return false;
+    }
     if (!law_.in_turn(in.link, out.incoming())) {
       wait_for_turn(router, in, x, out.incoming(), arrival, call<&HeaderLinks::response_turn>(*this, x));
       return false;
@@ -200,6 +221,16 @@ class HeaderLinks : public LinkMode {
     timeline().at(x.time_ns, law_.arrival_order(x, memory, from), call<&HeaderLinks::memory_turn>(memory, x));
   }
   static void memory_turn(MemoryTarget& memory, FabricTransaction& x) {
+    auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
+    if (memory.limits_requests()) {
+      const MemoryTarget::Taken taken = memory.take_request(x, x.time_ns);
+      x.memory_queue_ns += taken.ns - x.time_ns;
+      x.time_ns = taken.ns;
+      if (!taken.at_once) return me.timeline().at(taken.ns, taken.order, call<&HeaderLinks::taken_turn>(memory, x));
+    }
+    taken_turn(memory, x);
+  }
+  static void taken_turn(MemoryTarget& memory, FabricTransaction& x) {
     auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
     memory.request_waits_no_longer();
     if (me.serve(x, memory)) me.pass_response(x);

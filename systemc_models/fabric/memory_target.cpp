@@ -10,6 +10,14 @@
 namespace kernbench::fabric {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
+                           const MemoryParameters& parameters)
+    : Component(name, config, parameters),
+      FabricNode(static_cast<Component&>(*this)),
+      buffers_(buffers_of(parameters)),
+      request_ns_(parameters.request_ns),
+      read_request_ns_(parameters.read_request_ns.value_or(parameters.request_ns)) {}
+
+MemoryTarget::MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config,
                            const BufferParameters& parameters)
     : Component(name, config, parameters),
       FabricNode(static_cast<Component&>(*this)),
@@ -33,6 +41,17 @@ double MemoryTarget::bottleneck_gbs(const Route& r, bool write) const {
   const double edge_gbs = edge && !is_past_its_edge() ? edge->link.bw_gbs : 0;
   const double link = narrowest_link_gbs(r, write), own = most_gbs(edge_gbs);
   return link > 0 && own > 0 ? std::min(link, own) : std::max(link, own);
+}
+
+MemoryTarget::Taken MemoryTarget::take_request(const FabricTransaction& x, double arrival_ns) {
+  Edge& edge = edges_[x.hop_count > 0 ? x.last_hop().in : nullptr];
+  Taken t;
+  t.ns = edge.any ? std::max(arrival_ns, edge.taken_ns + (x.write ? request_ns_ : read_request_ns_)) : arrival_ns;
+  t.at_once = t.ns == arrival_ns && !(edge.any && Timeline::to_fs(edge.taken_ns) == Timeline::to_fs(arrival_ns));
+  t.order = edge.order.of(x.own_order, arrival_ns, t.ns, this);
+  edge.any = true;
+  edge.taken_ns = t.ns;
+  return t;
 }
 
 bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {

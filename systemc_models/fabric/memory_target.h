@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <typeinfo>
 #include <vector>
@@ -22,12 +23,27 @@ namespace kernbench::fabric {
 
 struct Flit;
 
-/// Parameters of a slice behind an hbm_ctrl.
-struct HbmParameters : BufferParameters {
-  double efficiency = 1;
+/// Rate at which each edge into a memory takes requests (multicast rules §21).
+struct MemoryParameters : BufferParameters {
+  double request_ns = 0;
+  std::optional<double> read_request_ns;
   template <class List>
   static void describe(List& list) {
     BufferParameters::describe(list);
+    list.add(&MemoryParameters::request_ns, "request_ns", "ns",
+             "least time between two requests that one edge brings, of whatever size")
+        .latency();
+    list.add(&MemoryParameters::read_request_ns, "read_request_ns", "ns", "the same before a read; default: request_ns")
+        .latency();
+  }
+};
+
+/// Parameters of a slice behind an hbm_ctrl.
+struct HbmParameters : MemoryParameters {
+  double efficiency = 1;
+  template <class List>
+  static void describe(List& list) {
+    MemoryParameters::describe(list);
     describe_efficiency(list);
   }
   template <class List>
@@ -133,6 +149,8 @@ class MemoryTarget : public Component, public FabricNode {
  public:
   FabricTargetSocket in{"in", *this};
 
+  MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const MemoryParameters&);
+  /// With unlimited request rate.
   MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&);
   /// With unlimited input buffers.
   MemoryTarget(sc_core::sc_module_name name, const ComponentConfig& config, const BlockParameters&);
@@ -189,7 +207,9 @@ class MemoryTarget : public Component, public FabricNode {
   // For the link modes.
   /// The single upstream source of requests: a link, or with ideal links an initiator. Null if there are several.
   const void* sole_sender() const { return sole_sender_; }
-  void set_sole_sender(const void* sender) { sole_sender_ = early_ == Early::nothing ? nullptr : sender; }
+  void set_sole_sender(const void* sender) {
+    sole_sender_ = early_ == Early::nothing || limits_requests() ? nullptr : sender;
+  }
   /// Responses leave in the order of their requests, and flits of different responses do not interleave.
   bool answers_in_order() const { return early_ == Early::all; }
   uint32_t requests_waiting() const { return requests_waiting_; }
@@ -200,6 +220,15 @@ class MemoryTarget : public Component, public FabricNode {
   /// Whether a response may take its link immediately, because no earlier one can still arrive. Read headers leave a
   /// fixed time after their arrival, so none can overtake; acknowledgements may have to wait.
   bool departs_in_turn(const FabricTransaction&) const;
+  /// Whether request_ns or read_request_ns is set.
+  bool limits_requests() const { return request_ns_ > 0 || read_request_ns_ > 0; }
+  /// When a request that arrives at x.time_ns over its edge is taken. Call in order of arrival over each edge.
+  struct Taken {
+    double ns = 0;
+    bool at_once = false;  ///< on arrival, and no other one of the edge at that instant waits to be served
+    Order order;           ///< among those that are taken at the instant
+  };
+  Taken take_request(const FabricTransaction& x, double arrival_ns);
   /// Number of a transaction that arrives now; it orders departures of one instant (§9).
   uint64_t next_arrival() { return ++arrivals_; }
   /// With flits, for a write that serve() handles as a whole after its last byte: all bytes before `nbytes` have
@@ -247,7 +276,16 @@ class MemoryTarget : public Component, public FabricNode {
   static void book(FabricTransaction&, const Service&);
   [[noreturn]] void misled(const FabricTransaction&) const;
 
+  /// The last request of an edge.
+  struct Edge {
+    bool any = false;
+    double taken_ns = 0;
+    ReadyOrder order;
+  };
+
   const InputBuffers buffers_;
+  const double request_ns_ = 0, read_request_ns_ = 0;
+  std::map<const FabricPort*, Edge> edges_;
   bool flit_by_flit_ = false;
   std::vector<TurningServer> flit_servers_;
 };

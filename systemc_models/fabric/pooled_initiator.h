@@ -81,6 +81,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       if (r->rows && r->rows->stride == 0) a.span = r->rows->bytes;
       a.mover = r->mover;
       a.data = r->data;
+      a.multicast = r->multicast;
       a.issue_ns = r->issue_ns;
       a.channel = static_cast<uint8_t>(channel);
       a.context = r;

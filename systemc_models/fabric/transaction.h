@@ -16,6 +16,7 @@ namespace kernbench::fabric {
 class FabricInitiator;
 class FabricPort;
 class FabricTransaction;
+class Multicast;
 struct Credit;
 struct Flit;
 struct FlitStream;
@@ -77,7 +78,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
   const Route* route = nullptr;
   FabricInitiator* initiator = nullptr;
-  void* context = nullptr;  ///< the initiator's
+  Multicast* multicast = nullptr;  ///< that it brings to one destination (multicast.h); null: none
+  void* context = nullptr;         ///< the initiator's
   uint64_t address = 0, nbytes = 0;
   uint64_t watched = 0;         ///< number among the initiator's accesses with timeout; 0: done
   uint64_t memory_arrival = 0;  ///< number at the memory; 0: no memory of this project

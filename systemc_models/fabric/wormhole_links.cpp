@@ -85,6 +85,7 @@ tlm::tlm_sync_enum WormholeLinks::request_at_memory(FabricTransaction& x, Memory
   InputPort& port = input(in);
   port.append(f);
   const double arrival = f.time_ns;
+  if (f.index == 0 && memory.limits_requests()) f.time_ns = memory.take_request(x, arrival).ns;
   become_ready(f, memory.flit_servers() ? memory.end_ns() : 0, x.ready_ns[f.node]);
   f.order = port.ready_order.of(x.own_order, arrival, f.time_ns, &memory);
   timeline().at(f.time_ns, f.order, call<&WormholeLinks::memory_turn>(*this, f));

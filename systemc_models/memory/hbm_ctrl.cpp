@@ -17,7 +17,7 @@ double drain_ns(const Request& q) {
 
 }  // namespace
 
-FifoMemory::FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters& parameters)
+FifoMemory::FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const MemoryParameters& parameters)
     : StatefulMemory(name, config, parameters) {
   early_ = Early::all;
 }

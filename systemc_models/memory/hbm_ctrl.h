@@ -16,7 +16,7 @@ struct FifoState {
 class FifoMemory : public StatefulMemory<FifoState>, private FlitServers {
  public:
   using State = FifoState;
-  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&);
+  FifoMemory(sc_core::sc_module_name name, const ComponentConfig& config, const MemoryParameters&);
   uint64_t address_period(uint64_t, uint64_t) const override { return 1; }
   const FlitServers* flit_servers() const override;
 
@@ -44,7 +44,7 @@ class HbmCtrl : public FifoMemory {
 
 class Sram : public FifoMemory {
  public:
-  using Parameters = BufferParameters;
+  using Parameters = MemoryParameters;
   Sram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters = {})
       : FifoMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {

@@ -35,7 +35,7 @@ struct TlmMemory::Access {
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
 };
 
-TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters& parameters,
+TlmMemory::TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const MemoryParameters& parameters,
                      const Settings& settings)
     : MemoryTarget(name, config, parameters),
       max_bytes_(settings.max_bytes),
@@ -344,7 +344,7 @@ class HbmTlm : public TlmMemory {
 
 class SramTlm : public TlmMemory {
  public:
-  using Parameters = TlmMemoryParameters<BufferParameters>;
+  using Parameters = TlmMemoryParameters<MemoryParameters>;
   SramTlm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
       : TlmMemory(name, config, checked(parameters)) {}
   static ImplSpec spec() {

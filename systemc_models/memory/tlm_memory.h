@@ -83,7 +83,7 @@ class TlmMemory : public MemoryTarget, public ForeignStore {
     unsigned bus_width;
     EndResp end_resp;
   };
-  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const BufferParameters&, const Settings&);
+  TlmMemory(sc_core::sc_module_name name, const ComponentConfig& config, const MemoryParameters&, const Settings&);
   void end_of_elaboration() override;
   void start_of_simulation() override;
   void begin(Access&);

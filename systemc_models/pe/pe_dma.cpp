@@ -141,6 +141,7 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
     a.nbytes = r.nbytes;
     a.rows = r.rows ? *r.rows : Rows{1, r.nbytes, 0};
     a.issue_ns = r.issue_ns;
+    a.multicast = r.multicast;
     return true;
   }
   if (!item.token && item.command->carried) {

@@ -84,7 +84,8 @@ Entry flag(std::string_view name, std::string_view help) {
 // Titles in --help.
 constexpr std::string_view kWork = "What runs", kMachine = "On what machine", kHow = "How it runs",
                            kResults = "Results and their checks", kShown = "What is shown",
-                           kRecorded = "What is recorded", kProcesses = "Processes and shards";
+                           kRecorded = "What is recorded", kProcesses = "Processes and shards",
+                           kService = "Requests at the model as a service";
 
 constexpr double kMost64 = 18446744073709551615.0;
 
@@ -390,6 +391,47 @@ Table model_table(const Table& run) {
               .group(kShown),
       },
       "model"};
+  const std::vector<Option> service = {
+      Entry("requests", "FILE",
+            "serve the requests of a trace, with continuous batching, instead of phases (docs/service.md): Azure 2023 "
+            "CSV, or JSON lines of Mooncake or LLMServingSim")
+          .file(File::input),
+      Entry("synthetic", "WORDS",
+            "serve drawn requests instead: poisson:rate=R,count=N,prompt=LENGTH,output=LENGTH, constant:... or "
+            "gamma:...,cv=V. LENGTH: N, uniform/A/B, exponential/MEAN or lognormal/MEAN/CV"),
+      number("token-budget", "tokens of a step, of chunks and sequences together", 1048576)
+          .initially("2048")
+          .needs({"requests", "synthetic"}),
+      number("max-batch", "requests that run at a time", 65536).initially("256").needs({"requests", "synthetic"}),
+      number("kv-block", "tokens of a block of the KV cache", 65536).initially("16").needs({"requests", "synthetic"}),
+      number("kv-blocks", "blocks of the KV cache; default: what the machine's memory has room for", kMost64)
+          .needs({"requests", "synthetic"}),
+      flag("prefix-reuse", "keep the keys of prompt parts with a hash for later requests")
+          .needs({"requests", "synthetic"}),
+      Entry("slo", "LIMITS", "latency limits for the goodput, in ms: ttft=MS,tpot=MS,e2e=MS, one or more")
+          .needs({"requests", "synthetic"})
+          .role(Role::shows),
+      Entry("usd-hour", "USD", "cost of the machine an hour, for the cost of a million tokens")
+          .type(Type::positive, 1e9)
+          .needs({"requests", "synthetic"})
+          .role(Role::shows),
+      Entry("exact-steps", "N", "steps to simulate exactly, to measure the error of priced ones")
+          .type(Type::whole, 65536)
+          .initially("8")
+          .needs({"requests", "synthetic"})
+          .role(Role::shows),
+      Entry("jobs", "N", "concurrent simulations of phases; 0: one for each processor")
+          .type(Type::whole, 1024)
+          .initially("1")
+          .needs({"requests", "synthetic"})
+          .role(Role::works),
+      Entry("requests-csv", "FILE.csv", "times of each request").needs({"requests", "synthetic"}).writes(),
+      Entry("steps-csv", "FILE.csv", "times and contents of each step").needs({"requests", "synthetic"}).writes(),
+  };
+  for (Option o : service) {
+    o.group = kService;
+    t.options.push_back(std::move(o));
+  }
   for (Option& o : t.options) o.group = o.group.empty() ? kWork : o.group;
   for (const Option& o : run.options) {
     if (!o.of_run_alone) t.options.push_back(o);
@@ -403,7 +445,8 @@ std::vector<Table> tables() {
       run, "traffic", {kSystem, kWatched, {"max-time", "max-wall"}},
       {
           Entry("trace", "FILE.csv",
-                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red or cas")
+                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red, cas or "
+                "multicast")
               .file(File::input)
               .required(),
           Entry("statistics", "FILE.csv", "counters of each object (docs/statistics.md)").group(kShown).writes(),

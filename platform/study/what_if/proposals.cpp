@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "kernbench/phase2/op/errors.h"
@@ -59,11 +60,18 @@ class Predictions {
                                       : std::nullopt;
       case Of::parameter:  // others may be more work, such as how often something is done
         if (c.name == "algorithm") return of_algorithm(c);
-        return c.factor == 0 || c.name.rfind("tile", 0) != 0 ? std::nullopt : of_tile(c);
+        if (c.name.rfind("tile_", 0) == 0) return of_tile(c);
+        return Prediction{run_.sim_ns - of_moves() / 2, true, c.name, false, true};
       case Of::pes:
         return c.factor > 1 || timed_ || of_place_ > 0 ? std::optional(of_pes(c.factor)) : std::nullopt;
       case Of::edge:
         return c.unlike.empty() ? std::nullopt : of_unlike(c);  // else its part says it
+      case Of::spread:  // as many SIPs without stages that wait for each other, or groups of which one has more; or
+                        // more
+        return Prediction{run_.sim_ns / std::max(2.0, c.factor), true, c.factor == 1 ? "spread" : "more SIPs"};
+      case Of::file:
+        if (c.name.rfind("timing.", 0) != 0) return std::nullopt;
+        return Prediction{run_.sim_ns - of_links() / 2, true, c.name, false, true};
     }
     return std::nullopt;
   }
@@ -111,12 +119,19 @@ class Predictions {
       saved = saved_ns(*a.resource);
     } else {
       for (const Insight::Share& s : run_.by_component) {
-        if (c.blocks->count(s.name) > 0 && (c.factor != 0 || !a.resource || s.resource == *a.resource)) saved += s.ns;
+        // A memory without channels takes its time as a whole.
+        const bool its = !a.resource || s.resource == *a.resource || s.resource == Resource::memory;
+        if (c.blocks->count(s.name) > 0 && (c.factor != 0 || its)) saved += s.ns;
       }
       if (c.factor != 0) saved /= 2;
     }
+    // Whole messages that wait in a node cost the links' time.
+    if (!a.resource && a.faster) saved += of_links() / 2;
     const bool guess = scaled || !a.resource;
-    const std::string reason = fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
+    const std::string reason =
+        a.direction == Direction::choice
+            ? a.name
+            : fmt::format("{}, {}", guess ? c.impl->kind : name_of(*a.resource), name_of(a.direction));
     return Prediction{run_.sim_ns - saved, true, reason, false, guess};
   }
 
@@ -172,6 +187,22 @@ class Predictions {
     return of_tcm && s.resource == Resource::tcm && parent(s.name) == parent(node);
   }
 
+  double of_links() const {
+    double ns = 0;
+    for (const Resource r :
+         {Resource::mesh, Resource::ucie, Resource::pcie, Resource::link, Resource::hbm, Resource::sram})
+      ns += blamed(r);
+    return ns;
+  }
+  /// What moving data and its commands take.
+  double of_moves() const {
+    double ns = of_links();
+    for (const Resource r : {Resource::queues, Resource::memory, Resource::routers, Resource::pe_cpu,
+                             Resource::scheduler, Resource::engines, Resource::tcm, Resource::wires, Resource::buffers})
+      ns += blamed(r);
+    return ns;
+  }
+
   double blamed(Resource r) const { return run_.by_resource[static_cast<size_t>(r)]; }
   double saved_ns(Resource r) const { return run_.sim_ns - run_.faster_ns[static_cast<size_t>(r)]; }
 
@@ -195,7 +226,7 @@ class Predictions {
   Prediction of_other_kernel() const {
     double ns = 0;
     for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
-    return {run_.sim_ns - ns, true, "other kernel"};
+    return {run_.sim_ns - ns, true, "other kernel", true};
   }
 
   /// What the cost table takes, or where that has chosen, or waits for room count, which it knows nothing of, what
@@ -258,12 +289,20 @@ std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const 
                      [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
     order_remedies(*these, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
   }
-  for (const auto* others : {&guesses, &small}) all.insert(all.end(), others->begin(), others->end());
+  // Guesses get a third of the places, for nothing says that they are worse.
   std::map<std::string, size_t> taken;
   std::vector<Proposal> found;
-  for (const Proposal& p : all) {
-    if (found.size() < most && ++taken[p.first.reason] <= kOfOneReason) found.push_back(p);
-  }
+  const auto take = [&](const std::vector<Proposal>& these, size_t until) {
+    for (const Proposal& p : these) {
+      const auto same = [&](const Proposal& o) { return o.second == p.second; };
+      if (found.size() < until && std::none_of(found.begin(), found.end(), same) &&
+          ++taken[p.first.reason] <= kOfOneReason)
+        found.push_back(p);
+    }
+  };
+  take(all, most - most / 3);
+  take(guesses, most);
+  for (auto* rest : {&all, &small}) take(*rest, most);
   return found;
 }
 
@@ -275,26 +314,143 @@ spec::RunSpec timed_alone(const spec::RunSpec& run) {
   return timed;
 }
 
+/// What is tried, and what has come of it.
+class Trials {
+ public:
+  Trials(const std::vector<SingleChange>& changes, const Insight& found, const Predictions& predictions,
+         const spec::RunSpec& run, const RunEach& run_each)
+      : changes_(changes), found_(found), predictions_(predictions), run_(run), run_each_(run_each) {}
+
+  void proposed(size_t most) {
+    std::vector<Trial> next;
+    for (const auto& [p, change] : proposals(changes_, found_, predictions_, most))
+      next.push_back({*change, {change->words(), change->cost, p.ns, p.about, {}, {}}});
+    simulate(std::move(next));
+  }
+
+  /// What nothing predicts: where it costs nothing first, then blocks that are on the path.
+  void others(size_t most) {
+    std::vector<const SingleChange*> rest;
+    for (const SingleChange& c : changes_) {
+      const auto same = [&](const Trial& t) { return t.change.options == c.options; };
+      const bool reshapes = c.of_what == Of::file && c.name.rfind("timing.", 0) != 0;
+      if (!c.worse && !reshapes && std::none_of(trials_.begin(), trials_.end(), same)) rest.push_back(&c);
+    }
+    std::set<std::string> blamed;
+    for (const Insight::Share& s : found_.by_component) blamed.insert(s.name);
+    const auto rank = [&](const SingleChange* c) {
+      if (c->cost == CostClass::free) return 0;
+      const auto is = [&](const std::string& block) { return blamed.count(block) > 0; };
+      return c->blocks && std::any_of(c->blocks->begin(), c->blocks->end(), is) ? 1 : 2;
+    };
+    std::stable_sort(rest.begin(), rest.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+    std::vector<Trial> next;
+    for (size_t i = 0; i < rest.size() && trials_.size() + next.size() < most; ++i)
+      next.push_back({*rest[i], {rest[i]->words(), rest[i]->cost, found_.sim_ns, true, {}, {}}});
+    simulate(std::move(next));
+  }
+
+  /// The best changes by a factor, once more by it, until that brings little. A choice, or what costs less, stays first
+  /// unless they then save far more.
+  void repeat() {
+    constexpr size_t kBest = 3, kMost = 12;
+    constexpr double kWorth = 0.01, kFarMore = 1.3;
+    order();
+    if (trials_.empty() || saved(trials_.front()) < kWorth) return;
+    const Trial first = trials_.front();
+    std::vector<size_t> on;
+    for (size_t i = 0; i < trials_.size() && on.size() < kBest; ++i) {
+      if (saved(trials_[i]) > saved(trials_.front()) / 2 && trials_[i].change.repeats()) on.push_back(i);
+    }
+    for (size_t round = 0; round < kMost && !on.empty(); ++round) {
+      std::vector<Trial> next;
+      for (const size_t i : on) {
+        const Trial& t = trials_[i];
+        SingleChange change = t.change.again();
+        // Half of what is left of it.
+        const double left = 2 * t.first_ns - found_.sim_ns;
+        const double ns = (t.remedy.predicted_ns + std::max(0.0, left)) / 2;
+        next.push_back({change, {change.words(), change.cost, ns, true, {}, {}}, t.first_ns});
+      }
+      run(next);
+      std::vector<size_t> still;
+      for (size_t n = 0; n < next.size(); ++n) {
+        const double more = saved(next[n]) - saved(trials_[on[n]]);
+        if (more < kWorth) continue;
+        trials_[on[n]] = std::move(next[n]);
+        still.push_back(on[n]);
+      }
+      on = std::move(still);
+    }
+    order();
+    const bool stays = first.change.factor == 0 || first.change.cost < trials_.front().change.cost;
+    if (!stays || saved(trials_.front()) >= kFarMore * saved(first)) return;
+    const auto same = [&](const Trial& t) { return t.remedy.change == first.remedy.change; };
+    const auto it = std::find_if(trials_.begin(), trials_.end(), same);
+    if (it != trials_.end()) std::rotate(trials_.begin(), it, it + 1);
+  }
+
+  double best() const {
+    double most = 0;
+    for (const Trial& t : trials_) most = std::max(most, saved(t));
+    return most;
+  }
+
+  std::vector<Insight::Remedy> take() {
+    constexpr double kTold = 0.005;
+    std::vector<Insight::Remedy> all;
+    for (const Trial& t : trials_) {
+      if (saved(t) >= kTold) all.push_back(t.remedy);
+    }
+    return all;
+  }
+
+ private:
+  struct Trial {
+    SingleChange change;
+    Insight::Remedy remedy;
+    double first_ns = remedy.predicted_ns;  ///< predicted of the change once
+  };
+  double saved(const Trial& t) const { return 1 - t.remedy.ns.value_or(found_.sim_ns) / found_.sim_ns; }
+  void run(std::vector<Trial>& next) {
+    std::vector<spec::RunSpec> specs;
+    for (const Trial& t : next) specs.push_back(timed_alone(t.change.of(run_)));
+    run_each_(specs, 0, [&](size_t i, const RunRecord& r) {
+      next[i].remedy.ns = sim_ns_of(r);
+      if (!next[i].remedy.ns) next[i].remedy.fault = r.first_line();
+    });
+  }
+  void simulate(std::vector<Trial> next) {
+    run(next);
+    for (Trial& t : next) trials_.push_back(std::move(t));
+  }
+  void order() {
+    order_remedies(
+        trials_, found_.sim_ns, [&](const Trial& t) { return t.remedy.ns.value_or(found_.sim_ns); },
+        [](const Trial& t) { return t.remedy.cost; });
+  }
+
+  const std::vector<SingleChange>& changes_;
+  const Insight& found_;
+  const Predictions& predictions_;
+  const spec::RunSpec& run_;
+  const RunEach& run_each_;
+  std::vector<Trial> trials_;
+};
+
 }  // namespace
 
 std::vector<Insight::Remedy> tried_proposals(const std::vector<SingleChange>& changes, const Insight& found,
                                              const LaunchNotes& launch, const spec::RunSpec& run, size_t most,
                                              const RunEach& run_each) {
+  constexpr size_t kMostRuns = 60;
+  constexpr double kEnough = 0.1;
   const Predictions predictions(found, changes, launch, run.text("transfer") == "timed");
-  std::vector<Insight::Remedy> remedies;
-  std::vector<spec::RunSpec> specs;
-  for (const auto& [p, change] : proposals(changes, found, predictions, most)) {
-    remedies.push_back({change->words(), change->cost, p.ns, p.about, {}, {}});
-    specs.push_back(timed_alone(change->of(run)));
-  }
-  run_each(specs, 0, [&](size_t i, const RunRecord& r) {
-    remedies[i].ns = sim_ns_of(r);
-    if (!remedies[i].ns) remedies[i].fault = r.first_line();
-  });
-  order_remedies(
-      remedies, found.sim_ns, [&](const Insight::Remedy& r) { return r.ns.value_or(found.sim_ns); },
-      [](const Insight::Remedy& r) { return r.cost; });
-  return remedies;
+  Trials trials(changes, found, predictions, run, run_each);
+  trials.proposed(most);
+  if (trials.best() < kEnough) trials.others(kMostRuns);
+  trials.repeat();
+  return trials.take();
 }
 
 }  // namespace kernbench::study

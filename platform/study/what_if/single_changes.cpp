@@ -4,12 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
+#include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/insight/scaling.h"
+#include "kernbench/platform/topology/build/settings.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
 namespace kernbench::study {
@@ -182,14 +187,8 @@ class Changes {
     };
     const Params now = kernel_params(kernel, given);
     for (const ParamSpec& s : kernel.params) {
-      std::vector<std::pair<std::string, double>> others;  // and the factor
-      if (s.type == ParamType::integer) {
-        const int64_t v = now.integer(s.name);
-        others = {{std::to_string(v * 2), 2}, {std::to_string(v / 2), 0.5}};
-      } else if (s.name == "algorithm") {
-        for (const std::string& name : names_of(s.legal(), '|')) others.emplace_back(name, 0);
-      }
-      for (const auto& [other, factor] : others) {
+      if (!s.changes_how) continue;
+      for (const auto& [other, factor] : others_of(s, now)) {
         auto values = given;
         values.erase(std::remove_if(values.begin(), values.end(), [&](const auto& v) { return v.first == s.name; }),
                      values.end());
@@ -202,6 +201,39 @@ class Changes {
         add({{"param", s.name + "=" + other}}, CostClass::free, Of::parameter, s.name, factor);
       }
     }
+  }
+
+  /// Degrees of a model's parallelism whose product the machine has SIPs for; those that need as many as now first.
+  void spread(const spec::RunSpec& run) {
+    std::set<std::string> sips;
+    for (const topology::Pe& pe : graph_.pes) sips.insert(pe.id.substr(0, pe.id.find('.')));
+    const uint64_t tp = run.whole("tp"), pp = run.whole("pp"), ep = run.whole("ep"), now = tp * pp * ep;
+    for (const bool as_many : {true, false}) {
+      for (uint64_t t = 1; t <= sips.size(); t *= 2) {
+        for (uint64_t p = 1; t * p <= sips.size(); p *= 2) {
+          for (uint64_t e = 1; t * p * e <= sips.size(); e *= 2) {
+            if ((t == tp && p == pp && e == ep) || (t * p * e == now) != as_many) continue;
+            Options options;
+            for (const auto& [name, is, was] : {std::tuple("tp", t, tp), {"pp", p, pp}, {"ep", e, ep}})
+              if (is != was) options.emplace_back(name, std::to_string(is));
+            add(std::move(options), CostClass::free, Of::spread, "spread",
+                static_cast<double>(t * p * e) / static_cast<double>(now));
+          }
+        }
+      }
+    }
+  }
+
+  /// Numbers of the topology file that are no attributes, bandwidths or positions, twice and half; those of `timing`
+  /// leave the nodes as they are.
+  void file_keys(const std::string& yaml, const std::vector<std::pair<std::string, std::string>>& settings) {
+    topology::FaultList faults("");
+    topology::YamlDocument file = topology::parse_document(yaml, faults);
+    std::vector<topology::Setting> of_file;
+    for (const auto& [target, value] : settings)
+      if (target.rfind("file:", 0) == 0) of_file.emplace_back(target, value);
+    topology::set_in_file(of_file, file, faults);
+    file_key(file.root, "");
   }
 
   std::vector<SingleChange> take() { return std::move(changes_); }
@@ -217,6 +249,44 @@ class Changes {
     return std::max_element(values.begin(), values.end(),
                             [](const auto& x, const auto& y) { return x.second.first.size() < y.second.first.size(); })
         ->first;
+  }
+
+  /// Values of a parameter beside the one that it has, with the factor; choices have 0.
+  static std::vector<std::pair<std::string, double>> others_of(const ParamSpec& s, const Params& now) {
+    std::vector<std::pair<std::string, double>> others;
+    if (s.type == ParamType::integer) {
+      const int64_t v = now.integer(s.name);
+      if (v > 0) others.emplace_back(std::to_string(v * 2), 2);
+      if (v > 1) others.emplace_back(std::to_string(v / 2), 0.5);
+    } else if (s.type == ParamType::boolean) {
+      others.emplace_back(now.flag(s.name) ? "false" : "true", 0);
+    } else {
+      for (const std::string& name : names_of(s.legal(), '|')) {
+        const bool is_word = name.find_first_of(" ,") == std::string::npos;
+        if (is_word && name != to_text(now.values().at(s.name))) others.emplace_back(name, 0);
+      }
+    }
+    return others;
+  }
+
+  void file_key(const topology::YamlNode& node, const std::string& way) {
+    for (const topology::YamlItem& item : node) {
+      const std::string key(item.key.text());
+      const bool other = key == "attrs" || key == "bw_gbs" || (key.size() > 3 && key.substr(key.size() - 3) == "_mm");
+      if (!node.is_map() || other) continue;
+      const std::string name = way.empty() ? key : way + "." + key;
+      if (item.value.is_map()) file_key(item.value, name);
+      const auto number = item.value.is_scalar() ? parsed_number(item.value.text()) : std::nullopt;
+      if (!number || *number == 0) continue;
+      for (const double factor : {2.0, 0.5})
+        add({{"set", fmt::format("file:{}={}", name, *number * factor)}}, CostClass::hardware, Of::file, name, factor);
+    }
+  }
+
+  static std::optional<double> parsed_number(std::string_view text) {
+    double v = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(v) : std::nullopt;
   }
 
   /// Of the last change, which makes all nodes, or edges, of one pattern what most of them are: those that are not.
@@ -310,6 +380,18 @@ std::string SingleChange::words() const {
   return text;
 }
 
+SingleChange SingleChange::again() const {
+  SingleChange more = *this;
+  for (auto& [option, value] : more.options) {
+    const size_t at = value.rfind('=') + 1;
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data() + at, value.data() + value.size(), number);
+    if (error == std::errc() && end == value.data() + value.size())
+      value = value.substr(0, at) + text_of(AttrValue(number * factor));
+  }
+  return more;
+}
+
 spec::RunSpec SingleChange::of(spec::RunSpec run) const {
   if (of_what == Of::kernel) {
     const auto& known = KernelRegistry::instance().at(name).params;
@@ -335,8 +417,9 @@ spec::RunSpec SingleChange::of(spec::RunSpec run) const {
 }
 
 std::vector<SingleChange> single_changes(const topology::Graph& graph, const ImplCatalog& catalog,
-                                         const spec::RunSpec& run) {
+                                         const spec::RunSpec& run, const std::string& yaml) {
   Changes all(graph, catalog);
+  if (run.table().find("tp")) all.spread(run);
   if (const std::string name = run.text_or_none("kernel"); !name.empty()) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     all.parameters(run, kernel);
@@ -346,6 +429,9 @@ std::vector<SingleChange> single_changes(const topology::Graph& graph, const Imp
   all.launch(run);
   all.attributes();
   all.edges();
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const std::string& s : run.list("set")) settings.push_back(name_and_value("--set", s, "TARGET=VALUE"));
+  all.file_keys(yaml, settings);
   return all.take();
 }
 

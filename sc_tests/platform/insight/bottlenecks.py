@@ -17,10 +17,6 @@ AS_GOOD = 0.05  # of the run: what saves so much less than the best is as good
 HELD_BACK = 0.1  # of the run: where no change saves that, a case is drawn anew
 OFF = 0.02  # of the run's time: what a prediction that is not marked may differ from the simulation
 KERNBENCH = os.environ.get("KERNBENCH_CLI", "build/release/bin/kernbench")
-# Parameters that leave what is computed and where its tensors lie as they are.
-FREE_PARAMS = {"tile_m", "tile_n", "tile_k", "algorithm", "root", "part_bytes", "chunk_bytes", "slots", "slot_bytes", "tier",
-               "panel_bytes", "first_k", "keep_bytes", "ahead", "split", "method", "block", "keys", "piece_k", "ahead_bytes",
-               "sum_bytes"}
 PRODUCTS = ("gemm", "gemm_dot", "gemm_2d")  # of the same tensors
 # What a change takes (docs/insight.md): nothing; room for more of what waits; other hardware.
 NOTHING, ROOM, HARDWARE = range(3)
@@ -159,7 +155,7 @@ def of_parameters(words, kernel):
     given = dict(v.split("=", 1) for v in option(words, "param"))
     for spec in kernel["params"]:
         name = spec["name"]
-        if name not in FREE_PARAMS:
+        if not spec.get("changes_how"):
             continue
         value = given.get(name, spec["default"])
         if spec["type"] == "integer":
@@ -167,7 +163,8 @@ def of_parameters(words, kernel):
         else:
             others = [c for c in spec.get("choices") or spec["legal"].split("|") if c != value and re.fullmatch(r"\w+", c)]
         for other in others:
-            yield without(words, "param", name + "=") + ["--param", f"{name}={other}"]
+            changed = without(words, "param", name + "=") + ["--param", f"{name}={other}"]
+            yield changed, changed[-2:]
 
 
 def of_pes(words, graph):
@@ -215,10 +212,11 @@ def changes(words):
     components = {c["impl"]: c for c in told("list", "components")}
     for options, cost in [*of_attributes(graph, components), *of_edges(graph)]:
         yield words + options, options, cost
-    name = option(words, "kernel")[0]
-    kernel = kernels()[name]
+    name = (option(words, "kernel") or [""])[0]
+    for changed, what in of_parameters(words, kernels()[name]) if name else ():
+        yield changed, what, NOTHING
     # What messages between PEs do follows from how many these are.
-    for changed in [*of_parameters(words, kernel), *(of_pes(words, graph) if name not in talking() else ())]:
+    for changed in of_pes(words, graph) if name and name not in talking() else ():
         yield changed, changed[-2:], NOTHING
     for other in PRODUCTS if name in PRODUCTS else ():
         if other != name:

@@ -75,9 +75,11 @@ class Remedies(cli_support.Cli):
         """The insight of --explain=verify; each remedy's time is that of the run with it pasted."""
         report = self.explained(*run)
         remedies = report["insight"]["remedies"]
-        self.assertLessEqual(len(remedies), 12)
+        self.assertLessEqual(len(remedies), 60)
         for r in remedies:
-            self.assertLess(r["predicted_ns"], report["sim_ns"])
+            self.assertLessEqual(r["predicted_ns"], report["sim_ns"])
+            if "ns" in r:
+                self.assertLessEqual(r["ns"], 0.995 * report["sim_ns"])
             if "ns" in r and not any(o in r["change"] for o in ("--param", "--kernel", "--address", "--pes")):  # in the place of the run's own
                 self.assertEqual(self.time_of(*run, *shlex.split(r["change"])), r["ns"], r["change"])
         return report["sim_ns"], report["insight"]
@@ -118,9 +120,9 @@ class Remedies(cli_support.Cli):
         first, best = insight["remedies"][0], min(insight["remedies"], key=lambda r: r.get("ns", sim_ns))
         self.assertEqual(first["cost"], min(r["cost"] for r in insight["remedies"]
                                             if r.get("ns", sim_ns) <= best["ns"] + 0.05 * sim_ns))
-        by = {r["change"]: r for r in insight["remedies"]}
-        self.assertEqual({c: by[c]["cost"] for c in ("--set '*.slots=2'", "--scale mesh=2")},
-                         {"--set '*.slots=2'": 1, "--scale mesh=2": 2})
+        by = {r["change"].partition("=")[0]: r for r in insight["remedies"]}
+        self.assertEqual({c: by[c]["cost"] for c in ("--set '*.slots", "--scale mesh")},
+                         {"--set '*.slots": 1, "--scale mesh": 2})
         self.assertTrue(all(r["free"] == (r["cost"] == 0) for r in insight["remedies"]))
 
     FLITS = ("run", "--topology", "one_cube.yaml", "--links", "flit", "--response", "routed", "--set", "file:ns_per_mm=0.2",
@@ -170,7 +172,7 @@ class Remedies(cli_support.Cli):
         first = insight["remedies"][0]
         self.assertEqual(first["change"], "--set 'edge:sip*.cube*.hbm_ctrl.pe*->sip*.cube*.r*c*.bw_gbs=256'")
         self.assertLess(first["ns"], 0.2 * sim_ns)
-        self.assertFalse(any("edge:" in r["change"] for r in self.tried(*run)[1]["remedies"]))
+        self.assertFalse(any("->" in r["change"] for r in self.tried(*run)[1]["remedies"]))
 
     def test_pes_are_proposed_where_what_they_do_does_not_follow_from_their_number(self):
         vector = ("run", "--topology", "small.yaml", "--kernel", "vector_add", "--param", "n=65536")

@@ -47,7 +47,9 @@ INSTANTIATE_TEST_SUITE_P(All, TrafficSamples,
                          ::testing::Values("traffic_ideal", "traffic_ideal_routed", "traffic_cut_through",
                                            "traffic_cut_through_routed", "traffic_hbm_pc", "traffic_flit_toy",
                                            "traffic_flit_mesh", "traffic_hbm_pc_hash", "traffic_flit_hash",
-                                           "access_ideal", "access_cut_through", "access_flit"),
+                                           "access_ideal", "access_cut_through", "access_flit", "multicast_ideal",
+                                           "multicast_cut_through_routed", "multicast_combined", "multicast_flit",
+                                           "request_rate"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A multicast: one write to several memories (multicast rules §19). It models the tree of the routes and its forks; the
+// times of links, nodes and memories are those of any message.
+//
+// Decisions. Each destination has a FabricTransaction with its own route, so that a memory serves it, and its
+// acknowledgement returns, like any write's. Destinations that lie behind one edge travel as the first of them; at a
+// fork the others that leave by another edge get a copy of its state and go on as messages of their own. So an edge
+// carries the message once, and the link modes have no second law. Combined acknowledgements meet at forks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "kernbench/systemc_models/core/timeline.h"
+#include "kernbench/systemc_models/fabric/access.h"
+
+namespace kernbench::fabric {
+
+class Fabric;
+class FabricNode;
+class FabricTransaction;
+struct Link;
+struct Route;
+
+class Multicast {
+ public:
+  Multicast(const MulticastTo& to, Fabric& fabric) : to_(to), fabric_(fabric) {}
+  /// The transaction of the next destination.
+  void add(FabricTransaction& x);
+  /// The first destination's, which stands for the multicast.
+  FabricTransaction& first() const { return *members_.front().x; }
+
+  /// The message that x carries is ready at node x.node: the transactions that carry it from there on beside x, one an
+  /// edge, in the state of x.
+  std::vector<FabricTransaction*> fork(FabricTransaction& x);
+  /// Those that fork() gave at a node.
+  std::vector<FabricTransaction*> branches(const FabricTransaction& x, uint32_t node) const;
+
+  /// Whether acknowledgements wait for each other at a node, number `number` of the route.
+  bool joins(uint32_t number, const FabricNode& node) const;
+  struct Joined {
+    FabricTransaction* x = nullptr;
+    double arrival_ns = 0;
+    const Link* from = nullptr;
+    Order order;
+    FabricTransaction* absorbed = nullptr;  ///< by the arrival: it goes no further
+  };
+  /// An acknowledgement arrives at a node that joins them. The one that goes on if all have been announced: the last by
+  /// arrival; else with x null.
+  Joined join(const FabricNode& node, const Joined& arrives);
+
+  /// Whether x, which is done at x.done_ns, is the last.
+  bool ends(FabricTransaction& x);
+  double done_ns() const;
+  /// The first has the latency breakdown of the slowest.
+  void complete_account();
+  void release_others();
+
+  /// Latency in an idle system, ns (§19.5).
+  static double formula_ns(Fabric&, uint32_t initiator, const MulticastTo&, uint64_t nbytes, const Rows&);
+
+ private:
+  struct Member {
+    FabricTransaction* x;
+    size_t carrier;  ///< number of the member that carries it
+  };
+  struct Branch {
+    const FabricTransaction* from;
+    uint32_t node;
+    FabricTransaction* to;
+  };
+  struct Join {
+    size_t branches = 1, arrived = 0;
+    Joined last;
+  };
+  const MulticastTo& to_;
+  Fabric& fabric_;
+  std::vector<Member> members_;
+  std::vector<Branch> branches_;
+  std::map<const FabricNode*, Join> joins_;
+  size_t open_ = 0;
+  FabricTransaction* slowest_ = nullptr;
+};
+
+/// AccessError for a multicast that cannot be (§19.1 to §19.3, §19.7).
+void check_multicast(Fabric&, uint32_t initiator, const MulticastTo&, uint64_t nbytes);
+
+}  // namespace kernbench::fabric
