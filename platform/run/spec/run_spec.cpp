@@ -104,8 +104,8 @@ Table run_table() {
                  "link mode instead of timing.links: a name from `kernbench list links`, or a plug-in's"),
            Entry("response", "", "response mode instead of timing.response").legal({"ideal", "routed"}),
            Entry("materialize", "",
-                 "when results are computed during the simulation, for who reads them from outside: at a job's end "
-                 "and when they are read, or at each store (docs/tlm.md); times stay")
+                 "compute results during the simulation for readers outside of it: at a job's end (outputs) or at "
+                 "each store (stores); times do not change (docs/tlm.md)")
                .legal({"none", "outputs", "stores"})
                .role(Role::works),
            Entry("set", "TARGET=VALUE",
