@@ -33,7 +33,7 @@ struct TrafficRequest {
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
   bool posted = false;
-  std::shared_ptr<const fabric::MulticastTo> multicast;  ///< null: none
+  std::shared_ptr<const fabric::MulticastTo> multicast = nullptr;  ///< null: none
 };
 /// "read", "write", "post", "atomic", "red", "cas" or "multicast".
 const char* op_of(const TrafficRequest&);
