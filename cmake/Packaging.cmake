@@ -24,8 +24,13 @@ install(CODE "foreach(file IN ITEMS ${installed_files})
     break()
   endif()
 endforeach()")
+# The library for C is found without the others, which its users do not link with: the package's file says where it is.
 foreach(name IN LISTS kernbench_libraries)
-  install(TARGETS kernbench_${name} EXPORT kernbench-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(name STREQUAL c)
+    install(TARGETS kernbench_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  else()
+    install(TARGETS kernbench_${name} EXPORT kernbench-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
 endforeach()
 install(TARGETS ${installed_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Man pages and completions are the program's own words (platform/cli/help.h).
@@ -42,7 +47,12 @@ install(EXPORT kernbench-targets NAMESPACE kernbench:: DESTINATION ${cmake_dir})
 install(DIRECTORY topologies/ DESTINATION ${topologies_dir} FILES_MATCHING PATTERN "*.yaml" PATTERN "*.schema.json")
 install(DIRECTORY platform/c_api/python/kernbench DESTINATION ${CMAKE_INSTALL_DATADIR}/kernbench/python
         FILES_MATCHING PATTERN "*.py")
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The installed README names the project's other pages, which lie in its sources, without links to them.
+file(READ README.md readme)
+string(REGEX REPLACE "!?\\[([^]\n]*)\\]\\((docs|examples|sc_tests|systemc_models|platform|[A-Z]+\\.md)[^)\n]*\\)" "\\1" readme
+       "${readme}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/package/README.md CONTENT "${readme}" @ONLY)
+install(FILES LICENSE ${CMAKE_BINARY_DIR}/package/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES platform/study/sweep/LICENSE.sobol DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Headers: the public ones by their names. What they include beside them goes below kernbench/detail.
@@ -55,8 +65,12 @@ install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -D \"source=${CMAKE_C
                      COMMAND_ERROR_IS_FATAL ANY)")
 install(DIRECTORY ${headers_dir}/kernbench DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-configure_package_config_file(cmake/kernbench-config.cmake.in ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake
-                              INSTALL_DESTINATION ${cmake_dir} PATH_VARS topologies_dir)
+set(library_dir ${CMAKE_INSTALL_LIBDIR})
+set(include_dir ${CMAKE_INSTALL_INCLUDEDIR})
+configure_package_config_file(cmake/kernbench-config.cmake.in ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake.in
+                              INSTALL_DESTINATION ${cmake_dir} PATH_VARS topologies_dir library_dir include_dir)
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake
+     INPUT ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake.in)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/kernbench-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/package/kernbench-config.cmake

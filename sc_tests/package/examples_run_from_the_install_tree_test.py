@@ -90,6 +90,68 @@ class Installed(unittest.TestCase):
         with open(f"{SOURCE}/examples/minimal/expected.txt") as expected:
             self.assertEqual(run(program, cwd=f"{SOURCE}/examples/minimal").stdout, expected.read())
 
+    def test_each_example_configures_by_itself(self):
+        for file in sorted(glob.glob(f"{SOURCE}/examples/*/CMakeLists.txt")):
+            folder = os.path.dirname(file)
+            with self.subTest(example=os.path.basename(folder)):
+                self.configure(folder, tempfile.mkdtemp(dir=self.folder), f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                               "-DCMAKE_CXX_COMPILER_WORKS=1", "-DCMAKE_C_COMPILER_WORKS=1")
+
+    def test_the_example_in_c_needs_no_cxx(self):
+        folder = f"{SOURCE}/examples/c_host"
+        with open(f"{folder}/expected.txt") as text:
+            expected = text.read()
+        build = tempfile.mkdtemp(dir=self.folder)
+        self.configure(folder, build, f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DSYSTEMC_HOME=/nowhere")
+        run(CMAKE, "--build", build)
+        self.assertEqual(run(f"{build}/c_host", "system.yaml", cwd=folder).stdout, expected)
+        flags = run("pkg-config", "--cflags", "--libs", "kernbench-c", env={"PKG_CONFIG_PATH": self.pkg_config})
+        run("cc", f"{folder}/main.c", *flags.stdout.split(), f"-Wl,-rpath,{self.variable('libdir')}", "-o", f"{build}/by_cc")
+        self.assertEqual(run(f"{build}/by_cc", "system.yaml", cwd=folder).stdout, expected)
+
+    def test_a_project_may_contain_the_sources(self):
+        for how in (f"add_subdirectory({SOURCE} kernbench)",
+                    f"include(FetchContent)\nFetchContent_Declare(kernbench SOURCE_DIR {SOURCE})\n"
+                    "FetchContent_MakeAvailable(kernbench)"):
+            with self.subTest(how=how):
+                source = tempfile.mkdtemp(dir=self.folder)
+                with open(f"{source}/CMakeLists.txt", "w") as f:
+                    f.write(f"cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n{how}\n"
+                            "add_executable(mine main.cpp)\n"
+                            "target_link_libraries(mine PRIVATE kernbench::platform kernbench::phase2)\n"
+                            "add_library(compiled OBJECT main.cpp)\n"
+                            "target_link_libraries(compiled PRIVATE kernbench::platform)\n")
+                shutil.copy(f"{SOURCE}/examples/minimal/main.cpp", source)
+                self.configure(source, f"{source}/b")
+                run(CMAKE, "--build", f"{source}/b", "--target", "compiled", "kernbench_attributes")
+
+    def test_the_default_build_is_optimised(self):
+        build = tempfile.mkdtemp(dir=self.folder)
+        self.configure(SOURCE, build, "-DKERNBENCH_BUILD_TESTS=OFF")
+        with open(f"{build}/CMakeCache.txt") as text:
+            self.assertIn("\nCMAKE_BUILD_TYPE:STRING=Release\n", text.read())
+
+    def test_public_headers_give_no_warnings(self):
+        headers = [os.path.relpath(h, f"{self.prefix}/include")
+                   for h in sorted(glob.glob(f"{self.prefix}/include/kernbench/**/*.h", recursive=True))
+                   if "/detail/" not in h and "/cci/" not in h]
+        with open(f"{self.folder}/headers.cpp", "w") as f:
+            f.writelines(f'#include "{h}"\n' for h in headers)
+        flags = run("pkg-config", "--cflags", "kernbench-platform", env={"PKG_CONFIG_PATH": self.pkg_config}).stdout.split()
+        for compiler, more in ((COMPILER, []), (shutil.which("clang++"), ["-Wsign-conversion"])):
+            if not compiler:
+                continue
+            with self.subTest(compiler=compiler):
+                done = run(compiler, f"-std=c++{self.standard}", "-fsyntax-only", "-Wall", "-Wextra", "-Woverloaded-virtual",
+                           *more, *flags, f"{self.folder}/headers.cpp")
+                self.assertEqual([l for l in done.stderr.splitlines() if "kernbench" in l and "warning:" in l], [])
+
+    def test_the_installed_readme_has_no_dead_links(self):
+        (readme,) = glob.glob(f"{self.prefix}/share/doc/**/README.md", recursive=True)
+        with open(readme) as text:
+            for link in re.findall(r"\[[^\]\n]*\]\(([^)#\s]+)\)", re.sub(r"```.*?```", "", text.read(), flags=re.S)):
+                self.assertTrue("://" in link or os.path.exists(os.path.join(os.path.dirname(readme), link)), link)
+
     def test_a_resolution_that_is_too_coarse_is_a_warning(self):
         with open(f"{self.folder}/coarse.cpp", "w") as f:
             f.write('#include "kernbench/platform/platform.h"\n'
