@@ -113,7 +113,7 @@ struct Observers {
 /// What to change, of what the run's causes suggest, simulated.
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
                                                      const insight::Insight& found, const LaunchNotes& launch) {
-  constexpr size_t kTried = 12;
+  constexpr size_t kTried = 20;
   const auto changes = single_changes(platform.graph(), component_catalog(), spec, SystemOptions(spec).text());
   return tried_proposals(changes, found, launch, spec, kTried, run_each);
 }

@@ -88,7 +88,8 @@ class Remedies(cli_support.Cli):
         sim_ns, insight = self.tried(*GEMM, "--links", "cut_through", "--response", "routed", "--param", "m=512",
                                      "--param", "tile_m=64", "--param", "tile_n=64", "--set", "*.reserved_mb=0.05")
         self.assertIn("It waits for the window of tiles in flight first", " ".join(insight["verdict"]))
-        self.assertIn("--set '*.reserved_mb=0.1'", [r["change"] for r in insight["remedies"]])
+        # More room is repeated until more of it brings nothing.
+        self.assertRegex(" ".join(r["change"] for r in insight["remedies"]), r"--set '\*\.reserved_mb=0\.[124]'")
         self.assertLess(insight["remedies"][0]["ns"], 0.7 * sim_ns)
 
     def test_verify_tries_a_hash_before_bandwidth(self):
@@ -192,8 +193,11 @@ class Remedies(cli_support.Cli):
         run = (*FUSED, "--links", "cut_through", "--response", "routed", "--param", "m=128", "--param", "n=64", "--transfer",
                "timed", "--set", "edge:io.bw_gbs=4")
         sim_ns, insight = self.tried(*run)
-        self.assertEqual(insight["remedies"][0]["change"], "--pes leaders")
-        self.assertLess(insight["remedies"][0]["ns"], 0.5 * sim_ns)
+        first = insight["remedies"][0]
+        self.assertRegex(first["change"], "^--scale pcie=")  # the planted edge, with its factor repeated
+        leaders = next(r for r in insight["remedies"] if r["change"] == "--pes leaders")
+        self.assertLess(leaders["ns"], 0.5 * sim_ns)
+        self.assertLess(1.3 * (sim_ns - leaders["ns"]), sim_ns - first["ns"])
 
     def test_a_kernel_of_fewer_commands_is_tried(self):
         many = (*GEMM[:-1], "gemm_dot", "--param", "m=256", "--param", "n=64", "--param", "k=128", "--set", "*.pe_cpu.overhead_ns=200")
