@@ -72,8 +72,8 @@ template <class Bus>
 std::string at_a_node(const std::string& links, const std::string& attrs, const std::string& kernel) {
   return in_child([&] {
     const std::string tail = "foreign:\n- {id: bus, between: [r0, hbm]" + attrs + "}\n";
-    Platform platform("system", topology::compile_text(machine(links, "attrs: {overhead_ns: 10}", tail), "m",
-                                                       component_catalog()));
+    Platform platform(
+        "system", topology::compile_text(machine(links, "attrs: {overhead_ns: 10}", tail), "m", component_catalog()));
     Bus bus("bus");
     platform.foreign("bus").bind(bus.target_socket[0], "r0");
     platform.foreign("bus").bind(bus.initiator_socket[0], "hbm");
@@ -85,10 +85,13 @@ template <class Target>
 std::string as_hbm(const std::string& links, const std::string& end_resp, const std::string& kernel) {
   return in_child([&] {
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
-    Platform platform("system", topology::compile_text(
-                                    machine(links, "impl: builtin.hbm_tlm, attrs: {max_bytes: 64, storage: image, "
-                                                   "end_resp: " + end_resp + "}", ""),
-                                    "m", component_catalog()));
+    Platform platform("system",
+                      topology::compile_text(machine(links,
+                                                     "impl: builtin.hbm_tlm, attrs: {max_bytes: 64, storage: image, "
+                                                     "end_resp: " +
+                                                         end_resp + "}",
+                                                     ""),
+                                             "m", component_catalog()));
     const sc_core::sc_time ns(1, sc_core::SC_NS);
     Target target("target", 201, "memory_socket", (16 << 20) + 64, 4, 2 * ns, 20 * ns, 10 * ns);
     platform.tlm_memory("hbm").socket().bind(target.m_memory_socket);
