@@ -118,12 +118,10 @@ class Installed(unittest.TestCase):
                 with open(f"{source}/CMakeLists.txt", "w") as f:
                     f.write(f"cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n{how}\n"
                             "add_executable(mine main.cpp)\n"
-                            "target_link_libraries(mine PRIVATE kernbench::platform kernbench::phase2)\n"
-                            "add_library(compiled OBJECT main.cpp)\n"
-                            "target_link_libraries(compiled PRIVATE kernbench::platform)\n")
+                            "target_link_libraries(mine PRIVATE kernbench::platform kernbench::phase2)\n")
                 shutil.copy(f"{SOURCE}/examples/minimal/main.cpp", source)
-                self.configure(source, f"{source}/b")
-                run(CMAKE, "--build", f"{source}/b", "--target", "compiled", "kernbench_attributes")
+                self.configure(source, f"{source}/b")  # all of it would take as long as the project's own build
+                run(CMAKE, "--build", f"{source}/b", "--target", "kernbench_attributes")
 
     def test_the_default_build_is_optimised(self):
         build = tempfile.mkdtemp(dir=self.folder)
