@@ -74,7 +74,8 @@ class Cpu : public sc_core::sc_module {
 
 int sc_main(int argc, char** argv) try {
   auto system = kernbench::topology::compile_file(argc > 1 ? argv[1] : "system.yaml", kernbench::component_catalog());
-  system.materialize_outputs = true;  // as `materialize: outputs` in the file: what is read back is computed first
+  // As `materialize: outputs` in the file: the results that are read back are computed first.
+  system.materialize = kernbench::topology::Materialize::outputs;
   kernbench::Platform device("device", std::move(system));
   HostInterface& host = device.host();
   kernbench::Job add(device, {"vector_add", {{"n", "8"}}, "sip0.cube0.pe0"});

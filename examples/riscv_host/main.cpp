@@ -236,7 +236,8 @@ int sc_main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: riscv_host SYSTEM.yaml DRIVER.bin");
   tlm::tlm_global_quantum::instance().set(sc_time(100, sc_core::SC_NS));
   auto system = kernbench::topology::compile_file(argv[1], kernbench::component_catalog());
-  system.materialize_outputs = true;  // as `materialize: outputs` in the file: what is read back is computed first
+  // As `materialize: outputs` in the file: the results that are read back are computed first.
+  system.materialize = kernbench::topology::Materialize::outputs;
   kernbench::Platform npu("npu", std::move(system));
   kernbench::HostInterface& host = npu.host();
   kernbench::Job add(npu, {"vector_add", {{"n", "64"}}, "sip0.cube0.pe0"});  // n: driver.c has the same

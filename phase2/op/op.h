@@ -32,8 +32,8 @@ class Dims {
     for (int64_t x : v) push_back(x);
   }
   int rank() const { return rank_; }
-  int64_t operator[](int i) const { return d_[i]; }
-  int64_t& operator[](int i) { return d_[i]; }
+  int64_t operator[](int i) const { return d_[static_cast<size_t>(i)]; }
+  int64_t& operator[](int i) { return d_[static_cast<size_t>(i)]; }
   const int64_t* begin() const { return d_.data(); }
   const int64_t* end() const { return d_.data() + rank_; }
   /// At most kMaxRank dimensions; more are std::length_error.

@@ -303,7 +303,8 @@ class Graphs(OnnxCli):
     def test_what_to_change(self):
         m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]))
         remedies = self.report(m, "--explain=verify")["insight"]["remedies"]
-        self.assertIn("--launch direct", [r["change"] for r in remedies])
+        for r in remedies:  # those that save less than 0.5 % are not listed
+            self.assertLess(r["ns"], 0.995 * self.report(m)["sim_ns"], r)
 
     def test_wrong_options(self):
         m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]))
