@@ -133,9 +133,9 @@ ParamSpec ParamSpec::dtypes(std::vector<DType> legal, std::string help) {
   return s;
 }
 
-ParamSpec ParamSpec::how() const {
+ParamSpec ParamSpec::tuning() const {
   ParamSpec s = *this;
-  s.changes_how = true;
+  s.is_tuning = true;
   return s;
 }
 

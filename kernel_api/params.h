@@ -32,8 +32,8 @@ struct ParamSpec {
   /// A size that is split evenly over the PEs, each of which works independently. A smaller machine with a
   /// proportionally smaller size then takes about the same simulated time (`kernbench tune` relies on this).
   bool split_over_pes = false;
-  /// Another value changes how the kernel computes, not what: a remedy may change it.
-  bool changes_how = false;
+  /// A tuning parameter: another value changes how the kernel computes, not its results. Remedies may change it.
+  bool is_tuning = false;
 
   /// A size or count: at least 1, at most 2^40.
   static ParamSpec size(std::string name, int64_t default_value, std::string help);
@@ -46,8 +46,8 @@ struct ParamSpec {
   static ParamSpec text(std::string name, std::string default_value, std::string legal, std::string help);
   static ParamSpec dtypes(std::vector<DType> legal, std::string help = "element type");  ///< named dtype
 
-  /// The same with changes_how.
-  ParamSpec how() const;
+  /// The same with is_tuning.
+  ParamSpec tuning() const;
 
   /// "integer, 1 or more", "f32|f16|bf16".
   std::string legal() const;

@@ -30,6 +30,11 @@ void KernelRegistry::add(KernelSpec spec) {
   if (!kernels_.emplace(name, std::move(spec)).second) conflicts_.push_back(name);
 }
 
+void KernelRegistry::replace(KernelSpec spec) {
+  const std::string name = spec.name;
+  kernels_[name] = std::move(spec);
+}
+
 const KernelSpec* KernelRegistry::find(const std::string& name) const {
   const auto it = kernels_.find(name);
   return it == kernels_.end() ? nullptr : &it->second;

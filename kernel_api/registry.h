@@ -118,6 +118,9 @@ class KernelRegistry {
 
   /// If a name is taken, the first owner keeps it; see conflicts().
   void add(KernelSpec spec);
+  /// A kernel of one run's own program. A later run in this process, or in a copy of it, replaces it: a forked trial
+  /// builds the program again.
+  void replace(KernelSpec spec);
   /// Null if there is none. Pointers stay valid.
   const KernelSpec* find(const std::string& name) const;
   /// As find(), but BadParam for an unknown name; it lists the known ones.

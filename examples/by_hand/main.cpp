@@ -56,7 +56,7 @@ struct Cpu : sc_core::sc_module {
 
 int sc_main(int, char**) try {
   System system({Links::cut_through, Response::routed, 16});
-  system.materialize(false);  // a read from outside has the kernel's results computed first
+  system.materialize_outputs();  // a read from outside has the kernel's results computed first
   Router router("router", system);
   HbmParameters serves;
   serves.overhead_ns = 10;

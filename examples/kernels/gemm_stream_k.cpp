@@ -60,9 +60,9 @@ KernelSpec spec() {
   s.params = {ParamSpec::size("m", 128, "rows of a and c"),
               ParamSpec::size("n", 96, "columns of b and c"),
               ParamSpec::size("k", 256, "columns of a, rows of b"),
-              ParamSpec::size("tile_m", 32, "rows of a tile").how(),
-              ParamSpec::size("tile_n", 32, "columns of a tile").how(),
-              ParamSpec::size("tile_k", 64, "depth of a step").how(),
+              ParamSpec::size("tile_m", 32, "rows of a tile").tuning(),
+              ParamSpec::size("tile_n", 32, "columns of a tile").tuning(),
+              ParamSpec::size("tile_k", 64, "depth of a step").tuning(),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}, "element type of a and b; c is f32")};
   s.tensors = {input("a", {"m", "k"}, Placement::single),
                input("b", {"k", "n"}, Placement::single, Init::weights(value_of("k"))),

@@ -61,9 +61,9 @@ KernelSpec spec() {
               ParamSpec::size("n", 256, "columns of c, rows of w"),
               ParamSpec::size("k", 256, "columns of a, weights in a row of w: a multiple of group"),
               ParamSpec::size("group", 32, "weights along k that share a scale: even"),
-              ParamSpec::size("tile_m", 64, "rows of a tile").how(),
-              ParamSpec::size("tile_n", 64, "columns of a tile").how(),
-              ParamSpec::size("tile_k", 128, "depth of a tile").how(),
+              ParamSpec::size("tile_m", 64, "rows of a tile").tuning(),
+              ParamSpec::size("tile_n", 64, "columns of a tile").tuning(),
+              ParamSpec::size("tile_k", 128, "depth of a tile").tuning(),
               ParamSpec::dtypes({DType::f16, DType::bf16}, "element type of a, scale and c")};
   s.tensors = {input("a", {"m", "k"}, Placement::rows),
                {"w", TensorSpec::Role::in,

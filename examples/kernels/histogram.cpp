@@ -45,7 +45,7 @@ KernelSpec spec() {
               ParamSpec::size("bins", 64, "size of counts"),
               ParamSpec::choice("method", {"atomics", "local"},
                                 "update: an atomic for each element, or one add of the histogram of each block")
-                  .how()};
+                  .tuning()};
   const auto i32 = [](const Params&) { return DType::i32; };
   s.tensors = {{"x", TensorSpec::Role::in, dims({"n"}), i32, Placement::rows, Init::index(value_of("bins"))},
                zeroed("counts", dims({"bins"}), DType::i32)};

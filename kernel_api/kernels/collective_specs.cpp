@@ -269,32 +269,33 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
   params->push_back(
       ParamSpec::text("algorithm", "auto", "auto|best|" + joined(ccl::algorithms_of(op), "|"),
                       "algorithm; auto: the lowest estimated cost; best: the fastest in a separate simulation")
-          .how());
+          .tuning());
   if (op == Op::all_reduce)
     params->push_back(ParamSpec::text("root", "centre", "centre, corner or a number",
                                       "grid, hierarchical: root of the reductions, a position in the grid")
-                          .how());
+                          .tuning());
   if (rooted(op))
     params->push_back(
         ParamSpec::text("root", "0", "a member's number, or centre or corner of a grid",
                         op == Op::reduce ? "root member, which gets the result" : "root member, whose vector is sent")
-            .how());
-  params->push_back(ParamSpec::size("part_bytes", 1 << 20, "part of a vector that is in TCM at one time").how());
+            .tuning());
+  params->push_back(ParamSpec::size("part_bytes", 1 << 20, "part of a vector that is in TCM at one time").tuning());
   ParamSpec number =
-      ParamSpec::size("chunk_bytes", 0, "chain, tree, grid, hierarchical: largest message; 0: one part").how();
+      ParamSpec::size("chunk_bytes", 0, "chain, tree, grid, hierarchical: largest message; 0: one part").tuning();
   number.min = 0;
   if (op == Op::all_reduce || rooted(op)) params->push_back(number);
-  number = ParamSpec::size("slots", 0, "slots of each ring; 0: as in the receiver's pe_ipcq").how();
+  number = ParamSpec::size("slots", 0, "slots of each ring; 0: as in the receiver's pe_ipcq").tuning();
   number.min = 0;
   number.max = 65536;
   params->push_back(number);
-  number = ParamSpec::size("slot_bytes", 0, "size of a slot, a multiple of 64; 0: as in the receiver's pe_ipcq").how();
+  number =
+      ParamSpec::size("slot_bytes", 0, "size of a slot, a multiple of 64; 0: as in the receiver's pe_ipcq").tuning();
   number.min = 0;
   number.max = 1 << 30;
   params->push_back(number);
   params->push_back(ParamSpec::choice("tier", {"default", "tcm", "sram", "hbm"},
                                       "memory of the rings; default: as in the receiver's pe_ipcq")
-                        .how());
+                        .tuning());
 }
 
 namespace {

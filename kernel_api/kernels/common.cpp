@@ -89,9 +89,9 @@ void add_gemm_interface(KernelSpec* spec) {
   spec->params = {ParamSpec::size_over_pes("m", 1024, "rows of a and c, split over the PEs"),
                   ParamSpec::size("n", 256, "columns of b and c"),
                   ParamSpec::size("k", 256, "columns of a, rows of b"),
-                  ParamSpec::size("tile_m", 32, "rows of a tile").how(),
-                  ParamSpec::size("tile_n", 32, "columns of a tile").how(),
-                  ParamSpec::size("tile_k", 64, "depth of a tile").how(),
+                  ParamSpec::size("tile_m", 32, "rows of a tile").tuning(),
+                  ParamSpec::size("tile_n", 32, "columns of a tile").tuning(),
+                  ParamSpec::size("tile_k", 64, "depth of a tile").tuning(),
                   ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i8},
                                     "element type of a and b; c has it too, i32 for i8")};
   spec->tensors = {input("a", {"m", "k"}, Placement::rows),

@@ -740,10 +740,10 @@ KernelSpec spec() {
       ParamSpec::number("factor", 1, -1e30, 1e30, "factor of the product before the residual is added"),
       softcap_param("the product times factor"),
       ParamSpec::size("rows", 256, "rows of a step over all PEs of a cube; a step may have half as many more"),
-      ParamSpec::size("sum_bytes", 1 << 20, "limit of a PE's partial sums of one matrix").how(),
-      ParamSpec::size("piece_k", 64, "rows of weights in one read").how(),
-      ParamSpec::size("ahead_bytes", 4 << 20, "prefetch limit of weights").how(),
-      ParamSpec::size("keep_bytes", 6 << 20, "limit of the weights that stay in TCM for all rows").how(),
+      ParamSpec::size("sum_bytes", 1 << 20, "limit of a PE's partial sums of one matrix").tuning(),
+      ParamSpec::size("piece_k", 64, "rows of weights in one read").tuning(),
+      ParamSpec::size("ahead_bytes", 4 << 20, "prefetch limit of weights").tuning(),
+      ParamSpec::size("keep_bytes", 6 << 20, "limit of the weights that stay in TCM for all rows").tuning(),
       ParamSpec::choice("sums", {"dtype", "f32"}, "type of the partial sums that PEs exchange"),
       activations_spec("type of the multiplied rows; i8 has one step a row")};
   const std::vector<ParamSpec> gate = gate_params("activation of the first product");

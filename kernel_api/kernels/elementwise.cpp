@@ -32,8 +32,8 @@ KernelSpec spec() {
   s.params = {ParamSpec::size("rows", 256, "rows of x, y and z, split over the PEs"),
               ParamSpec::size("cols", 256, "columns of x, y and z"),
               ParamSpec::choice("op", {"add", "sub", "mul", "maximum", "minimum"}, "elementwise op"),
-              ParamSpec::size("tile_m", 16, "rows of a tile").how(),
-              ParamSpec::size("tile_n", 1024, "columns of a tile").how(),
+              ParamSpec::size("tile_m", 16, "rows of a tile").tuning(),
+              ParamSpec::size("tile_n", 1024, "columns of a tile").tuning(),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16, DType::i32})};
   s.tensors = {input("x", {"rows", "cols"}, Placement::rows), input("y", {"rows", "cols"}, Placement::rows),
                output("z", {"rows", "cols"}, Placement::rows)};

@@ -558,7 +558,7 @@ KernelSpec decode_spec() {
     return p;
   };
   s.params =
-      params_of({ParamSpec::size("keys", 64, "capacity of a range; splits times keys must exceed context").how(),
+      params_of({ParamSpec::size("keys", 64, "capacity of a range; splits times keys must exceed context").tuning(),
                  or_none(ParamSpec::size("context", 96, "cached keys of each sequence; the token is the next")),
                  window_param(), score_scale_param(), softcap_param("scores"), rotary_param(),
                  or_none(ParamSpec::size("page", 0, "tokens of a page of the cache; 0: not paged")),

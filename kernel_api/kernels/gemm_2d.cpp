@@ -681,19 +681,19 @@ KernelSpec spec() {
       ParamSpec::size("n", 1024, "columns of b and c, split over the columns of cubes"),
       ParamSpec::size("k", 1024, "columns of a, rows of b"),
       ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "activation, fused after the product"),
-      ParamSpec::size("panel_m", 128, "maximum rows of a PE's piece of a panel").how(),
-      ParamSpec::size("panel_n", 256, "maximum columns of a PE's piece of a panel").how(),
-      ParamSpec::size("panel_k", 2048, "maximum depth of a panel").how(),
-      ParamSpec::size("panel_bytes", 3 << 19, "limit of the panels of both operands in a PE's TCM").how(),
-      ParamSpec::size("first_k", 256, "depth of the first panel; later panels grow").how(),
-      ParamSpec::size("keep_bytes", 2 << 20, "limit of the panels of a that stay in TCM for all columns").how(),
+      ParamSpec::size("panel_m", 128, "maximum rows of a PE's piece of a panel").tuning(),
+      ParamSpec::size("panel_n", 256, "maximum columns of a PE's piece of a panel").tuning(),
+      ParamSpec::size("panel_k", 2048, "maximum depth of a panel").tuning(),
+      ParamSpec::size("panel_bytes", 3 << 19, "limit of the panels of both operands in a PE's TCM").tuning(),
+      ParamSpec::size("first_k", 256, "depth of the first panel; later panels grow").tuning(),
+      ParamSpec::size("keep_bytes", 2 << 20, "limit of the panels of a that stay in TCM for all columns").tuning(),
       ParamSpec::size("ahead", 3, "prefetch distance in panels, and maximum panels in flight after the current one")
-          .how(),
+          .tuning(),
       ParamSpec::choice("split", {"longer", "rows", "columns", "k", "k_to_columns", "columns_gathered"},
                         "dimension that is split over the ranks: rows or columns of c; k, with the sum in all ranks' "
                         "c; k_to_columns, with the sum in each rank's columns of c; columns_gathered, columns of c and "
                         "of a, where a is gathered during the product")
-          .how(),
+          .tuning(),
       activations_spec("element type of a: i8 with i8 weights, with a_step for each row")};
   for (const ParamSpec& p : ring_params(2, 262144)) s.params.push_back(p);
   s.params.push_back(dtype);

@@ -371,7 +371,7 @@ KernelSpec attention_spec() {
   s.params = params_of(
       {ParamSpec::size("rows", 64, "queries of a block"),
        ParamSpec::flag("shorter", false, "load balance: blocks so short that each PE has an early and a late one"),
-       ParamSpec::size("keys", 64, "maximum keys of a block").how(),
+       ParamSpec::size("keys", 64, "maximum keys of a block").tuning(),
        ParamSpec::flag("causal", true, "causal mask: a query sees no later keys"), window_param(), score_scale_param(),
        softcap_param("scores")});
   TensorSpec o = output("o", {}, Placement::rows);

@@ -43,7 +43,7 @@ KernelSpec spec() {
   s.help = "y = sqrt(|x|) by Newton's method; each block stops when it has converged";
   s.params = {
       ParamSpec::size("n", 8192, "elements, split over the PEs"),
-      ParamSpec::size("block", 1024, "elements of a block").how(),
+      ParamSpec::size("block", 1024, "elements of a block").tuning(),
       ParamSpec::size("steps", 64, "maximum steps of a block"),
       ParamSpec::number("tolerance", 1e-6, 0, 1, "convergence: a block is done when no element changes by more"),
       ParamSpec::dtypes({DType::f32})};

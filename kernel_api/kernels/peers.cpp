@@ -42,9 +42,9 @@ void Rings::join(const LaunchShape& launch, const Exchange& e) {
 }
 
 std::vector<ParamSpec> ring_params(int64_t slots, int64_t slot_bytes) {
-  return {ParamSpec::size("slots", slots, "slots of each ring").how(),
-          ParamSpec::size("slot_bytes", slot_bytes, "size of a slot, a multiple of 64").how(),
-          ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "memory of the rings").how()};
+  return {ParamSpec::size("slots", slots, "slots of each ring").tuning(),
+          ParamSpec::size("slot_bytes", slot_bytes, "size of a slot, a multiple of 64").tuning(),
+          ParamSpec::choice("tier", {"tcm", "sram", "hbm"}, "memory of the rings").tuning()};
 }
 
 Peers::Peers(tl::Context& tl, const Exchange& e)

@@ -52,9 +52,9 @@ KernelSpec spec() {
               ParamSpec::size("n", 256, "columns of w and y"),
               ParamSpec::size("k", 256, "columns of x, rows of w"),
               ParamSpec::choice("activation", {"none", "relu", "gelu", "silu"}, "activation, fused after the product"),
-              ParamSpec::size("tile_m", 32, "rows of a tile").how(),
-              ParamSpec::size("tile_n", 32, "columns of a tile").how(),
-              ParamSpec::size("tile_k", 64, "depth of a tile").how(),
+              ParamSpec::size("tile_m", 32, "rows of a tile").tuning(),
+              ParamSpec::size("tile_n", 32, "columns of a tile").tuning(),
+              ParamSpec::size("tile_k", 64, "depth of a tile").tuning(),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = {input("x", {"m", "k"}, Placement::rows),
                input("w", {"k", "n"}, Placement::replicate, Init::weights(value_of("k"))),

@@ -207,7 +207,7 @@ Command add_complete(CLI::App& program) {
           },
           {},
           {},
-          true};
+          /*reads_program=*/true};
 }
 
 }  // namespace kernbench::cli

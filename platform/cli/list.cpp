@@ -275,7 +275,7 @@ void list_runnable_as_json(const Specs& specs) {
       if (std::isfinite(p.max)) w.field("max", p.max);
       if (p.type != ParamType::text && !p.choices.empty()) w.field("choices", p.choices);
       if (p.split_over_pes) w.field("split_over_pes", true);
-      if (p.changes_how) w.field("changes_how", true);
+      if (p.is_tuning) w.field("is_tuning", true);
       w.close('}');
     }
     w.close(']').close('}');

@@ -138,7 +138,7 @@ Command add_man(CLI::App& program) {
           },
           {},
           {},
-          true};
+          /*reads_program=*/true};
 }
 
 }  // namespace kernbench::cli

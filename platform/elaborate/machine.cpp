@@ -35,8 +35,8 @@ Machine::Machine(topology::Graph graph)
       runs_(std::make_unique<RunWatch>(sc_core::sc_gen_unique_name("runs"), *this)) {
   system_->set_channel_layers(require_flow_control(graph_, routes_.paths()));
   system_->set_routes(routes_);
-  if (graph_.materialize != topology::Materialize::none)
-    system_->materialize(graph_.materialize == topology::Materialize::stores);
+  if (graph_.materialize == topology::Materialize::outputs) system_->materialize_outputs();
+  if (graph_.materialize == topology::Materialize::stores) system_->materialize_stores();
 }
 
 Machine::~Machine() = default;

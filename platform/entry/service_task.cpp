@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/io/whole_file.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/forms.h"
@@ -23,20 +24,11 @@ namespace {
 
 using spec::RunSpec;
 
-/// Beside those of a service itself, which need --requests or --synthetic.
-constexpr std::string_view kWithRequests[] = {
-    "topology", "links",  "response", "set",    "scale",       "plugin",   "model",     "tp",
-    "ep",       "dtype",  "weights",  "kv",     "activations", "seed",     "pes",       "device",
-    "ranks",    "launch", "format",   "report", "max-wall",    "requests", "synthetic", "report-topology"};
-
 void check_options(const RunSpec& spec) {
   if (spec.given("requests") && spec.given("synthetic"))
     throw InputError("--synthetic: found beside --requests; a service has one trace");
   for (const spec::Option& o : spec.table().options) {
-    const bool own = std::find(o.needs.begin(), o.needs.end(), "requests") != o.needs.end();
-    if (own || !spec.given(o.name) ||
-        std::find(std::begin(kWithRequests), std::end(kWithRequests), o.name) != std::end(kWithRequests))
-      continue;
+    if (o.beside_requests || !spec.given(o.name)) continue;
     throw InputError(fmt::format("--{}: found beside --{}, which simulates phases of its own", o.name,
                                  spec.given("requests") ? "requests" : "synthetic"));
   }
@@ -60,9 +52,9 @@ service::SchedulerLimits limits_of(const RunSpec& spec) {
 /// A uniform sample of the steps that it is shown, as classes.
 class StepSample {
  public:
-  StepSample(size_t most, uint64_t seed) : most_(most), state_(seed) {}
+  StepSample(size_t most, uint64_t seed) : most_(most), seed_(seed) {}
   void add(const service::Step& s) {
-    const size_t place = seen_ < most_ ? seen_ : next() % (seen_ + 1);
+    const size_t place = seen_ < most_ ? seen_ : random_word(seed_, seen_ - most_) % (seen_ + 1);
     ++seen_;
     if (place >= most_) return;
     const service::ExactStep e{s.number, {s.prefill, s.batch, s.context}, 0, 0};
@@ -71,14 +63,8 @@ class StepSample {
   const std::vector<service::ExactStep>& steps() const { return steps_; }
 
  private:
-  uint64_t next() {  // splitmix64
-    uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
   const size_t most_;
-  uint64_t state_;
+  const uint64_t seed_;
   uint64_t seen_ = 0;
   std::vector<service::ExactStep> steps_;
 };

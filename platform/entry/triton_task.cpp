@@ -27,11 +27,7 @@ std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, Ru
   run->tensors = launch->files();
   static std::vector<std::shared_ptr<triton::Launch>> all;  // what is registered lives on
   all.push_back(launch);
-  if (const KernelSpec* before = KernelRegistry::instance().find(kernel.name)) {  // of an earlier run of this process
-    const_cast<KernelSpec&>(*before) = std::move(kernel);
-  } else {
-    KernelRegistry::instance().add(std::move(kernel));
-  }
+  KernelRegistry::instance().replace(std::move(kernel));
   return launch;
 }
 

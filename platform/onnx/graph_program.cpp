@@ -206,7 +206,7 @@ void GraphProgram::add_kernel(const Launch& l) {
   };
   k.function = [&l](tl::Context& tl, const tl::Args& args) { run_on_pe(l, tl, args); };
   kernels_[&l] = k.name;
-  KernelRegistry::instance().add(std::move(k));
+  KernelRegistry::instance().replace(std::move(k));
 }
 
 void GraphProgram::run(host::Context& h) {

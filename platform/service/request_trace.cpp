@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "kernbench/phase2/io/input_file.h"
+#include "kernbench/phase2/io/random.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/json_reader.h"
 #include "kernbench/phase2/text/text.h"
@@ -67,7 +68,7 @@ std::optional<int64_t> time_of(std::string_view t) {
   return seconds * 1000000000 + ns;
 }
 
-/// A file, line by line. Its heirs know a line's form.
+/// Reads a file line by line. Derived classes parse a line.
 class FileCursor : public RequestCursor {
  public:
   explicit FileCursor(const std::string& file) : file_(file), in_(open_input(file)) {}
@@ -146,16 +147,12 @@ class JsonCursor : public FileCursor {
   const bool mooncake_;
 };
 
-/// The same numbers on every machine: splitmix64, and what is made of it here.
+/// Draws of a stream (io/random.h). All but uniform() also depend on the C library's log, cos, exp and pow.
 class Draws {
  public:
-  explicit Draws(uint64_t seed) : state_(seed) {}
-  double uniform() {  // above 0, up to 1
-    uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return (static_cast<double>((z ^ (z >> 31)) >> 11) + 1) / 9007199254740992.0;
-  }
+  explicit Draws(uint64_t seed) : seed_(seed) {}
+  /// Above 0, up to 1.
+  double uniform() { return (static_cast<double>(random_word(seed_, drawn_++) >> 11) + 1) / 9007199254740992.0; }
   double exponential() { return -std::log(uniform()); }
   double normal() {
     const double radius = std::sqrt(2 * exponential());
@@ -172,7 +169,8 @@ class Draws {
   }
 
  private:
-  uint64_t state_;
+  const uint64_t seed_;
+  uint64_t drawn_ = 0;
 };
 
 /// N, uniform/A/B, exponential/MEAN or lognormal/MEAN/CV.

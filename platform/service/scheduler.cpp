@@ -19,7 +19,7 @@ void Scheduler::count_arrivals() {
   }
 }
 
-/// Room for `tokens` more keys. Parts that nobody uses give way, the one left longest ago first.
+/// Room for `tokens` more keys. Unused parts are evicted, the one unused for longest first.
 bool Scheduler::take_blocks(Running* r, int64_t tokens) {
   const int64_t shared = static_cast<int64_t>(r->shared) * part_blocks();
   const int64_t more = (r->computed + tokens + limits_.block - 1) / limits_.block - shared - r->own_blocks;
@@ -55,7 +55,7 @@ void Scheduler::find_prefix(Running* r) {
   }
 }
 
-/// Whole parts become everybody's. One that two requests have computed is kept once.
+/// Moves whole parts into the shared table. A part that two requests computed is kept once.
 void Scheduler::share_computed(Running* r) {
   const std::vector<uint64_t>& hashes = r->request.hashes;
   while (limits_.prefix_reuse && r->shared < hashes.size()) {
@@ -127,7 +127,7 @@ void Scheduler::admit(Step* s, int64_t* budget) {
     find_prefix(&r);
     const int64_t found = r.computed;
     r.tokens = std::min(r.known() - r.computed, *budget);
-    if (!take_blocks(&r, r.tokens)) {  // nobody overtakes it
+    if (!take_blocks(&r, r.tokens)) {  // no later request overtakes it
       release(&r);
       r.computed = 0;
       if (again) preempted_.front() = std::move(r);

@@ -74,7 +74,7 @@ class Scheduler {
   };
   struct Part {
     int64_t users = 0;
-    std::list<uint64_t>::iterator idle;  ///< place among the idle ones, if nobody uses it
+    std::list<uint64_t>::iterator idle;  ///< place among the idle parts, if unused
   };
   bool arrived() { return has_next_ && next_.arrival_ns <= now_; }
   void advance() { has_next_ = cursor_->next(&next_); }

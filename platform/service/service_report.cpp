@@ -70,7 +70,7 @@ double Distribution::quantile(double q) const {
   return bin == 0 ? 0 : std::exp2((static_cast<double>(bin) - 0.5) / kBinsOfOctave);
 }
 
-void Timeline::add(double start_ns, double ns, const Values& values) {
+void LoadTimeline::add(double start_ns, double ns, const Values& values) {
   const double end_ns = start_ns + ns;
   while (end_ns > width_ns_ * static_cast<double>(kMost)) {
     for (size_t i = 1; i < sums_.size(); ++i) {
@@ -220,11 +220,11 @@ void describe(Fields& f, const ServiceReport& r) {
   f("timeline", [&] {
     const double width = r.timeline.width_ns();
     f("width_ns", width);
-    constexpr std::array<const char*, Timeline::kSeries> kNames = {"waiting", "running", "prefill_tokens", "kv_blocks",
-                                                                   "kv_blocks_kept"};
-    for (size_t s = 0; s < Timeline::kSeries; ++s) {
+    constexpr std::array<const char*, LoadTimeline::kSeries> kNames = {"waiting", "running", "prefill_tokens",
+                                                                       "kv_blocks", "kv_blocks_kept"};
+    for (size_t s = 0; s < LoadTimeline::kSeries; ++s) {
       std::vector<double> values;
-      for (const Timeline::Values& v : r.timeline.sums()) values.push_back(v[s] / width);
+      for (const LoadTimeline::Values& v : r.timeline.sums()) values.push_back(v[s] / width);
       f(kNames[s], values);
     }
   });

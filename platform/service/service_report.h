@@ -40,7 +40,7 @@ class Distribution {
 };
 
 /// Means over time in at most kMost intervals of equal width, which doubles as the run grows.
-class Timeline {
+class LoadTimeline {
  public:
   static constexpr size_t kMost = 512, kSeries = 5;
   using Values = std::array<double, kSeries>;  ///< waiting, running, prefill tokens of a step, blocks, blocks kept
@@ -74,7 +74,7 @@ struct ServiceReport {
   SchedulerLimits limits;
   ServiceTotals totals;
   Distribution ttft_ns, tpot_ns, e2e_ns;
-  Timeline timeline;
+  LoadTimeline timeline;
   Slo slo;
   uint64_t within_slo = 0;
   std::optional<double> usd_hour;

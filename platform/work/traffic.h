@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/access.h"
@@ -22,6 +23,26 @@ namespace spec {
 struct RunDocument;
 }
 
+/// The destinations of a multicast, or none. One pointer, since most requests of a trace have none.
+class Destinations {
+ public:
+  Destinations() = default;
+  explicit Destinations(fabric::MulticastTo to) : to_(std::make_unique<fabric::MulticastTo>(std::move(to))) {}
+  Destinations(const Destinations& o) : to_(o ? std::make_unique<fabric::MulticastTo>(*o) : nullptr) {}
+  Destinations(Destinations&&) = default;
+  Destinations& operator=(Destinations o) {
+    to_ = std::move(o.to_);
+    return *this;
+  }
+  explicit operator bool() const { return to_ != nullptr; }
+  fabric::MulticastTo* get() const { return to_.get(); }
+  fabric::MulticastTo* operator->() const { return get(); }
+  fabric::MulticastTo& operator*() const { return *to_; }
+
+ private:
+  std::unique_ptr<fabric::MulticastTo> to_;
+};
+
 }  // namespace kernbench
 namespace kernbench::work {
 struct TrafficRequest {
@@ -33,9 +54,9 @@ struct TrafficRequest {
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
   bool posted = false;
-  std::shared_ptr<const fabric::MulticastTo> multicast = nullptr;  ///< null: none
+  Destinations multicast = {};  ///< none: another op
 };
-/// "read", "write", "post", "atomic", "red", "cas" or "multicast".
+/// The name of the op in a trace.
 const char* op_of(const TrafficRequest&);
 
 struct TrafficResult {

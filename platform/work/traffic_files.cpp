@@ -140,20 +140,20 @@ class TrafficReader {
       expected("issue_ns", issue, "a time in ns from 0 to 1e12");
     read_initiator(initiator, r);
     read_op(op, r);
-    if (multicast_) {
+    if (r.multicast) {
       read_destinations(address, r);
     } else if (!parse_address(address, r.address))
       expected("address", address, "an address from 0 to 2^64 − 1");
     if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
-    if (!multicast_ && !acks.empty()) {
+    if (!r.multicast && !acks.empty()) {
       expected("acks", acks, "nothing: the op is no multicast");
     } else if (!acks.empty() && acks != "separate" && acks != "combined") {
       expected("acks", acks, "separate, combined or nothing");
     }
     if (faults_.size() > before) return false;
-    if (multicast_) multicast_->combined = acks == "combined";
+    if (r.multicast) r.multicast->combined = acks == "combined";
     try {
-      if (multicast_) check_destinations(machine_, r);
+      if (r.multicast) check_destinations(machine_, r);
       machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     } catch (const AccessError& e) {
       fault("address", e.what());
@@ -167,12 +167,18 @@ class TrafficReader {
       r.write = known.write;
       r.atomic = known.atomic;
       r.posted = known.posted;
-      multicast_ = known.multicast ? std::make_shared<MulticastTo>() : nullptr;
-      r.multicast = multicast_;
+      r.multicast = known.multicast ? Destinations(MulticastTo()) : Destinations();
       return;
     }
-    multicast_ = nullptr;
-    expected("op", op, "read, write, post, atomic, red, cas or multicast");
+    r.multicast = {};
+    expected("op", op, names_of_ops().c_str());
+  }
+
+  static std::string names_of_ops() {
+    std::string all;
+    for (const AccessOp& known : kOps)
+      all += (all.empty() ? "" : &known == std::end(kOps) - 1 ? " or " : ", ") + std::string(known.name);
+    return all;
   }
 
   /// Addresses that are joined by +.
@@ -182,10 +188,10 @@ class TrafficReader {
       uint64_t address = 0;
       if (!parse_address(text.substr(from, plus - from), address))
         return expected("address", text, "addresses from 0 to 2^64 − 1, joined by +");
-      multicast_->addresses.push_back(address);
+      r.multicast->addresses.push_back(address);
       from = plus + 1;
     }
-    r.address = multicast_->addresses.front();
+    r.address = r.multicast->addresses.front();
   }
 
   /// Each is looked for once among all nodes.
@@ -212,8 +218,7 @@ class TrafficReader {
   std::string id_;  // what is looked for
   std::unordered_map<std::string, uint32_t> initiators_;
   size_t line_ = 0;
-  size_t columns_ = 6;                      // 7 with acks
-  std::shared_ptr<MulticastTo> multicast_;  // of the row
+  size_t columns_ = 6;  // 7 with acks
   std::vector<std::string> faults_;
 };
 
@@ -222,7 +227,7 @@ class TrafficReader {
 const char* op_of(const TrafficRequest& r) {
   for (const AccessOp& op : kOps) {
     if (op.write == r.write && op.atomic == r.atomic && op.posted == r.posted &&
-        op.multicast == (r.multicast != nullptr))
+        op.multicast == static_cast<bool>(r.multicast))
       return op.name;
   }
   return "?";

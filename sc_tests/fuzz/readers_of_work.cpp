@@ -14,6 +14,7 @@
 #include "kernbench/platform/models/model_file.h"
 #include "kernbench/platform/models/phase.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/service/request_trace.h"
 #include "kernbench/platform/study/diff/run_diff.h"
 #include "kernbench/platform/study/sweep/plan.h"
 #include "kernbench/platform/study/sweep/progress_file.h"
@@ -184,6 +185,26 @@ std::string read_store(const std::string& input) {
   }
 }
 
+/// A trace as a file. The first line "synthetic" makes the second one the value of --synthetic.
+std::string read_request_trace(const std::string& input) {
+  const std::string head = "synthetic\n";
+  const bool drawn = input.compare(0, head.size(), head) == 0;
+  const InputFile file(input);
+  try {
+    const service::RequestTrace trace = service::open_requests(
+        drawn ? input.substr(head.size(), input.find('\n', head.size()) - head.size()) : file.name(), drawn, 1, 4096);
+    const auto cursor = trace();
+    std::string text;
+    service::Request r;
+    for (int i = 0; i < 20 && cursor->next(&r); ++i)
+      text += fmt::format("{} {} {}\n", r.arrival_ns, r.prompt, r.output);
+    if (!drawn) service::check_requests(file.name(), trace, {4096, 1000, 16});
+    return text;
+  } catch (const InputError& e) {
+    throw Refused(e.what());
+  }
+}
+
 std::string read_sweep_progress(const std::string& input) {
   const InputFile file(input);
   const std::string store = file.name() + "-store";
@@ -266,6 +287,7 @@ std::vector<FuzzedReader> readers_of_work() {
           {"pipeline_work", read_work, mutate_json},
           {"plugin_mark", read_mark, mutate_bytes},
           {"point_request", read_point, mutate_json},
+          {"request_trace", read_request_trace, mutate_text},
           {"run_report", read_report, mutate_json},
           {"sweep_plan", read_plan, mutate_text},
           {"sweep_progress", read_sweep_progress, mutate_json},

@@ -159,7 +159,8 @@ void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& 
 
 /// One transaction for each destination. Those that lie behind one port go there as one, the first of them.
 void FabricInitiator::start_multicast(const Access& a) {
-  auto* m = new Multicast(*a.multicast, node_.fabric());
+  const auto m = std::make_shared<Multicast>(*a.multicast, node_.fabric());
+  multicasts_.push_back(m);
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
   for (const uint64_t address : a.multicast->addresses) {
     Access b = a;
@@ -272,7 +273,8 @@ void FabricInitiator::done(FabricTransaction& x) {
   transaction_done(x);
   if (Multicast* m = x.multicast) {
     m->release_others();
-    delete m;
+    multicasts_.erase(
+        std::find_if(multicasts_.begin(), multicasts_.end(), [&](const auto& o) { return o.get() == m; }));
   }
   x.payload.release();
 }

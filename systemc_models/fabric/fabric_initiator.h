@@ -4,6 +4,8 @@
 #pragma once
 
 #include <deque>
+#include <memory>
+#include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 
@@ -155,7 +157,8 @@ class FabricInitiator {
   uint32_t grants_ = 0;       ///< the last key among those of one instant
   ReadyOrder departures_[4];  ///< by channel
   uint64_t watched_so_far_ = 0;
-  std::deque<Watched> watched_;  ///< in order of grants
+  std::deque<Watched> watched_;                         ///< in order of grants
+  std::vector<std::shared_ptr<Multicast>> multicasts_;  ///< under way
 };
 
 }  // namespace kernbench::fabric

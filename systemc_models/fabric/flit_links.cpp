@@ -181,8 +181,11 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
     c->address += branch.address - x.address;
     return c;
   };
-  for (uint32_t i = 0, n = train.count; i < n; ++i) {
-    Flit& f = train[i];
+  // A flit that leaves early may be served, and used again, before the next one is looked at.
+  std::vector<Flit*> flits;
+  for (uint32_t i = 0; i < train.count; ++i) flits.push_back(&train[i]);
+  for (Flit* flit : flits) {
+    Flit& f = *flit;
     if (router.stores_and_forwards() && x.has_data(f.response)) {
       const bool last = f.last;
       const double arrival = f.time_ns;

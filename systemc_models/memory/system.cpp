@@ -62,10 +62,14 @@ void System::keep_pending_values(Isa isa) {
   pending_values_->use(isa);
 }
 
-void System::materialize(bool stores) {
+void System::materialize_outputs() {
   keep_pending_values();
   outputs_ = true;
-  stores_ = stores;
+}
+
+void System::materialize_stores() {
+  materialize_outputs();
+  stores_ = true;
 }
 
 std::string System::deliver() {

@@ -55,16 +55,17 @@ class System : public Fabric {
   /// Keeps the inputs of pending values from now on, so that tl.materialize works; before the simulation starts. `isa`:
   /// instruction set of the results.
   void keep_pending_values(Isa isa = best_isa());
-  /// The same; external reads then also compute pending bytes, with the part of Phase 2 that they need. `stores`: what
-  /// an op puts into memory is computed when it takes effect, and known_bytes() has it.
-  void materialize(bool stores);
+  /// The same; external reads then also compute pending bytes, with the part of Phase 2 that they need.
+  void materialize_outputs();
+  /// The same; what an op puts into memory is also computed when the op takes effect, and known_bytes() has it.
+  void materialize_stores();
   bool materializes_stores() const { return stores_; }
-  /// With materialize(): computes what is pending in foreign memories, and sends it there by debug transport. One line
-  /// on what cannot be computed; empty: nothing.
+  /// With materialize_outputs(): computes what is pending in foreign memories, and sends it there by debug transport.
+  /// One line about a fault of the computation; empty: none.
   std::string deliver();
   /// Memories whose bytes foreign models keep.
   std::vector<ForeignStore*>& foreign_stores() { return foreign_stores_; }
-  /// Of a range's bytes those that somebody outside may be given: real ones, and with materializes_stores() computed
+  /// The bytes of a range that external readers may see: real ones, and with materializes_stores() computed
   /// ones. Others of `out` stay as they are.
   void known_bytes(MemoryImage::SpaceKey, uint64_t address, uint8_t* out, uint64_t nbytes) const;
   /// The same of a value, from its byte `from` on.
@@ -86,7 +87,7 @@ class System : public Fabric {
   PendingValues* pending_values() { return pending_values_.get(); }
 
   /// A read from outside the kernels (a TLM target, transport_dbg, the host), now. Fills `out` and returns null;
-  /// unwritten bytes are 0. If a byte is pending, and without materialize(), leaves `out` unchanged and returns
+  /// unwritten bytes are 0. If a byte is pending, and without materialize_outputs(), leaves `out` unchanged and returns
   /// the op that will make the byte; the response is then TLM_GENERIC_ERROR_RESPONSE. PendingValueError (one line) if
   /// the computation fails. Not for a kernel's thread: it needs an ordinary stack.
   std::shared_ptr<const OpDesc> read_from_outside(Space, uint64_t address, void* out, uint64_t nbytes);
@@ -135,7 +136,7 @@ class System : public Fabric {
   void compute_result(const OpDesc&);
   MemoryImage image_;
   std::unique_ptr<PendingValues> pending_values_;  ///< null: not kept
-  bool outputs_ = false, stores_ = false;          ///< materialize()
+  bool outputs_ = false, stores_ = false;          ///< materialize_outputs(), materialize_stores()
   std::vector<ForeignStore*> foreign_stores_;
   std::unordered_set<const OpDesc*> in_flight_;
   std::unique_ptr<DirectMemory> direct_memory_;

@@ -175,7 +175,7 @@ bool CarriedAccess::all_known(uint64_t offset, uint64_t nbytes) const {
   return known;
 }
 
-/// Whether nobody has changed those of the bytes that are pending, as far as they can be given as data.
+/// Whether the pending bytes that can be given as data arrived as they were sent.
 bool CarriedAccess::as_sent(uint64_t offset, const uint8_t* bytes, uint64_t nbytes) const {
   bool same = true;
   value_.for_each_piece(kValue, offset, nbytes,

@@ -23,7 +23,7 @@ struct CarriedTiles::Tile : DataMover {
     all.system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0), call<&Tile::move>(*this));
   }
   tlm::tlm_generic_payload* foreign() override { return &pattern; }
-  void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // its initiator tells
+  void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // the initiator reports it
   void moved_outside(FabricTransaction&) override {}
   bool still_moves() const override { return moving != nullptr; }
   bool of_an_op() const override { return true; }
@@ -62,7 +62,7 @@ bool CarriedTiles::is_outside(uint64_t address, bool write) const {
   try {
     return !system_.routes().route(initiator_, address, 1, write).known;
   } catch (const AccessError&) {
-    return false;  // whoever sends it says so
+    return false;  // the sender reports it
   }
 }
 

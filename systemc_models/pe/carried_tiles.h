@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A composite with `materialize: stores` whose operands or result may be somebody else's: behind a block that is not of
-// this project, or in a foreign model's memory (data rules §1).
+// A composite with `materialize: stores` whose operands or result may lie behind a foreign block or in a foreign
+// memory (data rules §1).
 //
-// Its result is computed at its submission. Operands are what debug transport gives on their way; where that is not
-// what the image holds, the log has the result (OpDesc::engine_result). Each transaction of a tile that passes a
+// Its result is computed at its submission. Debug transport reads its operands. Where they differ from the image, the
+// log has the result (OpDesc::engine_result). Each transaction of a tile that passes a
 // foreign block has a payload from its first byte to its last, with byte enables where rows leave gaps. So a block may
 // serve it by payloads of its own. The result is in memory from the submission on; a tile that arrives where the image
 // holds something else by then puts its bytes there.

@@ -44,7 +44,7 @@ void describe_option(Fields& f, const RunDocument& d, const Option& o) {
     });
   } else if (o.often != Often::once) {
     f.list(key, values, [&](const std::string& v) { describe_value(f, {}, d, o, v); });
-  } else if (const std::string text = d.options.text(o.name); text.empty()) {
+  } else if (const std::string text = d.options.has_needs_of(o) ? d.options.text(o.name) : ""; text.empty()) {
     f(key, std::nullopt);
   } else {
     describe_value(f, key, d, o, text);

@@ -40,6 +40,9 @@ class Entry {
   Entry required() const {
     return with([&](Option& o) { o.required = true; });
   }
+  Entry beside_requests() const {
+    return with([&](Option& o) { o.beside_requests = true; });
+  }
   Entry of_run_alone() const {
     return with([&](Option& o) { o.of_run_alone = true; });
   }
@@ -98,11 +101,15 @@ Table run_table() {
       {kMachine,
        {
            Entry("topology", "FILE.yaml", "the system: a YAML file, or a name from `kernbench list topologies`")
+               .beside_requests()
                .file(File::topology)
                .required(),
            Entry("links", "NAME",
-                 "link mode instead of timing.links: a name from `kernbench list links`, or a plug-in's"),
-           Entry("response", "", "response mode instead of timing.response").legal({"ideal", "routed"}),
+                 "link mode instead of timing.links: a name from `kernbench list links`, or a plug-in's")
+               .beside_requests(),
+           Entry("response", "", "response mode instead of timing.response")
+               .beside_requests()
+               .legal({"ideal", "routed"}),
            Entry("materialize", "",
                  "compute results during the simulation for readers outside of it: at a job's end (outputs) or at "
                  "each store (stores); times do not change (docs/tlm.md)")
@@ -111,12 +118,15 @@ Table run_table() {
            Entry("set", "TARGET=VALUE",
                  "replace a value of the topology file. TARGET: 'NODE-GLOB.ATTR'; 'edge:GLOB.bw_gbs', where GLOB "
                  "matches an edge's kind or FROM->TO; 'file:KEY.KEY' for keys that shape the graph (repeatable)")
+               .beside_requests()
                .often(Often::targets),
            Entry("scale", "PART=FACTOR",
                  "make a part of the machine, such as hbm, mesh or gemm, FACTOR times as fast (docs/insight.md; "
                  "repeatable)")
+               .beside_requests()
                .often(Often::targets),
            Entry("plugin", "LIB.so", "shared object with kernels or components (repeatable)")
+               .beside_requests()
                .often(Often::each)
                .file(File::input),
        }},
@@ -167,11 +177,13 @@ Table run_table() {
            Entry("tensor", "NAME=FILE.npy", "read an input from a file instead of drawing it by --seed (repeatable)")
                .often(Often::named)
                .file(File::input),
-           Entry("seed", "N", "seed of the random inputs").type(Type::whole, kMost64).initially("1"),
+           Entry("seed", "N", "seed of the random inputs").beside_requests().type(Type::whole, kMost64).initially("1"),
            Entry("pes", "", "PEs: all, leaders (the first PE of each cube), or ids separated by commas")
+               .beside_requests()
                .initially("all"),
-           Entry("device", "", "SIPs: all, or sip:N").initially("all"),
+           Entry("device", "", "SIPs: all, or sip:N").beside_requests().initially("all"),
            Entry("ranks", "", "ranks, one a SIP: all, N (the first N SIPs of --device), or SIP numbers from 0: i,j,...")
+               .beside_requests()
                .of_run_alone()
                .initially("all"),
        }},
@@ -180,6 +192,7 @@ Table run_table() {
            Entry("launch", "",
                  "launch path. host: PCIe endpoint, io_cpu, m_cpu, PEs, and back; direct: no cost. Default: host if "
                  "the topology has that path, else direct")
+               .beside_requests()
                .legal({"host", "direct"}),
            Entry("transfer", "",
                  "tensor transfers. instant: no cost; timed: the host uploads the inputs before the launch and reads "
@@ -194,6 +207,7 @@ Table run_table() {
            Entry("max-time", "NS", "limit of simulated time: stop a run that has not finished by then")
                .type(Type::positive, 1e12),
            Entry("max-wall", "S", "limit of wall-clock time: stop a run that has not finished by then")
+               .beside_requests()
                .type(Type::positive, 1e9)
                .role(Role::ends),
        }},
@@ -216,7 +230,11 @@ Table run_table() {
        }},
       {kShown,
        {
-           Entry("format", "", "output format").legal({"text", "json"}).initially("text").role(Role::writes),
+           Entry("format", "", "output format")
+               .beside_requests()
+               .legal({"text", "json"})
+               .initially("text")
+               .role(Role::writes),
            flag("explain",
                 "report what bounds the run: verdict, critical path, utilization of each peak. =verify: also simulate "
                 "the most promising remedies (docs/insight.md)")
@@ -230,8 +248,11 @@ Table run_table() {
                .needs({"explain", "report"}),
            flag("report-topology",
                 "with --format json: include the topology's text, so that `kernbench diff` can name its changes")
+               .beside_requests()
                .role(Role::writes),
-           Entry("report", "FILE.html", "HTML page that shows what bounds the run (docs/insight.md)").writes(),
+           Entry("report", "FILE.html", "HTML page that shows what bounds the run (docs/insight.md)")
+               .beside_requests()
+               .writes(),
            flag("report-events",
                 "with --report: embed the causal graph also if it exceeds 5 MB, so that the page can predict run times")
                .alias("report-causes")
@@ -343,6 +364,7 @@ Table model_table(const Table& run) {
           Entry("model", "FILE",
                 "the model: a Hugging Face config.json, YAML with the same fields (docs/models.md), or an ONNX graph, "
                 "FILE.onnx (docs/onnx.md)")
+              .beside_requests()
               .file(File::input)
               .beside(Option::Beside::external_data)
               .required(),
@@ -351,13 +373,16 @@ Table model_table(const Table& run) {
                 "sequences with C keys in the cache, in pages of T tokens or contiguous; "
                 "mixed:prefill=N,batch=B,context=C[,page=T], both in one step. Default: prefill:512 (repeatable)")
               .often(Often::each),
-          number("tp", "tensor-parallel degree: number of SIPs that each layer is split over", 1024).initially("1"),
+          number("tp", "tensor-parallel degree: number of SIPs that each layer is split over", 1024)
+              .beside_requests()
+              .initially("1"),
           number("pp", "pipeline-parallel degree: number of stages of consecutive layers, each on --tp SIPs", 1024)
               .initially("1"),
           number("ep",
                  "expert-parallel degree: number of groups of --tp SIPs that the experts of each layer are distributed "
                  "over",
                  1024)
+              .beside_requests()
               .initially("1"),
           Entry("routing", "",
                 "expert routing: given (balanced, drawn by --seed, or from --tensor layers.L.choice=FILE.npy), or "
@@ -365,16 +390,20 @@ Table model_table(const Table& run) {
               .legal({"given", "top_k"})
               .initially("given"),
           Entry("dtype", "", "type of weights, cache and activations; default: the model's")
+              .beside_requests()
               .legal({"f32", "f16", "bf16"}),
           Entry("weights", "",
                 "weight type of layers and head: as --dtype; f8 (e4m3) or i8 with one scale a column; i4 with one "
                 "scale for each 128 rows of a column")
+              .beside_requests()
               .legal({"f32", "f16", "bf16", "f8", "i8", "i4"}),
           Entry("kv", "", "KV cache type of a decode: as --dtype; f8 (e4m3, scale 1); i8 with one scale a head")
+              .beside_requests()
               .legal({"f32", "f16", "bf16", "f8", "i8"}),
           Entry("activations", "",
                 "type of the activations that weights multiply: as --dtype; or, with --weights i8, i8 with one scale a "
                 "row")
+              .beside_requests()
               .legal({"f32", "f16", "bf16", "i8"}),
           number("layers", "number of the model's layers to simulate; default: all", kMost64),
           flag("repeat", "simulate one layer for all identical layers; the report states the assumptions"),
@@ -430,6 +459,7 @@ Table model_table(const Table& run) {
   };
   for (Option o : service) {
     o.group = kService;
+    o.beside_requests = true;
     t.options.push_back(std::move(o));
   }
   for (Option& o : t.options) o.group = o.group.empty() ? kWork : o.group;
@@ -665,10 +695,14 @@ void RunSpec::check() const {
   }
 }
 
+bool RunSpec::has_needs_of(const Option& o) const {
+  const auto has = [&](std::string_view needed) { return given(needed); };
+  return o.needs.empty() || std::any_of(o.needs.begin(), o.needs.end(), has);
+}
+
 void RunSpec::check_needs() const {
   for (const Option& o : table_->options) {
-    const auto has = [&](std::string_view needed) { return given(needed); };
-    if (o.needs.empty() || !given(o.name) || std::any_of(o.needs.begin(), o.needs.end(), has)) continue;
+    if (!given(o.name) || has_needs_of(o)) continue;
     throw InputError(fmt::format("--{}: needs --{} beside it", o.name, joined(o.needs, " or --")));
   }
 }

@@ -52,8 +52,9 @@ struct Option {
   std::vector<std::string_view> needs = {};  ///< requires one of these options
   double least = 0, most = 0;
   bool required = false;
-  bool of_run_alone = false;    ///< not for models
-  std::string_view alias = "";  ///< an older name that commands still accept; empty: none
+  bool of_run_alone = false;     ///< not for models
+  bool beside_requests = false;  ///< of `model`: also legal with --requests or --synthetic
+  std::string_view alias = "";   ///< an older name that commands still accept; empty: none
   bool is_named(std::string_view n) const { return n == name || (!alias.empty() && n == alias); }
   bool has_names() const { return often == Often::named || often == Often::targets; }
   /// Whether plans and requests may set it for a point.
@@ -114,6 +115,8 @@ class RunSpec {
   std::vector<std::pair<std::string, std::string>> named(std::string_view name) const;
   /// InputError if an option is given without one that it requires.
   void check_needs() const;
+  /// Whether an option that the given one needs is given, or it needs none.
+  bool has_needs_of(const Option&) const;
   /// InputError, as on the command line, for an illegal value, a repeated option, or a missing required option.
   void check() const;
 

@@ -187,7 +187,7 @@ class Changes {
     };
     const Params now = kernel_params(kernel, given);
     for (const ParamSpec& s : kernel.params) {
-      if (!s.changes_how) continue;
+      if (!s.is_tuning) continue;
       for (const auto& [other, factor] : others_of(s, now)) {
         auto values = given;
         values.erase(std::remove_if(values.begin(), values.end(), [&](const auto& v) { return v.first == s.name; }),

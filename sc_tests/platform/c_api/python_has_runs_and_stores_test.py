@@ -58,7 +58,7 @@ class Python(unittest.TestCase):
             self.assertEqual(told.exception.status, 2)
 
     def test_the_notebook_runs(self):
-        with open(os.path.join(SOURCE, "examples/studies/capacity_plan.ipynb"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, "examples/notebooks/capacity_plan.ipynb"), encoding="utf-8") as f:
             cells = json.load(f)["cells"]
         os.chdir(SOURCE)
         names = {}

@@ -155,7 +155,7 @@ def of_parameters(words, kernel):
     given = dict(v.split("=", 1) for v in option(words, "param"))
     for spec in kernel["params"]:
         name = spec["name"]
-        if not spec.get("changes_how"):
+        if not spec.get("is_tuning"):
             continue
         value = given.get(name, spec["default"])
         if spec["type"] == "integer":

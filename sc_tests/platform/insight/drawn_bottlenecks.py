@@ -60,7 +60,7 @@ def bad_attributes(rng, words):
 
 def bad_parameters(rng, kernel):
     for spec in kernel["params"]:
-        if not spec.get("changes_how"):
+        if not spec.get("is_tuning"):
             continue
         if spec["type"] == "integer":
             value = int(spec["default"])

@@ -24,7 +24,8 @@ class TestCatalog : public ImplCatalog {
     for (const char* k : {"router", "xbar", "bridge", "switch", "ucie", "noc", "io_noc", "io_cpu"})
       add(k, {flag("store_and_forward")}).transit();
     add("pcie_ep", {flag("store_and_forward"), count("outstanding")}).transit().initiator();
-    add("hbm_ctrl", {share("efficiency")}).memory("hbm");
+    add("hbm_ctrl", {share("efficiency"), number("request_ns", 0, false), number("read_request_ns", 0, false)})
+        .memory("hbm");
     add("hbm_ctrl",
         {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
          rate("pc_bw_gbs", "GB/s"), text("hash", {"none", "xor"}), count("burst_bytes")},
@@ -34,7 +35,7 @@ class TestCatalog : public ImplCatalog {
       if (given.integer("interleave_bytes", 0) % given.integer("burst_bytes", 1) == 0) return std::nullopt;
       return AttrFault{"burst_bytes", "does not go with interleave_bytes"};
     };
-    add("sram", {}).memory("sram");
+    add("sram", {number("request_ns", 0, false), number("read_request_ns", 0, false)}).memory("sram");
     add("foreign", {}).transit();
     add("port", {}).initiator();
     add("m_cpu", {count("rd_engines"), count("wr_engines")}).initiator();
