@@ -131,6 +131,10 @@ class Context {
   Event store_async(Ptr to, const Tensor& value, KERNBENCH_TL_HERE) {
     return store_async(to.block(value.shape(), 0, file, line), value, file, line);
   }
+  /// Stores the value at several pointers in one command: a multicast (docs/multicast.md). Each memory holds one
+  /// destination at most, and every destination is dense.
+  Event multicast(const std::vector<Ptr>& destinations, const Tensor& value, KERNBENCH_TL_HERE);
+  Event multicast_async(const std::vector<Ptr>& destinations, const Tensor& value, KERNBENCH_TL_HERE);
   Event store(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
   Event store_async(const Block& to, const Tensor& value, const Tensor& mask, KERNBENCH_TL_HERE);
 
@@ -238,6 +242,11 @@ class Context {
   /// An empty message.
   void send(const std::string& port, KERNBENCH_TL_HERE);
   Event send_async(const std::string& port, KERNBENCH_TL_HERE);
+  /// One message to the receivers behind several ports, which are different PEs (docs/multicast.md). Returns when its
+  /// last segment has a slot at each of them.
+  void send_all(const std::vector<std::string>& ports, const Tensor& value, KERNBENCH_TL_HERE);
+  Event send_all_async(const std::vector<std::string>& ports, const Tensor& value, KERNBENCH_TL_HERE);
+  Event send_all_async(const std::vector<std::string>& ports, KERNBENCH_TL_HERE);  ///< an empty message
   /// The next message of the port, which must have this shape and dtype. Its elements can be read as those of a load.
   /// If any byte was pending at the sender, the handle is pending.
   Loaded recv(const std::string& port, const Dims& shape, DType dtype, KERNBENCH_TL_HERE);
@@ -458,10 +467,15 @@ class Context {
   Elements elements_of(const Ptr&, const Tensor& index, const std::string& call, SourceLine where, int64_t width = 1,
                        int64_t stride = 0);
   std::shared_ptr<RangedOp> ranges_of(const Elements&, const Tensor& mask, const std::string& call, SourceLine where);
-  Event send_impl(const std::string& port, const Tensor* value, bool async, SourceLine where);
+  Event send_impl(const char* call, const std::vector<std::string>& ports, const Tensor* value, bool async,
+                  SourceLine where);
   Tensor recv_impl(const std::vector<std::string>& ports, const Dims& shape, DType dtype, bool async,
                    std::string* taken, SourceLine where);
   Event copy_impl(const std::string& port, const Block& to, bool async, SourceLine where);
+  Event multicast_impl(const std::vector<Ptr>&, const Tensor& value, bool async, SourceLine where);
+  std::shared_ptr<OpDesc> store_of(const Block& to, const Tensor& value, const Tensor* mask, const char* call,
+                                   SourceLine where);
+  Event submit_store(const std::shared_ptr<OpDesc>&, const Tensor& value, const Tensor* mask, bool async);
   Event store_impl(const Block& to, const Tensor& value, const Tensor* mask, bool async, SourceLine where);
   Tensor dot_impl(const Tensor& a, const Tensor& b, const Tensor* acc, std::optional<DType> out, bool async,
                   SourceLine where);

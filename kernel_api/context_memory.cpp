@@ -177,17 +177,14 @@ Event Context::store_async(const Block& to, const Tensor& value, const Tensor& m
   return store_impl(to, value, &mask, true, {file, line});
 }
 
-Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* mask, bool async, SourceLine where) {
-  core_->require_tcm(value, "store", where);
-  if (value.shape() != to.shape()) {
-    fault(where, "store of " + value.to_string() + " to " + to.to_string() + ": shapes differ");
-  }
-  if (value.dtype() != to.dtype()) {
-    fault(where, "store of " + value.to_string() + " to " + to.to_string() + ": element types differ; tl.cast first");
-  }
+/// The op without the bytes of its value. `call`: for messages.
+std::shared_ptr<OpDesc> Context::store_of(const Block& to, const Tensor& value, const Tensor* mask, const char* call,
+                                          SourceLine where) {
+  const std::string of_what = std::string(call) + " of " + value.to_string() + " to " + to.to_string();
+  if (value.shape() != to.shape()) fault(where, of_what + ": shapes differ");
+  if (value.dtype() != to.dtype()) fault(where, of_what + ": element types differ; tl.cast first");
   core_->settle(value);
-  if (mask != nullptr) core_->settle_mask(*mask, to, "store", where);
-  const TensorRef destination = detail::physical_block(core_->backend(), to, mask, "store", where);
+  if (mask != nullptr) core_->settle_mask(*mask, to, call, where);
   auto desc = std::make_shared<OpDesc>();
   desc->type = CommandType::store;
   desc->kind = OpKind::memory;
@@ -196,7 +193,11 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
   desc->handle_id = value.id();
   desc->operands.resize(1);
   desc->operands[0].ref = value.ref();
-  desc->output = destination;
+  desc->output = detail::physical_block(core_->backend(), to, mask, call, where);
+  return desc;
+}
+
+Event Context::submit_store(const std::shared_ptr<OpDesc>& desc, const Tensor& value, const Tensor* mask, bool async) {
   std::vector<std::shared_ptr<detail::Handle>> used{Core::handle_of(value)};
   if (mask != nullptr) {
     Operand m;
@@ -212,6 +213,33 @@ Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* ma
     desc->data = std::make_shared<const Bytes>(memory.gather(value.ref()));
   }
   return Event(core_->submit(desc, nullptr, used, async));
+}
+
+Event Context::store_impl(const Block& to, const Tensor& value, const Tensor* mask, bool async, SourceLine where) {
+  core_->require_tcm(value, "store", where);
+  return submit_store(store_of(to, value, mask, "store", where), value, mask, async);
+}
+
+Event Context::multicast(const std::vector<Ptr>& destinations, const Tensor& value, const char* file, int line) {
+  return multicast_impl(destinations, value, async_, {file, line});
+}
+
+Event Context::multicast_async(const std::vector<Ptr>& destinations, const Tensor& value, const char* file, int line) {
+  return multicast_impl(destinations, value, true, {file, line});
+}
+
+Event Context::multicast_impl(const std::vector<Ptr>& destinations, const Tensor& value, bool async, SourceLine where) {
+  core_->require_tcm(value, "multicast", where);
+  if (destinations.empty()) fault(where, "multicast of " + value.to_string() + ": found no destination, expected one");
+  auto all = std::make_shared<std::vector<TensorRef>>();
+  std::shared_ptr<OpDesc> desc;
+  for (const Ptr& to : destinations) {
+    const auto store = store_of(to.block(value.shape(), 0, where.file, where.line), value, nullptr, "multicast", where);
+    all->push_back(store->output);
+    if (!desc) desc = store;
+  }
+  if (all->size() > 1) desc->destinations = std::move(all);  // one destination is a store
+  return submit_store(desc, value, nullptr, async);
 }
 
 }  // namespace kernbench::tl

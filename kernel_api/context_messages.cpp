@@ -56,33 +56,46 @@ std::vector<std::string> Context::ports() const {
 }
 
 void Context::send(const std::string& port, const Tensor& value, const char* file, int line) {
-  send_impl(port, &value, async_, {file, line});
+  send_impl("send", {port}, &value, async_, {file, line});
 }
 
 Event Context::send_async(const std::string& port, const Tensor& value, const char* file, int line) {
-  return send_impl(port, &value, true, {file, line});
+  return send_impl("send", {port}, &value, true, {file, line});
 }
 
 void Context::send(const std::string& port, const char* file, int line) {
-  send_impl(port, nullptr, async_, {file, line});
+  send_impl("send", {port}, nullptr, async_, {file, line});
 }
 
 Event Context::send_async(const std::string& port, const char* file, int line) {
-  return send_impl(port, nullptr, true, {file, line});
+  return send_impl("send", {port}, nullptr, true, {file, line});
 }
 
-Event Context::send_impl(const std::string& port, const Tensor* value, bool async, SourceLine where) {
+void Context::send_all(const std::vector<std::string>& ports, const Tensor& value, const char* file, int line) {
+  send_impl("send_all", ports, &value, async_, {file, line});
+}
+
+Event Context::send_all_async(const std::vector<std::string>& ports, const Tensor& value, const char* file, int line) {
+  return send_impl("send_all", ports, &value, true, {file, line});
+}
+
+Event Context::send_all_async(const std::vector<std::string>& ports, const char* file, int line) {
+  return send_impl("send_all", ports, nullptr, true, {file, line});
+}
+
+Event Context::send_impl(const char* call, const std::vector<std::string>& ports, const Tensor* value, bool async,
+                         SourceLine where) {
   PeBackend& backend = core_->backend();
   auto op = std::make_shared<QueueOp>();
-  op->ports = find_ports(backend, "send", {port}, where);
-  auto desc = message_desc(CommandType::send, "send", where);
+  op->ports = find_ports(backend, call, ports, where);
+  auto desc = message_desc(CommandType::send, call, where);
   desc->operands.resize(1);
   desc->operands[0].ref = nothing(backend);
   if (value != nullptr) {
-    core_->require_tcm(*value, "send on " + port, where);
+    core_->require_tcm(*value, std::string(call) + " on " + joined(ports), where);
     core_->settle(*value);
     if (!value->ref().contiguous()) {
-      fault(where, "send of " + value->to_string() + " on " + port + " by " + backend.pe_id() +
+      fault(where, std::string(call) + " of " + value->to_string() + " on " + joined(ports) + " by " + backend.pe_id() +
                        ": the view is not contiguous; tl.copy it first");
     }
     desc->operands[0].ref = value->ref();

@@ -44,6 +44,7 @@ class LaunchCosts {
   /// the part of that reading.
   struct Message {
     double total_ns = 0, read_ns = 0;
+    double next_ns = 0;  ///< from one message of a row to the next: the longest of its data's way, write and read
   };
   /// Paths between PEs, with the rings at their ends.
   class Ways {
@@ -51,6 +52,8 @@ class LaunchCosts {
     virtual ~Ways() = default;
     /// The slowest path for a message in one piece (in its slot: for a full slot of several).
     virtual Message dearest(uint64_t nbytes) const = 0;
+    /// Whether every block that passes messages on declares `multicast: true`.
+    virtual bool multicasts() const = 0;
   };
   /// One path for each (from, to). InputError if a path does not exist.
   virtual std::unique_ptr<Ways> ways(std::vector<std::pair<int64_t, int64_t>>, const RingChoice&) const = 0;

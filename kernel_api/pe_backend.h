@@ -35,7 +35,7 @@ using Ticket = uint64_t;
 
 /// A send or a receive, beside its OpDesc (whose operand is what is sent, whose output is where a message goes).
 struct QueueOp {
-  std::vector<uint32_t> ports;    ///< indices among ports(): one, or those of a recv_any
+  std::vector<uint32_t> ports;    ///< indices among ports(): one, or those of a recv_any or a send_all
   bool any = false;               ///< recv_any: of the first of them that has a message, in its turn
   std::shared_ptr<OpDesc> store;  ///< copy_to_dst: what follows the receive; null: nothing does
   uint32_t taken = 0;             ///< recv_any: index of the port that had it, when it is done

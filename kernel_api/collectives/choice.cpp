@@ -112,7 +112,20 @@ double CostTable::single(const std::string& algorithm, const std::vector<Group>&
   const std::vector<const Phase*> phases = level(groups, &Group::single);
   const int64_t n = amount_.elements, members = groups.front().size();
   if (members == 1) return 0;
+  if (algorithm == "multicast" && op == Op::all_reduce) {
+    const auto half = [&](Op which, const std::string& by) {
+      Collective c = collective_;
+      c.op = which;
+      return CostTable(launch_, costs_, c, amount_).cost_ns(by);
+    };
+    return half(Op::reduce_scatter, reduce_scatter_before_multicast(members)) + half(Op::all_gather, algorithm);
+  }
   const LaunchCosts::Ways& all = ways(algorithm, "", phases);
+  if (algorithm == "multicast") {
+    if (op == Op::broadcast) return message(all, n).total_ns;
+    const LaunchCosts::Message block = message(all, up(n, members));
+    return block.total_ns + static_cast<double>(members - 2) * block.next_ns;
+  }
   if (algorithm == "grid") {
     const InOut cost = grid(all, phases);
     return op == Op::all_reduce ? cost.in_ns + cost.out_ns : op == Op::reduce ? cost.in_ns : cost.out_ns;
@@ -155,10 +168,17 @@ std::string CostTable::unavailable(const std::string& algorithm) const {
   return {};
 }
 
+bool CostTable::considered(const std::string& algorithm) const {
+  if (algorithm != "multicast") return true;
+  Collective c = collective_;
+  c.algorithm = algorithm;
+  return ways(algorithm, "", level(all_groups(launch_, c), &Group::single)).multicasts();
+}
+
 std::vector<std::pair<std::string, double>> CostTable::all() const {
   std::vector<std::pair<std::string, double>> costs;
   for (const std::string& a : algorithms_of(collective_.op)) {
-    if (unavailable(a).empty()) costs.emplace_back(a, cost_ns(a));
+    if (unavailable(a).empty() && considered(a)) costs.emplace_back(a, cost_ns(a));
   }
   return costs;
 }

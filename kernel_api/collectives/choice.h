@@ -29,7 +29,9 @@ class CostTable {
   double cost_ns(const std::string& algorithm) const;
   /// Empty, or why it is not available for these groups.
   std::string unavailable(const std::string& algorithm) const;
-  /// All that are available with their costs, in the order of algorithms_of().
+  /// Whether `auto` and `best` consider it: multicasts only where the machine declares them (multicast rules §19.8).
+  bool considered(const std::string& algorithm) const;
+  /// All that are available and considered with their costs, in the order of algorithms_of().
   std::vector<std::pair<std::string, double>> all() const;
 
  private:

@@ -88,7 +88,7 @@ Phase single_phase(const LaunchShape& launch, const Collective& c, Axes over, co
   static const std::map<std::string, Phase::Kind> kinds = {
       {"ring", Phase::Kind::ring},    {"rotate", Phase::Kind::ring},  {"halving", Phase::Kind::halving},
       {"tree", Phase::Kind::tree},    {"chain", Phase::Kind::chain},  {"grid", Phase::Kind::grid},
-      {"pairwise", Phase::Kind::all}, {"sendrecv", Phase::Kind::ring}};
+      {"pairwise", Phase::Kind::all}, {"sendrecv", Phase::Kind::ring}, {"multicast", Phase::Kind::all}};
   Phase p;
   p.kind = kinds.at(c.algorithm);
   p.prefix = c.prefix;
@@ -109,12 +109,21 @@ Group group_of(const LaunchShape& launch, const Collective& c, Axes over, Member
   if (c.algorithm == "hierarchical") {
     make_hierarchy(launch, over, &g);
   } else {
+    if (c.op == Op::all_reduce && c.algorithm == "multicast") {
+      Collective reduces = c;
+      reduces.algorithm = reduce_scatter_before_multicast(g.size());
+      g.single.push_back(single_phase(launch, reduces, over, g.pes));
+    }
     g.single.push_back(single_phase(launch, c, over, g.pes));
   }
   return g;
 }
 
 }  // namespace
+
+std::string reduce_scatter_before_multicast(int64_t members) {
+  return is_power_of_two(members) ? "halving" : "ring";
+}
 
 const char* name_of(Op op) {
   static const char* const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
@@ -123,18 +132,23 @@ const char* name_of(Op op) {
 }
 
 const std::vector<std::string>& algorithms_of(Op op) {
-  static const std::vector<std::string> all_reduce = {"ring", "rotate", "halving", "tree", "grid", "hierarchical"},
-                                        blocks = {"ring", "halving"}, rooted = {"chain", "tree", "grid"},
-                                        all_to_all = {"pairwise"}, sendrecv = {"sendrecv"};
+  static const std::vector<std::string> all_reduce = {"ring", "rotate",       "halving",  "tree",
+                                                      "grid", "hierarchical", "multicast"},
+                                        all_gather = {"ring", "halving", "multicast"},
+                                        reduce_scatter = {"ring", "halving"},
+                                        broadcast = {"chain", "tree", "grid", "multicast"},
+                                        reduce = {"chain", "tree", "grid"}, all_to_all = {"pairwise"}, sendrecv = {"sendrecv"};
   switch (op) {
     case Op::all_reduce:
       return all_reduce;
     case Op::all_gather:
+      return all_gather;
     case Op::reduce_scatter:
-      return blocks;
+      return reduce_scatter;
     case Op::broadcast:
+      return broadcast;
     case Op::reduce:
-      return rooted;
+      return reduce;
     case Op::all_to_all:
       return all_to_all;
     case Op::sendrecv:

@@ -21,6 +21,9 @@ const char* name_of(Op);
 /// Names of all algorithms of an op, in the order in which `auto` prefers them on equal cost.
 const std::vector<std::string>& algorithms_of(Op);
 
+/// Algorithm of the reduce_scatter that an all_reduce by multicast begins with.
+std::string reduce_scatter_before_multicast(int64_t members);
+
 struct Collective {
   Op op = Op::all_reduce;
   std::string over = "rank";       ///< axes (groups.h)
@@ -53,7 +56,7 @@ struct Group {
   Collective collective;
   SharedList pes;                          ///< by member
   std::vector<Phase> inner, cubes, ranks;  ///< hierarchical
-  std::vector<Phase> single;               ///< others
+  std::vector<Phase> single;               ///< others: one; an all_reduce by multicast: its reduce_scatter, its all_gather
   int64_t me = -1;                         ///< member number of the PE that owns this object
   int64_t size() const { return static_cast<int64_t>(pes.size()); }
   bool hierarchical() const { return single.empty(); }

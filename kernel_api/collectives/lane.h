@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernbench/kernel_api/collectives/schedules.h"
 
@@ -19,6 +20,17 @@ struct Lane {
       tl.send_async(prefix + port, t);
     } else {
       tl.send_async(prefix + port);
+    }
+  }
+  /// To the members `to` of a wiring between all of them.
+  void send_all(const std::vector<int64_t>& to, const tl::Tensor& t) const {
+    if (to.empty()) return;
+    std::vector<std::string> ports;
+    for (const int64_t member : to) ports.push_back(prefix + "to" + std::to_string(member));
+    if (t.valid()) {
+      tl.send_all_async(ports, t);
+    } else {
+      tl.send_all_async(ports);
     }
   }
   /// No value where no element is expected.

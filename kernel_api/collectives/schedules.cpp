@@ -131,6 +131,34 @@ void halving_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, 
   lane.finish(final, blocks.first(fresh), piece(fresh, fresh_end));
 }
 
+/// The members but one, in order.
+std::vector<int64_t> all_but(int64_t me, int64_t members) {
+  std::vector<int64_t> others;
+  for (int64_t j = 0; j < members; ++j) {
+    if (j != me) others.push_back(j);
+  }
+  return others;
+}
+
+void multicast_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, tl::Assembly& out,
+                          const Final& final) {
+  const auto piece = [&](int64_t b) {
+    return blocks.elements(b) > 0 ? out.slice(blocks.first(b), blocks.elements(b)) : tl::Tensor();
+  };
+  lane.send_all(all_but(g.me, g.size()), piece(g.me));
+  lane.finish(final, blocks.first(g.me), piece(g.me));
+  for (int64_t s = 1; s < g.size(); ++s) {
+    const int64_t b = (g.me - s + g.size()) % g.size();
+    const auto recv = [&] { return lane.recv("to" + std::to_string(b), blocks.elements(b), out.whole().dtype()); };
+    if (blocks.elements(b) > 0) {
+      out.part(blocks.first(b), recv);
+    } else {
+      recv();
+    }
+    lane.finish(final, blocks.first(b), piece(b));
+  }
+}
+
 }  // namespace
 
 std::string math_op_of(const std::string& redop) {
@@ -160,11 +188,17 @@ tl::Tensor all_reduce(tl::Context& tl, const Group& g, const tl::Tensor& t, cons
   }
   tl::Assembly out(tl, own.dtype(), own.elements());
   const Blocks blocks{own.elements(), g.size()};
-  if (algorithm == "ring") {
+  const bool by_ring = phase.kind == Phase::Kind::ring;
+  if (by_ring) {
     ring_reduce_scatter(lane, phase, g, own, op, &out);
-    ring_all_gather(lane, phase, g, blocks, out, final);
   } else {
     halving_reduce_scatter(lane, g, own, op, &out);
+  }
+  if (algorithm == "multicast") {
+    multicast_all_gather(lane, g, blocks, out, final);
+  } else if (by_ring) {
+    ring_all_gather(lane, phase, g, blocks, out, final);
+  } else {
     halving_all_gather(lane, g, blocks, out, final);
   }
   return out.whole();
@@ -192,6 +226,8 @@ tl::Tensor all_gather(tl::Context& tl, const Group& g, int64_t n, DType dtype, c
   out.part(g.me * n, own);
   if (g.collective.algorithm == "ring") {
     ring_all_gather(lane, phase, g, blocks, out, final);
+  } else if (g.collective.algorithm == "multicast") {
+    multicast_all_gather(lane, g, blocks, out, final);
   } else {
     halving_all_gather(lane, g, blocks, out, final);
   }
@@ -200,6 +236,14 @@ tl::Tensor all_gather(tl::Context& tl, const Group& g, int64_t n, DType dtype, c
 
 tl::Tensor broadcast(tl::Context& tl, const Group& g, const tl::Tensor& t, int64_t n, DType dtype, const Final& final) {
   const Phase& phase = g.single.front();
+  if (g.collective.algorithm == "multicast") {
+    const Lane lane{tl, phase.prefix};
+    const bool root = g.me == phase.root;
+    if (root) lane.send_all(all_but(g.me, g.size()), t.reshape({n}));
+    const tl::Tensor value = root ? t.reshape({n}) : lane.recv("to" + std::to_string(phase.root), n, dtype);
+    lane.finish(final, 0, value);
+    return value;
+  }
   return flow_broadcast(Lane{tl, phase.prefix}, phase, g.me, t.valid() ? t.reshape({n}) : t, n, dtype, final);
 }
 

@@ -247,7 +247,7 @@ Collective collective_of(Op op, const Params& p) {
 }
 
 std::string wiring_text(Op op) {
-  static const std::map<std::string, std::string> texts = {
+  const std::map<std::string, std::string> texts = {
       {"ring", "ring (next-prev)"},
       {"rotate", "ring (next-prev)"},
       {"halving", "halving (x0, x1, ...)"},
@@ -256,7 +256,8 @@ std::string wiring_text(Op op) {
       {"grid", "grid (W-E, N-S)"},
       {"hierarchical", "grids (pe.*, cube.*), between ranks as the tray is (rank.*)"},
       {"pairwise", "all (to0, to1, ...)"},
-      {"sendrecv", "ring (next-prev)"}};
+      {"sendrecv", "ring (next-prev)"},
+      {"multicast", op == Op::all_reduce ? "halving or ring, and all (to0, to1, ...)" : "all (to0, to1, ...)"}};
   std::string text;
   for (const std::string& a : ccl::algorithms_of(op)) text += (text.empty() ? "" : "; ") + a + ": " + texts.at(a);
   return text;

@@ -219,7 +219,7 @@ std::vector<Access> accesses_of(const OpDesc& d) {
   reads(d.operands);
   for (const EpilogueOp& e : d.epilogue) reads(e.operands);
   const bool changes_nothing = d.materialized || d.name == "materialize" || d.type == CommandType::send;
-  if (!changes_nothing) v.push_back({&d.output, true});
+  if (!changes_nothing) for_each_output(d, [&](const TensorRef& t) { v.push_back({&t, true}); });
   if (!d.ranged) return v;
   if (d.type == CommandType::load) {
     v.front().ranged = d.ranged.get();

@@ -23,7 +23,10 @@ bool overlap(const TensorRef& a, const TensorRef& b) {
 /// Whether the op writes any of the range.
 bool writes(const OpDesc& d, const TensorRef& range) {
   const bool in_ranges = d.ranged && d.type != CommandType::load;
-  if ((!in_ranges || d.ranged->returns_old) && overlap(d.output, range)) return true;
+  bool written = false;
+  if (!in_ranges || d.ranged->returns_old)
+    for_each_output(d, [&](const TensorRef& t) { written |= overlap(t, range); });
+  if (written) return true;
   if (!in_ranges || range.space != d.ranged->space) return false;
   return std::any_of(d.ranged->ranges.begin(), d.ranged->ranges.end(), [&](const MovedRange& r) {
     return r.addr < range.addr + range.span_bytes() && range.addr < r.addr + r.nbytes;

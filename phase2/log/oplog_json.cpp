@@ -222,6 +222,7 @@ class ParamsWriter {
     w_.field("shape", d.output.shape);
     w_.field("dtype", name_of(d.output.dtype));
     w_.field("handle_id", d.handle_id);
+    if (d.destinations) destinations(*d.destinations);
     if (d.materialized) materialization(*d.materialized);
     if (d.carried) carried(*d.carried);
     if (d.ranged) ranges(*d.ranged);
@@ -233,6 +234,16 @@ class ParamsWriter {
       w_.key("other");
       operand(d.operands[2]);
     }
+  }
+
+  void destinations(const std::vector<TensorRef>& all) {
+    w_.key("destinations").open('[');
+    for (const TensorRef& t : all) {
+      w_.open('{').field("space", name_of(t.space)).field("addr", t.addr);
+      translation("", t);
+      w_.close('}');
+    }
+    w_.close(']');
   }
 
   /// `data`: the memory file has its bytes.

@@ -123,7 +123,7 @@ void check_operands(const std::vector<Operand>& operands) {
 void check_sizes(const OpDesc& d) {
   check_operands(d.operands);
   for (const EpilogueOp& e : d.epilogue) check_operands(e.operands);
-  check_tensor(d.output);
+  for_each_output(d, check_tensor);
   for (const Dims& size : {Dims{d.m, d.n}, Dims{d.k}, Dims{d.tile_m}, Dims{d.tile_n}, Dims{d.tile_k}}) size.elements();
 }
 
@@ -219,6 +219,22 @@ struct OpRecordParser::Impl {
     return o;
   }
 
+  /// Reads the destinations of a multicast, which have the shape of `first`.
+  static auto destinations_like(const TensorRef& first) {
+    return [&first](const OrderedJson& list) {
+      auto all = std::make_shared<std::vector<TensorRef>>(json_items(list, [&](const OrderedJson& j) {
+        TensorRef t = first;
+        t.translation.reset();
+        t.space = json_field(j, "space", space);
+        t.addr = json_field<uint64_t>(j, "addr");
+        translation(j, "", t);
+        return t;
+      }));
+      if (all->empty()) throw JsonFault("found no destination, expected one at least");
+      return std::shared_ptr<const std::vector<TensorRef>>(std::move(all));
+    };
+  }
+
   void move(const OrderedJson& p, OpDesc& d) const {
     const Dims shape = json_field(p, "shape", dims);
     const DType t = json_field(p, "dtype", dtype);
@@ -228,6 +244,7 @@ struct OpRecordParser::Impl {
     if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
     if (p.contains("other") && !p.contains("ranges")) d.operands.push_back(json_field(p, "other", to_operand()));
     d.output = place(p, "dst", shape, t);
+    if (p.contains("destinations")) d.destinations = json_field(p, "destinations", destinations_like(d.output));
     if (p.contains("ranges")) {
       const bool load = d.type == CommandType::load;
       d.ranged = ranged(p, shape, t);

@@ -314,11 +314,13 @@ bool store(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   }
   if (!d->data) check_sizes(*d, d->operands.at(0).ref);
   if (d->operands.size() > 1) return store_masked(d, image);
-  if (d->data) {
-    write_rows(image, d->output, {d->data, d->data->data(), d->data->size()});
-  } else {
-    image.transfer(d->operands[0].ref, d->output);
-  }
+  for_each_output(*d, [&](const TensorRef& to) {
+    if (d->data) {
+      write_rows(image, to, {d->data, d->data->data(), d->data->size()});
+    } else {
+      image.transfer(d->operands[0].ref, to);
+    }
+  });
   return false;
 }
 

@@ -189,6 +189,8 @@ struct OpDesc {
   /// load: the TCM destination. store: the destination. Otherwise the result. For ops on ranges, `ranged` describes the
   /// memory side; the address here, or among the operands, is that of the first range.
   TensorRef output;
+  /// Set for a multicast (a store to several memories): its destinations in order, of which `output` is the first.
+  std::shared_ptr<const std::vector<TensorRef>> destinations;
 
   // GEMM, simple or composite: C[m,n] = op(A)[m,k] · op(B)[k,n].
   int64_t m = 0, n = 0, k = 0;
@@ -247,5 +249,12 @@ struct OpDesc {
     return *this;
   }
 };
+
+/// Calls f(TensorRef) for each tensor that the op writes: its output, or the destinations of a multicast.
+template <class F>
+void for_each_output(const OpDesc& d, F f) {
+  if (!d.destinations) return f(d.output);
+  for (const TensorRef& t : *d.destinations) f(t);
+}
 
 }  // namespace kernbench::phase2

@@ -70,11 +70,12 @@ void SoleSenders::from_routes() {
   tell_mode();
 }
 
-/// Behind a node that stores and forwards, messages without data overtake the others.
+/// Behind a node that stores and forwards, messages without data overtake the others; where messages are added, those
+/// that do not wait for a sum.
 void SoleSenders::set(uint32_t edge, const void* sender) {
   const Component& from = blocks_.component(graph_.edges[edge].from);
   const Router* router = routers_[graph_.edges[edge].from];
-  const bool overtaken = router && router->stores_and_forwards() && sender != &from;
+  const bool overtaken = router && ((router->stores_and_forwards() && sender != &from) || router->reduce_rules());
   blocks_.link(edge)->sole_sender = known_ && !overtaken ? sender : nullptr;
 }
 

@@ -11,6 +11,7 @@
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 #include "kernbench/systemc_models/core/component_catalog.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_gemm.h"
@@ -149,6 +150,7 @@ void Activity::add_way(const FabricTransaction& x, Span span) {
     const uint64_t bits = response ? back_bits : there_bits;
     if (bits == 0) continue;
     for (const PathHop& hop : x.path(response)) {
+      if (!x.carries(response, hop.number)) continue;  // once an edge of a multicast or a reduction
       add_edge(hop.link->edge, bits, span);
       if (hop.number > 0) add_router(hop.node().owner().index(), bits, span);
     }
@@ -170,12 +172,15 @@ void Activity::add_router(uint32_t node, uint64_t bits, Span span) {
 
 void Activity::access_done(const Component& initiator, const FabricTransaction& x, double t) {
   const Span span{end({&x, 0}), t};
-  add_way(x, span);
-  if (const MemoryTarget* memory = x.route->target; memory && memory->index() < pe_of_.size()) {
-    add_memory(memory->index(), x.write, memory->moved_bytes(x), span);
-    if (x.is_atomic()) add_memory(memory->index(), false, memory->moved_bytes(x), span);
+  for_each_destination(x, [&](const FabricTransaction& d) {
+    add_way(d, span);
+    const MemoryTarget* memory = d.route->target;
+    if (!memory || memory->index() >= pe_of_.size()) return;
+    if (d.hop_count > 0 && !d.carries(false, d.hop_count - 1)) return;  // a source whose sum came there
+    add_memory(memory->index(), d.write, memory->moved_bytes(d), span);
+    if (d.is_atomic()) add_memory(memory->index(), false, memory->moved_bytes(d), span);
     if (const auto activates = memory->activates()) add_activates(memory->index(), *activates, span);
-  }
+  });
   if (initiator.index() >= pe_of_.size() || pe_of_[initiator.index()] == kNoPe) return;
   const Pe& pe = machine_.pes().pe(pe_of_[initiator.index()]);
   for (const bool response : {false, true}) {

@@ -63,7 +63,11 @@ class TrafficTask : public PlayTask {
   TrafficTask(const spec::RunSpec& spec, const RunHooks& hooks) : PlayTask(spec, hooks, "trace") {}
 
  private:
-  void read(Platform& platform) override { played_->requests = read_traffic(in_, file_, platform); }
+  void read(Platform& platform) override {
+    Traffic traffic = read_traffic(in_, file_, platform);
+    played_->requests = std::move(traffic.requests);
+    played_->groups = std::move(traffic.groups);
+  }
 
   Write play(Platform& platform) override {
     std::unique_ptr<WholeFile> file;
@@ -75,7 +79,7 @@ class TrafficTask : public PlayTask {
     std::unique_ptr<DramCommandLog> commands;
     if (spec_.given("dram-commands"))
       commands = std::make_unique<DramCommandLog>(platform, spec_.text("dram-commands"));
-    played_->results = run_traffic(platform, played_->requests, json_ ? &played_->accounts : nullptr);
+    played_->results = run_traffic(platform, played_->requests, json_ ? &played_->accounts : nullptr, played_->groups);
     if (statistics) {
       file->write(statistics->snapshot().csv());
       file->keep();
@@ -91,6 +95,7 @@ class TrafficTask : public PlayTask {
 
   struct Played {
     std::vector<TrafficRequest> requests;
+    TrafficGroups groups;
     std::vector<TrafficResult> results;
     std::vector<TrafficAccount> accounts;
   };

@@ -8,6 +8,7 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
@@ -170,13 +171,27 @@ void RunGraphRecorder::post_started(const Component& initiator, const FabricTran
   Access& a = open(x);
   // A credit leaves when its slot has been read.
   const uint32_t pe = pe_of_node_[initiator.index()];
-  a.segment = std::exchange(next_segment_, nullptr);
+  if (x.channel == FabricInitiator::kComm) a.segment = static_cast<const QueueSegment*>(x.context);
   if (!a.segment && pe != CostPart::kNobody) a.segment = std::exchange(pes_[pe].reading, nullptr);
   const auto it = segments_.find(a.segment);
   if (it == segments_.end()) return begin(a, graph_.add(t, 0, {}), t);
   it->second.posted = &x;
   a.op = it->second.op;
   begin(a, it->second.at, t);
+}
+
+/// A branch has come as far as what carried it.
+void RunGraphRecorder::branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) {
+  const Access* source = find(from);
+  if (!source) return;
+  const Access& a = *source;
+  const auto it = accesses_.find(&branch);
+  Access& b = it != accesses_.end() && it->second.open ? it->second : open(branch);
+  if (!branch.message) b.op = a.op;
+  b.stored_ns = a.stored_ns;
+  b.by_header = a.by_header;
+  if (b.travellers.size() <= flit) b.travellers.resize(flit + 1);
+  if (flit < a.travellers.size()) b.travellers[flit] = a.travellers[flit];
 }
 
 // ---- on links that are servers
@@ -424,7 +439,19 @@ void RunGraphRecorder::access_done(const Component& initiator, const FabricTrans
   Access* access = find(x);
   if (!access) return;
   Access& a = *access;
-  const Moment done = not_before(t, came_back(initiator, x, a, t));
+  Moment back = kNone;
+  if (x.multicast) {
+    const FabricTransaction& slowest = x.multicast->slowest();
+    Access* last = find(slowest);
+    if (!last) return;
+    back = came_back(initiator, slowest, *last, t);
+    x.multicast->for_each([&](const FabricTransaction& m) {
+      if (Access* branch = find(m)) branch->open = false;
+    });
+  } else {
+    back = came_back(initiator, x, a, t);
+  }
+  const Moment done = not_before(t, back);
   last_access_[initiator.index()] = done;
   if (a.item) items_[a.item] = done;
   if (a.transfer) {

@@ -43,11 +43,18 @@ void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const Que
   PeState& s = state(pe);
   comes_to(s.comm_asked, {it->second.at, 0});
   it->second.at = graph_.add(t, it->second.op, {{it->second.at, 0}, {s.comm_free, 0}});
-  next_segment_ = &segment;
 }
 
 /// vc_comm is free when the data would have passed the slowest link; with flits when they are on the first one.
 void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
+  leaves(segment, sent);
+  for (const QueueSegment* copy : segment.copies) leaves(*copy, segments_[copy]);
+  s.comm_free = add(t, sent.op);
+  if (segment.last()) note(s.calls_done, segment.seq, s.comm_free);
+}
+
+/// Adds what its leaving waits for to the causes.
+void RunGraphRecorder::leaves(const QueueSegment& segment, const Segment& sent) {
   const Route& route = *segment.route;
   const PathHop source = route.path(false)[0];
   const auto access = accesses_.find(sent.posted);
@@ -59,8 +66,6 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
     const Cause left = header.by ? header.took : then(header.last, of_node(source.node().owner(), overhead_ns));
     with_bandwidths(left, way_of(route).write, static_cast<double>(segment.nbytes));
   }
-  s.comm_free = add(t, sent.op);
-  if (segment.last()) note(s.calls_done, segment.seq, s.comm_free);
 }
 
 void RunGraphRecorder::message_came(const FabricTransaction& x, const QueueSegment& segment, Segment& s,
@@ -99,6 +104,7 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
   const CostPart slot{Resource::queues, false, s.queues, to - from};
   switch (server) {
     case QueueServer::comm:
+      if (segment.is_copy) return;
       return comm_served(s, segment, sent, to);
     case QueueServer::inbound: {  // as long as the slowest link of the way takes: on another machine another one
       comes_to(s.inbound_asked, {sent.at, 0});

@@ -60,6 +60,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   // The fabric: run_graph_of_fabric.cpp.
   void access_started(const Component&, const FabricTransaction&, double t) override;
   void access_done(const Component&, const FabricTransaction&, double t) override;
+  void branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) override;
   void post_started(const Component&, const FabricTransaction&, double t) override;
   void post_done(const Component&, const FabricTransaction&, double t) override;
   void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;
@@ -256,6 +257,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, bool by_header,
                     double t);
   void comm_served(PeState&, const QueueSegment&, Segment&, double t);
+  void leaves(const QueueSegment&, const Segment&);
   /// The moment, or where it is before t one at t that follows from it.
   Moment not_before(double t, Moment m) {
     return graph_.ns(m) < t - RunGraph::kSameNs ? graph_.add(t, graph_.op_of(m), {{m, 0}}) : m;
@@ -290,7 +292,6 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::vector<Resource> nodes_;        ///< by node: whose its overhead is
   std::vector<Moment> last_access_;    ///< by node of its initiator
   const PeItem* next_item_ = nullptr;  ///< whose transaction starts with the next call
-  const QueueSegment* next_segment_ = nullptr;
   std::unordered_map<const void*, Moment> transfers_;
   std::unordered_map<const void*, Launch> launches_;
   std::map<uint32_t, std::string> launch_names_;

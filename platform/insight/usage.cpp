@@ -7,6 +7,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 
 namespace kernbench::insight {
@@ -30,15 +31,18 @@ Usage::~Usage() {
 
 void Usage::add(const FabricTransaction& x) {
   for (const PathHop& hop : x.path(!x.write)) {
-    if (hop.link->edge < link_bytes_.size()) link_bytes_[hop.link->edge] += x.nbytes;
+    if (x.carries(!x.write, hop.number) && hop.link->edge < link_bytes_.size()) link_bytes_[hop.link->edge] += x.nbytes;
   }
 }
 
 void Usage::access_done(const Component&, const FabricTransaction& x, double) {
-  add(x);
-  if (!x.route->target || x.route->target->index() >= memories_.size()) return;
-  Memory& m = memories_[x.route->target->index()];
-  (x.write ? m.write_bytes : m.read_bytes) += x.nbytes;
+  for_each_destination(x, [&](const FabricTransaction& d) {
+    add(d);
+    if (d.hop_count > 0 && !d.carries(false, d.hop_count - 1)) return;
+    if (!d.route->target || d.route->target->index() >= memories_.size()) return;
+    Memory& m = memories_[d.route->target->index()];
+    (d.write ? m.write_bytes : m.read_bytes) += d.nbytes;
+  });
 }
 
 void Usage::post_done(const Component&, const FabricTransaction& x, double) {

@@ -30,10 +30,12 @@ struct Way {
            ring.write == o.ring.write && ring.read == o.ring.read;
   }
   LaunchCosts::Message message(uint64_t nbytes) const {
-    double ns = route.write_bw > 0 ? static_cast<double>(nbytes) / route.write_bw : 0;
+    const double drain_ns = route.write_bw > 0 ? static_cast<double>(nbytes) / route.write_bw : 0;
+    double ns = drain_ns;
     for_each_ns(nbytes, [&](double hop_ns) { ns += hop_ns; });
     const uint64_t slot = std::min(nbytes, ring.slot_bytes);
-    return {ns + ring.write.of(slot) + ring.read.of(slot), ring.read.of(slot)};
+    const double write_ns = ring.write.of(slot), read_ns = ring.read.of(slot);
+    return {ns + write_ns + read_ns, read_ns, std::max({drain_ns, write_ns, read_ns})};
   }
 
  private:
@@ -58,17 +60,24 @@ struct HashOfWay {
 /// Ways that take the same count once: between thousands of PEs there are few others.
 class DistinctWays : public LaunchCosts::Ways {
  public:
-  void add(Way way) { ways_.insert(std::move(way)); }
+  void add(Way way) {
+    for (const PathHop& hop : way.route.path(false))
+      multicasts_ = multicasts_ && (hop.number == 0 || hop.node().multicasts());
+    ways_.insert(std::move(way));
+  }
   LaunchCosts::Message dearest(uint64_t nbytes) const override {
     LaunchCosts::Message most;
     for (const Way& w : ways_) {
       const LaunchCosts::Message m = w.message(nbytes);
-      most = {std::max(most.total_ns, m.total_ns), std::max(most.read_ns, m.read_ns)};
+      most = {std::max(most.total_ns, m.total_ns), std::max(most.read_ns, m.read_ns),
+              std::max(most.next_ns, m.next_ns)};
     }
     return most;
   }
+  bool multicasts() const override { return multicasts_; }
 
  private:
+  bool multicasts_ = true;
   std::unordered_set<Way, HashOfWay> ways_;
 };
 

@@ -6,6 +6,7 @@
 #include "kernbench/platform/elaborate/fabric_watch.h"
 #include "kernbench/platform/platform.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::observe {
 
@@ -52,10 +53,17 @@ void AccessHops::link_crossed(const FabricTransaction& x, const Link& link, cons
   a.arrive_ns = c.arrive_ns;
 }
 
-void AccessHops::end(const FabricTransaction& x, double t) {
-  const auto it = under_way_.find(&x);
-  if (it == under_way_.end()) return;
-  Access& a = it->second;
+void AccessHops::branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) {
+  const auto it = under_way_.find(&from);
+  if (it == under_way_.end() || flit > 0) return;
+  const double arrive_ns = it->second.arrive_ns;
+  Access& b = under_way_[&branch];
+  if (branch.message) b.hops = it->second.hops;
+  b.arrive_ns = arrive_ns;
+}
+
+/// Adds the hop at which it ends.
+void AccessHops::arrive(const FabricTransaction& x, Access& a, double t) {
   AccessHop last;
   if (a.hops.empty()) {  // a foreign initiator at the memory itself
     last.node = x.route->target ? x.route->target->index() : x.initiator->owner().index();
@@ -66,10 +74,27 @@ void AccessHops::end(const FabricTransaction& x, double t) {
   last.start_ns = a.arrive_ns;
   last.ready_ns = last.end_ns = last.tail_ns = t;
   a.hops.push_back(last);
+}
+
+void AccessHops::end(const FabricTransaction& x, double t) {
+  const auto it = under_way_.find(&x);
+  if (it == under_way_.end()) return;
+  Access a = std::move(it->second);
+  under_way_.erase(it);
+  arrive(x, a, t);
+  if (x.multicast && !x.message) {
+    x.multicast->for_each([&](const FabricTransaction& m) {
+      const auto branch = under_way_.find(&m);
+      if (branch == under_way_.end()) return;
+      // An acknowledgement that others stand for ends where they meet.
+      arrive(m, branch->second, std::max(branch->second.arrive_ns, m.done_ns));
+      a.hops.insert(a.hops.end(), branch->second.hops.begin(), branch->second.hops.end());
+      under_way_.erase(branch);
+    });
+  }
   done(x, a.number, a.hops, t);
   a.hops.clear();
   idle_.push_back(std::move(a.hops));
-  under_way_.erase(it);
 }
 
 void AccessHops::access_started(const Component& initiator, const FabricTransaction& x, double t) {

@@ -39,6 +39,7 @@ class AccessHops : public FabricObserver {
   void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;
   void access_started(const Component&, const FabricTransaction&, double t) override;
   void access_done(const Component&, const FabricTransaction&, double t) override;
+  void branched(const FabricTransaction& from, const FabricTransaction& branch, uint32_t flit) override;
   void post_started(const Component&, const FabricTransaction&, double t) override;
   void post_done(const Component&, const FabricTransaction&, double t) override;
 
@@ -46,7 +47,9 @@ class AccessHops : public FabricObserver {
   using Hops = std::vector<AccessHop>;
   /// An access, or with x.message a message, was granted at t. Its number: from 1, in order of grants.
   virtual void started(const Component& /*initiator*/, const FabricTransaction&, uint64_t /*number*/, double /*t*/) {}
-  /// It is done. `hops` begins at the initiator; the first starts at the grant, and the last ends at t.
+  /// It is done. `hops` begins at the initiator; the first starts at the grant, and the last ends at t. Of a multicast,
+  /// the hops of its first destination, then for each other one those behind the fork where it leaves; each of these
+  /// parts ends with a hop without an edge.
   virtual void done(const FabricTransaction&, uint64_t number, const Hops&, double t) = 0;
 
   Platform& platform_;
@@ -59,6 +62,7 @@ class AccessHops : public FabricObserver {
   };
   void begin(const Component&, const FabricTransaction&, double t);
   void end(const FabricTransaction&, double t);
+  void arrive(const FabricTransaction&, Access&, double t);
 
   std::unordered_map<const FabricTransaction*, Access> under_way_;
   std::vector<Hops> idle_;  ///< memory of lists that are done with

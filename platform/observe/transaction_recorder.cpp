@@ -347,11 +347,10 @@ void TransactionRecorder::started(const Component& initiator, const FabricTransa
   const Transaction access = open(initiator.index(), name_of_access(x), t);
   accesses_[&x] = access;
   if (x.message) {
-    if (!taken_segment_) return;
-    Segment& s = segments_[taken_segment_];
-    relate("posts", s.comm, access);
-    posted_[&x] = taken_segment_;
-    taken_segment_ = nullptr;
+    if (x.channel != FabricInitiator::kComm) return;
+    const auto* segment = static_cast<const QueueSegment*>(x.context);
+    relate("posts", segments_[segment].comm, access);
+    posted_[&x] = segment;
     return;
   }
   const MemoryRequest* request = x.initiator->request_of(x);
@@ -390,6 +389,7 @@ void TransactionRecorder::done(const FabricTransaction& x, uint64_t, const Hops&
 void TransactionRecorder::write_hops(const Transaction& access, const FabricTransaction& x, const Hops& hops) {
   const topology::Graph& graph = platform_.graph();
   Transaction before;
+  bool begins = true;
   for (const AccessHop& h : hops) {
     const Transaction hop = add(h.node, h.response ? "response" : "request", h.start_ns, h.end_ns);
     ftr_.attribute("op", name_of_access(x)).attribute("ready_fs", femtoseconds(h.ready_ns));
@@ -398,8 +398,9 @@ void TransactionRecorder::write_hops(const Transaction& access, const FabricTran
       ftr_.attribute("link_bytes", static_cast<uint64_t>(h.bytes));
     }
     ftr_.end();
-    relate(&h == &hops.front() ? "hops" : "next", &h == &hops.front() ? access : before, hop);
+    relate(begins ? "hops" : "next", begins ? access : before, hop);
     before = hop;
+    begins = h.edge == AccessHop::kNoEdge;  // the next one is of a multicast's other branch
   }
 }
 
@@ -414,7 +415,6 @@ void TransactionRecorder::segment_taken(const Pe& pe, QueueServer server, const 
   Segment& segment = segments_[&s];
   segment = {open(pe.dma, "COMM", t), {}};
   if (s.sent_by && s.sent_by->command) relate("serves", command(pe, *s.sent_by->command, t).transaction, segment.comm);
-  taken_segment_ = &s;
 }
 
 void TransactionRecorder::segment_served(const Pe& pe, QueueServer server, const QueueSegment& s, double from,

@@ -123,7 +123,6 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   std::unordered_map<const void*, std::pair<Transaction, uint64_t>> transfers_;  ///< with their bytes
   std::unordered_map<const void*, std::pair<Transaction, LaunchId>> launches_;
   Transaction last_access_;                      ///< done in the previous call
-  const QueueSegment* taken_segment_ = nullptr;  ///< by vc_comm in the previous call
   bool closed_ = false;
 };
 

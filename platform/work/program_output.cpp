@@ -26,10 +26,15 @@ void describe_call(Fields& f, const ProgramCall& c) {
     f("effect_ns", c.command->ranged->groups.empty() ? c.done_ns : c.command->ranged->effect_ns);
   if (c.kind == ProgramCall::Kind::queue || c.kind == ProgramCall::Kind::copy) {
     if (c.queue.kind == QueueCall::Kind::receive_any) f("port", taken_port(c));
-    if (c.queue.kind == QueueCall::Kind::send) {
-      f.list("segments", c.queue.message->segments, [&](const SegmentTimes& s) {
-        f("", std::tuple(s.slot_ns, s.grant_ns, s.arrival_ns, s.visible_ns, s.credit_ns));
-      });
+    const auto times = [&](const SegmentTimes& s) {
+      f("", std::tuple(s.slot_ns, s.grant_ns, s.arrival_ns, s.visible_ns, s.credit_ns));
+    };
+    if (c.to_all) {
+      std::vector<const QueueMessage*> messages = {c.queue.message.get()};
+      for (const auto& m : c.queue.more_messages) messages.push_back(m.get());
+      f.list("segments", messages, [&](const QueueMessage* m) { f.list("", m->segments, times); });
+    } else if (c.queue.kind == QueueCall::Kind::send) {
+      f.list("segments", c.queue.message->segments, times);
     } else {
       f.list("segments", c.queue.reads,
              [&](const ReadTimes& r) { f("", std::tuple(r.ready_ns, r.start_ns, r.end_ns)); });

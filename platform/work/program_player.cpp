@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "kernbench/phase2/op/address_text.h"
@@ -93,6 +94,9 @@ void ProgramPlayer::Playing::prepare(ProgramCall& c) {
     c.queue.ports.push_back(static_cast<uint32_t>(it - ports->begin()));
   }
   if (!c.ports.empty()) c.queue.port = c.queue.ports.front();
+  const bool sends = c.kind == ProgramCall::Kind::queue && c.queue.kind == QueueCall::Kind::send;
+  if (const std::string fault = sends ? fault_of_send_all(*ports, c.queue.ports) : ""; !fault.empty())
+    throw AccessError(c.id + ": " + fault);
   try {
     if (c.ports.empty()) pe_.scheduler->validate(*c.command);
     if (c.store) pe_.scheduler->validate(*c.store);
@@ -165,6 +169,7 @@ void ProgramPlayer::Playing::make(ProgramCall& c) {
   what->name = c.id;
   what->polls = c.kind == ProgramCall::Kind::wait_until;
   call_of_seq_.push_back(next_);
+  c.command->reduction = player_.reduction_of(c);
   tickets_[next_] = runner_.submit_timed(
       {c.command.get(), c.ports.empty() ? nullptr : &c.queue, c.store.get(), c.writes, c.releases}, what);
 }
@@ -210,6 +215,20 @@ std::vector<uint64_t> ProgramPlayer::Playing::waited_for() const {
   return seqs;
 }
 
+namespace {
+
+/// A source's call of operation `n` of a group.
+const ProgramCall& call_of(const ProgramsWork& work, const std::string& group, size_t n) {
+  for (const ProgramWork& p : work.programs) {
+    for (const ProgramCall& c : p.calls) {
+      if (c.group == group && c.operation == n) return c;
+    }
+  }
+  throw std::logic_error("no call of group " + group);
+}
+
+}  // namespace
+
 ProgramPlayer::ProgramPlayer(Platform& platform, ProgramsWork& work, const std::string& file_name)
     : platform_(platform), may_change_flags_(std::make_shared<std::function<bool()>>([this] {
         return !effects_.empty() || (others_left_ && others_left_());
@@ -221,6 +240,15 @@ ProgramPlayer::ProgramPlayer(Platform& platform, ProgramsWork& work, const std::
   auto ports = connect_queues(platform.machine(), work.connections, pes, places, file_name + ": connections");
   for (const size_t p : pes) {
     if (IpcqRole* ipcq = platform.pes().pe(p).ipcq) ipcq->open_ports(std::move(ports[p]), 0);
+  }
+  for (const auto& [name, operations] : work.groups) {
+    for (size_t n = 0; n < operations.size(); ++n) {
+      std::vector<uint32_t> initiators;
+      for (const size_t pe : operations[n]) initiators.push_back(platform.pes().pe(pe).dma);
+      const ProgramCall& c = call_of(work, name, n);
+      const RangeGroup& range = c.command->ranged->groups.front();
+      reductions_[name].emplace_back(platform.system(), initiators, range.address, range.nbytes, std::nullopt);
+    }
   }
   for (ProgramWork& p : work.programs) {
     playing_.push_back(std::make_unique<Playing>(sc_core::sc_gen_unique_name("program_player"), *this, p));
@@ -236,12 +264,21 @@ ProgramPlayer::~ProgramPlayer() {
     platform_.pes().pe(p).observers.remove(*this);
 }
 
+Reduction* ProgramPlayer::reduction_of(const ProgramCall& c) {
+  if (c.group.empty()) return nullptr;
+  Reduction& r = reductions_.at(c.group)[c.operation];
+  return r.sources() > 1 ? &r : nullptr;
+}
+
 /// A segment has been read: its account goes to its send.
 void ProgramPlayer::segment_served(const Pe&, QueueServer server, const QueueSegment& s, double, double) {
   if (server != QueueServer::reader) return;
   std::vector<SegmentAccount>& accounts = senders_.at(s.sender_dma)->call_of(s.seq).accounts;
-  accounts.resize(s.message->segments.size());
-  accounts[s.index] = s.account;
+  const std::vector<uint32_t>& ports = senders_.at(s.sender_dma)->call_of(s.seq).queue.ports;
+  const auto port = static_cast<size_t>(std::find(ports.begin(), ports.end(), s.sender_port) - ports.begin());
+  const size_t segments = s.message->segments.size();
+  accounts.resize(segments * ports.size());
+  accounts[port * segments + s.index] = s.account;
 }
 
 void ProgramRanges::effect_known(const FabricTransaction& x) {
@@ -301,6 +338,15 @@ std::string ProgramPlayer::not_ended() const {
     const auto c = std::find_if(calls.begin(), calls.end(), [](const ProgramCall& o) { return !o.done; });
     if (p->runs() && c != calls.end())
       text += fmt::format("{}{}: call {} is not done", text.empty() ? "" : "; ", p->pe().id, c->id);
+  }
+  for (const auto& [name, operations] : reductions_) {
+    for (size_t n = 0; n < operations.size(); ++n) {
+      const std::vector<uint32_t> missing = operations[n].sources() > 1 ? operations[n].missing() : std::vector<uint32_t>{};
+      std::string ids;
+      for (const uint32_t i : missing) ids += (ids.empty() ? "" : ", ") + platform_.graph().nodes[i].id;
+      if (!ids.empty() && missing.size() < operations[n].sources())
+        text += fmt::format("; reduction {}: operation {} has not come from {}", name, n, ids);
+    }
   }
   return text;
 }

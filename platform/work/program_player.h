@@ -2,6 +2,7 @@
 // Plays programs of calls (programs.h) on a platform.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "kernbench/platform/platform.h"
 #include "kernbench/platform/work/programs.h"
+#include "kernbench/systemc_models/fabric/reduction.h"
 #include "kernbench/systemc_models/pe/pe_block.h"
 
 namespace kernbench::work {
@@ -43,6 +45,7 @@ class ProgramPlayer : private PeObserver {
   int32_t flag(uint64_t address) const;
   bool holds(const ProgramCall&) const;
   void fail(const std::string&);
+  Reduction* reduction_of(const ProgramCall&);
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
 
   Platform& platform_;
@@ -57,6 +60,7 @@ class ProgramPlayer : private PeObserver {
   };
   std::map<std::tuple<uint64_t, uint64_t, uint64_t>, Effect> effects_;  ///< to come: instant, arrival there, number
   uint64_t effects_so_far_ = 0;
+  std::map<std::string, std::deque<Reduction>> reductions_;  ///< by group; those of one source are plain
   std::unordered_map<uint64_t, int32_t> flags_;  ///< what signals have left in memory
 };
 

@@ -11,6 +11,7 @@
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/work/json_fields.h"
 #include "kernbench/platform/work/programs.h"
+#include "kernbench/platform/work/traffic.h"
 #include "kernbench/systemc_models/pe/queue_ports.h"
 
 namespace kernbench::work {
@@ -96,7 +97,7 @@ class ProgramReader : private JsonFieldReader {
       c.async = true;
       call.resize(call.size() - kAsync.size());
     }
-    if (call == "send" || call == "recv" || call == "copy_to_dst" || (call == "recv_any" && !c.async)) {
+    if (call == "send" || call == "send_all" || call == "recv" || call == "copy_to_dst" || (call == "recv_any" && !c.async)) {
       read_queue_call(o, path, call, p, c);
     } else if (call == "gather" || call == "scatter" || call == "atomic" || call == "red" || call == "cas") {
       read_ranged(o, path, call, p, c);
@@ -104,12 +105,17 @@ class ProgramReader : private JsonFieldReader {
       read_flag(o, path, call, p, c);
     } else if (call == "load" || call == "store" || call == "gemm" || call == "math") {
       read_command(o, path, call, p, c);
+    } else if (call == "red_add" || call == "red_max" || call == "red_min") {
+      read_reduction(o, path, p, c);
+    } else if (call == "multicast") {
+      read_multicast(o, path, p, c);
     } else if (call == "wait" && !c.async) {
       read_wait(o, path, p, c);
     } else {
       fault(path + ".call",
             "found " + shown(o.value("call", json())) +
-                ", expected send, recv, copy_to_dst, load, store, gather, scatter, atomic, red, cas, gemm or "
+                ", expected send, send_all, recv, copy_to_dst, load, store, multicast, gather, scatter, atomic, red, "
+                "red_add, red_max, red_min, cas, gemm or "
                 "math, each also as _async, recv_any, signal, wait_until or wait");
     }
   }
@@ -223,11 +229,12 @@ class ProgramReader : private JsonFieldReader {
     c.kind = call == "copy_to_dst" ? ProgramCall::Kind::copy : ProgramCall::Kind::queue;
     c.writes = call == "copy_to_dst";
     c.command = std::make_unique<PeCommand>();
-    c.queue.kind = call == "send"       ? QueueCall::Kind::send
+    c.to_all = call == "send_all";
+    c.queue.kind = call == "send" || c.to_all ? QueueCall::Kind::send
                    : call == "recv_any" ? QueueCall::Kind::receive_any
                                         : QueueCall::Kind::receive;
     c.queue.nbytes = static_cast<uint64_t>(number(o, path, "bytes", 0, kMostBytes));
-    if (call == "recv_any") {
+    if (call == "recv_any" || c.to_all) {
       keys(o, path, {"id", "call", "ports", "bytes"});
       const json* ports = array(o, path, "ports");
       for (size_t i = 0; ports && i < ports->size(); ++i) {
@@ -253,6 +260,68 @@ class ProgramReader : private JsonFieldReader {
     c.store = std::make_unique<PeCommand>();
     c.store->type = CommandType::store;
     read_memory(o, path, c.queue.nbytes, *c.store);
+  }
+
+  void read_reduction(const json& o, const std::string& path, ProgramWork& p, ProgramCall& c) {
+    for (const char* kind : {"pe_scheduler", "pe_dma"}) require(p, kind, path);
+    keys(o, path, {"id", "call", "space", "addr", "nbytes", "group", "sem"});
+    check_space(text(o, path, "space"), path);
+    c.writes = true;
+    c.command = std::make_unique<PeCommand>();
+    c.command->type = CommandType::store;
+    read_sem(o, path, c);
+    auto ranged = std::make_shared<ProgramRanges>();
+    ranged->atomic = AtomicKind::reduce;
+    const uint64_t addr = address(o, path), nbytes = static_cast<uint64_t>(number(o, path, "nbytes", 1, kMostBytes));
+    group(path + ".addr", {{addr, nbytes}}, p, *ranged);
+    if (ranged->groups.size() > 1)
+      fault(path + ".addr", "the range lies in several memories, expected one for a reduction");
+    c.command->ranged = std::move(ranged);
+    c.group = text(o, path, "group", "");
+    if (c.group.empty()) return;
+    // The n-th item of each source is part of the n-th operation.
+    for (const ProgramCall& other : p.calls) c.operation += &other != &c && other.group == c.group;
+    const size_t n = c.operation;
+    std::vector<std::vector<size_t>>& operations = work_.groups[c.group];
+    if (operations.size() <= n) operations.resize(n + 1);
+    operations[n].push_back(p.index);
+    const std::string what = std::string(o.value("call", "")).substr(0, 7) + fmt::format(" {} {}", addr, nbytes);
+    const auto [known, added] = operations_.emplace(std::pair(c.group, n), what);
+    if (!added && known->second != what)
+      fault(path, fmt::format("operation {} of group {} is '{}' elsewhere, found '{}'", n, c.group, known->second, what));
+  }
+
+  void read_multicast(const json& o, const std::string& path, ProgramWork& p, ProgramCall& c) {
+    for (const char* kind : {"pe_scheduler", "pe_dma"}) require(p, kind, path);
+    keys(o, path, {"id", "call", "addrs", "nbytes", "space", "acks"});
+    c.writes = true;
+    c.command = std::make_unique<PeCommand>();
+    c.command->type = CommandType::store;
+    MulticastPart part;
+    part.nbytes = static_cast<uint64_t>(number(o, path, "nbytes", 1, kMostBytes));
+    if (o.contains("space")) check_space(text(o, path, "space"), path);
+    const std::string acks = text(o, path, "acks", "separate");
+    if (acks != "separate" && acks != "combined")
+      fault(path + ".acks", "found '" + acks + "', expected separate or combined");
+    part.to.combined = acks == "combined";
+    const json* addrs = array(o, path, "addrs");
+    for (size_t i = 0; addrs && i < addrs->size(); ++i) {
+      if ((*addrs)[i].is_number_unsigned()) {
+        part.to.addresses.push_back((*addrs)[i].get<uint64_t>());
+      } else {
+        fault(fmt::format("{}.addrs[{}]", path, i), "found " + shown((*addrs)[i]) + ", expected an address");
+      }
+    }
+    if (addrs && addrs->empty()) fault(path + ".addrs", "is empty, expected an address or more");
+    if (part.to.addresses.empty()) return;
+    c.command->dma = {part.to.addresses.front(), part.nbytes, {1, part.nbytes, 0}, nullptr};
+    const auto& blocks = machine_.graph().pes[p.index].blocks;
+    try {
+      if (blocks.count("pe_dma") > 0) check_destinations(machine_, blocks.at("pe_dma"), part.to, part.nbytes);
+    } catch (const AccessError& e) {
+      fault(path + ".addrs", e.what());
+    }
+    c.command->multicast = std::make_shared<const std::vector<MulticastPart>>(1, std::move(part));
   }
 
   void read_rows(const json& o, const std::string& path, PeCommand& command) {
@@ -290,6 +359,7 @@ class ProgramReader : private JsonFieldReader {
   std::map<std::string, size_t> pes_;
   std::unordered_map<std::string, size_t> call_of_id_;  ///< of the program that is read
   std::map<std::pair<int64_t, std::string>, bool> ports_;
+  std::map<std::pair<std::string, size_t>, std::string> operations_;  ///< of groups: op, address and bytes of the n-th
   ProgramsWork work_;
 };
 

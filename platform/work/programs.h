@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -40,6 +41,9 @@ struct ProgramCall {
   bool async = false;
   QueueCall queue;                       ///< queue, copy: the send, or the receive
   std::vector<std::string> ports;        ///< their names
+  std::string group;                     ///< of a reduction on the way; empty: none
+  size_t operation = 0;                  ///< its number in the group
+  bool to_all = false;                   ///< a send_all: segments are reported by port
   std::unique_ptr<PeCommand> command;    ///< pe_ipcq's, or the scheduler's
   std::unique_ptr<PeCommand> store;      ///< copy: what follows the receive; null: nothing is stored
   std::vector<size_t> waits_for;         ///< wait: calls before it
@@ -48,7 +52,7 @@ struct ProgramCall {
   uint64_t flag = 0;                     ///< signal, wait_until: its address
   int32_t value = 0;                     ///< likewise
   Compare compare = Compare::eq;         ///< wait_until
-  std::vector<SegmentAccount> accounts;  ///< of a send, by segment: where they are asked for
+  std::vector<SegmentAccount> accounts;  ///< of a send, by port and segment: where they are asked for
 
   double call_ns = 0, return_ns = 0, done_ns = 0;
   bool done = false;
@@ -66,6 +70,8 @@ struct ProgramWork {
 struct ProgramsWork {
   std::vector<QueueConnection> connections;  ///< between PEs in compiled order
   std::deque<ProgramWork> programs;
+  /// Reductions on the way, by group and number of the operation: their sources, PEs in the order of programs.
+  std::map<std::string, std::vector<std::vector<size_t>>> groups;
   bool keep_accounts = false;  ///< of every segment that is sent
 };
 

@@ -5,25 +5,38 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 #include <utility>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/elaborate/deadlock.h"
 #include "kernbench/platform/elaborate/simulation.h"
 #include "kernbench/platform/elaborate/stopped.h"
 #include "kernbench/platform/platform.h"
+#include "kernbench/platform/run/child/child_pool.h"
 #include "kernbench/systemc_models/fabric/multicast.h"
+#include "kernbench/systemc_models/fabric/reduction.h"
 
 namespace kernbench::work {
 
 namespace {
+
+Reduction reduction_of(Machine& machine, const std::vector<TrafficRequest>& requests,
+                       const std::vector<uint32_t>& sources) {
+  std::vector<uint32_t> initiators;
+  for (const uint32_t i : sources) initiators.push_back(requests[i].initiator);
+  const TrafficRequest& first = requests[sources.front()];
+  return {machine.system(), initiators, first.address, first.nbytes, {}};
+}
 
 /// Issues the requests at their times, in the order of (time, input). Of those that wait for one channel only the first
 /// is given to the initiator; the others are a list of numbers until it is their turn.
 class TrafficDriver {
  public:
   static constexpr uint32_t kMostRequests = ~0u;
-  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests, std::vector<TrafficAccount>* accounts)
+  TrafficDriver(Platform& platform, const std::vector<TrafficRequest>& requests, std::vector<TrafficAccount>* accounts,
+                const TrafficGroups& groups)
       : platform_(platform),
         requests_(requests),
         results_(requests.size()),
@@ -32,6 +45,10 @@ class TrafficDriver {
     if (accounts) {
       accounts->resize(requests.size());
       accounts_ = accounts->data();
+    }
+    for (const auto& [name, sources] : groups) {
+      groups_.emplace_back(name, reduction_of(platform.machine(), requests, sources));
+      for (const uint32_t i : sources) group_of_[i] = &groups_.back().second;
     }
     const auto issue_fs = [](const TrafficRequest& r) { return Timeline::to_fs(r.issue_ns); };
     const auto later = [&](const TrafficRequest& a, const TrafficRequest& b) { return issue_fs(a) > issue_fs(b); };
@@ -45,6 +62,17 @@ class TrafficDriver {
 
   std::vector<TrafficResult> take_results() { return std::move(results_); }
   size_t unfinished() const { return requests_.size() - finished_; }
+  /// "reduction g3: not granted: sip0.pcie_ep", for each that waits for sources.
+  std::vector<std::string> waiting_groups() const {
+    std::vector<std::string> lines;
+    for (const auto& [name, reduction] : groups_) {
+      std::string line;
+      for (const uint32_t i : reduction.missing())
+        line += (line.empty() ? "reduction " + name + ": not granted: " : ", ") + platform_.graph().nodes[i].id;
+      if (!line.empty()) lines.push_back(line);
+    }
+    return lines;
+  }
 
  private:
   static constexpr uint32_t kNone = kMostRequests;  ///< no request
@@ -104,6 +132,8 @@ class TrafficDriver {
     s.request.issue_ns = r.issue_ns;
     s.request.rows = nullptr;
     s.request.multicast = r.multicast.get();
+    const auto group = group_of_.empty() ? group_of_.end() : group_of_.find(i);
+    s.request.reduction = group == group_of_.end() ? nullptr : group->second;
     if (r.atomic != AtomicKind::none || r.posted) {
       s.rows = {1, r.nbytes, 0};
       s.rows.atomic = r.atomic;
@@ -133,9 +163,12 @@ class TrafficDriver {
     TrafficDriver& me = *s.driver;
     System& system = me.platform_.system();
     const MulticastTo* to = me.requests_[s.index].multicast.get();
-    me.results_[s.index] = {x.grant_ns, x.done_ns,
-                            to ? Multicast::formula_ns(system, me.requests_[s.index].initiator, *to, x.nbytes, x.rows)
-                               : system.mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows)};
+    TrafficResult& result = me.results_[s.index];
+    result.grant_ns = x.grant_ns;
+    result.done_ns = x.done_ns;
+    if (!x.reduction)
+      result.formula_ns = to ? Multicast::formula_ns(system, me.requests_[s.index].initiator, *to, x.nbytes, x.rows)
+                             : system.mode().formula_ns(*x.route, x.write, x.address, x.nbytes, x.rows);
     if (me.accounts_) {
       me.accounts_[s.index] = {x.grant_ns - x.issue_ns, x.overhead_ns,   x.wire_ns,        x.drain_ns,
                                x.store_forward_ns,      x.link_queue_ns, x.memory_queue_ns};
@@ -153,18 +186,56 @@ class TrafficDriver {
   std::vector<uint32_t> behind_;                      // by request: the next of its line
   std::vector<Line> lines_;                           // by initiator and line
   std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request; empty if they are in that order
+  std::deque<std::pair<std::string, Reduction>> groups_;  // reductions on the way, by name
+  std::unordered_map<uint32_t, Reduction*> group_of_;     // by request
   size_t next_ = 0;
   size_t finished_ = 0;
 };
 
+/// A copy of the process plays the groups one after the other, each alone, with all its sources at one instant. The
+/// times of their sources, in the order of the groups.
+std::vector<double> times_alone(Platform& platform, const std::vector<TrafficRequest>& requests,
+                                const TrafficGroups& groups) {
+  std::vector<double> times;
+  const auto play = [&](size_t) {
+    silence_open_files();
+    constexpr double kApartNs = 1e7;
+    std::vector<TrafficRequest> alone;
+    TrafficGroups numbers;
+    for (const auto& [name, sources] : groups) {
+      for (const uint32_t i : sources) {
+        numbers[name].push_back(static_cast<uint32_t>(alone.size()));
+        alone.push_back(requests[i]);
+        alone.back().issue_ns = kApartNs * static_cast<double>(numbers.size() - 1);
+      }
+    }
+    TrafficDriver driver(platform, alone, nullptr, numbers);
+    simulate();
+    throw_if_stopped(platform.machine());
+    if (driver.unfinished() > 0) throw RunError("a reduction alone does not complete");
+    std::string text;
+    for (const TrafficResult& r : driver.take_results()) text += fmt::format("{} ", r.done_ns - r.grant_ns);
+    return text;
+  };
+  run_forked(1, 1, play, [&](size_t, const std::string& text) {
+    TextInput in(text);
+    for (double ns = 0; in >> ns;) times.push_back(ns);
+  });
+  return times;
+}
+
 }  // namespace
 
-void check_destinations(Machine& machine, const TrafficRequest& r) {
-  check_multicast(machine.system(), r.initiator, *r.multicast, r.nbytes);
+void check_destinations(Machine& machine, uint32_t initiator, const MulticastTo& to, uint64_t nbytes) {
+  check_multicast(machine.system(), initiator, to, nbytes);
+}
+
+void check_group(Machine& machine, const std::vector<TrafficRequest>& requests, const std::vector<uint32_t>& sources) {
+  reduction_of(machine, requests, sources);
 }
 
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
-                                       std::vector<TrafficAccount>* accounts) {
+                                       std::vector<TrafficAccount>* accounts, const TrafficGroups& groups) {
   // These are all the requests there will be.
   for (const TrafficRequest& r : requests) {
     platform.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
@@ -174,16 +245,24 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   platform.machine().run_ahead();
   platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
-  TrafficDriver driver(platform, requests, accounts);
+  const std::vector<double> alone =
+      groups.empty() ? std::vector<double>{} : times_alone(platform, requests, groups);
+  TrafficDriver driver(platform, requests, accounts, groups);
   simulate();
   throw_if_stopped(platform.machine());
   if (driver.unfinished() > 0) {
     std::vector<std::string> lines{
         fmt::format("{} of {} requests never completed", driver.unfinished(), requests.size())};
+    for (const std::string& line : driver.waiting_groups()) lines.push_back("  " + line);
     for (const std::string& line : stuck_report(platform.machine())) lines.push_back("  " + line);
     throw RunError(std::move(lines));
   }
-  return driver.take_results();
+  std::vector<TrafficResult> results = driver.take_results();
+  size_t next = 0;
+  for (const auto& [name, sources] : groups) {
+    for (const uint32_t i : sources) results[i].formula_ns = alone.at(next++);
+  }
+  return results;
 }
 
 }  // namespace kernbench::work

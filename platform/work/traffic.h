@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,10 +55,14 @@ struct TrafficRequest {
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
   bool posted = false;
+  uint8_t op = 0;               ///< number of its op (op_of)
   Destinations multicast = {};  ///< none: another op
 };
 /// The name of the op in a trace.
 const char* op_of(const TrafficRequest&);
+
+/// Reductions on the way by the name of their group: the requests that are sources, by their numbers.
+using TrafficGroups = std::map<std::string, std::vector<uint32_t>>;
 
 struct TrafficResult {
   double grant_ns = 0, done_ns = 0, formula_ns = 0;
@@ -69,17 +74,25 @@ struct TrafficAccount {
          memory_queue_ns = 0;
 };
 
-/// Reads `id,issue_ns,initiator,op,address,bytes`, with an optional column `acks`. InputError with every fault
+struct Traffic {
+  std::vector<TrafficRequest> requests;
+  TrafficGroups groups;  ///< of several sources
+};
+
+/// Reads `id,issue_ns,initiator,op,address,bytes`, with optional columns `acks` and `group`. InputError with every fault
 /// (file:line: field: …), up to 20.
-std::vector<TrafficRequest> read_traffic(std::istream&, const std::string& file_name, Machine&);
+Traffic read_traffic(std::istream&, const std::string& file_name, Machine&);
 
 /// AccessError for destinations that cannot be a multicast.
-void check_destinations(Machine&, const TrafficRequest&);
+void check_destinations(Machine&, uint32_t initiator, const MulticastTo&, uint64_t nbytes);
+/// AccessError for requests that cannot be one reduction.
+void check_group(Machine&, const std::vector<TrafficRequest>&, const std::vector<uint32_t>& sources);
 
-/// Runs the simulation to its end; results, and accounts where they are asked for, in the order of the requests. Call
+/// Runs the simulation to its end. The formula of a reduction is its time alone, which a copy of the process simulates.
+/// Results, and accounts where they are asked for, in the order of the requests. Call
 /// once per platform. RunError if a request never completes.
 std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficRequest>&,
-                                       std::vector<TrafficAccount>* accounts = nullptr);
+                                       std::vector<TrafficAccount>* accounts = nullptr, const TrafficGroups& = {});
 
 void write_traffic_csv(std::ostream&, const Machine&, const std::vector<TrafficRequest>&,
                        const std::vector<TrafficResult>&);

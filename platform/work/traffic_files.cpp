@@ -31,6 +31,7 @@ struct AccessOp {
   AtomicKind atomic;
   bool posted = false;
   bool multicast = false;
+  bool grouped = false;
 };
 constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},
                              {"write", true, AtomicKind::none},
@@ -38,7 +39,10 @@ constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},
                              {"atomic", true, AtomicKind::fetch},
                              {"red", true, AtomicKind::reduce},
                              {"cas", true, AtomicKind::compare},
-                             {"multicast", true, AtomicKind::none, false, true}};
+                             {"multicast", true, AtomicKind::none, false, true},
+                             {"red_add", true, AtomicKind::reduce, false, false, true},
+                             {"red_max", true, AtomicKind::reduce, false, false, true},
+                             {"red_min", true, AtomicKind::reduce, false, false, true}};
 
 /// Whether all of the text was the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {
@@ -73,8 +77,9 @@ class TrafficReader {
   TrafficReader(std::istream& in, const std::string& file, Machine& machine)
       : in_(in), file_(file), machine_(machine) {}
 
-  std::vector<TrafficRequest> read() {
-    std::vector<TrafficRequest> requests;
+  Traffic read() {
+    Traffic traffic;
+    std::vector<TrafficRequest>& requests = traffic.requests;
     std::string line;
     bool header = false;
     while (std::getline(in_, line)) {
@@ -89,13 +94,19 @@ class TrafficReader {
       TrafficRequest r;
       if (!read_row(line, r)) continue;
       if (requests.empty()) requests.reserve(lines_of(in_, line.size() + 1));
+      if (!group_.empty()) {
+        std::vector<uint32_t>& sources = traffic.groups[std::string(group_)];
+        if (sources.empty()) lines_of_groups_[std::string(group_)] = line_;
+        sources.push_back(static_cast<uint32_t>(requests.size()));
+      }
       requests.push_back(std::move(r));
     }
+    check_groups(traffic);
     if (in_.bad()) throw InputError(file_ + ": cannot be read to its end");
     line_ = 1;
     if (!header) fault("header", fmt::format("the file is empty, expected '{}'", kHeader));
     if (!faults_.empty()) throw InputError(faults_);
-    return requests;
+    return traffic;
   }
 
  private:
@@ -109,32 +120,62 @@ class TrafficReader {
     fault(field, fmt::format("found {}, expected {}", in_quotes(found), what));
   }
 
-  void read_header(std::string_view line) {
-    if (line == kHeader) return;
-    if (line == fmt::format("{},acks", kHeader)) {
-      columns_ = 7;
-      return;
+  /// The sources of a group agree, and their ways are a tree. A group of one is a red.
+  void check_groups(Traffic& traffic) {
+    for (auto it = traffic.groups.begin(); it != traffic.groups.end();) {
+      const auto& [name, sources] = *it;
+      line_ = lines_of_groups_.at(name);
+      const TrafficRequest& first = traffic.requests[sources.front()];
+      try {
+        for (const uint32_t i : sources) {
+          const TrafficRequest& r = traffic.requests[i];
+          if (r.op != first.op || r.address != first.address || r.nbytes != first.nbytes)
+            throw AccessError(fmt::format("request {} differs from request {} of its group {} in op, address or bytes",
+                                          r.id, first.id, name));
+        }
+        if (sources.size() > 1) check_group(machine_, traffic.requests, sources);
+      } catch (const AccessError& e) {
+        fault("group", e.what());
+      }
+      it = sources.size() > 1 ? std::next(it) : traffic.groups.erase(it);
     }
-    expected("header", line, fmt::format("'{}'", kHeader).c_str());
+  }
+
+  void read_header(std::string_view line) {
+    std::string legal = kHeader;
+    for (const bool acks : {false, true}) {
+      for (const bool group : {false, true}) {
+        const std::string header = fmt::format("{}{}{}", kHeader, acks ? ",acks" : "", group ? ",group" : "");
+        if (line != header) continue;
+        header_ = header;
+        acks_at_ = acks ? 6 : kMostColumns;
+        group_at_ = !group ? kMostColumns : acks ? 7 : 6;
+        return;
+      }
+    }
+    expected("header", line, fmt::format("'{}', with acks and group behind it if needed", kHeader).c_str());
     throw InputError(faults_);
   }
 
   /// Whether the row has no fault.
   bool read_row(std::string_view line, TrafficRequest& r) {
-    std::array<std::string_view, 7> fields;
+    std::array<std::string_view, kMostColumns + 1> fields;
     size_t count = 0;
     for (size_t from = 0; from <= line.size(); ++count) {
       const size_t comma = std::min(line.find(',', from), line.size());
       if (count < fields.size()) fields[count] = line.substr(from, comma - from);
       from = comma + 1;
     }
-    if (count != columns_) {
-      fault("row",
-            fmt::format("found {} fields, expected {}: {}{}", count, columns_, kHeader, columns_ == 7 ? ",acks" : ""));
+    const size_t columns = 6u + (acks_at_ < kMostColumns) + (group_at_ < kMostColumns);
+    if (count != columns) {
+      fault("row", fmt::format("found {} fields, expected {}: {}", count, columns, header_));
       return false;
     }
     const size_t before = faults_.size();
-    const auto& [id, issue, initiator, op, address, bytes, acks] = fields;
+    const std::string_view id = fields[0], issue = fields[1], initiator = fields[2], op = fields[3],
+                           address = fields[4], bytes = fields[5];
+    const std::string_view acks = acks_at_ < kMostColumns ? fields[acks_at_] : "";
+    group_ = group_at_ < kMostColumns ? fields[group_at_] : "";
     r.id.assign(id);
     if (!parse(issue, r.issue_ns) || !std::isfinite(r.issue_ns) || r.issue_ns < 0 || r.issue_ns > kLatestIssueNs)
       expected("issue_ns", issue, "a time in ns from 0 to 1e12");
@@ -150,10 +191,12 @@ class TrafficReader {
     } else if (!acks.empty() && acks != "separate" && acks != "combined") {
       expected("acks", acks, "separate, combined or nothing");
     }
+    if (!group_.empty() && faults_.size() == before && !kOps[r.op].grouped)
+      expected("group", group_, "nothing: the op is no red_add, red_max or red_min");
     if (faults_.size() > before) return false;
     if (r.multicast) r.multicast->combined = acks == "combined";
     try {
-      if (r.multicast) check_destinations(machine_, r);
+      if (r.multicast) check_destinations(machine_, r.initiator, *r.multicast, r.nbytes);
       machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     } catch (const AccessError& e) {
       fault("address", e.what());
@@ -164,6 +207,7 @@ class TrafficReader {
   void read_op(std::string_view op, TrafficRequest& r) {
     for (const AccessOp& known : kOps) {
       if (op != known.name) continue;
+      r.op = static_cast<uint8_t>(&known - kOps);
       r.write = known.write;
       r.atomic = known.atomic;
       r.posted = known.posted;
@@ -218,22 +262,21 @@ class TrafficReader {
   std::string id_;  // what is looked for
   std::unordered_map<std::string, uint32_t> initiators_;
   size_t line_ = 0;
-  size_t columns_ = 6;  // 7 with acks
+  static constexpr size_t kMostColumns = 8;
+  std::string header_;
+  size_t acks_at_ = kMostColumns, group_at_ = kMostColumns;  // kMostColumns: there is no such column
+  std::string_view group_;                                   // of the row
+  std::map<std::string, size_t> lines_of_groups_;            // of their first rows
   std::vector<std::string> faults_;
 };
 
 }  // namespace
 
 const char* op_of(const TrafficRequest& r) {
-  for (const AccessOp& op : kOps) {
-    if (op.write == r.write && op.atomic == r.atomic && op.posted == r.posted &&
-        op.multicast == static_cast<bool>(r.multicast))
-      return op.name;
-  }
-  return "?";
+  return kOps[r.op].name;
 }
 
-std::vector<TrafficRequest> read_traffic(std::istream& in, const std::string& file_name, Machine& machine) {
+Traffic read_traffic(std::istream& in, const std::string& file_name, Machine& machine) {
   return TrafficReader(in, file_name, machine).read();
 }
 

@@ -45,7 +45,7 @@ std::string read_requests(const std::string& input) {
   std::istringstream in(input);
   try {
     std::string text;
-    for (const TrafficRequest& r : read_traffic(in, "t.csv", machine()))
+    for (const TrafficRequest& r : read_traffic(in, "t.csv", machine()).requests)
       text += fmt::format("{} {} {} {} {} {}\n", r.id, r.issue_ns, r.initiator, r.write, r.address, r.nbytes);
     return text;
   } catch (const InputError& e) {

@@ -9,6 +9,7 @@
 #include "kernbench/systemc_models/fabric/foreign_neighbour.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/multicast.h"
+#include "kernbench/systemc_models/fabric/reduction.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench::fabric {
@@ -34,10 +35,13 @@ FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel,
   const std::vector<Hop>& back = route.way_back();
   x.back = back.data();
   x.back_count = static_cast<uint32_t>(back.size());
-  x.node = 0;
+  x.node = x.carries_from[false] = x.carries_from[true] = 0;
+  x.carries_to[false] = x.carries_to[true] = ~0u;
+  x.reduction = nullptr;
+  x.most_gbs = 0;
   x.rerouted = false;
   x.initiator = this;
-  x.multicast = nullptr;
+  if (x.multicast) x.multicast.reset();
   x.channel = channel;
   x.grant_ns = now;
   x.overhead_ns = 0;
@@ -159,8 +163,7 @@ void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& 
 
 /// One transaction for each destination. Those that lie behind one port go there as one, the first of them.
 void FabricInitiator::start_multicast(const Access& a) {
-  const auto m = std::make_shared<Multicast>(*a.multicast, node_.fabric());
-  multicasts_.push_back(m);
+  const auto m = std::make_shared<Multicast>(a.multicast->combined, node_.fabric());
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
   for (const uint64_t address : a.multicast->addresses) {
     Access b = a;
@@ -168,14 +171,20 @@ void FabricInitiator::start_multicast(const Access& a) {
     FabricTransaction& x = acquire(route_of(b), a.channel, rank);
     x.message = false;
     fill(x, b);
+    x.multicast = m;
     m->add(x);
   }
   FabricTransaction& first = m->first();
   if (const FabricObservers& o = node_.observers()) o->access_started(owner(), first, first.grant_ns);
   if (timeout_ns_ > 0) watch(first);
+  send(*m);
+}
+
+void FabricInitiator::send(Multicast& m) {
+  FabricTransaction& first = m.first();
   try {
     // A copy: the first may be the last to be sent.
-    std::vector<FabricTransaction*> branches = m->fork(first);
+    std::vector<FabricTransaction*> branches = m.fork(first);
     branches.insert(branches.begin(), &first);
     for (FabricTransaction* branch : branches) node_.fabric().mode().start(*branch);
   } catch (const TimeBeyondRange& e) {
@@ -189,21 +198,41 @@ void FabricInitiator::start(const Access& a) {
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
   FabricTransaction& x = acquire(route_of(a), a.channel, rank);
   x.message = false;
+  if (a.reduction) a.reduction->join(x);
   send(x, a);
 }
 
-void FabricInitiator::post(const Message& m) {
+FabricTransaction& FabricInitiator::acquire(const Message& m, Access& a) {
   FabricTransaction& x = acquire(*m.route, m.channel, m.channel);
   x.message = true;
   x.end = m.end;
-  Access a;
   a.write = true;
   a.nbytes = m.nbytes;
   a.rows = {1, m.nbytes, 0};
   a.rows.posted = true;
   a.issue_ns = x.grant_ns;
   a.context = m.context;
+  return x;
+}
+
+void FabricInitiator::post(const Message& m) {
+  Access a;
+  FabricTransaction& x = acquire(m, a);
   send(x, a);
+}
+
+void FabricInitiator::post(const std::vector<Message>& messages) {
+  const auto m = std::make_shared<Multicast>(false, node_.fabric());
+  for (const Message& message : messages) {
+    Access a;
+    FabricTransaction& x = acquire(message, a);
+    fill(x, a);
+    x.multicast = m;
+    m->add(x);
+  }
+  if (const FabricObservers& o = node_.observers())
+    m->for_each([&](const FabricTransaction& x) { o->post_started(owner(), x, x.grant_ns); });
+  send(*m);
 }
 
 void fill_payload(tlm::tlm_generic_payload& p, tlm::tlm_command command, uint64_t address, uint64_t nbytes,
@@ -271,11 +300,7 @@ void FabricInitiator::done(FabricTransaction& x) {
   }
   if (x.is_atomic()) hide_atomic(x.payload);
   transaction_done(x);
-  if (Multicast* m = x.multicast) {
-    m->release_others();
-    multicasts_.erase(
-        std::find_if(multicasts_.begin(), multicasts_.end(), [&](const auto& o) { return o.get() == m; }));
-  }
+  if (x.multicast) x.multicast->release_others();
   x.payload.release();
 }
 

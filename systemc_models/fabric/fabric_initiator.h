@@ -24,6 +24,7 @@ struct MemoryRequest {
   DataMover* mover = nullptr;     ///< moves its bytes; null: timing only
   const uint8_t* data = nullptr;  ///< of a write, for foreign observers of the payload; null: contents of memory
   const MulticastTo* multicast = nullptr;  ///< of a write: all its destinations; the first is `address`
+  Reduction* reduction = nullptr;          ///< of a red: what it is a source of; lives as long
   const void* part_of = nullptr;           ///< for observers: the origin of several requests; null: a single request
   /// Called when the request stops waiting. Returns the request that takes its place in the line, issued since, or
   /// null. Unset: it represents only itself.
@@ -103,6 +104,7 @@ class FabricInitiator {
     DataMover* mover = nullptr;
     const uint8_t* data = nullptr;  ///< data of the MemoryRequest
     const MulticastTo* multicast = nullptr;
+    Reduction* reduction = nullptr;
   };
   /// `nbytes` from offset 0 of its place, to the block `end`; posted.
   struct Message {
@@ -120,6 +122,8 @@ class FabricInitiator {
   /// Sends off a transaction that is granted now.
   void start(const Access&);
   void post(const Message&);
+  /// One message to several blocks: a multicast.
+  void post(const std::vector<Message>&);
   /// Order of the transaction's end among events of initiators at that instant.
   virtual Order done_order(const FabricTransaction&) const = 0;
   /// A foreign memory or block has answered with an error, and the transaction has no mover to report it. Called before
@@ -146,6 +150,8 @@ class FabricInitiator {
   void fill(FabricTransaction&, const Access&);
   void send(FabricTransaction&, const Access&);
   void start_multicast(const Access&);
+  void send(Multicast&);
+  FabricTransaction& acquire(const Message&, Access&);
   void done(FabricTransaction&);
   std::string answered_with_error(const FabricTransaction&) const;
 
@@ -157,8 +163,7 @@ class FabricInitiator {
   uint32_t grants_ = 0;       ///< the last key among those of one instant
   ReadyOrder departures_[4];  ///< by channel
   uint64_t watched_so_far_ = 0;
-  std::deque<Watched> watched_;                         ///< in order of grants
-  std::vector<std::shared_ptr<Multicast>> multicasts_;  ///< under way
+  std::deque<Watched> watched_;  ///< in order of grants
 };
 
 }  // namespace kernbench::fabric

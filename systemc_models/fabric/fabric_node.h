@@ -15,6 +15,7 @@ namespace kernbench::fabric {
 
 class FabricNode;
 class RequestPort;
+struct ReduceRules;
 
 /// Base-protocol sockets of 32 bits, any number of peers.
 using FabricTargetSocket = PortTargetSocket<tlm::tlm_base_protocol_types, FabricNode, FabricPort>;
@@ -96,6 +97,10 @@ class FabricNode {
   virtual bool takes_memory_traffic() const { return true; }
   /// Passes data on only after all of it has arrived.
   virtual bool stores_and_forwards() const { return false; }
+  /// What it adds of reductions on the way; null: it adds nothing.
+  virtual const ReduceRules* reduce_rules() const { return nullptr; }
+  /// Whether collectives may count on multicasts through it (attribute `multicast`).
+  virtual bool multicasts() const { return false; }
   /// Cost of a passing message that arrived by `from` (null beside a foreign block). Called by PathHop::cost().
   virtual NodeCost passing_cost(const PassingMessage&, const Link* /*from*/) const { return {end_ns(), 0}; }
   /// Whether passing_cost() is equal for all messages.

@@ -24,6 +24,7 @@ struct alignas(64) Flit {
   bool last = false;
   bool response = false;
   bool header = false;  ///< of a packet: its address is that of the first byte behind it
+  bool slowed = false;  ///< most_gbs bounds it on the next link
   uint64_t address = 0;
   // Finite buffers (wormhole_links.h).
   enum class State : uint8_t { coming, here, ready };
@@ -33,6 +34,7 @@ struct alignas(64) Flit {
   InputChannel* at = nullptr;   ///< where it waits there
   Flit* behind = nullptr;       ///< the next in its queue there
   uint64_t turn = 0;            ///< its number among those that have become ready
+  double most_gbs = 0;          ///< of a sum's flit
 
   double data_bytes() const { return header ? 0 : bytes; }
 };

@@ -125,6 +125,8 @@ void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
   const Flit& first = train.first;
   FabricTransaction& x = *first.transaction;
   if (x.multicast) return multicast_at_router(train, router, from);
+  if (x.reduction && first.response) return acknowledgement_at_router(train.first, router, from);
+  if (x.reduction && x.reduction->meet_at(router)) return reduction_at_router(train, router, from);
   FabricPort& next = next_port(first);
   if (router.stores_and_forwards() && x.has_data(first.response)) {
     for (uint32_t i = 0; i < train.count; ++i) hold(train[i], router, from, next);
@@ -193,7 +195,10 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
       for (FabricTransaction* b : branches) {
         if (!last) break;
         b->held.clear();
-        for (const Flit* h : x.held) b->held.push_back(clone(*h, *b));
+        for (const Flit* h : x.held) {
+          b->held.push_back(clone(*h, *b));
+          if (const FabricObservers& o = router.observers(); o && h->index > 0) o->branched(x, *b, h->index);
+        }
         const double ready = arrival + overhead;
         FabricPort& next = next_port(*b->held.front());
         const Order order = from->ready_order.of(x.own_order, arrival, ready, &next.link);
@@ -204,7 +209,10 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
     const double arrival = f.time_ns;
     become_ready(f, overhead, x.ready_ns[f.node]);
     std::vector<Flit*> copies = {&f};
-    for (FabricTransaction* b : branches) copies.push_back(clone(f, *b));
+    for (FabricTransaction* b : branches) {
+      copies.push_back(clone(f, *b));
+      if (const FabricObservers& o = router.observers(); o && f.index > 0) o->branched(x, *b, f.index);
+    }
     for (Flit* c : copies) {
       FabricPort& next = next_port(*c);
       if (ahead_of_time::next_in_turn(next.link, from) && ahead_of_time::flits_keep_order(*from, overhead)) {
@@ -214,6 +222,86 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
       c->order = from->ready_order.of(x.own_order, arrival, c->time_ns, &next.link);
       router.wait_for_turn(next, {c->time_ns, c->order, call<&FlitLinks::flit_turn>(*this, *c), c->transaction, from});
     }
+  }
+}
+
+/// Flits of a reduction's message where messages are added: the n-th goes on when all n-th are there.
+void FlitLinks::reduction_at_router(FlitTrain train, Router& router, Link* from) {
+  Reduction& reduction = *train.first.transaction->reduction;
+  // A flit that leaves may be used again before the next one is looked at.
+  std::vector<Flit*> flits;
+  for (uint32_t i = 0; i < train.count; ++i) flits.push_back(&train[i]);
+  for (Flit* f : flits) {
+    const Reduction::Arrival a{f->transaction, f->time_ns, f->time_ns, from, f};
+    if (const auto* come = reduction.meet(router, f->index, a)) add_up_at_router(reduction, *come, router);
+  }
+}
+
+void FlitLinks::add_up_at_router(Reduction& reduction, const std::vector<Reduction::Arrival>& come, Router& router) {
+  const Reduction::Arrival& last = come.back();
+  const ReduceRules& rules = reduction.rules_at(router);
+  FabricTransaction& sum = reduction.add_up(router, come);
+  Flit* on = nullptr;
+  for (const Reduction::Arrival& a : come) {
+    if (a.x == &sum) on = a.flit;
+    if (a.x != &sum) fabric_.release_flit(a.flit);
+  }
+  Flit& f = *on;
+  f.time_ns = last.arrival_ns;
+  f.slowed = true;
+  f.most_gbs = rules.bw_gbs;
+  const double at_node_ns = router.delay_of({sum, false}) + rules.reduce_ns;
+  FabricPort& next = next_port(f);
+  if (router.stores_and_forwards()) {
+    if (f.index == 0) sum.held.clear();
+    sum.held.push_back(&f);
+    if (!f.last) return;
+    const double ready = f.time_ns + at_node_ns;
+    const Order order = last.from->ready_order.of(sum.own_order, f.time_ns, ready, &next.link);
+    for (Flit* h : sum.held) {
+      h->time_ns = ready;
+      h->ready_by = f.index;
+    }
+    return router.wait_for_turn(next, {ready, order, call<&FlitLinks::held_turn>(*this, sum), &sum, last.from});
+  }
+  become_ready(f, at_node_ns, sum.ready_ns[f.node]);
+  f.order = last.from->ready_order.of(sum.own_order, last.arrival_ns, f.time_ns, &next.link);
+  router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::flit_turn>(*this, f), &sum, last.from});
+}
+
+/// A reduction's acknowledgement branches off to its sources.
+void FlitLinks::acknowledgement_at_router(Flit& f, Router& router, Link* from) {
+  FabricTransaction& x = *f.transaction;
+  const double arrival = f.time_ns;
+  become_ready(f, router.delay_of({x, true}), x.ready_ns[f.node]);
+  x.node = f.node;
+  x.time_ns = f.time_ns;
+  std::vector<Flit*> all = {&f};
+  for (FabricTransaction* y : x.reduction->branch(x, router)) {
+    make_header(*y, true);
+    y->flits.front()->time_ns = f.time_ns;
+    y->flits.front()->node = y->node;
+    all.push_back(y->flits.front());
+  }
+  for (Flit* each : all) {
+    FabricPort& next = next_port(*each);
+    each->order = from->ready_order.of(each->transaction->own_order, arrival, each->time_ns, &next.link);
+    router.wait_for_turn(
+        next, {each->time_ns, each->order, call<&FlitLinks::flit_turn>(*this, *each), each->transaction, from});
+  }
+}
+
+/// The memory has finished a message of a reduction.
+void FlitLinks::acknowledge(FabricTransaction& message, MemoryTarget& memory, double finish_ns) {
+  Reduction& reduction = *message.reduction;
+  FabricTransaction* x = reduction.served(message, finish_ns);
+  if (!x) return;
+  std::vector<FabricTransaction*> all = reduction.branch(*x, memory);
+  all.push_back(x);
+  for (FabricTransaction* y : all) {
+    make_header(*y, true);
+    y->flits.front()->time_ns = reduction.finished_ns();
+    leave_memory(*y, memory);
   }
 }
 
@@ -303,6 +391,7 @@ void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
   fabric_.release_flit(&f);
   if (++x.flits_done < x.flit_count) return;
   memory.tell_finished(x, x.tail_ns);
+  if (x.reduction) return acknowledge(x, memory, x.tail_ns);
   if (x.is_atomic()) {
     takes_effect(x, x.tail_ns);
   } else if (x.mover) {
@@ -341,6 +430,7 @@ void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service
   x.tail_ns = x.write ? 0 : s.finish_ns - s.header_leaves_ns;
   memory.tell_finished(x, s.finish_ns);
   if (!x.write && !x.flits.empty()) return;  // they are on their way
+  if (x.reduction) return acknowledge(x, memory, s.finish_ns);
   if (x.is_atomic()) takes_effect(x, s.finish_ns);
   if (x.write) return answer_write(x, memory, s.finish_ns);
   make_data(x, true);

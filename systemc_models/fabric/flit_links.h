@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric.h"
@@ -15,13 +16,16 @@
 #include "kernbench/systemc_models/fabric/flit.h"
 #include "kernbench/systemc_models/fabric/link.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
+#include "kernbench/systemc_models/fabric/reduction.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench::fabric {
 
 /// The link's next place, not before `from_ns`, for a flit that is ready at f.time_ns; sets the time at the other end.
 inline void cross(Link& link, Flit& f, double from_ns = 0) {
-  const double ready = f.time_ns, start = link.take(std::max(ready, from_ns), f.bytes + f.list_bytes);
+  const double ready = f.time_ns;
+  const double start =
+      link.take(std::max(ready, from_ns), f.bytes + f.list_bytes, std::exchange(f.slowed, false) ? f.most_gbs : 0);
   link.messages += f.last;
   f.time_ns = link.free_ns + link.wire_ns;
   if (!link.observers) return;
@@ -111,6 +115,10 @@ class FlitLinks : public LinkMode {
   void source_turn(FabricTransaction&);
   void at_router(FlitTrain, Router&, Link* from);
   void multicast_at_router(FlitTrain, Router&, Link* from);
+  void reduction_at_router(FlitTrain, Router&, Link* from);
+  void add_up_at_router(Reduction&, const std::vector<Reduction::Arrival>&, Router&);
+  void acknowledgement_at_router(Flit&, Router&, Link* from);
+  void acknowledge(FabricTransaction&, MemoryTarget&, double finish_ns);
   void hold(Flit&, Router&, Link* from, FabricPort& next);
   void held_turn(FabricTransaction&);
   /// A flit that is ready takes the link to the next node of its way, and is there at f.time_ns.

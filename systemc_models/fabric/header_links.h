@@ -3,11 +3,14 @@
 // differ only in the model of a link, which is a parameter, the Law. A Law has:
 //
 // - kServes: links are servers with waiting messages
-// - take(): the message's next place on the link; adds the wait for it
+// - take(): the message's next place on the link, at most at a rate (0: the link's); adds the wait for it
 // - source_in_turn(), in_turn(), request_in_turn(): no earlier message can arrive at the first link, at a later link,
 //   or at the memory, so no wait is needed (ahead_of_time.h)
 // - arrival_order(): order of requests that arrive at a memory at one instant
 #pragma once
+
+#include <utility>
+#include <vector>
 
 #include "kernbench/systemc_models/fabric/ahead_of_time.h"
 #include "kernbench/systemc_models/fabric/fabric.h"
@@ -15,6 +18,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
+#include "kernbench/systemc_models/fabric/reduction.h"
 #include "kernbench/systemc_models/fabric/router.h"
 
 namespace kernbench::fabric {
@@ -41,6 +45,10 @@ class HeaderLinks : public LinkMode {
                                        sc_core::sc_time& delay) override {
     FabricPort& out = router.way_of(x, in);
     const double arrival = x.time_ns;
+    if (x.reduction && x.reduction->meet_at(router)) {
+      meet(x, router, in);
+      return FabricPort::accepted(phase);
+    }
     x.time_ns = pass_node(x, router, in, false);
     if (x.multicast) {
       for (FabricTransaction* branch : x.multicast->fork(x)) leave_fork(*branch, router, in, arrival);
@@ -112,7 +120,8 @@ class HeaderLinks : public LinkMode {
   /// Crosses the link; returns when the header is at the other end.
   double cross(FabricTransaction& x, Link& link, bool response) const {
     x.wire_ns += link.wire_ns;
-    const double start = law_.take(link, x.time_ns, bytes_of(x, response), &x.link_queue_ns);
+    const double start =
+        law_.take(link, x.time_ns, bytes_of(x, response), std::exchange(x.most_gbs, 0), &x.link_queue_ns);
     if (link.observers) tell(x, link, response, start);
     return start + link.wire_ns;
   }
@@ -137,7 +146,12 @@ class HeaderLinks : public LinkMode {
   void post(FabricTransaction& x, FabricPort& out) {
     const double ready = x.time_ns;
     x.time_ns = cross(x, out.link, false);
-    x.initiator->message_left(x, ready + x.link_queue_ns + message_drain_ns(*x.route, x.nbytes));
+    double drain_ns = 0;
+    const auto drains = [&](const FabricTransaction& m) {
+      drain_ns = std::max(drain_ns, message_drain_ns(*m.route, m.nbytes));
+    };
+    x.multicast ? x.multicast->for_each_carried(x, drains) : drains(x);
+    x.initiator->message_left(x, ready + x.link_queue_ns + drain_ns);
     sc_core::sc_time delay = timeline().delay_until(x.time_ns);
     out.request(x, delay);
   }
@@ -160,6 +174,24 @@ class HeaderLinks : public LinkMode {
     if (request_on(x, out) && respond_on(x, out)) pass_response(x);
   }
 
+  /// A message of a reduction arrives where messages are added; the sum goes on when all are there.
+  void meet(FabricTransaction& x, Router& router, FabricPort& in) {
+    const NodeCost cost = router.cost_of(x, false, in);
+    const std::vector<Reduction::Arrival>* come = x.reduction->meet(
+        router, 0, {&x, x.time_ns, x.time_ns + cost.store_forward_ns, in.incoming(), nullptr});
+    if (!come) return;
+    const Reduction::Arrival& last = come->back();
+    const ReduceRules& rules = x.reduction->rules_at(router);
+    FabricTransaction& sum = x.reduction->add_up(router, *come);
+    const double at_node_ns = cost.overhead_ns + rules.reduce_ns, ready = last.here_ns + at_node_ns;
+    sum.link_queue_ns += last.here_ns - cost.store_forward_ns - sum.time_ns;  // the wait for the others
+    sum.overhead_ns += at_node_ns;
+    sum.store_forward_ns += cost.store_forward_ns;
+    sum.time_ns = ready;
+    sum.most_gbs = rules.bw_gbs;
+    wait_for_turn(router, *sum.hops[sum.node].out, sum, last.from, last.arrival_ns,
+                  call<&HeaderLinks::request_turn>(*this, sum));
+  }
   /// A branch of a multicast is ready at a router.
   void leave_fork(FabricTransaction& x, Router& router, FabricPort& in, double arrival) {
     FabricPort& out = *x.hops[x.node].out;
@@ -192,6 +224,14 @@ class HeaderLinks : public LinkMode {
       if (last.x)
         router.wait_for_turn(
             in, {last.x->time_ns, last.order, call<&HeaderLinks::response_turn>(*this, *last.x), last.x, last.from});
+      return false;
+    }
+    if (x.reduction) {
+      std::vector<FabricTransaction*> all = x.reduction->branch(x, router);
+      all.push_back(&x);
+      for (FabricTransaction* y : all)
+        wait_for_turn(router, *y->back[y->node - 1].in, *y, out.incoming(), arrival,
+                      call<&HeaderLinks::response_turn>(*this, *y));
       return false;
     }
     if (!law_.in_turn(in.link, out.incoming())) {
@@ -247,6 +287,10 @@ class HeaderLinks : public LinkMode {
     const double leaves = x.write || !fabric_.responses_travel() ? s.finish_ns : s.header_leaves_ns;
     x.tail_ns = s.finish_ns - leaves;
     memory.tell_finished(x, s.finish_ns);
+    if (x.reduction) {
+      acknowledge(x, memory, s.finish_ns);
+      return false;
+    }
     x.served();
     if (x.rows.posted) {
       x.initiator->end_at(x, s.finish_ns);
@@ -274,6 +318,25 @@ class HeaderLinks : public LinkMode {
     timeline().at(leaves, x.departure_order(), call<&HeaderLinks::departure_turn>(memory, x));
     return false;
   }
+  /// The memory has finished a message of a reduction.
+  void acknowledge(FabricTransaction& message, MemoryTarget& memory, double finish_ns) {
+    Reduction& reduction = *message.reduction;
+    FabricTransaction* x = reduction.served(message, finish_ns);
+    if (!x) return;
+    if (!fabric_.responses_travel()) {
+      // A copy: the last end may be that of the operation.
+      std::vector<FabricTransaction*> sources;
+      reduction.for_each([&](FabricTransaction& s) { sources.push_back(&s); });
+      for (FabricTransaction* s : sources) s->initiator->end_at(*s, reduction.finished_ns());
+      return;
+    }
+    std::vector<FabricTransaction*> all = reduction.branch(*x, memory);
+    all.push_back(x);
+    for (FabricTransaction* y : all) {
+      memory.response_waits();
+      timeline().at(y->time_ns, y->departure_order(), call<&HeaderLinks::departure_turn>(memory, *y));
+    }
+  }
   /// Responses of one instant leave in the order of arrival of their transactions.
   static void departure_turn(MemoryTarget& memory, FabricTransaction& x) {
     auto& me = static_cast<HeaderLinks&>(memory.fabric().mode());
@@ -300,7 +363,7 @@ ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     idle.set({link.wire_ns, link.bw_gbs});
     double queued = 0;
     const uint64_t data = rows.data_bytes(write, response, nbytes) + (response ? 0 : rows.list_bytes);
-    return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), &queued) + link.wire_ns;
+    return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), 0, &queued) + link.wire_ns;
   };
   double crossed_ns = 0;  // the link before the next node
   const auto add = [&](const FabricNode& node, uint32_t number, bool response, const NodeCost& cost) {

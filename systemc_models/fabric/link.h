@@ -71,9 +71,11 @@ struct Link {
     bw_gbs = p.bw_gbs;
   }
   double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
-  /// One FIFO server: the begin of a transfer of `nbytes` that is ready at ready_ns. s = max(ready, free).
-  double take(double ready_ns, double nbytes) {
-    const double start = std::max(ready_ns, free_ns), transfer = transfer_ns(nbytes);
+  /// One FIFO server: the begin of a transfer of `nbytes` that is ready at ready_ns. s = max(ready, free). `most_gbs`:
+  /// the transfer's rate at most; 0: the link's.
+  double take(double ready_ns, double nbytes, double most_gbs = 0) {
+    const double start = std::max(ready_ns, free_ns);
+    const double transfer = most_gbs > 0 ? std::max(nbytes / most_gbs, transfer_ns(nbytes)) : transfer_ns(nbytes);
     free_ns = start + transfer;
     busy_ns += transfer;
     return start;

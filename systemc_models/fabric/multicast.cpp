@@ -8,13 +8,13 @@
 #include <set>
 
 #include "kernbench/phase2/op/address_text.h"
+#include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/path.h"
 
 namespace kernbench::fabric {
 
 void Multicast::add(FabricTransaction& x) {
-  x.multicast = this;
   members_.push_back({&x, 0});
   ++open_;
 }
@@ -42,10 +42,13 @@ std::vector<FabricTransaction*> Multicast::fork(FabricTransaction& x) {
     y.wire_ns = x.wire_ns;
     y.store_forward_ns = x.store_forward_ns;
     y.link_queue_ns = x.link_queue_ns;
+    y.carries_from[false] = node;
+    if (combined_) y.carries_from[true] = node;
     carriers.push_back(i);
     others.push_back(&y);
     branches_.push_back({&x, node, &y});
-    if (node > 0) ++joins_[&x.hops[node].out->node()].branches;
+    node > 0 ? ++joins_[&x.hops[node].out->node()].branches : ++first_edges_;
+    if (const FabricObservers& o = x.initiator->node().observers()) o->branched(x, y, 0);
   }
   return others;
 }
@@ -59,7 +62,7 @@ std::vector<FabricTransaction*> Multicast::branches(const FabricTransaction& x, 
 }
 
 bool Multicast::joins(uint32_t number, const FabricNode& node) const {
-  return to_.combined && number > 0 && joins_.count(&node) > 0;
+  return combined_ && number > 0 && joins_.count(&node) > 0;
 }
 
 Multicast::Joined Multicast::join(const FabricNode& node, const Joined& arrives) {
@@ -78,6 +81,12 @@ Multicast::Joined Multicast::join(const FabricNode& node, const Joined& arrives)
     now.absorbed = absorbed;
   }
   return now;
+}
+
+bool Multicast::has_left(double* free_ns) {
+  free_ns_ = std::max(free_ns_, *free_ns);
+  *free_ns = free_ns_;
+  return ++left_ == first_edges_;
 }
 
 bool Multicast::ends(FabricTransaction& x) {

@@ -14,6 +14,7 @@
 
 #include "kernbench/systemc_models/core/timeline.h"
 #include "kernbench/systemc_models/fabric/access.h"
+#include "kernbench/systemc_models/fabric/transaction.h"
 
 namespace kernbench::fabric {
 
@@ -25,7 +26,8 @@ struct Route;
 
 class Multicast {
  public:
-  Multicast(const MulticastTo& to, Fabric& fabric) : to_(to), fabric_(fabric) {}
+  /// `combined`: forks join acknowledgements.
+  Multicast(bool combined, Fabric& fabric) : combined_(combined), fabric_(fabric) {}
   /// The transaction of the next destination.
   void add(FabricTransaction& x);
   /// The first destination's, which stands for the multicast.
@@ -56,6 +58,24 @@ class Multicast {
   /// The first has the latency breakdown of the slowest.
   void complete_account();
   void release_others();
+  /// That of the slowest destination, which is done.
+  FabricTransaction& slowest() const { return *slowest_; }
+  /// Calls f(FabricTransaction&) for each destination's, in their order.
+  template <class F>
+  void for_each(F f) const {
+    for (const Member& m : members_) f(*m.x);
+  }
+
+  /// A posted message has left over one of its first edges, whose source is free for it at *free_ns. Whether it has left
+  /// over all first edges; *free_ns is then the latest.
+  bool has_left(double* free_ns);
+  /// Calls f(FabricTransaction&) for x and those that it carries.
+  template <class F>
+  void for_each_carried(const FabricTransaction& x, F f) const {
+    for (const Member& m : members_) {
+      if (members_[m.carrier].x == &x) f(*m.x);
+    }
+  }
 
   /// Latency in an idle system, ns (§19.5).
   static double formula_ns(Fabric&, uint32_t initiator, const MulticastTo&, uint64_t nbytes, const Rows&);
@@ -74,16 +94,23 @@ class Multicast {
     size_t branches = 1, arrived = 0;
     Joined last;
   };
-  const MulticastTo& to_;
+  const bool combined_;
   Fabric& fabric_;
   std::vector<Member> members_;
   std::vector<Branch> branches_;
   std::map<const FabricNode*, Join> joins_;
-  size_t open_ = 0;
+  size_t open_ = 0, first_edges_ = 1, left_ = 0;
+  double free_ns_ = 0;
   FabricTransaction* slowest_ = nullptr;
 };
 
 /// AccessError for a multicast that cannot be (§19.1 to §19.3, §19.7).
 void check_multicast(Fabric&, uint32_t initiator, const MulticastTo&, uint64_t nbytes);
+
+/// Calls f(const FabricTransaction&) for the transaction, or for each destination's of a multicast.
+template <class F>
+void for_each_destination(const FabricTransaction& x, F f) {
+  x.multicast ? x.multicast->for_each([&](const FabricTransaction& m) { f(m); }) : f(x);
+}
 
 }  // namespace kernbench::fabric

@@ -82,6 +82,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
       a.mover = r->mover;
       a.data = r->data;
       a.multicast = r->multicast;
+      a.reduction = r->reduction;
       a.issue_ns = r->issue_ns;
       a.channel = static_cast<uint8_t>(channel);
       a.context = r;

@@ -7,10 +7,35 @@
 #include <typeinfo>
 
 #include "kernbench/phase2/op/address_text.h"
+#include "kernbench/phase2/op/errors.h"
 #include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/core/registry.h"
 
 namespace kernbench::fabric {
+
+namespace {
+
+/// Null: the block does not reduce.
+std::unique_ptr<const ReduceRules> reduce_rules_of(const Component& block, const RouterParameters& p) {
+  const auto fault = [&](const std::string& what) { throw InputError(block.id() + ": " + what); };
+  if (!p.reduces) return nullptr;
+  if (!p.reduce_bw_gbs) fault("reduces: true without reduce_bw_gbs, expected a rate in GB/s");
+  if (p.buffer_flits) fault("found reduces and buffer_flits, expected one of them");
+  auto rules = std::make_unique<ReduceRules>();
+  rules->bw_gbs = *p.reduce_bw_gbs;
+  rules->reduce_ns = p.reduce_ns;
+  std::string_view names = p.reduce_dtypes;
+  while (names != "all" && !names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    const auto dtype = parse_dtype(names.substr(0, comma));
+    if (!dtype) fault("reduce_dtypes: found '" + p.reduce_dtypes + "', expected all, or element types joined by commas");
+    rules->dtypes.push_back(*dtype);
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return rules;
+}
+
+}  // namespace
 
 /// Before a link of a router of one's own: who is ready, and whether the router is about to be asked.
 struct Router::Queue {
@@ -64,8 +89,9 @@ size_t Router::choose(const FabricPort& port, const std::vector<WaitingMessage>&
 
 Router::Router(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
     : Component(name, config, checked(parameters)),
-      RouterRules{parameters.store_and_forward},
+      RouterRules{parameters.store_and_forward, parameters.multicast},
       FabricNode(static_cast<Component&>(*this)),
+      reduces_(reduce_rules_of(*this, parameters)),
       allocator_(SwitchAllocator::registry().make(parameters.allocation)),
       buffers_(buffers_of(parameters, allocator_.get())) {}
 

@@ -10,15 +10,22 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_node.h"
 #include "kernbench/systemc_models/fabric/input_buffers.h"
+#include "kernbench/systemc_models/fabric/reduction.h"
 
 namespace kernbench::fabric {
 
 struct RouterParameters : BufferParameters {
   bool store_and_forward = false;  ///< default true for a pcie_ep
+  bool multicast = false, reduces = false;
+  std::optional<double> reduce_bw_gbs;
+  double reduce_ns = 0;
+  std::string reduce_dtypes = "all";
   std::string allocation = "round_robin";
   template <class List>
   static void describe(List& list) {
@@ -30,6 +37,15 @@ struct RouterParameters : BufferParameters {
              "arbitration of the inputs' flits for a link; effective with buffer_flits")
         .of(SwitchAllocator::registry())
         .of(Limit::buffers);
+    list.add(&RouterParameters::multicast, "multicast", "",
+             "the block is meant for multicasts: algorithm=auto of a collective considers them");
+    list.add(&RouterParameters::reduces, "reduces", "", "add up the messages of a reduction that meet at the block");
+    list.add(&RouterParameters::reduce_bw_gbs, "reduce_bw_gbs", "GB/s",
+             "rate of the sums; required where the block reduces")
+        .rate();
+    list.add(&RouterParameters::reduce_ns, "reduce_ns", "ns", "time of adding, beside overhead_ns").latency();
+    list.add(&RouterParameters::reduce_dtypes, "reduce_dtypes", "",
+             "element types that the block adds, joined by commas; all: every type");
   }
 };
 
@@ -45,6 +61,7 @@ struct WaitingMessage {
 /// Placed between the base classes, so that one cache line holds all router state that a message accesses.
 struct RouterRules {
   bool store_and_forward_ = false;
+  bool multicast_ = false;
   bool custom_ = false;
 };
 
@@ -66,6 +83,8 @@ class Router : public Component, private RouterRules, public FabricNode {
     return fabric().mode().request_at_router(x, *this, port, phase, delay);
   }
   bool stores_and_forwards() const final { return store_and_forward_; }
+  bool multicasts() const final { return multicast_; }
+  const ReduceRules* reduce_rules() const final { return reduces_.get(); }
   bool costs_alike() const final { return !own_rules() && !store_and_forward_; }
   NodeCost passing_cost(const PassingMessage& m, const Link* from) const final {
     return {own_delay_ns(m), stored_ns(m, from)};
@@ -122,6 +141,7 @@ class Router : public Component, private RouterRules, public FabricNode {
 
   void end_of_elaboration() override { custom_ = own_rules(); }
 
+  const std::unique_ptr<const ReduceRules> reduces_;
   const std::unique_ptr<SwitchAllocator> allocator_;
   const InputBuffers buffers_;
   std::map<const FabricPort*, std::unique_ptr<Queue>> queues_;  ///< of a user-defined router, by port

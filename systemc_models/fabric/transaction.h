@@ -21,6 +21,7 @@ struct Credit;
 struct Flit;
 struct FlitStream;
 class Path;
+class Reduction;
 struct Route;
 
 /// Moves the bytes of a transaction (data rules §1): for foreign initiators, and for ops whose path passes a foreign
@@ -68,6 +69,9 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint32_t back_count = 0;
   const Hop* back = nullptr;  ///< of responses: the same hops, or a separate path (Route::own_back)
   uint32_t node = 0;          ///< position on the route: the block where it is or goes
+  /// By direction (response): nodes of its route from which it travels itself. Before and behind, another transaction of
+  /// its multicast or reduction carries it.
+  uint32_t carries_from[2] = {0, 0}, carries_to[2] = {~0u, ~0u};
   // Latency breakdown, ns. Sums to done − grant.
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;
   double link_queue_ns = 0, memory_queue_ns = 0;
@@ -78,8 +82,10 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
 
   const Route* route = nullptr;
   FabricInitiator* initiator = nullptr;
-  Multicast* multicast = nullptr;  ///< that it brings to one destination (multicast.h); null: none
-  void* context = nullptr;         ///< the initiator's
+  std::shared_ptr<Multicast> multicast;  ///< that it brings to one destination (multicast.h); null: none
+  Reduction* reduction = nullptr;        ///< of which it is a source (reduction.h); null: none
+  double most_gbs = 0;                   ///< of a sum: its rate on the next link at most; 0: the link's
+  void* context = nullptr;               ///< the initiator's
   uint64_t address = 0, nbytes = 0;
   uint64_t watched = 0;         ///< number among the initiator's accesses with timeout; 0: done
   uint64_t memory_arrival = 0;  ///< number at the memory; 0: no memory of this project
@@ -120,6 +126,10 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   std::vector<uint8_t> bytes;           ///< data of the payload where a foreign block may read it
   std::vector<std::unique_ptr<FlitStream>> streams;
 
+  /// Whether it takes the hop of node `number` itself.
+  bool carries(bool response, uint32_t number) const {
+    return number >= carries_from[response] && number < carries_to[response];
+  }
   bool has_data(bool response) const { return rows.has_data(write, response); }
   uint64_t data_bytes(bool response) const { return rows.data_bytes(write, response, nbytes); }
   bool is_atomic() const { return rows.atomic != AtomicKind::none; }

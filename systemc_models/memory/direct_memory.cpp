@@ -143,7 +143,7 @@ void DirectMemory::before_op(const OpDesc& op) {
   }
   const auto touch = [&](const TensorRef& r) { settle_pages(MemoryImage::key_of(r), r.addr, r.span_bytes()); };
   for_each_operand(op, touch);
-  touch(op.output);
+  for_each_output(op, touch);
 }
 
 void DirectMemory::after_op(const OpDesc& op) {
@@ -151,7 +151,8 @@ void DirectMemory::after_op(const OpDesc& op) {
     for (const MovedRange& r : op.ranged->ranges) refresh_pages({op.ranged->space, kNoPe}, r.addr, r.nbytes);
     return;
   }
-  refresh_pages(MemoryImage::key_of(op.output), op.output.addr, op.output.span_bytes());
+  for_each_output(
+      op, [&](const TensorRef& t) { refresh_pages(MemoryImage::key_of(t), t.addr, t.span_bytes()); });
 }
 
 }  // namespace kernbench::memory

@@ -128,8 +128,10 @@ void System::compute_result(const OpDesc& op) try {
       pending_values_->compute(image_, {op.ranged->space, kNoPe}, r.addr, r.nbytes);
   }
   if (op.ranged || op.output.space == Space::tcm) return;
-  for_each_run(op.output, [&](uint64_t address, uint64_t nbytes) {
-    pending_values_->compute(image_, MemoryImage::key_of(op.output), address, nbytes);
+  for_each_output(op, [&](const TensorRef& t) {
+    for_each_run(t, [&](uint64_t address, uint64_t nbytes) {
+      pending_values_->compute(image_, MemoryImage::key_of(t), address, nbytes);
+    });
   });
 } catch (const EngineNotFinished&) {
 }

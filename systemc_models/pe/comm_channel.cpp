@@ -23,15 +23,19 @@ void CommChannel::take() {
   served_ = waiting_.pop();
   QueueSegment& s = *served_.segment;
   const double now = timeline_.now_ns();
-  s.times().grant_ns = now;
-  s.account.comm_wait_ns = now - served_.since_ns;
-  if (pe_->observer) pe_->observer->segment_taken(*pe_, QueueServer::comm, s, now);
+  s.for_each([&](QueueSegment& each) {
+    each.times().grant_ns = now;
+    each.account.comm_wait_ns = now - served_.since_ns;
+    if (pe_->observer) pe_->observer->segment_taken(*pe_, QueueServer::comm, each, now);
+  });
   source_.granted(s);
 }
 
 void CommChannel::free_at(double free_ns) {
   QueueSegment& s = *served_.segment;
-  if (pe_->observer) pe_->observer->segment_served(*pe_, QueueServer::comm, s, s.times().grant_ns, free_ns);
+  s.for_each([&](QueueSegment& each) {
+    if (pe_->observer) pe_->observer->segment_served(*pe_, QueueServer::comm, each, s.times().grant_ns, free_ns);
+  });
   timeline_.at(free_ns, front_order(*pe_), call<&CommChannel::released>(*this));
 }
 

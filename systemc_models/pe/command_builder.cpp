@@ -135,6 +135,29 @@ void fill_composite(const OpDesc& d, PeCommand& c) {
   }
 }
 
+/// Cuts the destinations wherever one of them continues at another physical place (multicast rules §19.8).
+std::shared_ptr<const std::vector<MulticastPart>> multicast_of(const std::vector<TensorRef>& destinations) {
+  auto parts = std::make_shared<std::vector<MulticastPart>>();
+  const uint64_t nbytes = destinations.front().nbytes();
+  for (uint64_t done = 0; done < nbytes;) {
+    MulticastPart& part = parts->emplace_back();
+    part.nbytes = nbytes - done;
+    for (const TensorRef& t : destinations) {
+      const TilePart whole = transaction_of(t);
+      if (!t.translation) {
+        part.to.addresses.push_back(whole.addr + done);
+        continue;
+      }
+      const PieceTransaction piece = transaction_at(whole, done);
+      part.nbytes = std::min(part.nbytes, piece.physical.nbytes);
+      part.to.addresses.push_back(piece.physical.addr);
+      part.virtual_addresses.push_back(piece.virtual_addr);
+    }
+    done += part.nbytes;
+  }
+  return parts;
+}
+
 }  // namespace
 
 void fill_command(const OpDesc& d, PeCommand& c) {
@@ -145,6 +168,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       break;
     case CommandType::store:
       if (!d.ranged) c.dma = transaction_of(d.output);
+      if (d.destinations) c.multicast = multicast_of(*d.destinations);
       break;
     case CommandType::atomic:
       c.type = CommandType::store;  // one of the write channel

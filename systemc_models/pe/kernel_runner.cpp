@@ -9,6 +9,7 @@
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/carried_tiles.h"
@@ -202,7 +203,8 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
     s->ranged = std::move(ranged);
   }
   pe_.scheduler->validate(*s);
-  if (!desc->ranged) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
+  if (s->multicast) check_destinations(*s, *desc);
+  if (!desc->ranged && !s->multicast) s->carried = CarriedAccess::of(system_, pe_.dma, desc, s->dma);
   s->carried_tiles = CarriedTiles::of(system_, pe_.dma, desc);
   if (system_.pending_values()) {
     for (const Pe::Engine& e : pe_.engines) {
@@ -219,6 +221,16 @@ Ticket KernelRunner::submit(const std::shared_ptr<OpDesc>& desc) {
   }
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue>(*this, submitted));
   return submitted.ticket;
+}
+
+void KernelRunner::check_destinations(const PeCommand& c, const OpDesc& desc) {
+  for (const MulticastPart& part : *c.multicast) {
+    try {
+      check_multicast(system_, pe_.dma, part.to, part.nbytes);
+    } catch (const AccessError& e) {
+      throw KernelFault(desc.where, desc.name + " to several memories by " + pe_.id + ": " + e.what());
+    }
+  }
 }
 
 Ticket KernelRunner::submit_timed(const TimedCommand& timed, const std::shared_ptr<OpDesc>& what) {
@@ -548,6 +560,8 @@ uint64_t message_id(uint32_t pe, uint32_t port, uint64_t number) {
 Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op) {
   auto s = std::make_unique<Submitted>();
   const bool sends = desc->type == CommandType::send;
+  if (const std::string fault = sends ? fault_of_send_all(pe_.ipcq->ports(), op->ports) : ""; !fault.empty())
+    throw KernelFault(desc->where, fault);
   s->type = desc->type;
   s->item.command = s.get();
   s->queue_call = &s->call;
@@ -571,8 +585,10 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   }
   Submitted& submitted = enqueue(std::move(s), desc);
   submitted.call.seq = desc->seq;
-  if (sends && history_)
-    history_->sent(pe_.index, message_id(pe_.index, submitted.call.port, messages_sent_.at(submitted.call.port)++));
+  if (sends && history_) {
+    for (const uint32_t port : op->ports)
+      history_->sent(pe_.index, message_id(pe_.index, port, messages_sent_.at(port)++));
+  }
   if (!sends && desc->output.nbytes() > 0) load_begins(desc->output.addr);
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue_queue_op>(*this, submitted));
   return submitted.ticket;

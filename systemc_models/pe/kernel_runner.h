@@ -151,6 +151,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void step();
   void returned();
   void nothing() {}
+  void check_destinations(const PeCommand&, const OpDesc&);
   Submitted& enqueue(std::unique_ptr<Submitted>, const std::shared_ptr<OpDesc>&);
   void take_effect(Submitted&);
   void issue(Submitted&);

@@ -16,6 +16,10 @@
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
 namespace kernbench::fabric {
+class Reduction;
+}
+
+namespace kernbench::fabric {
 class FabricTransaction;
 struct MemoryRequest;
 }  // namespace kernbench::fabric
@@ -88,6 +92,13 @@ struct CompositePlan {
 
   // Set by the engine when it first sees the composite.
   mutable double math_cycles[3] = {-1, 0, 0};  ///< per element group: per_tile, per_output_tile, once
+};
+
+/// A part of a multicast, one transaction: from it on, every destination continues at one physical place.
+struct MulticastPart {
+  MulticastTo to;
+  uint64_t nbytes = 0;
+  std::vector<uint64_t> virtual_addresses;  ///< to look up first: of the destinations that have one, in order
 };
 
 class CarriedAccess;
@@ -226,7 +237,9 @@ struct PeCommand {
 
   // Simple commands.
   TilePart dma;
+  std::shared_ptr<const std::vector<MulticastPart>> multicast;  ///< of a store to several memories, instead of `dma`
   std::shared_ptr<RangedAccess> ranged;  ///< ranges of a gather, a scatter or an atomic, instead of `dma`
+  Reduction* reduction = nullptr;  ///< of a red that is a source of it; kept by who submits
   int64_t m = 0, n = 0, k = 0;
   std::string dtype;                     ///< GEMM: A's
   std::string dtype_b;                   ///< GEMM: dtype of B if different; else empty

@@ -7,6 +7,7 @@
 #include "kernbench/phase2/op/address_text.h"
 
 #include "kernbench/systemc_models/core/registry.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/pe/carried_access.h"
 #include "kernbench/systemc_models/pe/carried_tiles.h"
 #include "kernbench/systemc_models/pe/ranged_command.h"
@@ -111,7 +112,7 @@ bool PeDma::turn(PeItem& item) {
   if (item.token && item.command->carried_tiles)
     a.mover = item.command->carried_tiles->show(a.address, a.rows, a.write);
   ++item.in_dma;
-  const double look_up_ns = asks ? mmu_->ask(item) : 0;
+  const double look_up_ns = asks ? ask_mmu(item, a) : 0;
   if (look_up_ns == 0) {
     item.command ? start_part(a) : start(a);
     return true;
@@ -121,6 +122,18 @@ bool PeDma::turn(PeItem& item) {
   looking_up_[&item] = a;
   timeline().at(a.issue_ns, turn_order(item.stage(), item.server), call<&PeDma::looked_up>(*this, item));
   return true;
+}
+
+/// The latency of the look-ups before a transaction; of a multicast, those of its destinations in their order.
+double PeDma::ask_mmu(PeItem& item, const Access& a) {
+  if (!a.multicast) return mmu_->ask(item);
+  double ns = 0;
+  item.asked_rows = {1, a.nbytes, 0};
+  for (const uint64_t address : (*item.command->multicast)[item.next_group - 1].virtual_addresses) {
+    item.asked_address = address;
+    ns += mmu_->ask(item);
+  }
+  return ns;
 }
 
 void PeDma::looked_up(PeItem& item) {
@@ -142,6 +155,18 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
     a.rows = r.rows ? *r.rows : Rows{1, r.nbytes, 0};
     a.issue_ns = r.issue_ns;
     a.multicast = r.multicast;
+    a.reduction = r.reduction;
+    return true;
+  }
+  if (!item.token && item.command->multicast) {
+    const std::vector<MulticastPart>& parts = *item.command->multicast;
+    if (item.next_group == parts.size()) return false;
+    const MulticastPart& part = parts[item.next_group++];
+    a.address = part.to.addresses.front();
+    a.nbytes = part.nbytes;
+    a.rows = {1, part.nbytes, 0};
+    a.multicast = &part.to;
+    asks = !part.virtual_addresses.empty();
     return true;
   }
   if (!item.token && item.command->carried) {
@@ -165,6 +190,7 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
     a.rows = g.rows();
     a.rows.atomic = all.atomic;
     a.rows.list_bytes = range_bytes_ * (g.ranges.size() - 1);
+    a.reduction = item.command->reduction;
     if (all.parts.empty()) return true;
     RangedCommand& command = of_kernel(*item.command);
     command.parts[item.next_group - 1].op_id =
@@ -365,7 +391,13 @@ tlm::tlm_sync_enum PeDma::item_in(PeItem& item, PePort& from, tlm::tlm_phase& ph
 }
 
 void PeDma::granted(QueueSegment& s) {
-  post({s.route, s.receiver_dma, s.nbytes, kComm, &s});
+  const auto message = [](QueueSegment& each) {
+    return Message{each.route, each.receiver_dma, each.nbytes, kComm, &each};
+  };
+  if (s.copies.empty()) return post(message(s));
+  std::vector<Message> all;
+  s.for_each([&](QueueSegment& each) { all.push_back(message(each)); });
+  post(all);
 }
 
 void PeDma::send_credit(QueueSegment& s) {
@@ -373,7 +405,7 @@ void PeDma::send_credit(QueueSegment& s) {
 }
 
 void PeDma::message_left(FabricTransaction& x, double free_ns) {
-  if (x.channel == kComm) comm_.free_at(free_ns);
+  if (x.channel == kComm && (!x.multicast || x.multicast->has_left(&free_ns))) comm_.free_at(free_ns);
 }
 
 tlm::tlm_sync_enum PeDma::request_in(FabricTransaction& x, FabricPort& from, tlm::tlm_phase& phase,

@@ -97,6 +97,7 @@ class PeDma : public Engine, public FabricNode, public FabricInitiator, public R
   bool next_transaction(PeItem&, Access&, bool& asks);
   bool next_of_parts(PeItem&, Access&, bool& asks);
   bool next_joined(PeItem&, Access&);
+  double ask_mmu(PeItem&, const Access&);
   void join(PeItem&, const TilePart&);
   void end_item(PeItem&);
   RangedAccess::Part* part_of(const FabricTransaction&) const;

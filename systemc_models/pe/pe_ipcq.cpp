@@ -94,16 +94,22 @@ void PeIpcq::stand(QueueCall& c) {
 
 void PeIpcq::stands(QueueCall& call) {
   if (call.kind == QueueCall::Kind::send) {
-    Traffic& t = traffic_[call.port];
-    call.message = std::make_shared<QueueMessage>();
-    call.message->nbytes = call.nbytes;
-    call.message->number = t.sent++;
-    call.message->stands_ns = timeline().now_ns();
-    call.message->desc = call.desc;
-    call.message->value = std::move(call.value);
-    call.message->segments.resize(ports_[call.port].peer_ring.segments(call.nbytes));
-    t.sends.push_back(&call);
-    take_slots(call.port);
+    const uint64_t segments = segments_of(call);
+    std::vector<uint32_t> ports;
+    call.for_each_port([&](uint32_t port, std::shared_ptr<QueueMessage>& message) {
+      Traffic& t = traffic_[port];
+      message = std::make_shared<QueueMessage>();
+      message->nbytes = call.nbytes;
+      message->number = t.sent++;
+      message->stands_ns = timeline().now_ns();
+      message->desc = call.desc;
+      message->value = call.value;
+      message->segments.resize(segments);
+      t.sends.push_back(&call);
+      ports.push_back(port);
+    });
+    call.value.reset();
+    for (const uint32_t port : ports) take_slots(port);
   } else if (call.kind == QueueCall::Kind::receive) {
     Traffic& t = traffic_[call.port];
     t.receives.push_back(&call);
@@ -137,43 +143,83 @@ std::string PeIpcq::told(const char* call, uint32_t port) const {
 
 // ---- sending
 
-/// The port's first segments take the slots that are free as far as is known here.
+/// The least of its ports' slots; a message is cut by it.
+uint64_t PeIpcq::slot_bytes_of(QueueCall& call) const {
+  uint64_t least = ~uint64_t{0};
+  call.for_each_port([&](uint32_t p, const auto&) { least = std::min(least, ports_[p].peer_ring.slot_bytes); });
+  return least;
+}
+
+uint64_t PeIpcq::segments_of(QueueCall& call) const {
+  const uint64_t slot = slot_bytes_of(call);
+  return call.nbytes == 0 ? 1 : (call.nbytes + slot - 1) / slot;
+}
+
+/// Whether its next segment is the first one at each of its ports, and each has a free slot as far as is known here.
+bool PeIpcq::has_slots(QueueCall& call) {
+  bool all = true;
+  call.for_each_port([&](uint32_t p, const auto&) {
+    all = all && traffic_[p].free_slots > 0 && traffic_[p].sends.front() == &call;
+  });
+  return all;
+}
+
+/// The port's first segments take slots.
 void PeIpcq::take_slots(uint32_t port) {
-  Traffic& t = traffic_[port];
-  while (t.free_slots > 0 && !t.sends.empty()) {
-    QueueCall& call = *t.sends.front();
-    --t.free_slots;
-    send_segment(call);
-    if (call.next < call.message->segments.size()) continue;
-    t.sends.pop_front();
-    call.submitted_by->accept(call.command->item);
+  std::vector<uint32_t> more;  // ports to look at afterwards
+  for (;;) {
+    Traffic& t = traffic_[port];
+    while (!t.sends.empty() && has_slots(*t.sends.front())) {
+      QueueCall& call = *t.sends.front();
+      send_segment(call);
+      if (call.next < call.message->segments.size()) continue;
+      // What stands behind it at its other ports may be the first now.
+      call.for_each_port([&](uint32_t p, const auto&) {
+        traffic_[p].sends.pop_front();
+        if (p != port) more.push_back(p);
+      });
+      call.submitted_by->accept(call.command->item);
+    }
+    note_no_slot(port, !t.sends.empty());
+    if (more.empty()) return;
+    port = more.back();
+    more.pop_back();
   }
-  note_no_slot(port, !t.sends.empty());
 }
 
 void PeIpcq::send_segment(QueueCall& call) {
-  const QueuePort& port = ports_[call.port];
-  QueueSegment& s = take_segment();
-  s.message = call.message;
-  s.index = call.next++;
-  s.number = traffic_[call.port].segments++;
-  s.sender_port = call.port;
-  s.receiver_port = port.peer_port;
-  s.offset = uint64_t{s.index} * port.peer_ring.slot_bytes;
-  s.nbytes = std::min(call.nbytes - s.offset, port.peer_ring.slot_bytes);
-  s.sent_by = &call;
-  s.received_by = nullptr;
-  s.route = port.route;
-  s.receiver_dma = port.peer_dma;
-  s.sender_dma = pe_->dma;
-  s.seq = call.seq;
-  s.launch = launch_;
-  traffic_[call.port].in_slots.push_back(call.message->number);
-  s.times().slot_ns = timeline().now_ns();
-  s.account.call_ns = call.call_ns + overhead_ns();
-  s.account.slot_wait_ns = s.times().slot_ns - call.message->stands_ns;
-  if (pe_->observer) pe_->observer->slot_taken(*pe_, s, s.times().slot_ns);
-  dma_->send(s.outgoing);
+  const uint32_t index = call.next++;
+  const uint64_t slot_bytes = slot_bytes_of(call);
+  QueueSegment* first = nullptr;
+  call.for_each_port([&](uint32_t p, const std::shared_ptr<QueueMessage>& message) {
+    const QueuePort& port = ports_[p];
+    --traffic_[p].free_slots;
+    QueueSegment& s = take_segment();
+    s.message = message;
+    s.index = index;
+    s.number = traffic_[p].segments++;
+    s.sender_port = p;
+    s.receiver_port = port.peer_port;
+    s.offset = uint64_t{index} * slot_bytes;
+    s.nbytes = std::min(call.nbytes - s.offset, slot_bytes);
+    s.sent_by = &call;
+    s.received_by = nullptr;
+    s.route = port.route;
+    s.receiver_dma = port.peer_dma;
+    s.sender_dma = pe_->dma;
+    s.seq = call.seq;
+    s.launch = launch_;
+    s.copies.clear();
+    s.is_copy = first != nullptr;
+    traffic_[p].in_slots.push_back(message->number);
+    s.times().slot_ns = timeline().now_ns();
+    s.account.call_ns = call.call_ns + overhead_ns();
+    s.account.slot_wait_ns = s.times().slot_ns - message->stands_ns;
+    if (pe_->observer) pe_->observer->slot_taken(*pe_, s, s.times().slot_ns);
+    if (first) first->copies.push_back(&s);
+    if (!first) first = &s;
+  });
+  dma_->send(first->outgoing);
 }
 
 /// vc_comm is free again.
@@ -425,6 +471,7 @@ std::vector<QueueWait> PeIpcq::queue_waits() const {
     const Traffic& t = traffic_[p];
     const QueuePort& port = ports_[p];
     for (uint32_t i = 0; i < t.sends.size(); ++i) {
+      if (t.free_slots > 0) continue;  // a send_all that waits for another port's
       waits.push_back({t.sends[i]->seq, port.peer_index,
                        line_of(*t.sends[i]) + told("send", p) + "no free slot: " + port.peer_pe +
                            " has not received message " + std::to_string(t.in_slots.front()) + " of its port " +

@@ -71,6 +71,9 @@ class PeIpcq : public Component, public PeBlock, public IpcqRole {
   };
   void stand(QueueCall&);
   void stands(QueueCall&);
+  uint64_t slot_bytes_of(QueueCall&) const;
+  uint64_t segments_of(QueueCall&) const;
+  bool has_slots(QueueCall&);
   void take_slots(uint32_t port);
   void send_segment(QueueCall&);
   void released(QueueSegment&);

@@ -48,7 +48,7 @@ struct QueueCall {
   enum class Kind : uint8_t { send, receive, receive_any };
   Kind kind = Kind::send;
   uint32_t port = 0;            ///< index of the PE's port; receive_any: filled in when it has taken one
-  std::vector<uint32_t> ports;  ///< receive_any
+  std::vector<uint32_t> ports;  ///< receive_any; send: all its ports, where it has several (send_all)
   uint64_t nbytes = 0;          ///< sent, or expected
   uint64_t seq = 0;             ///< program order among the PE's calls
   bool credit_blocks = true;    ///< receive: false where the receiver's attribute is not to act on it (copy_to_dst)
@@ -60,9 +60,18 @@ struct QueueCall {
   PeCommand* command = nullptr;
   PePort* submitted_by = nullptr;
   std::shared_ptr<QueueMessage> message;  ///< send: made when it stands behind the others; receive: the one it matches
+  std::vector<std::shared_ptr<QueueMessage>> more_messages;  ///< send_all: of its ports after the first
   std::vector<ReadTimes> reads;           ///< receive: by segment
   uint32_t next = 0;                      ///< send: segments with a slot; receive: segments that are ready
   uint32_t done = 0;                      ///< send: segments released; receive: segments read
+
+  /// Calls f(port, message) for each port of a send.
+  template <class F>
+  void for_each_port(F f) {
+    f(port, message);
+    more_messages.resize(ports.empty() ? 0 : ports.size() - 1);
+    for (size_t i = 0; i < more_messages.size(); ++i) f(ports[i + 1], more_messages[i]);
+  }
 };
 
 /// A segment on its way, from the slot that it takes until its credit is back. The sender's pe_ipcq keeps it.
@@ -91,7 +100,16 @@ struct QueueSegment {
   // What it travels as inside PEs: from pe_ipcq to pe_dma and, at the receiver, the other way; and its credit likewise.
   PeItem outgoing, arriving, credit, credit_back;
   QueueSegment* next_idle = nullptr;
+  /// Of a send_all: the same segment for the receivers behind the other ports. It passes vc_comm once.
+  std::vector<QueueSegment*> copies;
+  bool is_copy = false;
 
+  /// Calls f(QueueSegment&) for it and its copies.
+  template <class F>
+  void for_each(F f) {
+    f(*this);
+    for (QueueSegment* c : copies) f(*c);
+  }
   SegmentTimes& times() { return message->segments[index]; }
   bool last() const { return index + 1 == message->segments.size(); }
 };

@@ -45,4 +45,16 @@ void QueuePort::lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32
   credit_route = &routes.reversed_message_route(to.dma, from.dma);
 }
 
+std::string fault_of_send_all(const std::vector<QueuePort>& all, const std::vector<uint32_t>& ports) {
+  for (size_t i = 0; i < ports.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const QueuePort &a = all.at(ports[j]), &b = all.at(ports[i]);
+      if (a.peer_index == b.peer_index)
+        return "send_all: the ports " + a.name + " and " + b.name + " lead to one PE, " + a.peer_pe +
+               "; expected different ones";
+    }
+  }
+  return {};
+}
+
 }  // namespace kernbench::pe

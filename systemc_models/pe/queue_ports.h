@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernbench/phase2/op/op.h"
 #include "kernbench/systemc_models/core/parameters.h"
@@ -42,8 +43,6 @@ struct QueueRing {
   SlotCost write, read;
 
   uint64_t slot_address(uint64_t segment) const { return addr + segment % slots * slot_bytes; }
-  /// In how many segments a message goes through it.
-  uint64_t segments(uint64_t nbytes) const { return nbytes == 0 ? 1 : (nbytes + slot_bytes - 1) / slot_bytes; }
 };
 
 /// Sets what slots of a ring that has its place cost at the PE (§10.5): the way there, and what its pe_ipcq says of the
@@ -66,6 +65,9 @@ struct QueuePort {
   /// is no way there or back.
   void lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer, RouteSource&);
 };
+
+/// What is wrong with a message to all of these ports, indices among `all`: two of them lead to one PE. Empty: nothing.
+std::string fault_of_send_all(const std::vector<QueuePort>& all, const std::vector<uint32_t>& ports);
 
 /// A send or a receive that waits, for reports.
 struct QueueWait {

@@ -19,8 +19,8 @@ TEST_P(TrafficSamples, agree_to_a_hundredth_of_a_nanosecond) {
   const std::string sample = GetParam();
   const auto platform = platform_from_file(sample_path(sample, "topology.yaml"));
   std::ifstream trace(sample_path(sample, "trace.csv"));
-  const std::vector<TrafficRequest> requests = read_traffic(trace, "trace.csv", *platform);
-  const std::vector<TrafficResult> results = run_traffic(*platform, requests);
+  const auto [requests, groups] = read_traffic(trace, "trace.csv", *platform);
+  const std::vector<TrafficResult> results = run_traffic(*platform, requests, nullptr, groups);
 
   std::istringstream expected(read_file(sample_path(sample, "expected.csv")));
   std::string line;

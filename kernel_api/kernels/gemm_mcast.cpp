@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// C = A · B over a grid of all PEs of the launch, w columns by h rows. Each operand is stored once: PE (x, y) has block
+// (y, x) of a, b and c. k goes by panels, cut where blocks of a or b end. The PE that owns a panel of its row's rows of
+// a multicasts it to the PEs of its row, and likewise for b along columns (tl.send_all). The next panel is under way
+// while one is multiplied. Sums stay in TCM.
+//
+// Order: blocks of c by rows, then columns; in each, panels in order of k; of a panel, a before b. Nothing waits in a
+// circle: sends are never waited for, and every PE receives in that order.
+#include <algorithm>
+#include <set>
+
+#include "kernbench/kernel_api/kernels/common.h"
+#include "kernbench/kernel_api/kernels/peers.h"
+#include "kernbench/kernel_api/kernels/tcm_share.h"
+
+namespace kernbench::kernels::gemm_mcast_kernel {
+namespace {
+
+/// The blocks of an axis of `length` over `parts` places, and those of at most `most` inside a place.
+struct Axis {
+  int64_t length, parts;
+  int64_t each() const { return (length + parts - 1) / parts; }
+  Range of(int64_t place) const { return cut({place * each(), each()}, {0, length}); }
+  /// Part `i` of a place; empty where it has no more.
+  Range part(int64_t place, int64_t i, int64_t most) const {
+    const Range all = of(place);
+    return cut({all.first + i * most, most}, all);
+  }
+  int64_t parts_of_place(int64_t most) const { return std::max<int64_t>(1, (each() + most - 1) / most); }
+};
+
+struct Plan {
+  LaunchShape::Grid grid;
+  Axis m, n, k_of_a, k_of_b;
+  explicit Plan(const Params& p)
+      : grid(LaunchShape::Grid::near_square(p.launch() ? static_cast<int64_t>(p.launch()->pes.size()) : 1)),
+        m{p.integer("m"), grid.h},
+        n{p.integer("n"), grid.w},
+        k_of_a{p.integer("k"), grid.w},
+        k_of_b{p.integer("k"), grid.h} {}
+  int64_t pe(int64_t x, int64_t y) const { return y * grid.w + x; }
+  /// Pieces of k, each of one owner in a row and one in a column, and of at most `most`.
+  std::vector<Range> panels(int64_t most) const {
+    std::set<int64_t> cuts;
+    for (const Axis* axis : {&k_of_a, &k_of_b}) {
+      for (int64_t at = 0; at < axis->length; at += axis->each()) cuts.insert(at);
+    }
+    std::vector<Range> all;
+    for (auto at = cuts.begin(); at != cuts.end(); ++at) {
+      const int64_t end = std::next(at) == cuts.end() ? k_of_a.length : *std::next(at);
+      for (int64_t first = *at; first < end; first += most) all.push_back({first, std::min(most, end - first)});
+    }
+    return all;
+  }
+};
+
+std::string to_column(int64_t x) {
+  return "row" + std::to_string(x);
+}
+std::string to_row(int64_t y) {
+  return "col" + std::to_string(y);
+}
+
+std::vector<QueueConnection> connections(const Params& params, const LaunchShape&) {
+  const Plan plan(params);
+  Rings rings(params);
+  for (int64_t y = 0; y < plan.grid.h; ++y) {
+    for (int64_t x = 0; x < plan.grid.w; ++x) {
+      for (int64_t i = x + 1; i < plan.grid.w; ++i)
+        rings.join(plan.pe(x, y), to_column(i), plan.pe(i, y), to_column(x));
+      for (int64_t j = y + 1; j < plan.grid.h; ++j) rings.join(plan.pe(x, y), to_row(j), plan.pe(x, j), to_row(y));
+    }
+  }
+  return rings.all();
+}
+
+/// One PE's part.
+class Gemm {
+ public:
+  Gemm(tl::Context& tl, const tl::Args& args)
+      : tl_(tl), args_(args), plan_(args.params()), x_(tl.index() % plan_.grid.w), y_(tl.index() / plan_.grid.w) {}
+
+  void run() {
+    const int64_t most_m = args_.integer("panel_m"), most_n = args_.integer("panel_n");
+    const std::vector<Range> panels = plan_.panels(args_.integer("panel_k"));
+    for (int64_t i = 0; i < plan_.m.parts_of_place(most_m); ++i) {
+      for (int64_t j = 0; j < plan_.n.parts_of_place(most_n); ++j) {
+        for (const Range& k : panels) steps_.push_back({i, j, k, k.first == 0, k.end() == plan_.k_of_a.length, {}, {}});
+      }
+    }
+    ask(steps_.front());
+    tl::Tensor sum;
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      Step& now = steps_[s];
+      const Range rows = plan_.m.part(y_, now.i, most_m), cols = plan_.n.part(x_, now.j, most_n);
+      const bool multiplies = !rows.empty() && !cols.empty();
+      const DType of_sum = is_float(args_.dtype()) ? DType::f32 : DType::i32;
+      if (multiplies) {
+        sum = now.first ? tl_.async().dot(now.a, now.b, of_sum) : tl_.async().dot(now.a, now.b, sum, of_sum);
+      }
+      now.a = now.b = {};
+      if (s + 1 < steps_.size()) ask(steps_[s + 1]);
+      if (!multiplies || !now.last) continue;
+      const DType out = args_["c"].dtype();
+      const tl::Tensor c = out == of_sum ? sum : tl_.cast(sum, out);
+      tl_.store_async(block("c", rows, cols), c);
+    }
+  }
+
+ private:
+  struct Step {
+    int64_t i, j;  ///< block of c
+    Range k;
+    bool first, last;
+    tl::Tensor a, b;
+  };
+  /// Rows and columns of the whole tensor that lie here.
+  tl::Block block(const std::string& tensor, const Range& rows, const Range& cols) const {
+    const tl::View& v = args_[tensor];
+    return v.block().tile(rows.first - v.offset[0], cols.first - v.offset[1], rows.count, cols.count);
+  }
+  /// Its panels come: a's along the row of PEs, b's along the column.
+  void ask(Step& s) {
+    const Range rows = plan_.m.part(y_, s.i, args_.integer("panel_m"));
+    const Range cols = plan_.n.part(x_, s.j, args_.integer("panel_n"));
+    const int64_t owner_x = s.k.first / plan_.k_of_a.each(), owner_y = s.k.first / plan_.k_of_b.each();
+    const bool owns_a = owner_x == x_ && !rows.empty(), owns_b = owner_y == y_ && !cols.empty();
+    // Both loads are under way before the first one is sent on.
+    if (owns_a) s.a = tl_.load_async(block("a", rows, s.k));
+    if (owns_b) s.b = tl_.load_async(block("b", s.k, cols));
+    if (owns_a) {
+      std::vector<std::string> ports;
+      for (int64_t x = 0; x < plan_.grid.w; ++x) {
+        if (x != x_ && !plan_.n.part(x, s.j, args_.integer("panel_n")).empty()) ports.push_back(to_column(x));
+      }
+      if (!ports.empty()) tl_.send_all_async(ports, s.a);
+    } else if (!rows.empty() && !cols.empty()) {
+      s.a = tl_.recv_async(to_column(owner_x), {rows.count, s.k.count}, args_["a"].dtype());
+    }
+    if (owns_b) {
+      std::vector<std::string> ports;
+      for (int64_t y = 0; y < plan_.grid.h; ++y) {
+        if (y != y_ && !plan_.m.part(y, s.i, args_.integer("panel_m")).empty()) ports.push_back(to_row(y));
+      }
+      if (!ports.empty()) tl_.send_all_async(ports, s.b);
+    } else if (!rows.empty() && !cols.empty()) {
+      s.b = tl_.recv_async(to_row(owner_y), {s.k.count, cols.count}, args_["b"].dtype());
+    }
+  }
+
+  tl::Context& tl_;
+  const tl::Args& args_;
+  const Plan plan_;
+  const int64_t x_, y_;
+  std::vector<Step> steps_;
+};
+
+void gemm_mcast(tl::Context& tl, const tl::Args& args) {
+  Gemm(tl, args).run();
+}
+
+/// Block (y, x) of a tensor at PE (x, y).
+std::function<ShardPlan(const Params&)> blocks(Axis Plan::*rows, Axis Plan::*cols,
+                                               std::function<DType(const Params&)> dtype) {
+  return [=](const Params& p) {
+    const Plan plan(p);
+    ShardPlan shards;
+    shards.dtype = dtype(p);
+    shards.whole = {(plan.*rows).length, (plan.*cols).length};
+    for (int64_t i = 0; i < plan.grid.w * plan.grid.h; ++i) {
+      const Range r = (plan.*rows).of(i / plan.grid.w), c = (plan.*cols).of(i % plan.grid.w);
+      const bool any = !r.empty() && !c.empty();
+      const auto pe = static_cast<uint32_t>(i);
+      shards.shards.push_back(any ? Shard{pe, {r.first, c.first}, {r.count, c.count}} : Shard{pe, {0, 0}, {0, 0}});
+    }
+    return shards;
+  };
+}
+
+KernelSpec spec() {
+  KernelSpec s;
+  s.name = "gemm_mcast";
+  s.help = "C = A B on a grid of PEs; owners multicast blocks of A along rows and of B along columns";
+  add_gemm_interface(&s);
+  const ParamSpec dtype = s.params.back();
+  s.params = {ParamSpec::size("m", 1024, "rows of a and c, split over the rows of the grid"),
+              ParamSpec::size("n", 1024, "columns of b and c, split over the columns of the grid"),
+              ParamSpec::size("k", 1024, "columns of a, rows of b"),
+              ParamSpec::size("panel_m", 256, "maximum rows of a panel of a").tuning(),
+              ParamSpec::size("panel_n", 256, "maximum columns of a panel of b").tuning(),
+              ParamSpec::size("panel_k", 512, "maximum depth of a panel").tuning()};
+  for (const ParamSpec& p : ring_params(2, 16384)) s.params.push_back(p);
+  s.params.push_back(dtype);
+  s.tensors[0].shards = blocks(&Plan::m, &Plan::k_of_a, own_dtype);
+  s.tensors[1].shards = blocks(&Plan::k_of_b, &Plan::n, own_dtype);
+  s.tensors[2].shards = blocks(&Plan::m, &Plan::n, gemm_out_dtype);
+  s.function = gemm_mcast;
+  s.reference = [](const Params& p, const TensorMap& in) {
+    return std::map<std::string, Expected>{{"c", gemm_reference(p, in)}};
+  };
+  s.prepare = [](Params* p, const LaunchCosts& costs, LaunchNotes*) {
+    fit_in_tcm("gemm_mcast", p, costs, {"slot_bytes"}, {"panel_m", "panel_n", "panel_k"});
+  };
+  s.wiring = "all-to-all in each row (row0, row1, ...) and each column (col0, col1, ...) of the grid";
+  s.queues = connections;
+  return s;
+}
+
+const RegisterKernel registered{spec()};
+
+}  // namespace
+}  // namespace kernbench::kernels::gemm_mcast_kernel
