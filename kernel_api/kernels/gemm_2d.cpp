@@ -36,6 +36,7 @@ namespace kernbench::kernels::gemm_2d_kernel {
 namespace {
 
 using ccl::Grid;
+using Places = PesOfRank;
 
 using panel::along;
 using panel::any;
@@ -49,25 +50,6 @@ using panel::longest_of;
 using panel::panels;
 using panel::Piece;
 using panel::Stored;
-
-/// The PEs of one rank as a grid of cubes, each a grid of PEs.
-struct Places {
-  Grid cubes, pes;
-  ccl::Members members;  ///< by cube, then PE
-  int64_t at(int64_t cube, int64_t pe) const { return members[static_cast<size_t>(cube * pes.cells() + pe)]; }
-};
-/// BadParam where cubes have unlike numbers of PEs.
-Places places_of(const LaunchShape& launch, int64_t index) {
-  const ccl::Axes cube_and_pe = ccl::parse_axes("cube+pe");
-  const ccl::Members& in_cube = ccl::group_with(launch, ccl::parse_axes("pe"), index);
-  Places p;
-  p.members = ccl::group_with(launch, cube_and_pe, index);
-  p.pes = ccl::grid_of(launch, ccl::Axis::pe, in_cube);
-  ccl::Members cubes;
-  for (size_t i = 0; i < p.members.size(); i += in_cube.size()) cubes.push_back(p.members[i]);
-  p.cubes = ccl::grid_of(launch, ccl::Axis::cube, cubes);
-  return p;
-}
 
 std::string in_row(int64_t x) {
   return "row" + std::to_string(x);
@@ -94,7 +76,7 @@ bool is_summed(const Params& p) {
 std::vector<QueueConnection> connections(const Params& params, const LaunchShape& launch) {
   Rings rings(params);
   for (const ccl::Members& rank : ccl::groups_of(launch, ccl::parse_axes("cube+pe"))) {
-    const Places p = places_of(launch, rank.front());
+    const Places p = pes_of_rank(launch, rank.front());
     for (int64_t pe = 0; pe < p.pes.cells(); ++pe) {
       for (const ccl::Wire& w : ccl::grid_wiring(p.cubes))
         rings.join(p.at(w.from, pe), w.port, p.at(w.to, pe), w.peer_port);
@@ -644,7 +626,7 @@ class Gemm {
 };
 
 void gemm_2d(tl::Context& tl, const tl::Args& args) {
-  Gemm(tl, args, places_of(tl.launch(), tl.index())).run();
+  Gemm(tl, args, pes_of_rank(tl.launch(), tl.index())).run();
 }
 
 /// As a run of this kernel alone places a (0), b (1), c (2) and b's scales (3): the ranks share out the longer side of

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A · B over a grid of all PEs of the launch, w columns by h rows. Each operand is stored once: PE (x, y) has block
-// (y, x) of a, b and c. k goes by panels, cut where blocks of a or b end. The PE that owns a panel of its row's rows of
-// a multicasts it to the PEs of its row, and likewise for b along columns (tl.send_all). The next panel is under way
-// while one is multiplied. Sums stay in TCM.
+// C = A · B over the grid of a rank's PEs, w columns by h rows: the PEs of a cube stand together. PE (x, y) has block
+// (y, x) of a, b and c. Ranks split the rows of a and c; each has all of b. k goes by panels, cut where blocks of a or b
+// end. The PE that owns a panel of its row's rows of a multicasts it to the PEs of its row, and likewise for b along
+// columns (tl.send_all). The next panel is under way while one is multiplied. Sums stay in TCM.
 //
 // Order: blocks of c by rows, then columns; in each, panels in order of k; of a panel, a before b. Nothing waits in a
 // circle: sends are never waited for, and every PE receives in that order.
@@ -29,16 +29,49 @@ struct Axis {
   int64_t parts_of_place(int64_t most) const { return std::max<int64_t>(1, (each() + most - 1) / most); }
 };
 
+/// The PEs of a launch in the grids of their ranks.
+struct Grids {
+  struct Place {
+    int64_t x = 0, y = 0, rank = 0;
+  };
+  int64_t w = 1, h = 1, ranks = 1;
+  std::vector<Place> places = {{}};  ///< by tl.index()
+  std::vector<int64_t> pes = {0};    ///< by rank, y and x
+  int64_t pe(int64_t x, int64_t y, int64_t rank) const { return pes[static_cast<size_t>((rank * h + y) * w + x)]; }
+};
+
+Grids grids_of(const LaunchShape& launch) {
+  Grids g;
+  const std::vector<ccl::Members> ranks = ccl::groups_of(launch, ccl::parse_axes("cube+pe"));
+  g.ranks = static_cast<int64_t>(ranks.size());
+  g.places.resize(launch.pes.size());
+  g.pes.assign(launch.pes.size(), 0);
+  for (int64_t rank = 0; rank < g.ranks; ++rank) {
+    const PesOfRank all = pes_of_rank(launch, ranks[static_cast<size_t>(rank)].front());
+    g.w = all.cubes.w * all.pes.w;
+    g.h = all.cubes.h * all.pes.h;
+    for (int64_t cube = 0; cube < all.cubes.cells(); ++cube) {
+      for (int64_t i = 0; i < all.pes.cells(); ++i) {
+        const int64_t x = all.cubes.x(cube) * all.pes.w + all.pes.x(i);
+        const int64_t y = all.cubes.y(cube) * all.pes.h + all.pes.y(i);
+        const int64_t pe = all.at(cube, i);
+        g.places[static_cast<size_t>(pe)] = {x, y, rank};
+        g.pes[static_cast<size_t>((rank * g.h + y) * g.w + x)] = pe;
+      }
+    }
+  }
+  return g;
+}
+
 struct Plan {
-  LaunchShape::Grid grid;
+  Grids grid;
   Axis m, n, k_of_a, k_of_b;
   explicit Plan(const Params& p)
-      : grid(LaunchShape::Grid::near_square(p.launch() ? static_cast<int64_t>(p.launch()->pes.size()) : 1)),
-        m{p.integer("m"), grid.h},
+      : grid(p.launch() ? grids_of(*p.launch()) : Grids()),
+        m{p.integer("m"), grid.ranks * grid.h},
         n{p.integer("n"), grid.w},
         k_of_a{p.integer("k"), grid.w},
         k_of_b{p.integer("k"), grid.h} {}
-  int64_t pe(int64_t x, int64_t y) const { return y * grid.w + x; }
   /// Pieces of k, each of one owner in a row and one in a column, and of at most `most`.
   std::vector<Range> panels(int64_t most) const {
     std::set<int64_t> cuts;
@@ -64,12 +97,11 @@ std::string to_row(int64_t y) {
 std::vector<QueueConnection> connections(const Params& params, const LaunchShape&) {
   const Plan plan(params);
   Rings rings(params);
-  for (int64_t y = 0; y < plan.grid.h; ++y) {
-    for (int64_t x = 0; x < plan.grid.w; ++x) {
-      for (int64_t i = x + 1; i < plan.grid.w; ++i)
-        rings.join(plan.pe(x, y), to_column(i), plan.pe(i, y), to_column(x));
-      for (int64_t j = y + 1; j < plan.grid.h; ++j) rings.join(plan.pe(x, y), to_row(j), plan.pe(x, j), to_row(y));
-    }
+  const Grids& g = plan.grid;
+  for (const Grids::Place& at : g.places) {
+    const int64_t pe = g.pe(at.x, at.y, at.rank);
+    for (int64_t i = at.x + 1; i < g.w; ++i) rings.join(pe, to_column(i), g.pe(i, at.y, at.rank), to_column(at.x));
+    for (int64_t j = at.y + 1; j < g.h; ++j) rings.join(pe, to_row(j), g.pe(at.x, j, at.rank), to_row(at.y));
   }
   return rings.all();
 }
@@ -78,7 +110,7 @@ std::vector<QueueConnection> connections(const Params& params, const LaunchShape
 class Gemm {
  public:
   Gemm(tl::Context& tl, const tl::Args& args)
-      : tl_(tl), args_(args), plan_(args.params()), x_(tl.index() % plan_.grid.w), y_(tl.index() / plan_.grid.w) {}
+      : tl_(tl), args_(args), plan_(args.params()), me_(plan_.grid.places[static_cast<size_t>(tl.index())]) {}
 
   void run() {
     const int64_t most_m = args_.integer("panel_m"), most_n = args_.integer("panel_n");
@@ -92,7 +124,7 @@ class Gemm {
     tl::Tensor sum;
     for (size_t s = 0; s < steps_.size(); ++s) {
       Step& now = steps_[s];
-      const Range rows = plan_.m.part(y_, now.i, most_m), cols = plan_.n.part(x_, now.j, most_n);
+      const Range rows = rows_of(me_.y, now.i), cols = plan_.n.part(me_.x, now.j, most_n);
       const bool multiplies = !rows.empty() && !cols.empty();
       const DType of_sum = is_float(args_.dtype()) ? DType::f32 : DType::i32;
       if (multiplies) {
@@ -114,6 +146,10 @@ class Gemm {
     bool first, last;
     tl::Tensor a, b;
   };
+  /// Part `i` of the rows of a row of PEs of this rank.
+  Range rows_of(int64_t y, int64_t i) const {
+    return plan_.m.part(me_.rank * plan_.grid.h + y, i, args_.integer("panel_m"));
+  }
   /// Rows and columns of the whole tensor that lie here.
   tl::Block block(const std::string& tensor, const Range& rows, const Range& cols) const {
     const tl::View& v = args_[tensor];
@@ -121,17 +157,17 @@ class Gemm {
   }
   /// Its panels come: a's along the row of PEs, b's along the column.
   void ask(Step& s) {
-    const Range rows = plan_.m.part(y_, s.i, args_.integer("panel_m"));
-    const Range cols = plan_.n.part(x_, s.j, args_.integer("panel_n"));
+    const Range rows = rows_of(me_.y, s.i);
+    const Range cols = plan_.n.part(me_.x, s.j, args_.integer("panel_n"));
     const int64_t owner_x = s.k.first / plan_.k_of_a.each(), owner_y = s.k.first / plan_.k_of_b.each();
-    const bool owns_a = owner_x == x_ && !rows.empty(), owns_b = owner_y == y_ && !cols.empty();
+    const bool owns_a = owner_x == me_.x && !rows.empty(), owns_b = owner_y == me_.y && !cols.empty();
     // Both loads are under way before the first one is sent on.
     if (owns_a) s.a = tl_.load_async(block("a", rows, s.k));
     if (owns_b) s.b = tl_.load_async(block("b", s.k, cols));
     if (owns_a) {
       std::vector<std::string> ports;
       for (int64_t x = 0; x < plan_.grid.w; ++x) {
-        if (x != x_ && !plan_.n.part(x, s.j, args_.integer("panel_n")).empty()) ports.push_back(to_column(x));
+        if (x != me_.x && !plan_.n.part(x, s.j, args_.integer("panel_n")).empty()) ports.push_back(to_column(x));
       }
       if (!ports.empty()) tl_.send_all_async(ports, s.a);
     } else if (!rows.empty() && !cols.empty()) {
@@ -140,7 +176,7 @@ class Gemm {
     if (owns_b) {
       std::vector<std::string> ports;
       for (int64_t y = 0; y < plan_.grid.h; ++y) {
-        if (y != y_ && !plan_.m.part(y, s.i, args_.integer("panel_m")).empty()) ports.push_back(to_row(y));
+        if (y != me_.y && !rows_of(y, s.i).empty()) ports.push_back(to_row(y));
       }
       if (!ports.empty()) tl_.send_all_async(ports, s.b);
     } else if (!rows.empty() && !cols.empty()) {
@@ -151,7 +187,7 @@ class Gemm {
   tl::Context& tl_;
   const tl::Args& args_;
   const Plan plan_;
-  const int64_t x_, y_;
+  const Grids::Place me_;
   std::vector<Step> steps_;
 };
 
@@ -167,10 +203,11 @@ std::function<ShardPlan(const Params&)> blocks(Axis Plan::*rows, Axis Plan::*col
     ShardPlan shards;
     shards.dtype = dtype(p);
     shards.whole = {(plan.*rows).length, (plan.*cols).length};
-    for (int64_t i = 0; i < plan.grid.w * plan.grid.h; ++i) {
-      const Range r = (plan.*rows).of(i / plan.grid.w), c = (plan.*cols).of(i % plan.grid.w);
+    for (uint32_t pe = 0; pe < plan.grid.places.size(); ++pe) {
+      const Grids::Place& at = plan.grid.places[pe];
+      // Axes over fewer places than rows of PEs are alike in all ranks.
+      const Range r = (plan.*rows).of((at.rank * plan.grid.h + at.y) % (plan.*rows).parts), c = (plan.*cols).of(at.x);
       const bool any = !r.empty() && !c.empty();
-      const auto pe = static_cast<uint32_t>(i);
       shards.shards.push_back(any ? Shard{pe, {r.first, c.first}, {r.count, c.count}} : Shard{pe, {0, 0}, {0, 0}});
     }
     return shards;

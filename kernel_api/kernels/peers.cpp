@@ -22,6 +22,18 @@ const ccl::Members& lane_with(const LaunchShape& launch, const char* over, int64
   return ccl::group_with(launch, ccl::parse_axes(over), pe, ccl::SamePlace::in_launch);
 }
 
+PesOfRank pes_of_rank(const LaunchShape& launch, int64_t index) {
+  const ccl::Axes cube_and_pe = ccl::parse_axes("cube+pe");
+  const ccl::Members& in_cube = ccl::group_with(launch, ccl::parse_axes("pe"), index);
+  PesOfRank p;
+  p.members = ccl::group_with(launch, cube_and_pe, index);
+  p.pes = ccl::grid_of(launch, ccl::Axis::pe, in_cube);
+  ccl::Members cubes;
+  for (size_t i = 0; i < p.members.size(); i += in_cube.size()) cubes.push_back(p.members[i]);
+  p.cubes = ccl::grid_of(launch, ccl::Axis::cube, cubes);
+  return p;
+}
+
 Rings::Rings(const Params& p)
     : Rings(static_cast<uint32_t>(p.integer("slots")), static_cast<uint64_t>(p.integer("slot_bytes")),
             p.choice("tier")) {}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernbench/kernel_api/args.h"
+#include "kernbench/kernel_api/collectives/grids.h"
 #include "kernbench/kernel_api/collectives/groups.h"
 #include "kernbench/kernel_api/collectives/wirings.h"
 #include "kernbench/kernel_api/queue_connection.h"
@@ -38,6 +39,15 @@ struct Exchange {
 std::vector<ccl::Members> lanes_of(const LaunchShape&, const char* over);
 /// The one that has the PE.
 const ccl::Members& lane_with(const LaunchShape&, const char* over, int64_t pe);
+
+/// The PEs of one rank as a grid of cubes, each a grid of PEs.
+struct PesOfRank {
+  ccl::Grid cubes, pes;
+  ccl::Members members;  ///< by cube, then PE
+  int64_t at(int64_t cube, int64_t pe) const { return members[static_cast<size_t>(cube * pes.cells() + pe)]; }
+};
+/// Of the rank of PE `index`. BadParam where cubes have unlike numbers of PEs.
+PesOfRank pes_of_rank(const LaunchShape&, int64_t index);
 
 /// Collects the connections of a launch, whose rings are all of one size.
 class Rings {
