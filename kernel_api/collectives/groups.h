@@ -36,9 +36,9 @@ using Members = std::vector<int64_t>;
 /// A list of numbers that copies share, because each PE of a launch has its group.
 class SharedList {
  public:
-  SharedList(std::vector<int64_t> list = {})  // NOLINT: a list stands wherever a shared one does
+  SharedList(std::vector<int64_t> list = {})  // NOLINT: a list may be used as a shared one
       : list_(std::make_shared<const std::vector<int64_t>>(std::move(list))) {}
-  operator const std::vector<int64_t>&() const { return *list_; }  // NOLINT: and the other way round
+  operator const std::vector<int64_t>&() const { return *list_; }  // NOLINT: and the reverse
   int64_t operator[](size_t i) const { return (*list_)[i]; }
   size_t size() const { return list_->size(); }
   auto begin() const { return list_->begin(); }
