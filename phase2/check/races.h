@@ -4,10 +4,14 @@
 // Values of Phase 1 follow program order, so a kernel that forgets a wait still gets the right result here. On hardware
 // it may fail, because an access happens at an unknown time between submission and completion.
 //
-// Two accesses of overlapping bytes, one of them a write, race unless the kernel knows that one command is complete
-// before the other is submitted. It knows this from a wait, from a message of a PE that waited, from a release atomic
-// seen by an acquire atomic or a poll, from the end of an earlier launch, or because one engine with one server runs
-// both in order. The actual times in this run do not matter. Two atomics never race (access rules §17.5).
+// Two accesses of overlapping bytes race if one of them is a write and neither command is known to be complete before
+// the other is submitted. A command is known to be complete in these cases:
+// - the kernel waited for it, or got a message from a PE that had waited;
+// - an acquire atomic or a poll saw a release atomic after it;
+// - its launch ended before;
+// - one engine with one server runs both commands in order.
+//
+// The actual times in this run do not matter. Two atomics never race (access rules §17.5).
 #pragma once
 
 #include <cstdint>

@@ -128,7 +128,7 @@ void MemoryFileWriter::record(OpRecord&& r) {
                                                                     : r.desc->data;
   if (!bytes) return;
   add(r.op_id, bytes->data(), bytes->size());
-  // What a replay cannot do without is there before the log says that it was written, also if the run is killed.
+  // Data that a replay requires is written before the log's record, also if the run is killed.
   if (needs_bytes(r)) flush();
 }
 

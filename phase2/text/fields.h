@@ -11,9 +11,11 @@
 // JsonFields, CsvFields and TextFields write a record (forms.h); JsonSource reads it from JSON (json_source.h). A value
 // that is a variable is read back; one that is an expression ("share", r.share()) is only written.
 //
-// A value may be a truth value, a number, a text, an enumeration with a name_of(), an optional, a list, a tuple (a
-// short list), a list of pairs or a map (an object whose keys are data), or a described record. A lambda without
-// arguments or with Fields& describes an object in place.
+// Legal values:
+// - a truth value, a number, a text, an enumeration with a name_of(), an optional;
+// - a list, or a tuple (a short list);
+// - a list of pairs or a map (an object whose keys are data);
+// - a described record, or a lambda without arguments or with Fields&, which describes an object in place.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ constexpr size_t kPage = 4096, kLargePage = size_t{2} << 20, kLargestChunk = siz
 }  // namespace
 
 #ifdef __SANITIZE_ADDRESS__
-// Each piece is a separate heap chunk, so that AddressSanitizer detects accesses beyond its end and does not report
-// leaks for objects that it refers to.
+// Each piece is a separate heap chunk. AddressSanitizer then detects accesses beyond its end and reports no leaks for
+// objects that it refers to.
 
 Arena::~Arena() {
   for (const Chunk& c : chunks_) ::operator delete(c.start, std::align_val_t(kLine));

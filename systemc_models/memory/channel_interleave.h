@@ -5,9 +5,11 @@
 //
 // A round (a "turn" in the code) has one block for each channel. With and without the hash, each channel gets one block
 // of it, so complete rounds are counted at once. Rows that are whole rounds apart use the same channels up to a
-// permutation. For any stride, every n-th row is whole rounds apart, for a small n. With the hash, rows that are a
-// power of two of rounds apart use all channels equally often over a cycle of a digit of the round's number, so only
-// the bytes of one row are counted. Positions advance from row to row by addition, without division.
+// permutation. For any stride, every n-th row is whole rounds apart, for a small n.
+//
+// With the hash, let rows be a power of two of rounds apart. Over a cycle of a digit of the round's number they use all
+// channels equally often. So only the bytes of one row are counted. Positions advance from row to row by addition,
+// without division.
 //
 // Plain C++ except for Rows: no SystemC.
 #pragma once

@@ -220,13 +220,13 @@ void DramChannel::for_banks(const These& these, const Do& work) const {
   }
 }
 
-/// Of the planned banks whose next command is for the row bus.
+/// The row bus: among the planned banks whose next command uses it.
 void DramChannel::plan_rows(Cycle from) {
   for_banks([&](size_t word) { return ~for_column_[word]; }, [&](uint32_t bank) { plan_bank(from, bank); });
 }
 
-/// Of those whose next command is for the column bus. They share the earliest cycle of their stack ID and the bus, so
-/// each needs only a comparison of two numbers.
+/// The column bus, likewise. Its banks share the earliest cycle of their stack ID and the bus, so each needs only a
+/// comparison of two numbers.
 void DramChannel::plan_columns(Cycle from) {
   from = std::max(from, column_free_);
   for (uint32_t s = 0; s < stacks_.size(); ++s) column_floor_[s] = std::max(from, banks_.column_of_stack(s, draining_));

@@ -85,7 +85,7 @@ class DramChannel {
   };
   struct List {  // requests of a bank in one direction
     DramRequest *oldest = nullptr, *youngest = nullptr;
-    DramRequest* chosen = nullptr;  ///< selected by the scheduler; null: not asked yet
+    DramRequest* chosen = nullptr;  ///< selected by the scheduler; null: not selected yet
     uint32_t passed = 0;            ///< consecutive requests that passed the oldest
   };
   struct Stack {

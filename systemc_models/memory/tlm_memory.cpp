@@ -228,7 +228,7 @@ void TlmMemory::finish(Access& a) {
 }
 
 /// The bytes that the model changed itself: those that differ from the bytes last seen there. Where none were seen,
-/// those that the platform does not know.
+/// those that are unknown to the platform.
 std::vector<bool> TlmMemory::changed(uint64_t address, const uint8_t* bytes, uint64_t nbytes) const {
   const MemoryWindow window = system_.window_at(address);
   std::vector<bool> changed(nbytes, false);

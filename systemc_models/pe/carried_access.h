@@ -8,8 +8,8 @@
 // that is a fault. With `materialize: stores` the payload also has their computed values. If these arrive unchanged,
 // the bytes stay pending. If a block uses another payload or changes them, they become data.
 //
-// Stores with a pending mask, masked stores of pending bytes and loads with a pending mask have the same effect as
-// without a foreign block, because Phase 2 determines the accessed bytes.
+// Some accesses have the same effect as without a foreign block, because Phase 2 determines the accessed bytes. They
+// are loads and stores with a pending mask, and masked stores of pending bytes.
 #pragma once
 
 #include <deque>
