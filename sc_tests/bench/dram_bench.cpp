@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DRAM controllers without a platform, in cycles.
 //
-//   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until that many
-//   commands
+//   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until COMMANDS
 //                                        were seen; prints how many of them break a JEDEC rule
 //   dram_bench trace PATTERN COUNT READS WRITES LOAD
 //                                        prints lines `CYCLE R|W OFFSET` of 32 bytes: PATTERN sequential, random,
