@@ -697,7 +697,7 @@ TEST(foreign_math, refuses_an_epilogue_of_its_own_composite) {
 }
 
 TEST(foreign_math, refuses_a_result_that_is_not_there_yet) {
-  // No waits of the other engine are needed: the composite's tiles and the sum alternate in the accel_slot.
+  // One PE is sufficient: the composite's tiles and the sum alternate in its accel_slot.
   const auto platform = platform_from_text(one_pe(gemm_with("data: engine"), math_with("data: engine")));
   LtEngine gemm("gemm"), math("math");
   gemm.ns = [](const EngineModel&) { return 500.0; };
