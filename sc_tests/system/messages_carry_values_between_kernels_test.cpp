@@ -28,7 +28,7 @@ std::vector<QueueConnection> ring(const Params&, const LaunchShape& launch) {
   return connections;
 }
 
-/// y of each PE is twice the x of the previous one, through a pending value, plus x of the one before that.
+/// y of each PE is twice the x of the previous PE, sent as a pending value, plus that x, sent as real data.
 void pass_on(tl::Context& tl, const tl::Args& args) {
   const auto x = tl.load(args["x"]);
   const auto twice = tl.add(x, x);
