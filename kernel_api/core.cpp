@@ -194,9 +194,7 @@ void Core::wait(const std::shared_ptr<Handle>& h) {
   backend_.wait(h->ticket);
   h->arrived = true;
   if (h->producer->type == CommandType::composite) check_sources(*h->producer);
-  if (!h->is_load || h->producer->type != CommandType::load)
-    return;  // the source of a message or an earlier buffer is
-             // written
+  if (!h->is_load || h->producer->type != CommandType::load) return;  // nothing unwritten was read
   check_arrival(h->buffer, *h->producer);
   if (h->mask == nullptr) return;
   check_masked_arrival(*h->producer);

@@ -23,9 +23,7 @@ CommandFiles::CommandFiles() {
 /// stdout and stderr may be the same file.
 void CommandFiles::writes_stream(const char* name, int fd) {
   struct stat s {};
-  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_nlink == 0)
-    return;  // a file without a name: a child's, in
-             // memory
+  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_nlink == 0) return;  // no name: a child's, in memory
   files_.push_back({name, name, "", s, true});
   ++outputs_;
 }

@@ -13,9 +13,9 @@ void scale_rows(tl::Context& tl, const tl::Args& args) {
   if (args["y"].empty()) return;  // fewer rows than PEs: this one is idle
   const tl::Block x = args["x"];  // this PE's rows, in its HBM slice
   const tl::Block y = args["y"];
-  const auto s = tl.load(args["s"]);  // [rows], real data, readable
+  const auto s = tl.load(args["s"]);  // [rows], real data: may be read
   for (int64_t r = 0; r < x.shape()[0]; ++r) {
-    if (s(r) == 1) {  // branch on loaded data
+    if (s(r) == 1) {  // branch on what was loaded
       tl.store(y.rows(r, 1), tl.load(x.rows(r, 1)));
     } else {
       tl.store(y.rows(r, 1), tl.load(x.rows(r, 1)) * s.slice(0, r, 1));
@@ -36,7 +36,7 @@ KernelSpec spec() {
                {"s", TensorSpec::Role::in, vector, dtype, Placement::rows, Init::uniform()},
                {"y", TensorSpec::Role::out, matrix, dtype, Placement::rows, {}}};
   k.function = scale_rows;
-  k.reference = [](const Params& p, const TensorMap& in) {  // plain arithmetic over complete tensors
+  k.reference = [](const Params& p, const TensorMap& in) {  // plain arithmetic over the whole tensors
     std::vector<float> y = in.at("x").floats();
     const std::vector<float> s = in.at("s").floats();
     for (size_t i = 0; i < y.size(); ++i) y[i] *= s[i / static_cast<size_t>(p.integer("cols"))];
@@ -45,7 +45,7 @@ KernelSpec spec() {
   return k;
 }
 
-const RegisterKernel registered{spec()};  // the line that registers it
+const RegisterKernel registered{spec()};  // the one line that makes it known
 }  // namespace
 
 namespace kernbench::testing {

@@ -59,11 +59,7 @@ void FabricInitiator::fill(FabricTransaction& x, const Access& a) {
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
-  if (x.hop_count > 0)
-    x.overhead_ns = node_.begin_ns({x, false});  // for a memory at its own socket, the memory's
-                                                 // overhead counts once
-  // A write has data. The base protocol has no empty write, so an empty message is a command that only its destination
-  // uses.
+  if (x.hop_count > 0) x.overhead_ns = node_.begin_ns({x, false});  // a memory's own socket: its overhead counts once
   const bool empty = x.message && x.nbytes == 0;
   fill_payload(x.payload, empty ? tlm::TLM_IGNORE_COMMAND : command_of(x.write, &x.rows), x.address, x.nbytes, a.data,
                a.mover);

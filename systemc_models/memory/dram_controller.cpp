@@ -81,9 +81,7 @@ const std::vector<DramTransfer*>& DramController::run(Cycle now) {
   for (const auto& c : channels_) {
     if (c->next() <= now) c->run(now);
   }
-  for (const bool write : {true, false})
-    cut(now, write);  // the same order as in a channel: a read finds earlier
-                      // written data
+  for (const bool write : {true, false}) cut(now, write);  // as in a channel: reads find earlier written data
   told_.clear();
   std::swap(told_, ended_);
   return told_;

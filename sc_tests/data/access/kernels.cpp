@@ -233,105 +233,40 @@ void wrong(tl::Context& tl, const tl::Args& args) {
   const tl::Loaded zeros = tl.load(args["zeros"].ptr, {4});
   const tl::Tensor pending = zeros + 1;
   const tl::Tensor floats = tl.cast(zeros, DType::f32);
-  // Each case is on the line with its number. clang-format off
+  // Each case is one line, which the test finds by its number.
+  // clang-format off
   switch (args.integer("case")) {
-    case 1:
-      tl.gather(p, pending);
-      break;
-    case 2:
-      tl.gather(p, floats);
-      break;
-    case 3:
-      tl.gather(p, zeros, pending);
-      break;
-    case 4:
-      tl.gather(p, zeros, tl.load(args["zeros"].ptr, {5}));
-      break;
-    case 5:
-      tl.gather(p, tl.tensor(std::vector<int>{3, 64}, {2}, DType::i32));
-      break;
-    case 6:
-      tl.gather(p, tl.tensor(std::vector<int>{0, -1}, {2}, DType::i32));
-      break;
-    case 7:
-      tl.gather(p, zeros, {}, 0, 0);
-      break;
-    case 8:
-      tl.scatter(p, zeros, floats);
-      break;
-    case 9:
-      tl.scatter(p, zeros, tl.load(args["zeros"].ptr, {5}));
-      break;
-    case 10:
-      tl.atomic_add(p.cast(DType::i64), zeros, 1);
-      break;
-    case 11:
-      tl.atomic_cas(p.cast(DType::f32), zeros, 0, 1);
-      break;
-    case 12:
-      tl.atomic_and(p.cast(DType::f32), zeros, 1);
-      break;
-    case 13:
-      tl.atomic_max(p.cast(DType::f16), zeros, 1);
-      break;
-    case 14:
-      tl.atomic_add(p, zeros, pending);
-      break;
-    case 15:
-      tl.atomic_add(p, zeros, 1.5);
-      break;
-    case 16:
-      tl.red_add(p.cast(DType::u32), zeros, -1);
-      break;
-    case 17: {
-      tl::Ptr q = p;
-      q.addr += 2;
-      tl.atomic_add(q, zeros, 1);
-      break;
-    }
-    case 18:
-      tl.atomic_add(p + 61, tl.tensor(std::vector<int>{0, 3}, {2}, DType::i32), 1);
-      break;
-    case 19:
-      tl.atomic_add(tl::Ptr(Space::hbm, uint64_t{1} << 50, DType::i32), zeros, 1);
-      break;
-    case 20:
-      tl.wait_until(p, tl::Cmp::eq, 1);
-      break;
-    case 21:
-      tl.wait_until(p.cast(DType::f32), tl::Cmp::eq, 1);
-      break;
-    case 22:
-      tl.store(p.block({4}), pending);
-      tl.wait_until(p, tl::Cmp::eq, 1);
-      break;
-    case 23:
-      tl.signal(p.cast(DType::u32), -1);
-      break;
-    case 24:
-      tl.atomic_add(args["never"].ptr.block({1}), 1);
-      break;
-    case 25:
-      tl.gather(args["never"].ptr, zeros);
-      break;
-    case 26:
-      tl.store(p.block({4}), pending);
-      tl.atomic_add(p.block({4}), 1)(0);
-      break;
-    case 27:
-      tl.gather(tl::Ptr(Space::tcm, 0, DType::i32), zeros);
-      break;
-    case 28:
-      tl.atomic("nand", p, zeros, 1, {}, tl::Sem::relaxed);
-      break;
-    case 29:
-      tl.red_max(p, zeros, floats);
-      break;
-    case 30:
-      tl.atomic_cas(p, zeros, pending, 1);
-      break;
-    default:
-      break;
+    case 1: tl.gather(p, pending); break;
+    case 2: tl.gather(p, floats); break;
+    case 3: tl.gather(p, zeros, pending); break;
+    case 4: tl.gather(p, zeros, tl.load(args["zeros"].ptr, {5})); break;
+    case 5: tl.gather(p, tl.tensor(std::vector<int>{3, 64}, {2}, DType::i32)); break;
+    case 6: tl.gather(p, tl.tensor(std::vector<int>{0, -1}, {2}, DType::i32)); break;
+    case 7: tl.gather(p, zeros, {}, 0, 0); break;
+    case 8: tl.scatter(p, zeros, floats); break;
+    case 9: tl.scatter(p, zeros, tl.load(args["zeros"].ptr, {5})); break;
+    case 10: tl.atomic_add(p.cast(DType::i64), zeros, 1); break;
+    case 11: tl.atomic_cas(p.cast(DType::f32), zeros, 0, 1); break;
+    case 12: tl.atomic_and(p.cast(DType::f32), zeros, 1); break;
+    case 13: tl.atomic_max(p.cast(DType::f16), zeros, 1); break;
+    case 14: tl.atomic_add(p, zeros, pending); break;
+    case 15: tl.atomic_add(p, zeros, 1.5); break;
+    case 16: tl.red_add(p.cast(DType::u32), zeros, -1); break;
+    case 17: { tl::Ptr q = p; q.addr += 2; tl.atomic_add(q, zeros, 1); break; }
+    case 18: tl.atomic_add(p + 61, tl.tensor(std::vector<int>{0, 3}, {2}, DType::i32), 1); break;
+    case 19: tl.atomic_add(tl::Ptr(Space::hbm, uint64_t{1} << 50, DType::i32), zeros, 1); break;
+    case 20: tl.wait_until(p, tl::Cmp::eq, 1); break;
+    case 21: tl.wait_until(p.cast(DType::f32), tl::Cmp::eq, 1); break;
+    case 22: tl.store(p.block({4}), pending); tl.wait_until(p, tl::Cmp::eq, 1); break;
+    case 23: tl.signal(p.cast(DType::u32), -1); break;
+    case 24: tl.atomic_add(args["never"].ptr.block({1}), 1); break;
+    case 25: tl.gather(args["never"].ptr, zeros); break;
+    case 26: tl.store(p.block({4}), pending); tl.atomic_add(p.block({4}), 1)(0); break;
+    case 27: tl.gather(tl::Ptr(Space::tcm, 0, DType::i32), zeros); break;
+    case 28: tl.atomic("nand", p, zeros, 1, {}, tl::Sem::relaxed); break;
+    case 29: tl.red_max(p, zeros, floats); break;
+    case 30: tl.atomic_cas(p, zeros, pending, 1); break;
+    default: break;
   }
   // clang-format on
 }
