@@ -88,8 +88,7 @@ tl::Tensor Piece::whole(tl::Context& tl) const {
 }
 
 Piece::Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) : k_(k), line_(l) {
-  if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // possibly not stored at
-                                                                                            // all
+  if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // may be stored nowhere
     parts_.resize(along.size());
     return;
   }

@@ -75,8 +75,7 @@ class Runs:
         os.makedirs(inputs)
         try:
             commands = case.make(cases.Place(self.inputs, inputs, binaries[0]))
-            folders = [os.path.join(folder, name) for name in ("ref", "new")]  # names of equal length, because outputs
-                                                                               # may contain them
+            folders = [os.path.join(folder, name) for name in ("ref", "new")]  # of equal length: outputs may show them
             results = [run(binary, self.with_plugin(case, binary, commands), out)
                        for binary, out in zip(binaries, folders)]
             return act(commands, inputs, list(zip(folders, results)))

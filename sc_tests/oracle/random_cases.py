@@ -249,8 +249,7 @@ def traffic_case(seed, ties=False, mode=None):
         row = {"id": str(i), "issue_ns": repr(burst), "initiator": f.pick(*initiators), "op": f.pick("read", "write"),
                "address": str(memory["base"] + offset), "bytes": str(size)}
         if not f.ties and graph.kind[graph.index[row["initiator"]]] == "pcie_ep":
-            row["issue_ns"] = repr(round(burst + f.rng.uniform(0, 3), 3))  # order of a read and a write at one instant:
-                                                                           # unspecified
+            row["issue_ns"] = repr(round(burst + f.rng.uniform(0, 3), 3))  # their order is unspecified
         try:
             timing_model.Transaction(graph, graph.index[row["initiator"]], row["op"] == "write",
                                      [[int(row["address"]), size]], None)

@@ -120,8 +120,7 @@ class Installed(unittest.TestCase):
                             "add_executable(mine main.cpp)\n"
                             "target_link_libraries(mine PRIVATE kernbench::platform kernbench::phase2)\n")
                 shutil.copy(f"{SOURCE}/examples/minimal/main.cpp", source)
-                self.configure(source, f"{source}/b")  # building everything would take as long as the project's own
-                                                       # build
+                self.configure(source, f"{source}/b")  # building all of it would take too long
                 run(CMAKE, "--build", f"{source}/b", "--target", "kernbench_attributes")
 
     def test_the_default_build_is_optimised(self):

@@ -40,8 +40,7 @@ class Numpy(KernelCli):
         bound = tolerance + tolerance * np.maximum(np.abs(reference), np.abs(a) @ np.abs(b) / np.sqrt(k))
         error = np.abs(c.astype(np.float64) - reference)
         self.assertTrue((error <= bound).all(), f"{kernel} {dtype}: {error.max()}")
-        self.assertGreater(np.abs(reference).max(), 10 * bound.min())  # the tolerance must distinguish correct results
-                                                                       # from zero
+        self.assertGreater(np.abs(reference).max(), 10 * bound.min())  # the bound must exclude zero
 
     def test_gemm_2d_of_any_shape(self):
         """Also fewer rows, columns or k than PEs and cubes: some have no part of an operand, or of anything."""
@@ -154,8 +153,7 @@ class Numpy(KernelCli):
         np.testing.assert_array_equal(self.result("moe_dispatch", "buffer", inputs, params), buffer)
         np.testing.assert_array_equal(self.result("moe_dispatch", "slot", inputs, params), slot)
         np.testing.assert_array_equal(self.result("moe_dispatch", "counts", inputs, params), taken)
-        for first, here in ((0, 5), (1, 2), (4, 1)):  # some experts are elsewhere; choices beyond a token's capacity
-                                                      # are dropped
+        for first, here in ((0, 5), (1, 2), (4, 1)):  # some experts elsewhere; excess choices dropped
             several = choice if here > 1 else np.stack([choice[:, 0], np.full(tokens, -1)], 1).astype(np.int32)
             order = [(t, j) for e in range(first, first + here) for t in range(tokens) for j in range(k) if several[t, j] == e]
             buffer_of = np.zeros((tokens * min(k, here), dim), np.float32)

@@ -122,8 +122,7 @@ class ValuesTable : public ::testing::Test {
     }
   }
   void TearDown() override {
-    EXPECT_LT(seen_.anything, 1 + seen_.points / 1000) << "plain arithmetic does not know";  // next to the limit of
-                                                                                             // e4m3
+    EXPECT_LT(seen_.anything, 1 + seen_.points / 1000) << "plain arithmetic does not know";  // at e4m3's limit
   }
   /// Operands that were placed before are no longer needed.
   void forget() { image_ = MemoryImage(); }

@@ -80,8 +80,7 @@ class Remedies(cli_support.Cli):
             self.assertLessEqual(r["predicted_ns"], report["sim_ns"])
             if "ns" in r:
                 self.assertLessEqual(r["ns"], 0.995 * report["sim_ns"])
-            if "ns" in r and not any(o in r["change"] for o in ("--param", "--kernel", "--address", "--pes")):  # replaces the run's
-                                                                                                                # own
+            if "ns" in r and not any(o in r["change"] for o in ("--param", "--kernel", "--address", "--pes")):  # replaced
                 self.assertEqual(self.time_of(*run, *shlex.split(r["change"])), r["ns"], r["change"])
         return report["sim_ns"], report["insight"]
 

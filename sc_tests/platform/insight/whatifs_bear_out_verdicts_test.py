@@ -9,8 +9,7 @@ import random
 import cli_support
 from cli_support import topology
 
-SANITIZED = bool(os.environ.get("KERNBENCH_SANITIZED"))  # forty runs per question would take too long: only one, of a
-                                                         # small system
+SANITIZED = bool(os.environ.get("KERNBENCH_SANITIZED"))  # one run of a small system, not forty
 SHORT = "KERNBENCH_WHATIFS" not in os.environ
 RUNS = int(os.environ.get("KERNBENCH_WHATIFS", 1 if SANITIZED else 5))
 MODES = (("ideal", "ideal"), ("ideal", "routed"), ("cut_through", "ideal"), ("cut_through", "routed"), ("flit", "routed"))

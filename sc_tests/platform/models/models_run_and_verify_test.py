@@ -112,8 +112,7 @@ class Models(ModelsCli):
         p = r["phases"][0]
         self.assertAlmostEqual(p["mfu"], 2 * macs / (p["time_ns"] * 8 * 2 * 4096 * 0.5), places=9)
         matrices = dim * 3 * dim + dim * dim + 2 * dim * hidden + 2 * dim * vocab
-        copies = 2 * dim + 3 * dim + dim + hidden + dim + 2 * dim + vocab  # norm and biases of the layer and of the
-                                                                           # head
+        copies = 2 * dim + 3 * dim + dim + hidden + dim + 2 * dim + vocab  # norm, biases of layer and head
         weights = next(x["bytes"] for x in r["capacity"]["hbm"]["rows"] if x["what"] == "weights")
         self.assertEqual(weights, 4 * (matrices + 8 * copies))
 
@@ -371,8 +370,7 @@ class Models(ModelsCli):
             self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["figures"]["energy_j"], tokens, places=6)
             self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["phases"][0]["joules_token"], 1, places=9)
         for options in ((*PHASES,), ("--phase", "prefill:21", "--repeat"), ("--phase", "prefill:21", "--verify-layer", 0)):
-            r = self.report(self.config("llama"), *options, *energy)  # its joules belong to no phase, or not to all
-                                                                      # layers
+            r = self.report(self.config("llama"), *options, *energy)  # no phase, or not all layers
             self.assertNotIn("tokens_per_j", r["figures"])
             self.assertNotIn("joules_token", r["phases"][0])
 
@@ -385,8 +383,7 @@ class Models(ModelsCli):
                                             f"*.pe_tcm.size_mb={1 + 512 / (1 << 20)}")
             self.assertEqual((status, err), (1, ""))
             self.assertRegex(out, r"rings need [0-9]{4} of 512 bytes of a TCM")
-        self.assertEqual(rings["decode:batch=1,context=16"], 7 * 8 * 8192)  # one cube beside it, three PEs for rows and
-                                                                            # for sums
+        self.assertEqual(rings["decode:batch=1,context=16"], 7 * 8 * 8192)  # one other cube, three PEs for rows and sums
         self.assertGreater(rings["prefill:4"], rings["decode:batch=1,context=16"])
         of_stage = [self.report(self.config("llama"), "--phase", "decode:batch=1,context=3", "--pes", "leaders", *pp,
                                 system=SIX)["capacity"]["tcm"]["rings_bytes"] for pp in ((), ("--pp", 2))]

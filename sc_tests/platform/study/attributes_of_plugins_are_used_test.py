@@ -135,8 +135,7 @@ class OfPlugins(cli_support.Cli):
         for change, words in (("--set '*.turn_ns=20'", "*.turn_ns=20"), ("--set '*.checks=false'", "*.checks=false")):
             self.assertEqual(changes[change]["ns"], self.report(ring, "--set", words)["sim_ns"])
             self.assertLess(changes[change]["ns"], report["sim_ns"])
-        self.assertEqual(report["insight"]["remedies"][0]["change"], "--set '*.checks=false'")  # it is free and saves
-                                                                                                # most
+        self.assertEqual(report["insight"]["remedies"][0]["change"], "--set '*.checks=false'")  # free, saves most
         self.assertNotIn("--set '*.turn_ns=80'", changes)  # the wrong direction
         faster = self.report(ring, "--set", "*.checks=false", "--explain=verify")
         self.assertFalse([r for r in faster["insight"]["remedies"] if "checks" in r["change"]])

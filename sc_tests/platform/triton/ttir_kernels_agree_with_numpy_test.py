@@ -627,8 +627,7 @@ class Faults(unittest.TestCase):
         kernel = vector_add(4, "--interleave", "4")
         kernel.command[[i for i, word in enumerate(kernel.command) if word.startswith("arg0=")][0]] = "arg0=zeros:f32[1000000000]"
         self.refused(kernel, "--interleave", "2^22", "arg0")
-        kernel = vector_add(4, "--interleave", "4", "--pes", "all", "--place", "arg0=cube")  # two cubes: at most 2^21
-                                                                                             # blocks each
+        kernel = vector_add(4, "--interleave", "4", "--pes", "all", "--place", "arg0=cube")  # two cubes, 2^21 blocks each
         at = [i for i, word in enumerate(kernel.command) if word.startswith("arg0=") and word != "arg0=cube"][0]
         kernel.command[at] = "arg0=zeros:f32[2097153]"
         self.refused(kernel, "--interleave", "2^22", "arg0", "2 times")

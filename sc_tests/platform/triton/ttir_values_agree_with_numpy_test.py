@@ -114,8 +114,7 @@ class Bits(unittest.TestCase):
         x = np.resize(np.random.default_rng(3).integers(-2**31, 2**31, 64).astype(np.int64), n)
         bits = {"f32": np.int32, "i32": np.int32, "f16": np.int16, "i16": np.int16}[element]
         x = x.astype(bits)
-        x = np.where(np.isnan(x.view({4: np.float32, 2: np.float16}[x.itemsize])), 0x3C00, x).astype(bits)  # not all ops preserve
-                                                                                                            # a NaN's bits
+        x = np.where(np.isnan(x.view({4: np.float32, 2: np.float16}[x.itemsize])), 0x3C00, x).astype(bits)  # NaN bits may change
         return x.view({"f32": np.float32, "f16": np.float16}.get(element, bits))
 
     def test_of_loaded_and_of_computed_blocks(self):

@@ -195,8 +195,7 @@ class Limits(cli_support.Cli):
                 with contextlib.suppress(OSError):
                     server.ask(method, path, json.dumps(GEMM))
         self.assertIsNone(server.process.poll(), "it has ended")
-        server.wait_for(lambda: server.ask("GET", "/page.css")[0] == 200)  # with few threads, some requests are told to
-                                                                           # retry
+        server.wait_for(lambda: server.ask("GET", "/page.css")[0] == 200)  # with few threads, some must retry
 
     @unittest.skipIf(os.environ.get("KERNBENCH_SANITIZED"), "UndefinedBehaviorSanitizer asks by a pipe what memory there is")
     def test_few_descriptors(self):
