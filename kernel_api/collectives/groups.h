@@ -52,7 +52,6 @@ class SharedList {
 std::vector<Members> groups_of(const LaunchShape&, Axes over, SamePlace = SamePlace::in_machine);
 /// The group of the PE. BadParam likewise.
 const Members& group_with(const LaunchShape&, Axes over, int64_t pe, SamePlace = SamePlace::in_machine);
-/// The member number of a member PE.
 int64_t member_of(const Members&, int64_t pe);
 
 }  // namespace kernbench::ccl

@@ -165,7 +165,6 @@ std::vector<Range> columns_by_ranks(int64_t ranks, int64_t columns) {
   for (int64_t r = 0; r < ranks; ++r) all.push_back(cut({r * each, each}, {0, columns}));
   return all;
 }
-/// The columns that each rank has of a tensor.
 std::vector<Range> columns_of_ranks(const tl::Context& tl, const tl::Args& args, const std::string& tensor) {
   std::vector<Range> all(static_cast<size_t>(tl.world_size()));
   for (uint32_t p = 0; p < args.shards(); ++p) {

@@ -85,7 +85,6 @@ Band rest_of(const Constant* rest, const Band& blocks);
 /// "mac" of "mac.f16": the class that reports sum over.
 std::string_view class_of(std::string_view constant);
 
-/// The sums of an account.
 struct Summary {
   struct Row {
     std::string name;

@@ -24,7 +24,6 @@ std::optional<Isa> parse_isa(std::string_view);
 bool available(Isa);
 /// The available sets, best last.
 std::vector<Isa> available_isas();
-/// The best available set.
 Isa best_isa();
 
 }  // namespace kernbench::phase2

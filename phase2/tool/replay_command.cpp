@@ -161,7 +161,6 @@ std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& ima
   return v;
 }
 
-/// The result of a replay.
 struct Replayed {
   ReplayResult result;
   std::vector<Output> outputs;

@@ -526,7 +526,6 @@ void KernelRunner::step() {
   if (step_ && running_ && !returned_ && !waiting_ && !pauses_) step_();
 }
 
-/// Continues the kernel after its wait.
 void KernelRunner::resume(const PeCommand& command, double at_ns) {
   waiting_ = waiting_for_slot_ = false;
   if (PeObserver* o = watcher(); o && at_ns > local_ns_) o->kernel_wait(pe_, command, local_ns_, at_ns);

@@ -18,7 +18,6 @@ TensorRef part_of(const TensorRef& whole, const QueueSegment& s) {
   return part;
 }
 
-/// Data of a segment's record.
 struct SegmentRecord {
   static constexpr bool data_op = true;
   std::shared_ptr<const OpDesc> desc;
@@ -64,7 +63,6 @@ TensorRef PeIpcq::slot_of(const QueueSegment& s) const {
   return slot;
 }
 
-/// Writes the segment to its slot, now.
 void PeIpcq::write_slot(QueueSegment& s) {
   if (!s.message->desc) return;
   const OpDesc& send = *s.message->desc;

@@ -48,7 +48,6 @@ void PeIpcq::note_standstill(uint32_t port, QueueStall why, Standstill& s, Waits
   if (pe_->observer && now > s.since_ns) pe_->observer->queue_stall(*pe_, port, why, s.since_ns, now);
 }
 
-/// The segment was read, now.
 void PeIpcq::note_read(const QueueSegment& s) {
   Traffic& t = traffic_[s.receiver_port];
   --t.fill;

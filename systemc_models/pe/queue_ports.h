@@ -67,7 +67,6 @@ struct QueuePort {
   void lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer, RouteSource&);
 };
 
-/// A waiting send or receive, for reports.
 struct QueueWait {
   uint64_t seq = 0;         ///< of the waiting call
   uint32_t peer_index = 0;  ///< the PE that it waits for
