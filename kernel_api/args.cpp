@@ -29,7 +29,7 @@ View Args::whole(const std::string& tensor) const {
     throw KernelFault("the shards of tensor '" + tensor +
                       "' in sequence are not the tensor in row-major order: use virtual_ptr()");
   }
-  virtual_ptr(tensor);  // a fault where there is none
+  virtual_ptr(tensor);  // throws if there is none
   return t.range;
 }
 
@@ -40,7 +40,7 @@ void LaunchArgs::add(const std::string& tensor, const ShardPlan& plan, Space spa
   for (int i = 0; i < zero.rank(); ++i) zero[i] = 0;
   t.range = {Ptr(space, virtual_base, plan.dtype), plan.whole, zero, plan.whole};
   t.in_order = true;
-  uint64_t end = 0;  // of the stored shards so far
+  uint64_t end = 0;  // end of the stored shards so far
   for (uint32_t p = 0; p < plan.shards.size(); ++p) {
     const Shard& s = plan.shards[p];
     const uint64_t addr = s.empty() ? 0 : bases.at(s.owner == p ? p : s.owner);

@@ -23,7 +23,7 @@ struct View {
   DType dtype() const { return ptr.dtype; }
   /// Dense block over the shard (KernelFault if it is empty).
   Block block(KERNBENCH_TL_HERE) const { return ptr.block(shape, 0, file, line); }
-  operator Block() const { return block("", 0); }  // NOLINT: a view stands wherever a block does
+  operator Block() const { return block("", 0); }  // NOLINT: a view may be used as a block
 };
 
 /// Arguments that all PEs of a launch share: the parameters, and all shards of all tensors.

@@ -14,7 +14,7 @@ using detail::MathOptions;
 
 namespace {
 
-constexpr size_t kMostOperands = 3;  // of an elementwise op
+constexpr size_t kMostOperands = 3;  // for an elementwise op
 
 DType dtype_of(const Chained::Input& i) {
   return i.from ? i.from->dtype() : i.value.tensor().dtype();
@@ -27,10 +27,10 @@ bool same_place(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-/// A chain as its steps are found, each behind those that it needs.
+/// Collects the steps of a chain. Each step comes after those that it needs.
 struct Chained::Command {
   std::string text;
-  std::vector<const Chained*> made_by;  ///< of each step
+  std::vector<const Chained*> made_by;  ///< the op of each step
   std::vector<Arg> operands;
 
   explicit Command(size_t most) {
@@ -127,7 +127,7 @@ const Tensor& Chained::made() {
   return made_;
 }
 
-/// Says, too, what does not go together.
+/// Also reports types that do not fit.
 void Chained::submit_alone() {
   MathOptions options;
   options.async = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops that wait for what reads them, so that a chain of them is one MATH command: for who runs compiled
-// kernels. Internal to who interprets; a kernel author writes composites.
+// Elementwise ops that are submitted only when their result is used, so that a chain of them becomes one MATH command.
+// Internal, for interpreters of compiled kernels. A kernel author writes composites instead.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,12 @@ struct MathOp;
 
 namespace kernbench::tl {
 
-/// What an op gives that has not been submitted. What reads it takes it along, if it has its shape; else, and by
-/// made(), it is submitted, asynchronously. Its values are the same either way.
+/// The result of an op that is not submitted yet. A reader of the same shape includes the op in its own command.
+/// Otherwise, or by made(), the op is submitted asynchronously. The values are the same in both cases.
 class Chained {
  public:
-  /// A tensor (which is waited for before the command that takes it, or not), an immediate, or another's result.
+  /// A tensor, an immediate or the result of another op. If `waited_for` is set, the tensor is waited for before the
+  /// command that reads it.
   struct Input {
     Input(const Arg& a, bool waited_for = false) : value(a), waits(waited_for) {}  // NOLINT: implicit
     Input(std::shared_ptr<Chained> c) : value(Tensor()), from(std::move(c)) {}     // NOLINT: implicit
@@ -29,28 +30,28 @@ class Chained {
     void await() const;
   };
 
-  /// `dtype`: of a cast. One of the inputs is a tensor, or is made of one. KernelFault for types that do not go
-  /// together.
+  /// `dtype`: for a cast. At least one input must be, or be computed from, a tensor. KernelFault for types that do not
+  /// fit.
   Chained(const MathOp& op, std::vector<Input> in, std::optional<DType> dtype, SourceLine where);
 
   DType dtype() const { return dtype_; }
   const Dims& shape() const { return shape_; }
-  /// Submits it, with all that it is made of and that has not been submitted.
+  /// Submits the op, with all unsubmitted ops that it depends on.
   const Tensor& made();
 
  private:
   struct Command;
-  /// Itself or, where it is there, its tensor.
+  /// Replaces a submitted op by its tensor.
   static void settle(Input*);
   std::shared_ptr<detail::Core> core() const;
   void submit_alone();
 
   const MathOp* op_;
-  std::vector<Input> in_;  ///< none any more when it has been submitted
+  std::vector<Input> in_;  ///< empty after the submission
   DType dtype_ = DType::f32;
   Dims shape_;
   SourceLine where_;
-  size_t steps_ = 1;  ///< at most, with those that it takes along
+  size_t steps_ = 1;  ///< upper bound, including those of its inputs
   Tensor made_;
 };
 

@@ -80,7 +80,7 @@ std::string list(const std::vector<CompositeArg>& inputs) {
   return text;
 }
 
-/// [m, n] of an elementwise composite (1-D: m = 1); all inputs that are not immediates have this shape.
+/// [m, n] of an elementwise composite (1-D: m = 1). All inputs that are not immediates have this shape.
 Dims elementwise_shape(const std::string& op, const std::vector<CompositeArg>& inputs, SourceLine where) {
   const CompositeArg* first = nullptr;
   for (const CompositeArg& a : inputs) {
@@ -106,7 +106,7 @@ bool broadcasts_to(const Dims& from, const Dims& to) {
 
 }  // namespace
 
-/// Makes the command of a composite as it was described, or says what of it does not fit.
+/// Builds the command of a described composite, or reports the part that does not fit.
 class CompositeBuilder {
  public:
   CompositeBuilder(const Composite& c, Core& core, SourceLine where)
@@ -160,7 +160,7 @@ class CompositeBuilder {
   const MathOp* info_;  ///< null for a GEMM
   std::shared_ptr<OpDesc> desc_;
   std::vector<std::shared_ptr<detail::Handle>> used_;
-  std::optional<DType> type_;  ///< of the elements of all operands
+  std::optional<DType> type_;  ///< element type of all operands
 };
 
 void CompositeBuilder::check_head() const {
@@ -173,7 +173,7 @@ void CompositeBuilder::check_head() const {
   }
 }
 
-/// As it lies in memory or TCM.
+/// The operand in its place, memory or TCM.
 void CompositeBuilder::add_operand(size_t i) {
   const CompositeArg& a = c_.inputs_[i];
   Operand o;
@@ -208,7 +208,7 @@ void CompositeBuilder::check_type() const {
   check_integer_ops();
 }
 
-/// A tile that an op or an operand makes floats is none of integers for the others.
+/// If an op or an operand turns the tile into floats, ops that need integers cannot use it.
 void CompositeBuilder::check_integer_ops() const {
   bool floats = is_float(*type_);
   for (const Composite::Fused& f : c_.fused_) {

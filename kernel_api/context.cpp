@@ -112,7 +112,7 @@ Tensor Context::dot(const Tensor& a, const Tensor& b, const Tensor& acc, std::op
 
 namespace {
 
-/// A matrix's shape as a product counts it: of packed elements twice as many along the rows that are dense.
+/// Shape of a matrix as products count it: with packed elements, dense rows have twice as many.
 Dims values_of_matrix(const Tensor& t, const TensorRef& stored, bool transposed) {
   Dims shape = t.shape();
   if (is_packed(t.dtype())) shape[transposed ? 0 : 1] = 2 * stored.shape[1];
@@ -214,7 +214,7 @@ Tensor Context::reduced(const char* name, const Tensor& x, std::optional<int> ax
     options.axis = *axis;
     return core_->math(name, {Arg(x, where.file, where.line)}, options, where);
   }
-  // Over all elements: as one row.
+  // A reduction over all elements uses one row.
   const Tensor row = reshape(x, {x.elements()}, where.file, where.line);
   options.keepdims = false;
   const Tensor r = core_->math(name, {Arg(row, where.file, where.line)}, options, where);

@@ -367,7 +367,7 @@ class Context {
   std::array<Tensor, N> reduce(const Tensor (&x)[N], int axis, F combine, bool keepdims = false, KERNBENCH_TL_HERE) {
     return combined_tuple("reduce", x, axis, combine, keepdims, {file, line});
   }
-  /// Of floats, along one axis: one command.
+  /// For floats, along one axis. One command.
   Tensor softmax(const Tensor& x, int axis = -1, KERNBENCH_TL_HERE);
 
   /// Scans along an axis, or from its end if `reverse`: element i combines the elements up to i. Types as for sum.

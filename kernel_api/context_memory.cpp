@@ -15,28 +15,29 @@ namespace detail {
 
 namespace {
 
-/// Of the pieces that a translation found; those of a mapping may lie anywhere.
+/// For the pieces of a translation: mapped pages may lie anywhere.
 bool pieces_are_aligned(const TensorRef& t, size_t item) {
   return !t.translation ||
          std::all_of(t.translation->pieces.begin(), t.translation->pieces.end(),
                      [item](const Translation::Piece& p) { return p.addr % item == 0 && p.offset % item == 0; });
 }
 
-/// "; nearest written range: [0x…, 0x…)", if anything is written there at all. Bytes have no virtual addresses.
+/// "; nearest written range: [0x…, 0x…)", if the memory contains anything. Written bytes have no virtual addresses.
 std::string nearest_text(PeBackend& backend, const TensorRef& ref) {
   if (ref.addr >= kVirtualBase) return "";
   const std::string nearest = backend.memory().nearest(MemoryImage::key_of(ref), ref.addr);
   return nearest.empty() ? "" : "; " + nearest;
 }
 
-/// Whether the mask's elements can be had now. Memory may say so of one that was computed before what made it is there.
+/// Whether the mask's elements can be read now. A computed mask must be materialized: memory may have its bytes before
+/// its producer is done.
 bool is_data(PeBackend& backend, const Tensor& mask) {
   const Handle& h = *Core::handle_of(mask);
   return (h.is_load || h.materialized) && backend.memory().state_of(mask.ref()).state == MemoryImage::State::real;
 }
 
-/// Of a block that leaves what its pointer came from. What a mask leaves out is not reached; while the mask is pending,
-/// the whole block counts.
+/// For a block beyond the bounds of its pointer. Elements that the mask skips do not count. If the mask is pending, the
+/// complete block counts.
 void require_mask_keeps_bounds(PeBackend& backend, const Block& b, const TensorRef& asked, const Tensor* mask,
                                const std::string& call, SourceLine where) {
   const Bounds& bounds = b.ptr().bounds;
@@ -53,7 +54,7 @@ void require_mask_keeps_bounds(PeBackend& backend, const Block& b, const TensorR
 
 struct Asked {
   TensorRef ref;
-  uint64_t span = 0;  ///< bytes, from the first to the end of the last
+  uint64_t span = 0;  ///< bytes from the first byte to the end of the last element
 };
 
 Asked asked_for(const Block& b, const std::string& call, SourceLine where) {
@@ -205,8 +206,8 @@ Event Context::submit_store(const std::shared_ptr<OpDesc>& desc, const Tensor& v
     desc->operands.push_back(m);
     used.push_back(Core::handle_of(*mask));
   }
-  // A handle's bytes never change, so what is real now is what the store writes at its submission. A compute result
-  // is only where it was materialized; memory may not say so yet, as a backend may apply effects later than it returns.
+  // The bytes of a handle never change, so the store writes the bytes that are real now. A computed result is real only
+  // if it was materialized. Memory may not show that yet, because a backend may apply effects after its call returns.
   const MemoryImage& memory = core_->backend().memory();
   if ((Core::handle_of(value)->is_load || Core::handle_of(value)->materialized) &&
       memory.state_of(value.ref()).state == MemoryImage::State::real) {

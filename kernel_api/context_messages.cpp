@@ -13,7 +13,7 @@ using detail::fault;
 
 namespace {
 
-/// A message's desc, beside what is sent or where it goes.
+/// The OpDesc of a message, without its source or destination.
 std::shared_ptr<OpDesc> message_desc(CommandType type, const char* name, SourceLine where) {
   auto desc = std::make_shared<OpDesc>();
   desc->type = type;
@@ -23,7 +23,7 @@ std::shared_ptr<OpDesc> message_desc(CommandType type, const char* name, SourceL
   return desc;
 }
 
-/// The indices of the ports, which must be there.
+/// The indices of the ports, which must exist.
 std::vector<uint32_t> find_ports(PeBackend& backend, const char* call, const std::vector<std::string>& names,
                                  SourceLine where) {
   const std::vector<std::string>& ports = backend.ports();
@@ -102,7 +102,7 @@ Event Context::send_impl(const char* call, const std::vector<std::string>& ports
     desc->handle_id = value->id();
   }
   const Ticket ticket = backend.submit_queue_op(desc, op);
-  // Until it has left, its room in TCM is not given away: also where the call returns before that.
+  // The message's TCM is not reused until it was sent, even if the call returns earlier.
   if (value != nullptr) core_->used_by(*value, ticket);
   if (!async) backend.wait_for_slot(ticket);
   return Event(ticket);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the Context whose results' shapes or types are not those of their operands: scans, sorts, arrangement,
-// random numbers, MX formats, prints.
+// Calls of the Context whose results differ from their operands in shape or type: scans, sorts, rearrangement, random
+// numbers, MX formats, prints.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using detail::MathOptions;
 
 namespace {
 
-/// Random numbers are found again by offset: a seed beyond this would not be exact in the log.
+/// Phase 2 recomputes random numbers from the log. A larger seed would not be exact there.
 constexpr int64_t kMostSeed = int64_t{1} << 53;
 
 void require_integers(const char* op, const Tensor& x, SourceLine where) {

@@ -25,14 +25,14 @@ std::string_view name_of(Cmp cmp) {
   return kNames[static_cast<size_t>(cmp)];
 }
 
-/// What is reached: `width` elements from ptr + first[i] on.
+/// The accessed elements: `width` elements from ptr + first[i] on.
 struct Context::Elements {
   Ptr ptr;
   std::vector<int64_t> first;
   int64_t width = 1;
-  Dims shape;         ///< of the value
-  Tensor index;       ///< none: it is a block
-  int64_t scale = 1;  ///< what an index counts
+  Dims shape;         ///< shape of the value
+  Tensor index;       ///< empty for a block
+  int64_t scale = 1;  ///< multiplier of an index
 };
 
 namespace {
@@ -55,7 +55,7 @@ std::vector<uint8_t> mask_of(Core& core, const Tensor& mask, const Dims& shape, 
   return on;
 }
 
-/// Where a record says the side in memory is: its first range, or where there is none its pointer.
+/// The memory address in the record: the first range, or the pointer if there is none.
 TensorRef place_of(const Ptr& ptr, const RangedOp& op, const Dims& shape) {
   TensorRef t;
   t.space = ptr.space;
@@ -66,7 +66,7 @@ TensorRef place_of(const Ptr& ptr, const RangedOp& op, const Dims& shape) {
   return t;
 }
 
-/// A stretch of the result, from the last one on where it goes on there.
+/// Adds a skipped part of the result. If it continues the last one, both are merged.
 void leave_out(RangedOp& op, uint64_t offset, uint64_t nbytes) {
   if (!op.left_out.empty() && op.left_out.back().offset + op.left_out.back().nbytes == offset) {
     op.left_out.back().nbytes += nbytes;
@@ -85,7 +85,7 @@ TensorRef bytes_at(Space space, uint64_t addr, uint64_t nbytes) {
   return t;
 }
 
-/// Whether physical ranges are, with all between them, of one memory: then none need be looked at by itself.
+/// Whether the physical ranges and all bytes between them belong to one memory. Then no range needs a separate check.
 bool lie_in_one_memory(PeBackend& backend, Space space, const std::vector<MovedRange>& ranges) {
   const Stretch all(ranges);
   if (all.empty() || all.end > kVirtualBase) return ranges.empty();
@@ -97,7 +97,8 @@ bool lie_in_one_memory(PeBackend& backend, Space space, const std::vector<MovedR
   }
 }
 
-/// The range is of memories, at whose ends it will be cut. KernelFault for an element that is of none.
+/// Checks that the range belongs to memories; it is cut at their ends. KernelFault for an element outside of all
+/// memories.
 void check_elements(PeBackend& backend, Space space, const MovedRange& r, uint64_t item) {
   try {
     return backend.check_range(space, r.addr, r.nbytes);
@@ -106,10 +107,10 @@ void check_elements(PeBackend& backend, Space space, const MovedRange& r, uint64
   for (uint64_t at = 0; at < r.nbytes; at += item) backend.check_range(space, r.addr + at, item);
 }
 
-/// All that virtual ranges stretch over, translated as one; not valid where that is no less work than one by one, or
-/// not all of it is mapped.
+/// Translates the span of virtual ranges at once. Invalid if this is no less work than separate translations, or if the
+/// span is not completely mapped.
 TensorRef translated_stretch(PeBackend& backend, Space space, const std::vector<MovedRange>& ranges) {
-  constexpr uint64_t kWorthIt = 64 << 10;  // bytes a range
+  constexpr uint64_t kWorthIt = 64 << 10;  // bytes per range
   const Stretch all(ranges);
   if (all.begin < kVirtualBase || all.nbytes() / ranges.size() > kWorthIt) return {};
   try {
@@ -119,7 +120,7 @@ TensorRef translated_stretch(PeBackend& backend, Space space, const std::vector<
   }
 }
 
-/// Ranges of pointers as the memories know them; `op` keeps those that are virtual too.
+/// Translates the pointers' ranges to physical ones. `op` also keeps virtual ranges.
 void place(PeBackend& backend, std::vector<MovedRange>& asked, uint64_t item, RangedOp& op) {
   const TensorRef stretch = translated_stretch(backend, op.space, asked);
   bool is_virtual = false;
@@ -184,7 +185,7 @@ Context::Elements Context::elements_of(const Ptr& ptr, const Tensor& index, cons
   return e;
 }
 
-/// A row of it is an element of that width.
+/// A row of the block is one element of that width.
 Context::Elements Context::elements_of(const Block& b) {
   Elements e;
   e.ptr = b.ptr();
@@ -203,7 +204,7 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
   if (ptr.space == Space::tcm) fault(where, call + ": TCM is reached through tensors, not through pointers");
   auto op = std::make_shared<RangedOp>();
   op->space = ptr.space;
-  // The mask of a block stands for its elements, that of an index for its.
+  // The mask covers the block's elements, or the index's elements.
   const std::vector<uint8_t> on = mask_of(*core_, mask, e.index.valid() ? e.index.shape() : e.shape, call, where);
   const int64_t each = on.empty() || e.index.valid() ? e.width : 1;
   const uint64_t item = size_of(ptr.dtype), nbytes = static_cast<uint64_t>(each) * item;
@@ -217,7 +218,7 @@ std::shared_ptr<RangedOp> Context::ranges_of(const Elements& e, const Tensor& ma
   };
   const bool aligned = ptr.addr % item == 0;
   const uint64_t step = static_cast<uint64_t>(e.scale) * item;
-  std::vector<MovedRange> asked;  // as the pointer has them
+  std::vector<MovedRange> asked;  // as the pointer gives them
   asked.reserve(e.first.size());
   uint64_t offset = 0;
   const auto take = [&](size_t i, uint64_t addr) {

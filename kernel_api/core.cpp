@@ -11,7 +11,7 @@ namespace kernbench::tl::detail {
 
 namespace {
 
-/// Where in a strided tensor the byte at `offset` of a dense one is, from the first byte on.
+/// Offset in a strided tensor of the byte at `offset` of a dense one.
 uint64_t strided_offset(const TensorRef& t, uint64_t offset) {
   const auto item = static_cast<uint64_t>(size_of(t.dtype));
   auto rest = static_cast<int64_t>(offset / item);
@@ -69,7 +69,7 @@ void Core::finish_retired(const Retired& r) {
 
 bool Core::sweep() {
   bool any = false;
-  // Commands end nearly in the order of their submission, so looking at the oldest is enough, and cheap.
+  // Commands end almost in submission order, so checking only the oldest is sufficient and cheap.
   while (!retired_.empty() && !in_use(retired_.front().uses)) {
     const Retired r = std::move(retired_.front());
     retired_.pop_front();
@@ -108,10 +108,11 @@ std::shared_ptr<Handle> Core::allocate(DType dtype, const Dims& shape, SourceLin
       h->buffer.addr = backend_.tcm_alloc(h->buffer.nbytes());
       placed = true;
     } catch (const KernelFault& e) {
-      // Room that commands in flight still hold is worth waiting for; without any, TCM is really exhausted.
+      // Memory that commands in flight still hold will be freed, so the call waits. Without such commands TCM is
+      // exhausted.
       if (retired_.empty()) fault(where, e.what());
     }
-    // Outside the handler: a coroutine that waits inside one would mix up the exceptions of others.
+    // Outside the handler, because a coroutine that waits in one would mix up the exceptions of other coroutines.
     if (!placed) reclaim();
   }
   h->owns_tcm = true;
@@ -157,7 +158,7 @@ Ticket Core::submit(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<H
 
 void Core::keep_in_flight(const std::shared_ptr<Handle>& load) {
   auto& loads = loads_in_flight_;
-  if (loads.size() >= most_loads_) {  // seldom enough that a load costs the same however many are in flight
+  if (loads.size() >= most_loads_) {  // rare enough that a load's cost does not depend on the number in flight
     const auto is_over = [](const std::weak_ptr<Handle>& w) {
       const auto live = w.lock();
       return live == nullptr || live->arrived;
@@ -193,7 +194,7 @@ void Core::wait(const std::shared_ptr<Handle>& h) {
   backend_.wait(h->ticket);
   h->arrived = true;
   if (h->producer->type == CommandType::composite) check_sources(*h->producer);
-  if (!h->is_load || h->producer->type != CommandType::load) return;  // what was sent, or was there before, is there
+  if (!h->is_load || h->producer->type != CommandType::load) return;  // nothing unwritten was read
   check_arrival(h->buffer, *h->producer);
   if (h->mask == nullptr) return;
   check_masked_arrival(*h->producer);
@@ -302,11 +303,11 @@ void Core::check_sources(const OpDesc& composite) {
 }
 
 void Core::check_masked_arrival(const OpDesc& load) {
-  if (load.carried) return;  // what came back is what there is
+  if (load.carried) return;  // a foreign block returned the bytes; the image does not matter
   const MemoryImage& memory = backend_.memory();
   const TensorRef& source = load.operands[0].ref;
   const TensorRef& mask = load.operands[1].ref;
-  if (memory.state_of(mask).state != MemoryImage::State::real) return;  // which elements are read is not known yet
+  if (memory.state_of(mask).state != MemoryImage::State::real) return;  // unknown which elements are read
   for (const uint64_t offset : selected_offsets(memory, mask, source)) {
     const uint64_t addr = source.address_at(offset);
     if (memory.state_of(MemoryImage::key_of(source), addr, size_of(source.dtype)).state ==

@@ -21,7 +21,7 @@ std::string list(const std::vector<Arg>& args) {
   return text;
 }
 
-/// The dimensions of stride 0 that broadcasting made, as 1 again: numpy's rule repeats them on the way.
+/// Restores extent 1 for broadcast dimensions of stride 0. The command repeats them by numpy's rule.
 TensorRef without_repeats(TensorRef r) {
   for (int i = 0; i < r.shape.rank(); ++i) {
     if (r.strides[i] == 0 && r.shape[i] != 1) r.shape[i] = 1;
@@ -55,7 +55,7 @@ Dims shape_of(const Arg& a) {
   return a.is_scalar() ? Dims{} : a.tensor().shape();
 }
 
-/// Whether an immediate is a value of an integer type; of i64 as far as a double is exact.
+/// Whether the immediate is a value of an integer type. For i64: as far as a double is exact.
 bool is_value_of(DType t, double v) {
   if (v != std::floor(v)) return false;
   const int bits = static_cast<int>(8 * size_of(t));
@@ -70,7 +70,7 @@ void refuse_packed(std::string_view op, const Tensor& t, SourceLine where) {
           "op " + quoted(op) + ": " + t.to_string() + " holds two values an element: tl.dequantize it, or tl.dot");
 }
 
-/// The common type of the tensor operands; immediates must be representable where it is an integer type.
+/// The common type of the tensor operands. If it is an integer type, immediates must be representable in it.
 DType common_type(const MathOp& info, const std::vector<Arg>& args, SourceLine where) {
   const Arg* first = nullptr;
   for (size_t i = info.first_is_condition ? 1 : 0; i < args.size(); ++i) {
@@ -133,7 +133,7 @@ TensorRef matrix_of(const Tensor& t, bool* transpose, SourceLine where) {
     if (!dense_rows(r))
       fault(where, "op 'gemm': operand " + t.to_string() + " is a view without dense rows: tl.copy it");
   }
-  // The stride of a dimension of one is free: give it the value that a row-major reader expects.
+  // The stride of a dimension of extent 1 is arbitrary, so it gets the value that row-major code expects.
   if (r.shape[1] == 1) r.strides[1] = 1;
   if (r.shape[0] == 1) r.strides[0] = r.shape[1];
   return r;
@@ -207,7 +207,7 @@ Tensor Core::math(std::string_view op, const std::vector<Arg>& operands, const M
   if (info->is_reduction() || info->kind == MathKind::softmax || info->kind == MathKind::scan) {
     const Tensor x = args[0].tensor();
     found.axis = axis_of(x, options.axis, op, where);
-    // A reduction must see every repetition.
+    // A reduction must process every repetition.
     for (Arg& a : args) {
       if (!a.is_scalar()) a = Arg(without_repeats_of(a.tensor(), options.async, where), where.file, where.line);
     }

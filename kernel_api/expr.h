@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tl.reduce and tl.associative_scan combine two values by, written in C++: `[](tl::Expr a, tl::Expr b) { return
-// tl::maximum(a, b); }`. An expression is only written down here; pe_math does it.
+// A combiner for tl.reduce and tl.associative_scan, written in C++: `[](tl::Expr a, tl::Expr b) { return tl::maximum(a,
+// b); }`. An expression is only recorded here; pe_math evaluates it.
 #pragma once
 
 #include <array>
@@ -14,18 +14,17 @@ namespace kernbench::tl {
 
 class Expr {
  public:
-  /// A number. Made implicitly.
+  /// A number; converts implicitly.
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Expr(T number) : Expr(constant(static_cast<double>(number))) {}  // NOLINT: implicit
 
-  /// What came before, and what comes next; of a tuple a member's.
+  /// The previous and the next value; for a tuple, those of a member.
   static Expr a(size_t member = 0) { return Expr("a" + number(member)); }
   static Expr b(size_t member = 0) { return Expr("b" + number(member)); }
-  /// Any elementwise op by name, of as many operands as it takes; whether it exists is said where the expression is
-  /// used.
+  /// Any elementwise op by name, with as many operands as it takes. Its use reports an unknown name.
   static Expr op(const char* name, std::initializer_list<Expr> operands);
 
-  /// As OpDesc::argument has it (phase2/op/combiner.h).
+  /// The text for OpDesc::argument (phase2/op/combiner.h).
   const std::string& text() const { return text_; }
 
  private:
@@ -87,8 +86,8 @@ inline Expr where(const Expr& condition, const Expr& x, const Expr& y) {
   return Expr::op("where", {condition, x, y});
 }
 
-/// What a combiner of a tuple of N makes, once for each member, which stands first in it: the others are the further
-/// members in their order. `combine` is called with N values that came before and the N next ones.
+/// Texts of the combiner of a tuple of N, one for each member. In each text that member is first, followed by the
+/// others in order. `combine` gets the N previous and the N next values.
 template <size_t N, class F, size_t... I>
 std::vector<std::string> member_combiners(const F& combine, std::index_sequence<I...>) {
   std::vector<std::string> texts;

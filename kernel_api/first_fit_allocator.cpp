@@ -10,7 +10,7 @@ namespace kernbench {
 
 namespace {
 
-/// The first range behind the address.
+/// The first range after the address.
 template <class Ranges>
 auto behind(Ranges& ranges, uint64_t addr) {
   return std::partition_point(ranges.begin(), ranges.end(),
@@ -31,7 +31,7 @@ FirstFitAllocator::FirstFitAllocator(uint64_t base, uint64_t size, uint64_t alig
 
 std::optional<uint64_t> FirstFitAllocator::allocate(uint64_t nbytes) {
   const uint64_t asked = std::max<uint64_t>(nbytes, 1);
-  if (asked > capacity_) return std::nullopt;  // also keeps the rounding below from overflowing
+  if (asked > capacity_) return std::nullopt;  // also prevents an overflow in the rounding below
   const uint64_t size = (asked + alignment_ - 1) / alignment_ * alignment_;
   const auto hole = std::find_if(free_.begin(), free_.end(), [size](const Range& r) { return r.size >= size; });
   if (hole == free_.end()) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call stands in a kernel's source.
+// The source location of a kernel's call.
 #pragma once
 
-/// The last parameters of a call that may be a fault; C++20 would say std::source_location.
+/// Last parameters of a call that may fail. C++20 has std::source_location for this.
 #define KERNBENCH_TL_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()

@@ -32,7 +32,7 @@ LayoutLevel below_ranks(LayoutLevel l) {
   return l;
 }
 
-/// Numbers the places of a level inside the place above, in the order in which they come.
+/// Numbers the places of a level within their parent, in order of appearance.
 class Places {
  public:
   uint32_t add(uint64_t above, uint32_t number) {
@@ -55,7 +55,7 @@ void narrow(int axis, uint32_t place, uint32_t places, Shard& s, int64_t unit = 
   take_block(s, from_front, place, places, unit);
 }
 
-/// `w`: how many stand side by side in a grid of `whole`; one row where some of these are left out.
+/// `w`: columns of a grid of `whole` places; one row if some places are omitted.
 void narrow(const LayoutLevel& level, uint32_t place, uint32_t places, int64_t whole, int64_t w, Shard& s) {
   if (level.kind == LayoutLevel::Kind::shard) narrow(level.axis, place, places, s, level.unit);
   if (level.kind != LayoutLevel::Kind::grid) return;

@@ -9,7 +9,7 @@ namespace kernbench::tl {
 
 namespace {
 
-/// The handle's bytes may be looked at: its load has arrived and what it read was real.
+/// Checks that the handle's bytes may be read: its load has arrived and read real bytes.
 void require_real(const detail::Handle& h, const TensorRef& ref, const std::string& name) {
   if (h.materialized) return;
   if (!h.is_load) {
@@ -53,7 +53,7 @@ double Loaded::element(const std::vector<int64_t>& index, const SourceLine& wher
   at.strides = Dims{};
   detail::Core& core = *handle_->core;
   core.wait(handle_);
-  // One pending byte makes the whole handle pending.
+  // One pending byte makes the complete handle pending.
   require_real(*handle_, handle_->buffer, to_string());
   core.backend().read_elements(1);
   uint8_t bytes[8] = {};

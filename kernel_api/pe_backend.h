@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's context asks of the PE it runs on. Implemented by pe_cpu in the simulation and by a
-// sequential stand-in in the tests of this folder; a kernel author never sees it.
+// The interface between a kernel's context and its PE. pe_cpu implements it in the simulation, and a sequential
+// stand-in in the tests of this folder. Kernel authors never use it.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace kernbench {
 
-/// A fault of the running kernel: bad access, pending value read, TCM exhausted, shape mismatch. The message is
-/// one line and names what the author needs; the run ends with exit status 1.
+/// A fault of the running kernel: bad access, read of a pending value, TCM exhausted, shape mismatch. The message is
+/// one line for the kernel's author. The run ends with exit status 1.
 class KernelFault : public std::runtime_error {
  public:
-  /// Without the kernel's line: whoever knows it says it; else the run names the kernel's last call.
+  /// Without the kernel's line: a caller that has it adds it; else the run names the kernel's last call.
   explicit KernelFault(const std::string& what) : std::runtime_error(what) {}
   KernelFault(const SourceLine& where, const std::string& what)
       : std::runtime_error(where.line > 0 ? to_string(where) + ": " + what : what), has_line_(where.line > 0) {}
@@ -33,26 +33,27 @@ class KernelFault : public std::runtime_error {
 /// Identifies a submitted command within its PE.
 using Ticket = uint64_t;
 
-/// A send or a receive, beside its OpDesc (whose operand is what is sent, whose output is where a message goes).
+/// Additional data of a send or receive. Its OpDesc has the source of the message as operand, or the destination as
+/// output.
 struct QueueOp {
-  std::vector<uint32_t> ports;    ///< indices among ports(): one, or those of a recv_any or a send_all
-  bool any = false;               ///< recv_any: of the first of them that has a message, in its turn
-  std::shared_ptr<OpDesc> store;  ///< copy_to_dst: what follows the receive; null: nothing does
-  uint32_t taken = 0;             ///< recv_any: index of the port that had it, when it is done
+  std::vector<uint32_t> ports;    ///< indices into ports(): one, or those of a recv_any or send_all
+  bool any = false;               ///< recv_any: from the first port with a message, round robin
+  std::shared_ptr<OpDesc> store;  ///< copy_to_dst: the store after the receive; null: none
+  uint32_t taken = 0;             ///< recv_any: index of the receiving port, valid when it is done
 };
 
-/// For what flag a kernel polls (tl.wait_until).
+/// The flag that a kernel polls (tl.wait_until).
 struct FlagWait {
   std::string what;  ///< "waits until hbm 0x1000 of sip0.cube0.hbm_ctrl0 is ge 3"
   SourceLine where;
-  std::function<bool()> holds;  ///< what memory says now
+  std::function<bool()> holds;  ///< whether memory currently fulfils the condition
   std::function<std::string()> found;
 };
 
-/// What the arithmetic of a compiled kernel (docs/triton.md) takes of pe_cpu, in cycles.
+/// Costs of a compiled kernel's arithmetic (docs/triton.md) in pe_cpu, in cycles.
 struct ScalarCycles {
   double scalar = 1;  ///< an operation on numbers
-  double index = 1;   ///< one on a block of indices, addresses or masks, while they follow a rule
+  double index = 1;   ///< an operation on a block of indices, addresses or masks in affine form
 };
 
 class PeBackend {
@@ -63,61 +64,60 @@ class PeBackend {
   virtual const std::string& pe_id() const = 0;  ///< "sip0.cube0.pe0"
   virtual uint32_t cube_index() const = 0;       ///< in compiled order of the system's cubes
 
-  /// Blocks for pe_cpu's overhead, stamps desc->submit_ns, pe and seq, applies the op's effect on memory (all but
-  /// loads), submits the command and returns without waiting for its end. A backend may run the kernel ahead of the
-  /// simulation: overhead, effect and submission then happen by the next wait(), in the order of the calls, and done()
-  /// is false until then.
+  /// Blocks for pe_cpu's overhead. Stamps desc->submit_ns, pe and seq, applies the op's effect on memory (except for
+  /// loads), submits the command and returns before it is done. A backend may run the kernel ahead of the simulation.
+  /// Overhead, effect and submission then happen in call order before the next wait() returns, and done() is false
+  /// until then.
   virtual Ticket submit(const std::shared_ptr<OpDesc>& desc) = 0;
   /// The names of the PE's ports, in declared order (collectives rules §10.1).
   virtual const std::vector<std::string>& ports() const {
     static const std::vector<std::string> none;
     return none;
   }
-  /// Submits a send or a receive as submit() does; a copy_to_dst's ticket is done when its store is. `op` lives until
-  /// it is done. A receive whose message is another than the desc says is a KernelFault of the wait for it.
+  /// Submits a send or receive like submit(). The ticket of a copy_to_dst is done when its store is. `op` must live
+  /// until then. If the received message does not match the desc, the wait for it throws a KernelFault.
   virtual Ticket submit_queue_op(const std::shared_ptr<OpDesc>& desc, const std::shared_ptr<QueueOp>& op);
-  /// Blocks until the last segment of a send has its slot.
+  /// Blocks until the last segment of a send has a slot.
   virtual void wait_for_slot(Ticket) {}
 
-  /// Blocks until the command is done; a load's data is then in TCM. Costs no time. Waiting twice is harmless.
+  /// Blocks until the command is done. A loaded value is then in TCM. It costs no time, and may be repeated.
   virtual void wait(Ticket) = 0;
   virtual bool done(Ticket) const = 0;
-  /// The record of the next command submitted names the ops of this one, which is done, in its dependency_ids.
+  /// The next submitted command's record lists the ops of this completed command in its dependency_ids.
   virtual void follow(Ticket) {}
-  /// Stamps desc, a store to the buffer that it reads, as submit() does, works out what the buffer's pending bytes will
-  /// be, and makes them real; fills in `data` and `materialized`. Blocks until that is so. KernelFault where the values
-  /// cannot be had.
-  /// Where the desc has its `data` already (a tensor of the kernel's own values), that is all there is to make.
+  /// Materializes a buffer. desc is a store to the buffer that it reads. Stamps it like submit(), computes the buffer's
+  /// pending bytes and makes them real; fills in `data` and `materialized`. Blocks until then. KernelFault if the
+  /// values are unavailable. If desc already has `data` (a tensor of the kernel's own values), these are the bytes.
   virtual void materialize(const std::shared_ptr<OpDesc>& desc) = 0;
-  /// A line of the kernel's (tl.device_print of what is real): to standard error.
+  /// Prints a line of the kernel (tl.device_print of real values) on standard error.
   virtual void print(const std::string& line);
 
-  /// A poll has not found what it waits for: passes the time to the next one. The wait lives until flag_held().
-  /// KernelFault where nobody can change a flag any more. A backend in which no other PE runs says so at once.
+  /// After an unsuccessful poll: waits until the time of the next one. The wait lives until flag_held(). KernelFault if
+  /// no pending operation can change the flag. A backend without other PEs throws immediately.
   virtual void next_poll(const FlagWait& wait);
-  /// The poll, a load that has arrived, has found it.
+  /// After a successful poll, which is a load that has arrived.
   virtual void flag_held(const OpDesc& /*poll*/) {}
 
-  /// The kernel's scalar work passes the time of so many cycles (>= 0), or of reading so many elements of a load's
-  /// result. A backend without time has nothing to do.
+  /// Scalar work of the kernel: takes the given cycles (>= 0), or the time to read the given number of elements of a
+  /// load's result. A backend without timing does nothing.
   virtual void elapse(double /*cycles*/) {}
   virtual void read_elements(uint64_t /*count*/) {}
   virtual ScalarCycles scalar_cycles() const { return {}; }
-  /// The kernel's own clock, which may be ahead of the simulation. A backend without time says 0.
+  /// The kernel's clock, which may be ahead of the simulation. A backend without timing returns 0.
   virtual double now_ns() const { return 0; }
 
-  /// PE-local TCM for handles (the allocatable region): first fit, freed ranges coalesce. KernelFault when
-  /// exhausted, with bytes asked, bytes free and the PE.
+  /// TCM of the PE for handles (the allocatable region): first fit, freed ranges coalesce. If it is exhausted,
+  /// KernelFault with the requested bytes, the free bytes and the PE.
   virtual uint64_t tcm_alloc(uint64_t nbytes) = 0;
   virtual void tcm_free(uint64_t addr) = 0;
 
-  /// Checks that [addr, addr + nbytes) lies in one memory of that space; a KernelFault with space, address, size and
-  /// owner otherwise.
+  /// Checks that [addr, addr + nbytes) lies in one memory of that space. Otherwise KernelFault with space, address,
+  /// size and owner.
   virtual void check_range(Space, uint64_t addr, uint64_t nbytes) const = 0;
-  /// A tensor at a virtual address (translation.h) as the memories know it: physical, with its pieces. A physical one
-  /// is given back as it is. KernelFault for what is not mapped as a whole.
+  /// Translates a tensor at a virtual address (translation.h) to physical pieces. A physical tensor is returned
+  /// unchanged. KernelFault if it is not completely mapped.
   virtual TensorRef translate(const TensorRef& ref) const { return ref; }
-  /// The shared SRAM of the PE's cube; 0 bytes where it has none.
+  /// The shared SRAM of the PE's cube; 0 bytes if it has none.
   struct Range {
     uint64_t addr = 0, nbytes = 0;
   };

@@ -12,7 +12,7 @@ namespace kernbench {
 
 namespace {
 
-/// Calls f(byte offset in the whole, byte offset in the shard, bytes) for every contiguous run.
+/// Calls f(byte offset in the complete tensor, byte offset in the shard, bytes) for every contiguous run.
 template <class F>
 void for_each_row(const ShardPlan& plan, uint32_t pe, F&& f) {
   const Shard& s = plan.shards.at(pe);
@@ -20,7 +20,7 @@ void for_each_row(const ShardPlan& plan, uint32_t pe, F&& f) {
   const int rank = plan.whole.rank();
   const uint64_t item = size_of(plan.dtype);
   const Dims strides = TensorRef::row_major(plan.whole);
-  // Dimensions from `inner` on are taken whole, so that a run covers them (and part of dimension inner - 1).
+  // Dimensions from `inner` on are complete, so one run covers them (and a part of dimension inner - 1).
   int inner = rank;
   int64_t run = 1;
   while (inner > 0) {
@@ -114,7 +114,7 @@ ShardPlan plan_shards(const CubePePolicy& policy, DType dtype, const Dims& shape
   ShardPlan plan;
   plan.dtype = dtype;
   plan.whole = shape;
-  std::vector<uint32_t> cubes, pes_of;  // by place of the cube
+  std::vector<uint32_t> cubes, pes_of;  // by the cube's position
   std::vector<uint32_t> cube_at, pe_at;
   for (const uint32_t cube : cube_of_pe) {
     const auto at = std::find(cubes.begin(), cubes.end(), cube);

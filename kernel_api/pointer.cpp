@@ -8,7 +8,7 @@ namespace kernbench::tl {
 
 namespace {
 
-/// "hbm 0x1000"; a virtual address is in no space.
+/// "hbm 0x1000"; a virtual address has no space.
 std::string place(Space space, uint64_t addr) {
   return std::string(addr < kVirtualBase ? name_of(space) : "virtual") + " " + address_text(addr);
 }
@@ -70,7 +70,7 @@ TensorRef Block::ref() const {
   r.dtype = ptr_.dtype;
   r.shape = shape_;
   r.strides = TensorRef::row_major(shape_);
-  // All dimensions but the last, flattened, are rows `ld` apart.
+  // Rows are `ld` apart; all dimensions but the last are flattened.
   for (int i = shape_.rank() - 2, last = i; i >= 0; --i)
     r.strides[i] = i == last ? ld_ : r.strides[i + 1] * shape_[i + 1];
   return r;

@@ -57,7 +57,7 @@ std::vector<const KernelSpec*> KernelRegistry::all() const {
 
 namespace {
 
-/// The field of a tensor's spec that its author has left out; empty: none.
+/// The field that the author of a tensor's spec forgot; empty: none.
 std::string left_out(const TensorSpec& t) {
   if (!t.shape) return "shape";
   if (!t.dtype) return "dtype";
@@ -103,7 +103,7 @@ std::optional<SeededElements> seeded_elements(const TensorSpec& tensor, const Pa
 
 HostTensor make_input(const TensorSpec& tensor, const Params& params, uint64_t seed) {
   if (tensor.fill) return tensor.fill(params, seed);
-  HostTensor t;  // its bytes are made once, below
+  HostTensor t;  // the bytes are generated once, below
   t.dtype = tensor.dtype(params);
   t.shape = tensor.shape(params);
   if (const auto elements = seeded_elements(tensor, params, seed)) {

@@ -20,7 +20,7 @@ int checked_axis(int axis, int rank, const Tensor& t, const char* call, SourceLi
   return axis < 0 ? axis + rank : axis;
 }
 
-/// Strides that give `shape` over elements laid out as (from, strides); none if that needs a copy.
+/// Strides that give `shape` over elements with layout (from, strides); none if that needs a copy.
 bool reshaped_strides(const Dims& from, const Dims& strides, const Dims& shape, Dims* out) {
   Dims kept_shape;
   Dims kept_strides;
@@ -37,7 +37,7 @@ bool reshaped_strides(const Dims& from, const Dims& strides, const Dims& shape, 
       (*out)[j--] = 1;
       continue;
     }
-    // The old dimensions that together hold what new dimension j and its left neighbours hold must be dense.
+    // The old dimensions that correspond to new dimension j and its left neighbours must be dense.
     int64_t have = kept_shape[i];
     int64_t want = shape[j];
     int first_old = i;
@@ -92,7 +92,7 @@ TensorRef Tensor::ref() const {
   r.addr += static_cast<uint64_t>(offset_) * size_of(dtype_);
   r.shape = shape_;
   r.strides = strides_;
-  r.dtype = dtype_;  // another than the buffer's where its bits are taken for that
+  r.dtype = dtype_;  // differs from the buffer's if the bits are reinterpreted
   return r;
 }
 
@@ -147,7 +147,7 @@ Tensor Tensor::slice(int axis, int64_t first, int64_t count, const char* file, i
 
 namespace {
 
-/// The shape wanted with its open dimension (-1) filled in.
+/// The requested shape with its open dimension (-1) replaced.
 Dims filled(const Tensor& t, const Dims& wanted, SourceLine where) {
   Dims shape = wanted;
   int64_t known = 1;

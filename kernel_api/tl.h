@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a kernel includes: `void my_kernel(tl::Context& tl, const tl::Args& args)`. See docs/kernels.md.
+// The only header that a kernel includes: `void my_kernel(tl::Context& tl, const tl::Args& args)`. See docs/kernels.md.
 #pragma once
 
 #include "kernbench/kernel_api/args.h"

@@ -38,7 +38,7 @@ CostTable::CostTable(const LaunchShape& launch, const LaunchCosts& costs, Collec
       amount_(std::move(amount)),
       first_(groups_of(launch, parse_axes(collective_.over)).front().front()) {}
 
-/// What every call of a message costs beside its way: c + i.
+/// Call overhead of a message beyond its path: c + i.
 double CostTable::overhead_ns() const {
   return costs_.call_ns(first_) + costs_.queue_ns(first_);
 }
@@ -108,7 +108,7 @@ double CostTable::hierarchical(const std::vector<Group>& groups) const {
 double CostTable::single(const std::string& algorithm, const std::vector<Group>& groups) const {
   const Op op = collective_.op;
   const bool reduces = op == Op::all_reduce || op == Op::reduce_scatter || op == Op::reduce;
-  const double sends = op == Op::all_reduce ? 2 : 1;  // of an all_reduce each half has one
+  const double sends = op == Op::all_reduce ? 2 : 1;  // an all_reduce sends once in each half
   const std::vector<const Phase*> phases = level(groups, &Group::single);
   const int64_t n = amount_.elements, members = groups.front().size();
   if (members == 1) return 0;
@@ -185,7 +185,7 @@ std::vector<std::pair<std::string, double>> CostTable::all() const {
 
 namespace {
 
-/// Those that do not fail.
+/// The algorithms that do not fail.
 std::vector<std::pair<std::string, double>> simulated(const CostTable& table, const Simulate& simulate) {
   std::vector<std::string> names;
   for (const auto& [name, cost] : table.all()) names.push_back(name);

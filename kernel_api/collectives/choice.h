@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which algorithm a collective takes: the one that costs least by the table of collectives rules §12.6, alone on an
-// idle machine and without contention. A choice, no promise: anybody can work it out from graph, launch and parameters.
+// Selects a collective's algorithm: the cheapest by the table of collectives rules §12.6, on an idle machine and
+// without contention. It is an estimate, not a guarantee. It follows from graph, launch and parameters alone.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace kernbench::ccl {
 
-/// What is moved: `elements` as the table of `kernbench collectives` counts them (a member's vector; of all_gather,
-/// reduce_scatter and all_to_all all members' blocks), at most those of a part.
+/// The amount of data. `elements` is counted like in the table of `kernbench collectives`: a member's vector, or for
+/// all_gather, reduce_scatter and all_to_all the blocks of all members. At most the elements of one part.
 struct Amount {
   int64_t elements = 0;
   DType dtype = DType::f32;
@@ -25,24 +25,24 @@ class CostTable {
  public:
   CostTable(const LaunchShape&, const LaunchCosts&, Collective, Amount);
 
-  /// Of a Collective::algorithm. BadParam where it is not available.
+  /// Cost of a Collective::algorithm. BadParam if it is unavailable.
   double cost_ns(const std::string& algorithm) const;
-  /// Empty, or why it is not available for these groups.
+  /// The reason why it is unavailable for these groups; empty if it is available.
   std::string unavailable(const std::string& algorithm) const;
   /// Whether `auto` and `best` consider it: multicasts only where the machine declares them (multicast rules §19.8).
   bool considered(const std::string& algorithm) const;
-  /// All that are available and considered with their costs, in the order of algorithms_of().
+  /// All available and considered algorithms with their costs, in the order of algorithms_of().
   std::vector<std::pair<std::string, double>> all() const;
 
  private:
   using Phases = std::vector<const Phase*>;
-  /// The connections of all groups' phases of one level, both ways; found once for the launch.
+  /// The connections of one level of all groups' phases, in both directions. Computed once per launch.
   const LaunchCosts::Ways& ways(const std::string& algorithm, const char* level, const Phases&) const;
-  /// S of a message on the dearest of them, and its read. ns.
+  /// S of a message on the slowest connection, and its read time, in ns.
   LaunchCosts::Message message(const LaunchCosts::Ways&, int64_t elements) const;
-  /// M. ns.
+  /// M, in ns.
   double math_ns(int64_t elements) const;
-  /// In (a reduction) and out (a broadcast) of a grid towards a root.
+  /// Costs of a grid towards a root (a reduction) and from it (a broadcast).
   struct InOut {
     double in_ns = 0, out_ns = 0;
   };
@@ -58,11 +58,11 @@ class CostTable {
   const int64_t first_;  ///< member 0 of the first group
 };
 
-/// Times of these algorithms, ns; infinite for one that fails.
+/// Returns the times of these algorithms in ns; infinite for one that fails.
 using Simulate = std::function<std::vector<double>(const std::vector<std::string>& algorithms)>;
 
-/// Of `auto` the algorithm of least cost, of `best` the one that is quickest when all are simulated; on equal cost the
-/// first, and where there is one alone it. Fills in the notes. BadParam.
+/// `auto`: the algorithm with the lowest cost. `best`: the fastest one when all are simulated. Equal costs: the first
+/// one. If the op has only one algorithm, it is returned. Fills in the notes. BadParam.
 std::string choose_algorithm(const CostTable&, const Collective&, const Simulate&, LaunchNotes*);
 
 }  // namespace kernbench::ccl

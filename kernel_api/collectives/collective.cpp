@@ -12,7 +12,7 @@
 namespace kernbench::ccl {
 namespace {
 
-/// A root by its text: of `cells` there are, in a grid or (null) in none. BadParam.
+/// Parses a root among `cells` cells, in a grid or (null) without one. BadParam.
 int64_t root_cell(const std::string& text, int64_t cells, const Grid* grid) {
   if (grid != nullptr && text == "centre") return grid->centre();
   if (grid != nullptr && text == "corner") return 0;
@@ -23,7 +23,7 @@ int64_t root_cell(const std::string& text, int64_t cells, const Grid* grid) {
                  (grid != nullptr ? ", centre or corner" : ""));
 }
 
-/// A group's PEs apart by what `key` says of their places, in order.
+/// Splits a group's PEs by the value of `key` for their places, in order.
 template <class Key>
 std::vector<Members> split(const LaunchShape& launch, const Members& pes, Key key) {
   std::vector<Members> parts;
@@ -45,7 +45,7 @@ Phase grid_phase(const LaunchShape& launch, Axis axis, Members pes, const std::s
   return p;
 }
 
-/// Between ranks, as their tray is built (§12.5, exchange).
+/// Between ranks, by the shape of their tray (§12.5, exchange).
 Phase exchange_phase(const LaunchShape& launch, Members pes) {
   if (launch.tray == "mesh_2d_no_wrap") return grid_phase(launch, Axis::rank, std::move(pes), "centre");
   Phase p;
@@ -56,7 +56,7 @@ Phase exchange_phase(const LaunchShape& launch, Members pes) {
   return p;
 }
 
-/// The member that each phase leaves with the result.
+/// The member that has the result after each phase.
 Members roots(const std::vector<Phase>& phases) {
   Members pes;
   for (const Phase& p : phases) pes.push_back(p.pes[static_cast<size_t>(p.root)]);

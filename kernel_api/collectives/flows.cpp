@@ -29,7 +29,7 @@ Flow chain_reduce(const Phase& p, int64_t member) {
   return f;
 }
 
-/// Rows towards the root's column, then that one towards the root.
+/// First along rows to the root's column, then along the column to the root.
 Flow grid_reduce(const Phase& p, int64_t member) {
   const int64_t x = p.grid.x(member), y = p.grid.y(member), rx = p.grid.x(p.root), ry = p.grid.y(p.root);
   Flow f;
@@ -45,7 +45,7 @@ Flow grid_reduce(const Phase& p, int64_t member) {
   return f;
 }
 
-/// Column first: what a reduction takes last goes out first, N before S and W before E all the same.
+/// The column first: a broadcast begins with the ports that a reduction uses last, but keeps N before S and W before E.
 Flow grid_broadcast(const Phase& p, int64_t member) {
   const Flow in = grid_reduce(p, member);
   Flow f;
@@ -120,7 +120,7 @@ std::vector<int64_t> in_order(int64_t n) {
   return order;
 }
 
-/// All ranks' values on all of them.
+/// The values of all ranks, on all ranks.
 tl::Tensor exchange(const Lane& lane, const Phase& p, int64_t member, const tl::Tensor& t, const std::string& op) {
   if (p.kind == Phase::Kind::ring) return rotate(lane, p.order, member, t, op, "next", "prev");
   if (p.kind == Phase::Kind::grid) {
@@ -137,7 +137,7 @@ tl::Tensor hierarchical_all_reduce(tl::Context& tl, const Group& g, const tl::Te
                                    const Final& final) {
   const int64_t pe = tl.index();
   tl::Tensor value = t;
-  // In, as far as this PE is still there; out the same way back.
+  // Inwards, as long as this PE takes part; then outwards along the same path.
   std::vector<const Phase*> way;
   for (const auto* level : {&g.inner, &g.cubes}) {
     if (level->empty() || !value.valid()) continue;

@@ -16,7 +16,7 @@ Key place_of(const LaunchShape::Place& p, SamePlace places) {
   return places == SamePlace::in_launch ? Key{p.rank, p.cube, p.pe} : Key{p.rank_place, p.cube_place, p.pe_place};
 }
 
-/// What all members of a PE's group have in common; -1 on the axes along which they differ.
+/// The common coordinates of all members of a PE's group; -1 on the axes in which they differ.
 Key common(const LaunchShape::Place& p, Axes over, SamePlace places) {
   const auto [rank, cube, pe] = place_of(p, places);
   return {over.rank ? -1 : rank, over.cube ? -1 : cube, over.pe ? -1 : pe};

@@ -36,9 +36,9 @@ using Members = std::vector<int64_t>;
 /// A list of numbers that copies share, because each PE of a launch has its group.
 class SharedList {
  public:
-  SharedList(std::vector<int64_t> list = {})  // NOLINT: a list stands wherever a shared one does
+  SharedList(std::vector<int64_t> list = {})  // NOLINT: a list may be used as a shared one
       : list_(std::make_shared<const std::vector<int64_t>>(std::move(list))) {}
-  operator const std::vector<int64_t>&() const { return *list_; }  // NOLINT: and the other way round
+  operator const std::vector<int64_t>&() const { return *list_; }  // NOLINT: and the reverse
   int64_t operator[](size_t i) const { return (*list_)[i]; }
   size_t size() const { return list_->size(); }
   auto begin() const { return list_->begin(); }
@@ -52,7 +52,6 @@ class SharedList {
 std::vector<Members> groups_of(const LaunchShape&, Axes over, SamePlace = SamePlace::in_machine);
 /// The group of the PE. BadParam likewise.
 const Members& group_with(const LaunchShape&, Axes over, int64_t pe, SamePlace = SamePlace::in_machine);
-/// The member number of a member PE.
 int64_t member_of(const Members&, int64_t pe);
 
 }  // namespace kernbench::ccl

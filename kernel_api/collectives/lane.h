@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What schedules do at the ports of a phase. Only for the files of this folder.
+// Sends and receives of a schedule at the ports of a phase. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace kernbench::ccl {
 
 struct Lane {
   tl::Context& tl;
-  std::string prefix;  ///< of the ports
+  std::string prefix;  ///< prefix of the ports
 
-  /// Never waited for. No value: an empty message.
+  /// Does not wait. A tensor without value sends an empty message.
   void send(const std::string& port, const tl::Tensor& t) const {
     if (t.valid()) {
       tl.send_async(prefix + port, t);
@@ -22,7 +22,7 @@ struct Lane {
       tl.send_async(prefix + port);
     }
   }
-  /// To the members `to` of a wiring between all of them.
+  /// Sends t to the members `to` of an all-to-all wiring.
   void send_all(const std::vector<int64_t>& to, const tl::Tensor& t) const {
     if (to.empty()) return;
     std::vector<std::string> ports;
@@ -33,7 +33,7 @@ struct Lane {
       tl.send_all_async(ports);
     }
   }
-  /// No value where no element is expected.
+  /// Returns no value if no element is expected.
   tl::Tensor recv(const std::string& port, int64_t elements, DType dtype) const {
     if (elements > 0) return tl.recv(prefix + port, {elements}, dtype);
     tl.recv(prefix + port);
@@ -42,7 +42,7 @@ struct Lane {
   tl::Tensor combine(const std::string& op, const tl::Tensor& here, const tl::Tensor& came) const {
     return tl.op(op.c_str(), {here, came});
   }
-  /// Tells who wants to know that a piece is final, if it has elements.
+  /// Calls the callback for a final piece, if there is one and the piece has elements.
   void finish(const Final& final, int64_t first, const tl::Tensor& piece) const {
     if (final && piece.valid()) final(first, piece);
   }

@@ -8,7 +8,7 @@
 namespace kernbench::ccl {
 namespace {
 
-/// By PE of the launch.
+/// Values by PE of the launch.
 using Own = std::function<Values(int64_t)>;
 
 Values at_root(const Phase& p, const Own& own, const Combine& combine) {
@@ -31,7 +31,7 @@ Values in_order_of(const Members& pes, const Own& own, const Combine& combine) {
   return sum;
 }
 
-/// From the position behind the block's around the ring to the block's own.
+/// Around the ring from the position after the block's to the block's own.
 Values around_ring(const Phase& p, int64_t block, const Own& own, const Combine& combine) {
   const int64_t n = p.size(), at = position_of(p.order, block);
   const auto pe = [&](int64_t step) {

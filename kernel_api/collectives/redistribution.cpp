@@ -16,7 +16,7 @@ PartKey key_of(const Shard& s) {
   return k;
 }
 
-/// What two blocks have in common; false: nothing.
+/// The intersection of two blocks. Returns false if it is empty.
 bool overlap(const Dims& a, const Dims& a_extent, const Dims& b, const Dims& b_extent, Dims* offset, Dims* extent) {
   *offset = a;
   *extent = a_extent;
@@ -28,8 +28,8 @@ bool overlap(const Dims& a, const Dims& a_extent, const Dims& b, const Dims& b_e
   return true;
 }
 
-/// Bandwidths, GB/s, and the latency of a step, ns, by which copies and rings are weighed: a memory's, all links of a
-/// cube's, one PE's to another cube or rank.
+/// Estimates that weigh copies against rings. Bandwidths in GB/s: a memory, all links of a cube, one PE to another cube
+/// or rank. Latency of a ring step in ns.
 constexpr double kMemory = 256, kCube = 512, kFar = 128, kStep = 200;
 
 }  // namespace
@@ -80,7 +80,7 @@ uint32_t Redistribution::nearest(const std::vector<uint32_t>& holders, uint32_t 
     if (places_[p].rank != places_[to].rank) return 3;
     return places_[p].cube != places_[to].cube ? 2 : 1;
   };
-  // Of those that are as near, each PE begins at another: the work is shared out.
+  // PEs choose different ones among equally near holders, which balances the load.
   int least = 4;
   for (const uint32_t p : holders) least = std::min(least, distance(p));
   std::vector<uint32_t> near;
@@ -120,8 +120,8 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   const bool sums =
       std::any_of(needed.begin(), needed.end(), [](const Needed& n) { return n.part->summands.size() > 1; });
   bool all_have_all = true;
-  std::map<uint32_t, uint64_t> asked;                         // of each holder, if every member takes for itself
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> of_cube;  // cubes may be numbered in each rank, or in all
+  std::map<uint32_t, uint64_t> asked;                         // by holder, if every member fetches everything itself
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> of_cube;  // cubes may be numbered per rank or globally
   std::map<uint32_t, uint64_t> of_rank;
   for (const uint32_t m : g.members) {
     for (const Needed& n : needed) {
@@ -145,7 +145,8 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   };
   const double copies = std::max({most(asked) / kMemory, most(of_cube) / kCube, most(of_rank) / kFar});
   const double ring = static_cast<double>(nbytes(g.part.extent)) / kFar + static_cast<double>(members) * kStep;
-  g.hand_on = members > 1 && !all_have_all && (sums || ring < copies);  // else each would fetch all summands
+  g.hand_on = members > 1 && !all_have_all && (sums || ring < copies);  // otherwise each member would fetch all
+                                                                        // summands
   for (size_t i = 0; i < members; ++i) {
     if (g.hand_on) break;
     for (const Needed& n : needed) g.takes[i].push_back(take_from(*n.part, n.offset, n.extent, g.members[i]));
@@ -155,9 +156,9 @@ void Redistribution::fill(Group& g, const std::vector<Part>& parts) {
   for (const Needed& n : needed) {
     std::vector<size_t> have;
     for (size_t i = 0; i < members; ++i) {
-      if (holds_some(*n.part, g.members[i])) have.push_back(i);  // of a sum: one summand less to fetch
+      if (holds_some(*n.part, g.members[i])) have.push_back(i);  // for a sum: one summand less to fetch
     }
-    if (have.empty()) {  // none: each a share
+    if (have.empty()) {  // no holder: each member gets a share
       have.resize(members);
       for (size_t i = 0; i < members; ++i) have[i] = i;
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a tensor goes from one layout into another: who takes which part from whom, and what is then handed on from PE to
-// PE (docs/programs.md). It follows from the two plans alone, so that a kernel, its queues and a report have the same.
+// Moves a tensor from one layout to another: the parts that each PE fetches and from which PE, and the parts that PEs
+// then pass on (docs/programs.md). It follows from the two plans alone, so that a kernel, its queues and a report
+// agree.
 //
-// PEs that are to have the same part are a group. Each part of x is taken by the member that has it already, else
-// shares of it by the members in turn; where the group has several members and that is the quicker way, or there are
-// sums to make, what each has taken goes round them in a ring, else every member takes all of it itself. Either way
-// each PE receives what it lacks, once.
+// PEs that need the same part are a group. A ring is used if the group has several members and a ring is faster, or if
+// sums are needed. In a ring, the members that already hold a part of x fetch it; if none does, each member fetches a
+// share. The pieces then go around the ring. Without a ring, each member fetches its complete part itself. In both
+// cases each PE receives missing data once.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,14 @@ namespace kernbench::ccl {
 
 class Redistribution {
  public:
-  /// A block of the tensor, in the shard of a PE; of a partial tensor also in those of others, to be added in order.
+  /// A block of the tensor in the shard of a PE. For a partial tensor, the shards of the `also` PEs are added to it in
+  /// order.
   struct Take {
     uint32_t from = 0;
-    Dims offset, extent;  ///< in the whole tensor
+    Dims offset, extent;  ///< in the complete tensor
     std::vector<uint32_t> also;
   };
-  /// PEs that get the same part.
+  /// PEs that need the same part.
   struct Group {
     std::vector<uint32_t> members;
     Shard part;
@@ -32,19 +34,21 @@ class Redistribution {
     std::vector<std::vector<Take>> takes;  ///< by member
   };
 
-  /// Both over the same PEs. x partial: shards of the same part on several ranks are summed up in their order.
+  /// Both plans are over the same PEs. If x is partial, shards of the same part on several ranks are added in their
+  /// order.
   Redistribution(const ShardPlan& x, bool partial, const ShardPlan& y, const std::vector<host::LayoutPlace>&);
 
   const std::vector<Group>& groups() const { return groups_; }
-  /// The one that a PE is in; null: it gets nothing.
+  /// The group of a PE; null: it needs nothing.
   const Group* group_of(uint32_t pe) const {
     return of_pe_[pe] < 0 ? nullptr : &groups_[static_cast<size_t>(of_pe_[pe])];
   }
-  /// What PEs receive from others, and the least that they must: of each its part without what it has itself; of a
-  /// partial tensor each summand once, but for one that is where the sum is wanted, and the sum in each further copy.
+  /// bytes_moved(): the bytes that PEs receive from others. bytes_least(): the minimum, where each PE receives its part
+  /// without the bytes that it holds. For a partial tensor the minimum has each summand once, except one that is
+  /// already at a destination, and the sum for each further copy.
   uint64_t bytes_moved() const { return moved_; }
   uint64_t bytes_least() const { return least_; }
-  /// "0,1,2;5,6": PEs that hand on to the next, by ring; empty: none do.
+  /// "0,1,2;5,6": the PEs of each ring; empty: no rings.
   std::string rings() const;
   /// Lines of text.
   std::string to_string(const std::vector<host::LayoutPlace>&) const;
@@ -52,8 +56,8 @@ class Redistribution {
  private:
   struct Part {
     Dims offset, extent;
-    std::vector<uint32_t> holders;                ///< any of them will do
-    std::vector<std::vector<uint32_t>> summands;  ///< of a partial tensor: holders by rank
+    std::vector<uint32_t> holders;                ///< any of them can deliver
+    std::vector<std::vector<uint32_t>> summands;  ///< for a partial tensor: holders by rank
   };
   std::vector<Part> parts_of(const ShardPlan& x, bool partial) const;
   Take take_from(const Part&, Dims offset, Dims extent, uint32_t by) const;

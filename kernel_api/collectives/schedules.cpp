@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring, rotate, halving, pairwise, sendrecv, barrier: schedules in which every member does the same. Those along trees
-// and grids are in flows.cpp.
+// Ring, rotate, halving, pairwise, sendrecv, barrier: schedules that are equal for all members. flows.cpp has those
+// along trees and grids.
 #include "kernbench/kernel_api/collectives/schedules.h"
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 namespace kernbench::ccl {
 namespace {
 
-/// A vector of n elements in `count` blocks of ⌈n/count⌉, the last ones fewer or none.
+/// A vector of n elements in `count` blocks of ⌈n/count⌉; the last ones have fewer or none.
 struct Blocks {
   int64_t n = 0, count = 1;
   int64_t first(int64_t block) const { return std::min(n, block * ((n + count - 1) / count)); }
-  /// Of blocks [from, to).
+  /// Number of elements in blocks [from, to).
   int64_t elements(int64_t from, int64_t to) const { return first(to) - first(from); }
   int64_t elements(int64_t block) const { return elements(block, block + 1); }
 };
 
-/// The members of a ring as one of them sees them.
+/// The members of a ring from the view of one member.
 class RingPlace {
  public:
   RingPlace(const Phase& ring, int64_t me) : order_(ring.order), at_(position_of(ring.order, me)) {}
-  /// The one that stands so many steps behind it.
+  /// The member that many steps behind it.
   int64_t behind(int64_t steps) const {
     const auto n = static_cast<int64_t>(order_.size());
     return order_[static_cast<size_t>(((at_ - steps) % n + n) % n)];
@@ -37,7 +37,7 @@ class RingPlace {
   const int64_t at_;
 };
 
-/// The reduction of this member's block. `out`: where it lands, or null.
+/// The reduction of this member's block. `out`: its destination, or null.
 tl::Tensor ring_reduce_scatter(const Lane& lane, const Phase& ring, const Group& g, const tl::Tensor& t,
                                const std::string& op, tl::Assembly* out) {
   const Blocks blocks{t.elements(), g.size()};
@@ -59,7 +59,7 @@ tl::Tensor ring_reduce_scatter(const Lane& lane, const Phase& ring, const Group&
   return held;
 }
 
-/// From this member's block, which lies in `out`, to all.
+/// Sends this member's block, which is in `out`, to all members.
 void ring_all_gather(const Lane& lane, const Phase& ring, const Group& g, const Blocks& blocks, tl::Assembly& out,
                      const Final& final) {
   const auto piece = [&](int64_t b) {
@@ -112,7 +112,7 @@ void halving_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, 
     const int64_t count = blocks.elements(from, to);
     return count > 0 ? out.slice(blocks.first(from), count) : tl::Tensor();
   };
-  int64_t fresh = g.me, fresh_end = g.me + 1;  // what came last, and is not stored yet
+  int64_t fresh = g.me, fresh_end = g.me + 1;  // the blocks received last, not stored yet
   for (int b = 0; (int64_t{1} << b) < g.size(); ++b) {
     const int64_t size = int64_t{1} << b, low = g.me / size * size, other = low ^ size;
     const std::string port = "x" + std::to_string(b);

@@ -30,7 +30,7 @@ Wires grid_wiring(const Grid&);
 Wires torus_wiring(const Grid&);
 /// `next` of each position to `prev` of the next position. `order`: member by position.
 Wires ring_wiring(const std::vector<int64_t>& order);
-/// The ring from a member on, open before it.
+/// The ring from a member on, without the connection to it from its predecessor.
 Wires chain_wiring(const std::vector<int64_t>& order, int64_t root);
 /// `x0`, `x1`, … between i and i xor 2^b; n is a power of two.
 Wires halving_wiring(int64_t n);

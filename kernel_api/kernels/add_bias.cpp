@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x = activation(x + b), b one value a column, on what a PE has of x: in place. With an activation in f32, rounded
-// once.
+// x = activation(x + b) in place, on a PE's part of x. b has one value per column. With an activation it is computed in
+// f32 and rounded once.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/activations.h"
@@ -10,8 +10,8 @@
 namespace kernbench::kernels::add_bias_kernel {
 namespace {
 
-constexpr int64_t kElements = 1 << 16;         // of a block
-constexpr int64_t kActivated = kElements / 2;  // of one in f32
+constexpr int64_t kElements = 1 << 16;         // elements per block
+constexpr int64_t kActivated = kElements / 2;  // per block with an activation, in f32
 
 void add_bias(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &b = args["b"];

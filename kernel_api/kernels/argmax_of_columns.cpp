@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// y[i] = where the greatest element of row i of x is, the first of equals. x has its columns over ranks and cubes and
-// its rows over the PEs of each, as decode_linear leaves them: a PE finds the greatest of its own part, and the PEs of
-// one place in all cubes tell each other. Each has the result, as y's copies want it.
+// y[i] = index of the greatest element of row i of x, the first one if several are equal. Columns of x are distributed
+// over ranks and cubes, rows over the PEs of each cube, like the result of decode_linear. Each PE finds the greatest
+// element of its part. The PEs with the same position in all cubes exchange these, so that each has the result for its
+// copy of y.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr Exchange kOfColumns{"", "cube+rank"};
 
-/// Of each row of a PE's part: the greatest element, and its column in the whole.
+/// For each row of a PE's part: the greatest element and its column in the complete tensor.
 struct Greatest {
   std::vector<tl::Tensor> values, columns;
 };
@@ -47,7 +48,7 @@ void argmax_of_columns(tl::Context& tl, const tl::Args& args) {
       peers.send(peers.behind(i), own.columns.front());
     }
   }
-  std::vector<size_t> order(peers.size());  // by column: the first of equals stays
+  std::vector<size_t> order(peers.size());  // by column, so that the first of equal elements wins
   std::iota(order.begin(), order.end(), size_t{0});
   const auto part = [&](size_t i) -> const tl::View& { return args.shard("x", peers[i]); };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {

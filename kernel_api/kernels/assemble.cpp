@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x by one PE: x lies in the slices of all PEs, and the first one reads it through its one virtual range, a block
-// at a time, wherever the shards end.
+// y = x by one PE. x is distributed over the memories of all PEs. The first PE reads it block by block through the
+// tensor's virtual range, independent of shard boundaries.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// o = softmax(q · kᵀ / √dim) · v per head, flash style: keys and values stream through TCM once per block of queries,
-// with a running maximum and sum, and the scores never leave TCM. Work is split over all (head, query) rows. Causal
-// rows see the more keys the later they are: where PEs have parts of heads they exchange rows, so that each has early
-// and late ones, which meet the same keys together.
+// o = softmax(q · kᵀ / √dim) · v per head, flash style. Keys and values stream through TCM once per block of queries,
+// with a running maximum and sum, so scores never leave TCM. Work is distributed over all (head, query) rows. Later
+// causal rows see more keys. If PEs have parts of heads, they exchange rows, so that each PE has early and late ones
+// that use the same keys together.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -27,10 +27,10 @@ struct Rows {
   Range range;
 };
 
-/// Blocks of queries of one head, each of rows of one PE.
+/// Blocks of queries of one head; each block has rows of one PE.
 using Unit = std::vector<Rows>;
 
-/// What this PE does of the rows of its rank.
+/// The work of this PE on the rows of its rank.
 class Share {
  public:
   Share(const tl::Context& tl, const tl::Args& args)
@@ -40,13 +40,13 @@ class Share {
     std::vector<Unit> units;
     const Rows rows{&args_["q"], &args_["o"], range_of(args_["q"], 0)};
     for (int64_t row = rows.range.first; row < rows.range.end(); row = units.back().back().range.end()) {
-      const int64_t count = std::min({step_, rows.range.end() - row, seq_ - row % seq_});  // never across heads
+      const int64_t count = std::min({step_, rows.range.end() - row, seq_ - row % seq_});  // a block never spans heads
       units.push_back({{rows.q, rows.o, {row, count}}});
     }
     return units;
   }
 
-  /// Of each head an early and a late block of half a PE's rows for each PE, one of them mostly its own.
+  /// From each head, each PE takes an early and a late block of half a PE's rows. One of them is mostly its own.
   std::vector<Unit> early_and_late() {
     find_stored();
     const int64_t begin = stored_.front().range.first, end = stored_.back().range.end();
@@ -95,9 +95,9 @@ class Share {
   const tl::Context& tl_;
   const tl::Args& args_;
   const int64_t seq_, step_;
-  std::vector<Rows> stored_;  ///< by PE of the rank that has some
+  std::vector<Rows> stored_;  ///< by PE of the rank, only PEs with rows
   size_t me_ = 0;
-  bool in_order_ = true;  ///< one behind the other, o's as q's
+  bool in_order_ = true;  ///< rows are contiguous, in o as in q
 };
 
 class Attention {
@@ -121,7 +121,7 @@ class Attention {
       end = std::max(end, keys_of(blocks.back()));
     }
     const int64_t head = unit.front().range.first / seq_;
-    // Short blocks have less to do for the same keys: theirs come beside what is done with those before.
+    // Short blocks do less work for the same keys, so their keys are loaded during the work on the blocks before.
     const int64_t ahead = blocks.size() > 1 ? step_ : 0;
     std::deque<Keys> asked;
     for (int64_t j = 0, next = 0; j < end; j += step_) {
@@ -152,7 +152,7 @@ class Attention {
     wait ? tl_.store(b->o, o) : tl_.store_async(b->o, o);
     b->running.reset();
   }
-  /// That its last query sees.
+  /// The number of keys that its last query sees.
   int64_t keys_of(const Block& b) const { return causal_ ? b.queries.first + b.queries.rows : seq_; }
   Keys ask(int64_t head, int64_t first, int64_t count) const {
     const auto of = [&](const tl::Ptr& all) {
@@ -175,8 +175,8 @@ void attention(tl::Context& tl, const tl::Args& args) {
   for (const Unit& u : args.flag("causal") ? share.early_and_late() : share.own()) attention.attend(u);
 }
 
-/// One head of the reference, and what widens its tolerance: Σ|weight||v|/√keys of the second product (data rules
-/// §4), and what the tolerance of the first one's scores, which are f32, comes to behind the softmax.
+/// Computes one head of the reference, and the scale that widens its tolerance. The scale is Σ|weight||v|/√keys of the
+/// second product (data rules §4), plus the tolerance of the first product's f32 scores after the softmax.
 struct Head {
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   using Map = Eigen::Map<const Matrix>;
@@ -203,7 +203,7 @@ struct Head {
                       moved.sum() * out.cwiseAbs())
                          .cast<float>();
     }
-    // A weight that is 0 by a mask or by rounding meets an infinity, or a NaN that this query does not see.
+    // A weight of 0, from a mask or rounding, meets an infinity, or a NaN that this query does not see.
     for (Eigen::Index c = 0; c < dim; ++c) {
       if (!values.col(c).allFinite()) scale.col(c).setConstant(std::numeric_limits<float>::quiet_NaN());
     }

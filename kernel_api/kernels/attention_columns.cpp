@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over heads that stand side by side in the columns of q, k, v and o [seq, heads · dim], as linear layers
-// leave and take them. Each PE has rows of queries; keys and values lie in rows over the PEs of its rank, or of all
-// ranks, or whole in each, and every PE reads all of them, where they lie.
+// Attention over heads in adjacent columns of q, k, v and o [seq, heads · dim], the layout of linear layers. Each PE
+// has rows of queries. Keys and values are distributed by rows over the PEs of its rank or of all ranks, or each PE has
+// a copy. Every PE reads all of them in place.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -12,8 +12,8 @@
 namespace kernbench::kernels::attention_columns_kernel {
 namespace {
 
-/// The shards that hold the rows of k (or v) in order: this PE's own if it has all of them, else those of its rank, or
-/// of all ranks, where each has rows of its own.
+/// The shards with the rows of k (or v), in order. This is the PE's own shard if it has all rows; else those of its
+/// rank; else those of all ranks, if each has different rows.
 std::vector<tl::View> row_shards(tl::Context& tl, const tl::Args& args, const char* name) {
   const tl::View& mine = args[name];
   if (mine.shape[0] == mine.whole[0]) return {mine};
@@ -72,7 +72,7 @@ void attention_columns(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// By the kernel attention, whose heads lie one behind the other.
+/// Computed by the kernel attention, whose heads follow each other in rows.
 std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) {
   const int64_t heads = p.integer("heads"), seq = p.integer("seq"), dim = p.integer("dim");
   const auto moved = [&](const Floats& from, bool to_heads) {

@@ -24,12 +24,12 @@ bool reduces(Op op) {
 bool rooted(Op op) {
   return op == Op::broadcast || op == Op::reduce;
 }
-/// Its vectors are blocks with owners.
+/// Whether the op's vectors consist of blocks with owners.
 bool blockwise(Op op) {
   return op == Op::all_gather || op == Op::reduce_scatter || op == Op::all_to_all;
 }
 
-/// While the launch is not known: one group of one.
+/// For an unknown launch: one group with one member.
 std::vector<Members> groups(const Params& p) {
   if (p.launch() == nullptr) return {{0}};
   return ccl::groups_of(*p.launch(), ccl::parse_axes(p.choice("over")));
@@ -43,7 +43,7 @@ int64_t root_of(Op op, const Params& p, const Members& group) {
   return p.launch() == nullptr ? 0 : ccl::root_member(*p.launch(), collective_of(op, p), group);
 }
 
-/// A row for each group, at its root member.
+/// One row for each group, stored at its root member.
 std::function<ShardPlan(const Params&)> rows_at_roots(Op op) {
   return [op](const Params& p) {
     ShardPlan plan;
@@ -72,8 +72,7 @@ Dims shape_of_y(Op op, const Params& p) {
   return {op == Op::reduce ? static_cast<int64_t>(groups(p).size()) : pes(p), n};
 }
 
-/// Rows of elements as numbers wide enough for any of them; integers wrap to their type at each step, as the kernel's
-/// do.
+/// Rows of elements as numbers that can hold any of them. Integers wrap to their type at each step, as in the kernel.
 using Row = std::vector<double>;
 
 double wrapped(DType t, int64_t v) {
@@ -127,8 +126,8 @@ Expected expected(DType dtype, const Dims& shape, const std::vector<Row>& rows, 
   return {is_float(dtype) ? HostTensor::from(dtype, shape, floats) : HostTensor::from(dtype, shape, ints), scale};
 }
 
-/// A group's reduction, in the order of its schedule and rounded where it rounds; and Σ|x| of each element, which
-/// widens the tolerance.
+/// A group's reduction in the order of its schedule, with the same rounding; and Σ|x| of each element, which widens the
+/// tolerance.
 struct Reduced {
   Row value, scale;
 };
@@ -143,7 +142,7 @@ Row combined(const Params& p, const Row& here, const Row& came) {
   return {rounded.begin(), rounded.end()};
 }
 
-/// Where the block of an element ends, and whose it is: of a part's blocks, or of those with owners.
+/// The end and owner of an element's block: a block of a part, or a block with an owner.
 struct BlockEnd {
   size_t end;
   int64_t block;
@@ -185,7 +184,7 @@ Row part_of(const Row& row, size_t index, size_t parts) {
   return {row.begin() + static_cast<ptrdiff_t>(index * n), row.begin() + static_cast<ptrdiff_t>((index + 1) * n)};
 }
 
-/// The rows of y of a group's members, in order.
+/// Fills the rows of y of a group's members, in order.
 void fill_group(Op op, const Params& p, const std::vector<Row>& x, size_t g, const Members& group, std::vector<Row>* y,
                 std::vector<Row>* scale) {
   const size_t n = group.size();
@@ -301,7 +300,7 @@ void add_collective_params(Op op, std::vector<ParamSpec>* params) {
 
 namespace {
 
-/// The same collective alone, of so many elements as the table counts them.
+/// The same collective without other work, with as many elements as the table counts.
 CollectiveTrial trial_of(Op op, int64_t elements, const Params& p, const std::vector<std::string>& algorithms) {
   CollectiveTrial t{ccl::name_of(op), {}, algorithms};
   const int64_t members = static_cast<int64_t>(groups(p).front().size());

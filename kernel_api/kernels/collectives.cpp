@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives as kernels: every PE of the launch has a vector, cut in parts that are loaded, combined with those of
-// the other members of its group, and stored (collectives rules §12.4, §12.8).
+// The collectives as kernels. Every PE of the launch has a vector. It is processed in parts: each part is loaded,
+// combined with those of the other members of the group, and stored (collectives rules §12.4, §12.8).
 #include "kernbench/kernel_api/kernels/collectives.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using ccl::Collective;
 using ccl::Group;
 using ccl::Op;
 
-/// What all parts of one call have in common.
+/// Common data of all parts of a call.
 class Frame {
  public:
   Frame(tl::Context& tl, const tl::Args& args, Op op)
@@ -26,23 +26,23 @@ class Frame {
         tl_(tl),
         args_(args) {}
 
-  /// Elements of a part of a vector, and of a piece of a block that has an owner.
+  /// Elements of a part of a vector, and of a piece of a block with an owner.
   int64_t part() const { return std::max<int64_t>(1, args_.integer("part_bytes") / item()); }
   int64_t piece() const { return std::max<int64_t>(1, args_.integer("part_bytes") / group.size() / item()); }
-  /// Of what chain, tree, grid and hierarchical send.
+  /// Size of the messages of chain, tree, grid and hierarchical.
   int64_t chunk(int64_t part_elements) const {
     const int64_t bytes = args_.integer("chunk_bytes");
     const std::string& a = group.collective.algorithm;
     const bool cut = a == "chain" || a == "tree" || a == "grid" || a == "hierarchical";
     return bytes == 0 || !cut ? part_elements : std::max<int64_t>(1, bytes / item());
   }
-  /// Calls run(first, count) for one part after the other.
+  /// Calls run(first, count) for each part in order.
   template <class Run>
   void for_parts(int64_t elements, int64_t step, const Run& run) const {
     for (int64_t first = 0; first < elements; first += step) run(first, std::min(step, elements - first));
   }
   std::string redop() const { return args_.choice("redop"); }
-  /// Stores what is final at an element of y.
+  /// Stores final elements at a position of y.
   void store(int64_t at, const tl::Tensor& value) { stores_.push_back(tl_.store_async(y.ptr + at, value)); }
   void store(const tl::Block& to, const tl::Tensor& value) {
     stores_.push_back(tl_.store_async(to, value.reshape(to.shape())));
@@ -83,7 +83,7 @@ void all_gather(tl::Context& tl, const tl::Args& args) {
   f.for_parts(n, f.piece(), [&](int64_t first, int64_t count) {
     ccl::all_gather(
         tl, f.group, count, f.dtype, [&] { return tl.load(f.x.ptr + first, {count}); },
-        [&](int64_t k, const tl::Tensor& v) {  // pieces of one or several members' blocks
+        [&](int64_t k, const tl::Tensor& v) {  // pieces of the blocks of one or several members
           f.store((f.y.ptr + k / count * n + first).block({v.elements() / count, count}, n), v);
         });
   });

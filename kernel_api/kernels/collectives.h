@@ -12,13 +12,14 @@ namespace kernbench::kernels {
 KernelSpec collective_spec(ccl::Op, const std::string& help, KernelFunction);
 KernelSpec barrier_spec(KernelFunction);
 
-/// Of each algorithm of an op, in words.
+/// Describes the connections of each algorithm of an op.
 std::string wiring_text(ccl::Op);
-/// As a launch's parameters say it; its algorithm is `auto` until KernelSpec::prepare has chosen one.
+/// The collective that a launch's parameters describe. Its algorithm is `auto` until KernelSpec::prepare has selected
+/// one.
 ccl::Collective collective_of(ccl::Op, const Params&);
-/// over, algorithm, root, part_bytes, chunk_bytes, redop, slots, slot_bytes and tier, as far as the op has them.
+/// over, algorithm, root, part_bytes, chunk_bytes, redop, slots, slot_bytes and tier, if the op has them.
 void add_collective_params(ccl::Op, std::vector<ParamSpec>*);
-/// Chooses the algorithm for vectors of so many elements (as the table counts them) and checks what must be checked.
+/// Selects the algorithm for vectors of that many elements (as the table counts them) and checks the parameters.
 void prepare_collective(ccl::Op, int64_t elements, Params*, const LaunchCosts&, LaunchNotes*);
 
 }  // namespace kernbench::kernels

@@ -133,7 +133,7 @@ Floats matmul(const Floats& a, const Floats& b, int64_t m, int64_t n, int64_t k)
 
 std::vector<int32_t> matmul(const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t m, int64_t n,
                             int64_t k) {
-  // Unsigned, so that an overflow wraps as the accumulator does.
+  // Unsigned, so that an overflow wraps like in the accumulator.
   const std::vector<uint32_t> c =
       product(std::vector<uint32_t>(a.begin(), a.end()), std::vector<uint32_t>(b.begin(), b.end()), m, n, k);
   return {c.begin(), c.end()};

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = residual + factor · act(norm(x) · w + bias) [times norm(x) · up + up_bias], of few rows, the norm that of rmsnorm
-// or of layer_norm: each PE reads its part of the weights once, from its own memory, while rows are on their way to it.
-// x, residual and y have columns over the cubes of a rank and rows over the PEs of each; the weights have columns over
-// the cubes and rows (k) over the PEs of each:
+// y = residual + factor · act(norm(x) · w + bias) [times norm(x) · up + up_bias], for few rows. The norm is that of
+// rmsnorm or layer_norm. Each PE reads its part of the weights once, from its own memory, while rows travel to it.
 //
-//   1. PEs of one place in their cubes exchange their rows of x, so that each has these rows whole;
-//   2. the PEs of a cube exchange columns for rows: each has all rows of the columns that its part of k wants;
-//   3. block by block of columns a PE multiplies, the PEs of the cube give each other their parts of the sums, and,
-//      where ranks share out k, so do the PEs of one place in all ranks: while one block is summed up the next one is
-//      multiplied.
+// Columns of x, residual and y are distributed over the cubes of a rank, and rows over the PEs of each cube. Columns of
+// the weights are distributed over the cubes, and rows (k) over the PEs of each cube:
 //
-// Weights of a type of their own are multiplied as they are. What a group of rows with one scale comes to is scaled
-// before it is rounded, in f32, while the next products are under way: that is fewer values than the weights are.
+//   1. PEs with the same position in their cubes exchange their rows of x, so that each has these rows completely.
+//   2. The PEs of a cube exchange columns for rows. Each then has all rows of the columns that its part of k needs.
+//   3. A PE multiplies block by block of columns. The PEs of the cube exchange their parts of the sums. If ranks split
+//   k,
+//      so do the PEs with the same position in all ranks. One block is summed while the next one is multiplied.
 //
-// Activations of i8: who has rows whole makes integers of them, each row with a step of its own, before they go on.
-// Their products with weights of i8 are exact, and sums are times the steps before they are rounded.
+// Weights with their own type are multiplied without conversion. The product of a group of rows with one scale is
+// scaled in f32 before it is rounded, during the next products. These are fewer values than the weights.
 //
-// Rows go through in chunks, each turned (1 and 2) and received while the products of the one before are under way.
-// Nothing waits in a circle: all go through chunks and blocks in one order, and what is sent is held until the same of
-// the peers has come. So where room in TCM is short a PE waits for sends of steps that its peers have behind them, or
+// Activations in i8: the PEs with complete rows convert them to integers, with one step per row, before sending.
+// Products with i8 weights are exact. Sums are multiplied by the steps before they are rounded.
+//
+// Rows are processed in chunks. Steps 1 and 2 of a chunk run during the products of the chunk before. There is no
+// deadlock: all PEs process chunks and blocks in the same order, and a sent tensor is kept until the peers' tensors of
+// the same step have arrived. If TCM is short, a PE waits only for sends of steps that its peers have completed, or it
 // faults.
 #include <algorithm>
 #include <cmath>
@@ -37,7 +38,7 @@
 namespace kernbench::kernels::decode_linear_kernel {
 namespace {
 
-/// Who exchanges what.
+/// The exchanges and their groups.
 constexpr Exchange kColumns{"k.", "pe"}, kSums{"sum.", "pe"}, kShares{"share.", "rank"}, kTotals{"total.", "rank"};
 
 std::vector<QueueConnection> connections(const Params& p, const LaunchShape& launch) {
@@ -48,8 +49,8 @@ std::vector<QueueConnection> connections(const Params& p, const LaunchShape& lau
   return rings.all();
 }
 
-/// The PEs of one place in all cubes, in the grid of cubes: what each has goes along its row, then along the columns,
-/// so that it comes to each cube once.
+/// The PEs with one position in all cubes, as the grid of cubes. Data goes along its row, then along the columns, so
+/// that it enters each cube once.
 class Places {
  public:
   explicit Places(tl::Context& tl)
@@ -61,7 +62,7 @@ class Places {
   size_t me() const { return static_cast<size_t>(me_); }
   uint32_t operator[](size_t i) const { return static_cast<uint32_t>(members_[i]); }
 
-  /// Of all cubes, in order; of those with nothing (a shape without elements), no value.
+  /// The values of all cubes, in order. A cube with an empty shape gives no value.
   std::vector<tl::Tensor> all(const tl::Tensor& own, const std::vector<Dims>& shapes, DType dtype) const {
     std::vector<tl::Tensor> all(size());
     const int64_t x = grid_.x(me_), y = grid_.y(me_);
@@ -72,7 +73,7 @@ class Places {
       t = port == nullptr ? own : tl_.recv(port, shape, dtype);
       if (goes_on) tl_.send_async(on, t);
     };
-    // From the nearest on, by turns from both sides.
+    // The nearest first, alternating between both sides.
     std::vector<int64_t> order = {x};
     for (int64_t d = 1; d < grid_.w; ++d) {
       for (const int64_t from : {x - d, x + d}) {
@@ -140,10 +141,10 @@ class Linear {
 
   void run() {
     cut_up();
-    ask(1);  // the first piece; more would keep x waiting, which comes over the same link
+    ask(1);  // the first piece; more would delay x, which uses the same link
     ask_for_scales();
     if (units_.empty()) {
-      for (Chunk& c : chunks_) exchange(&c);  // without columns of y it hands rows on all the same
+      for (Chunk& c : chunks_) exchange(&c);  // even without columns of y, it forwards rows
     }
     const size_t lag = summed_ ? 4 : 3;
     for (size_t i = 0; i < units_.size() + lag; ++i) {
@@ -161,33 +162,33 @@ class Linear {
     Range k;
     tl::Tensor x;
   };
-  /// Some rows of each PE of the cube, which are on their way while those before are multiplied.
+  /// Some rows of each PE of the cube. They are sent during the products of the rows before.
   struct Chunk {
-    std::vector<Range> rows;        ///< by place in the cube
-    RowSteps own_steps;             ///< of this PE's rows, where activations are integers
-    tl::Tensor steps;               ///< of all rows, by place
+    std::vector<Range> rows;        ///< by position in the cube
+    RowSteps own_steps;             ///< for this PE's rows, if activations are integers
+    tl::Tensor steps;               ///< of all rows, by position
     tl::Tensor residual;            ///< this PE's rows
-    std::vector<tl::Tensor> whole;  ///< this PE's, by the cube that has the columns
-    std::vector<tl::Tensor> given;  ///< of them, to the PEs of the cube
+    std::vector<tl::Tensor> whole;  ///< this PE's rows, by the cube with the columns
+    std::vector<tl::Tensor> given;  ///< parts of them, sent to the PEs of the cube
     std::vector<Part> parts;
   };
-  /// What rows of weights with one scale come to, or all of them.
+  /// The product of rows of weights with one scale, or of all rows.
   struct Product {
     tl::Tensor sum;
-    int64_t row_of_scale;  ///< of the scales that the PE has loaded
+    int64_t row_of_scale;  ///< into the scales that the PE has loaded
   };
   /// A chunk's rows of some columns of the cube's part of y.
   struct Unit {
     Chunk* chunk;
     size_t block;
-    std::vector<std::vector<Product>> products;  ///< by matrix: those that are not yet in its sum
-    std::vector<tl::Tensor> sums;                ///< what the PE's part of k comes to
-    std::vector<tl::Tensor> own;                 ///< summed up over the cube: this PE's rows
-    std::vector<tl::Tensor> shares;              ///< of the sum over ranks, this rank's share
+    std::vector<std::vector<Product>> products;  ///< by matrix: products that are not in the sum yet
+    std::vector<tl::Tensor> sums;                ///< sums over the PE's part of k
+    std::vector<tl::Tensor> own;                 ///< sums over the cube: this PE's rows
+    std::vector<tl::Tensor> shares;              ///< of the sum over ranks: this rank's share
   };
 
   // ---- What lies where, alike in all ranks -----------------------------------------------------------------------
-  /// Rows of y, or of x where the rank has none, with the PEs of a place in their cubes.
+  /// Rows of y, or of x if the rank has no y, of the PEs with one position in their cubes.
   Range rows_of(size_t place) const {
     for (const char* name : {"y", "x"}) {
       for (const int64_t pe : lane_with(tl_.launch(), "cube", pes_[place])) {
@@ -197,7 +198,7 @@ class Linear {
     }
     return {};
   }
-  /// Columns of the cube that has this PE.
+  /// Columns of the cube of this PE.
   Range columns_of(const char* name, uint32_t of) const {
     for (const int64_t pe : lane_with(tl_.launch(), "pe", of)) {
       const tl::View& v = args_.shard(name, static_cast<uint32_t>(pe));
@@ -238,7 +239,7 @@ class Linear {
         wrong_layout("a matrix of weights", "columns over the cubes of a rank as y's and rows over the PEs of each");
     }
   }
-  /// Whether some rank lacks a part of k.
+  /// Whether a rank lacks a part of k.
   bool ranks_share_k() const {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       int64_t k = 0;
@@ -250,7 +251,7 @@ class Linear {
   }
 
   // ---- Rows on their way -----------------------------------------------------------------------------------------
-  /// Rows into chunks, columns of y into blocks, k into pieces, each of one part of x.
+  /// Splits rows into chunks, columns of y into blocks, and k into pieces of one part of x each.
   void cut_up() {
     int64_t all = 0, most = 0;
     for (const Range& r : rows_) {
@@ -258,7 +259,7 @@ class Linear {
       most = std::max(most, r.count);
     }
     if (all == 0) return;
-    const int64_t rows = args_.integer("rows");  // half as many more are not worth a second chunk
+    const int64_t rows = args_.integer("rows");  // half as many more do not justify a second chunk
     const int64_t chunks = std::clamp<int64_t>(tl::Context::cdiv(2 * all - rows, 2 * rows), 1, most),
                   step = tl::Context::cdiv(most, chunks);
     for (int64_t first = 0; first < most; first += step) {
@@ -286,25 +287,25 @@ class Linear {
     weights_read_.resize(pieces_.size() * (kept_ ? 1 : units_.size()));
   }
 
-  /// At least as many columns as are an element of the weights.
+  /// At least as many columns as an element of the weights has.
   int64_t whole_elements(int64_t columns) const {
     const int64_t values = values_in(weights_.front().dtype());
     return std::max(values, columns / values * values);
   }
-  /// Where the rows of weights end that share a scale with one; where there is none, as if all did.
+  /// The end of the group of rows with the scale of this row. Without scales all rows are one group.
   int64_t end_of_group(int64_t row) const {
     const int64_t group = scales_.empty() ? args_["x"].whole[1] : scales_.front().group();
     return (row / group + 1) * group;
   }
 
-  /// This PE's columns of these rows; without a value where it has none.
+  /// This PE's columns of these rows; no value if it has none.
   tl::Tensor load_rows(const char* name, const Range& rows) const {
     const tl::View& v = args_[name];
     if (v.empty()) return {};
     return tl_.load_async(v.block().rows(rows.first - v.offset[0], rows.count));
   }
 
-  /// What each cube has found of its columns of these rows, [count, width] in f32, of those that have some.
+  /// The results of each cube for its columns of these rows, [count, width] in f32, from cubes that have columns.
   std::vector<tl::Tensor> of_all_cubes(const tl::Tensor& found, int64_t count, int64_t width) const {
     std::vector<Dims> shapes;
     for (const Range& c : columns_) shapes.push_back({count, c.empty() ? 0 : width});
@@ -319,7 +320,7 @@ class Linear {
     return tl_.cast(tl_.load(v.ptr + (mine.first - v.offset[0]), {mine.count}), DType::f32);
   }
 
-  /// Of this PE's columns, with the mean square of whole rows; in f32.
+  /// Normed values of this PE's columns, in f32. The mean square is that of complete rows.
   tl::Tensor normed(const tl::Tensor& x, int64_t count) {
     if (args_.choice("norm") == "layer") return layer_normed(x, count);
     tl::Tensor wide, squares;
@@ -358,7 +359,7 @@ class Linear {
                               inverse_deviation(tl_, moments, args_["x"].whole[1], args_.number("eps"));
     return norm_bias_.valid() ? tl_.fma(scaled, norm_, norm_bias_) : scaled * norm_;
   }
-  /// Of this PE's columns x, with the greatest of whole rows.
+  /// This PE's columns of x in steps of the complete rows.
   tl::Tensor in_own_steps(const tl::Tensor& x, Chunk* c) const {
     const int64_t count = c->rows[pes_.me()].count;
     const tl::Tensor wide = x.valid() ? tl_.cast(x, DType::f32) : x;
@@ -377,7 +378,7 @@ class Linear {
     turn(c);
     receive(c);
   }
-  /// Gets this PE's rows whole, normed, and gives the PEs of the cube the columns that their parts of k want.
+  /// Completes and norms this PE's rows, and sends the PEs of the cube the columns that their parts of k need.
   void turn(Chunk* c) {
     const Range& rows = c->rows[pes_.me()];
     if (rows.empty()) return;
@@ -400,7 +401,7 @@ class Linear {
       }
     }
   }
-  /// All rows of the columns that this PE's part of k wants.
+  /// Receives all rows of the columns that this PE's part of k needs.
   void receive(Chunk* c) const {
     if (integers_ && !k_[pes_.me()].empty()) receive_steps(c);
     for (size_t cube = 0; cube < columns_.size(); ++cube) {
@@ -432,7 +433,7 @@ class Linear {
   tl::Tensor dense(const tl::Tensor& t) const { return t.contiguous() ? t : tl_.copy(t); }
 
   // ---- Products, block by block ----------------------------------------------------------------------------------
-  /// For weights, in the order in which they are used, until so many bytes of them wait for their turn.
+  /// Prefetches weights in order of use, until that many bytes wait for use.
   void ask(int64_t bytes) {
     for (; asked_ < weights_read_.size() && waiting_ < bytes; ++asked_) {
       const Range& k = pieces_[asked_ % pieces_.size()];
@@ -445,7 +446,7 @@ class Linear {
       }
     }
   }
-  /// Of this PE's part of k, all of its cube's columns.
+  /// For this PE's part of k: those of all columns of its cube.
   void ask_for_scales() {
     if (units_.empty() || pieces_.empty()) return;
     for (const Scales& s : scales_) scales_read_.push_back(s.load(k_[pes_.me()], mine_));
@@ -478,7 +479,7 @@ class Linear {
                   : weights[m];
         sum = sum.valid() ? tl_.async().dot(x, w, sum, type) : tl_.dot_async(x, w, type);
         if (used_ < weights_read_.size()) waiting_ -= bytes_of(weights[m]);
-        if (ends && products.size() > 1) scale_first(u, m);  // while these are multiplied
+        if (ends && products.size() > 1) scale_first(u, m);  // during these products
       }
       if (!kept_) weights.clear();
       ++used_;
@@ -486,7 +487,7 @@ class Linear {
     if (u->block + 1 == blocks_.size()) u->chunk->parts.clear();
   }
 
-  /// Adds the first of the unit's products to its sum, times its scale.
+  /// Adds the unit's first product to its sum, times its scale.
   void scale_first(Unit* u, size_t m) {
     const Product p = u->products[m].front();
     u->products[m].erase(u->products[m].begin());
@@ -499,7 +500,7 @@ class Linear {
     tl::Tensor& sum = u->sums[m];
     sum = sum.valid() ? tl_.async().fma(product, by, sum) : tl_.async().mul(product, by);
   }
-  /// Waits for a unit's products, and rounds what they come to.
+  /// Waits for a unit's products and rounds their sums.
   void sum_up(Unit* u) {
     for (size_t m = 0; m < u->sums.size(); ++m) {
       if (scales_.empty()) {
@@ -518,7 +519,7 @@ class Linear {
     u->products.clear();
   }
 
-  /// To each PE of the cube its rows of what this one's part of k comes to.
+  /// Sends each PE of the cube its rows of the sums over this PE's part of k.
   void give(Unit* u) {
     sum_up(u);
     for (size_t i = 1; i < pes_.size(); ++i) {
@@ -527,14 +528,14 @@ class Linear {
       for (const tl::Tensor& sum : u->sums) sums_.send(to, rows_in(sum, *u->chunk, to));
     }
   }
-  /// Those of a place's among all rows.
+  /// The rows of one position among all rows.
   static tl::Tensor rows_in(const tl::Tensor& all, const Chunk& c, size_t place) {
     int64_t first = 0;
     for (size_t p = 0; p < place; ++p) first += c.rows[p].count;
     return all.slice(0, first, c.rows[place].count);
   }
 
-  /// Rounded once; of no part at all, as a rank may have none of k: zeros.
+  /// Rounded once. Zeros if there is no part, because a rank may have no part of k.
   tl::Tensor sum_of(const std::vector<tl::Tensor>& parts, const Dims& shape) const {
     if (parts.empty()) return tl_.zeros(shape, type_of_sums_);
     if (parts.size() == 1) return parts.front();
@@ -542,7 +543,7 @@ class Linear {
     return tl_.sum(all, 0).reshape(shape);
   }
 
-  /// This PE's rows of the sum over the cube; over ranks it goes on to them.
+  /// This PE's rows of the sum over the cube. They then go to the sum over ranks.
   void add_up(Unit* u) const {
     const int64_t count = u->chunk->rows[pes_.me()].count;
     if (count == 0) return;
@@ -571,7 +572,7 @@ class Linear {
     return cut({0, elements}, {size * static_cast<int64_t>(rank), size});
   }
 
-  /// This rank's share of the sum over ranks, in their order; it goes to all of them.
+  /// This rank's share of the sum over ranks, added in rank order. It goes to all ranks.
   void share(Unit* u) const {
     for (const tl::Tensor& own : u->own) {
       const Range r = share_of(own.elements(), ranks_.me());
@@ -585,7 +586,7 @@ class Linear {
     }
   }
 
-  /// Sums of one matrix over all ranks.
+  /// Sums of one matrix from all ranks.
   tl::Tensor joined(const Unit& u, size_t m) const {
     const int64_t count = u.chunk->rows[pes_.me()].count, elements = count * blocks_[u.block].count;
     std::vector<tl::Tensor> all;
@@ -629,32 +630,32 @@ class Linear {
   const Peers pes_, sums_, ranks_, totals_;
   const DType dtype_;
   const DType type_of_sums_;    ///< between PEs, and in the last product
-  const bool integers_;         ///< activations are
-  std::vector<Range> rows_;     ///< by place in the cube
+  const bool integers_;         ///< whether activations are integers
+  std::vector<Range> rows_;     ///< by position in the cube
   std::vector<Range> columns_;  ///< of x, by cube
-  std::vector<Range> k_;        ///< rows of the weights, by place in this cube
+  std::vector<Range> k_;        ///< rows of the weights, by position in this cube
   Range mine_;                  ///< this cube's columns of y
-  bool summed_ = false;         ///< over ranks
+  bool summed_ = false;         ///< summed over ranks
   std::vector<tl::View> weights_;
-  std::vector<Scales> scales_;           ///< of each, or none
-  std::vector<tl::Tensor> scales_read_;  ///< of this PE's part of k
+  std::vector<Scales> scales_;           ///< of each matrix; empty: none
+  std::vector<tl::Tensor> scales_read_;  ///< for this PE's part of k
   tl::Tensor norm_, norm_bias_;          ///< this PE's columns, in f32
   std::vector<Chunk> chunks_;
   std::vector<Range> blocks_;  ///< columns of y
-  std::vector<Range> pieces_;  ///< of this PE's part of k
+  std::vector<Range> pieces_;  ///< pieces of this PE's part of k
   std::vector<Unit> units_;
-  /// By block and piece, of w and up; of each chunk anew unless they are kept.
+  /// By block and piece, for w and up. Reloaded for each chunk unless they are kept.
   std::vector<std::vector<tl::Tensor>> weights_read_;
   bool kept_ = false;
-  size_t asked_ = 0, used_ = 0;  ///< pieces
-  int64_t waiting_ = 0;          ///< bytes of those that were asked for and not yet used
+  size_t asked_ = 0, used_ = 0;  ///< numbers of pieces
+  int64_t waiting_ = 0;          ///< bytes of prefetched pieces that are not used yet
 };
 
 void decode_linear(tl::Context& tl, const tl::Args& args) {
   Linear(tl, args).run();
 }
 
-/// x, normed where there are weights for it; in f32.
+/// x in f32, normed if there are weights for it.
 Floats normed_rows(const Params& p, const TensorMap& in) {
   const int64_t m = p.integer("m"), k = p.integer("k");
   Floats x = in.at("x").floats();
@@ -672,8 +673,8 @@ Floats normed_rows(const Params& p, const TensorMap& in) {
   return x;
 }
 
-/// Where activations are integers: x becomes what these come to. By element the step of those that, normed in another
-/// order, may be the next integer; none where nothing is normed.
+/// For integer activations: replaces x by the values of the integers. Returns a step for each element that could round
+/// to the neighbouring integer, because the kernel norms in another order. Empty if nothing is normed.
 Floats make_integers(const Params& p, const TensorMap& in, Floats* x) {
   if (!activations_are_integers(p)) return {};
   const int64_t k = p.integer("k");
@@ -711,7 +712,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   const Floats bias = of_columns("bias"), up_bias = of_columns("up_bias");
   if (in.count("residual") > 0) residual = in.at("residual").floats();
   const auto factor = static_cast<float>(p.number("factor"));
-  constexpr float kSteepest = 1.2F;  // no activation is steeper
+  constexpr float kSteepest = 1.2F;  // upper bound of the slope of all activations
   Floats away = unsure.empty() ? Floats() : matmul(unsure, magnitudes(w), m, n, k), up_away = away;
   if (two && !unsure.empty()) up_away = matmul(unsure, magnitudes(up_weights), m, n, k);
   for (size_t i = 0; i < y.size(); ++i) {
@@ -751,7 +752,8 @@ KernelSpec spec() {
   for (const ParamSpec& p : ring_params(8, 8192)) s.params.push_back(p);
   s.params.push_back(ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16}));
   add_weights_params(&s);
-  // Of a run of this kernel alone: columns of the weights and of y over the ranks, those of y by whole elements of w.
+  // For a run of this kernel alone: columns of the weights and of y are distributed over the ranks, those of y in
+  // complete elements of w.
   const auto lies = [](TensorSpec t, bool over_ranks, bool of_y = false) {
     return placed(std::move(t), [over_ranks, of_y](const Params& p) {
       const host::LayoutLevel columns = host::shard(1, of_y ? values_in(weights_dtype(p)) : 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// z = op(x, y), element by element, on what a PE has of each.
+// z = op(x, y), elementwise, on a PE's parts of both.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -9,7 +9,7 @@
 namespace kernbench::kernels::elementwise_kernel {
 namespace {
 
-/// All axes but the last seen as one.
+/// All axes but the last are flattened.
 tl::Block as_matrix(const tl::View& v) {
   const int64_t cols = v.shape.rank() == 0 ? 1 : v.shape[v.shape.rank() - 1];
   return v.ptr.block({v.shape.elements() / cols, cols});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y[i] = table[idx[i]] by who has a part of the table: rows of another part are zeros, and so is index -1. Over ranks
-// that share a table out the sum of their y is the whole embedding.
+// y[i] = table[idx[i]], computed by PEs with a part of the table. Rows of another part, and index -1, give zeros. If
+// ranks split the table, the sum of their y is the complete embedding.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y[i] = table[idx[i]]: one gather for a block of indices, from the memories of all PEs, over which the table is shared
-// out. Index -1 gives zeros.
+// y[i] = table[idx[i]]. One gather for a block of indices reads from the memories of all PEs, which hold the table.
+// Index -1 gives zeros.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -8,7 +8,7 @@
 namespace kernbench::kernels::embedding_gather_kernel {
 namespace {
 
-constexpr int64_t kElements = 16384;  // of a block
+constexpr int64_t kElements = 16384;  // per block
 
 void embedding_gather(tl::Context& tl, const tl::Args& args) {
   const tl::View& to = args["y"];

@@ -10,7 +10,7 @@ namespace kernbench::kernels {
 
 HostTensor drawn_choices(int64_t tokens, int64_t k, int64_t experts, uint64_t stream) {
   std::vector<int32_t> left(static_cast<size_t>(experts)), all;
-  std::iota(left.begin(), left.end(), 0);  // in whatever order the token before has left them
+  std::iota(left.begin(), left.end(), 0);  // any order will do, so the previous token's is reused
   for (int64_t i = 0; i < tokens * k; ++i) {
     const auto j = static_cast<size_t>(i % k);
     if (j >= left.size()) {

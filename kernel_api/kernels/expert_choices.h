@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Experts that tokens choose, where nobody computes them.
+// Random expert choices of tokens, for runs that do not compute them.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace kernbench::kernels {
 
-/// i32 [tokens, k]: of each token k experts out of so many, each at most once, all as likely, by random numbers of the
-/// stream (phase2/io/random.h). k above `experts`: -1 for those beyond.
+/// i32 [tokens, k]: k different experts for each token, uniformly distributed, from the random stream
+/// (phase2/io/random.h). If k exceeds `experts`, the surplus entries are -1.
 HostTensor drawn_choices(int64_t tokens, int64_t k, int64_t experts, uint64_t stream);
 
 }  // namespace kernbench::kernels

@@ -19,7 +19,7 @@ void FlashAttention::mask_unseen(tl::Tensor& scores, int64_t first_key) const {
 
 void FlashAttention::add(const tl::Tensor& keys, const tl::Tensor& values, int64_t first_key, double scale) {
   scale /= std::sqrt(static_cast<double>(keys.dim(1)));
-  // In two statements: the product's TCM is free again before the softmax.
+  // Two statements, so that the product's TCM is freed before the softmax.
   tl::Tensor scores = tl_.dot(queries_.q, keys.transpose()) * scale;
   scores = soft_capped(tl_, scores, softcap_);
   add_scores(std::move(scores), values, first_key);
@@ -32,7 +32,8 @@ void FlashAttention::add_scores(tl::Tensor s, const tl::Tensor& values, int64_t 
   const tl::Tensor new_top = any_ ? tl_.maximum(top_, part_top) : part_top;
   const tl::Tensor p = tl_.exp(s - new_top);
   const tl::Tensor part_sum = tl_.sum(p, 1, true);
-  // The matrix engine takes operands of one type, or one of them of 8 bits: weights are rounded to that of v, or of q.
+  // The GEMM engine takes operands of one type, or one operand with 8 bits. Weights are therefore rounded to v's type,
+  // or q's.
   const DType type = size_of(values.dtype()) > 1 ? values.dtype() : queries_.q.dtype();
   const tl::Tensor part = tl_.dot(type == DType::f32 ? p : tl_.cast(p, type), values);
   if (any_) {

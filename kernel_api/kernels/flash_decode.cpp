@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One token of each sequence of a batch, over the keys and values of a cache (flash-decode). A unit is a head of k of a
-// sequence; its keys are cut into `splits` ranges, and each of these rows of the cache lies with the PE that attends to
-// it, so that all of the cache is read from the PE's own HBM. The PE that has the range of the new position appends
-// what qkv has for it. A cache in a type of its own is multiplied as it lies; the token sees itself as the cache has it
-// from then on. What the ranges come to is put together by flash_combine; keys in one range give o at once.
-// A cache in pages lies anywhere: a table names the pages of each sequence in a pool, and a PE gathers those of its
-// ranges, token by token, so that of a page it reads what it needs.
+// Attention of one token of each sequence of a batch over a cache of keys and values (flash-decode). A unit is a head
+// of k of a sequence. Its keys are split into `splits` ranges. Each of these rows of the cache is stored at the PE that
+// processes it, so that a PE reads the cache only from its own HBM. The PE with the range of the new position appends
+// the new key and value from qkv. A cache with its own type is multiplied without conversion, and the new token's own
+// key is rounded to that type first. flash_combine combines the results of the ranges; a single range gives o directly.
+// The pages of a paged cache may lie anywhere: a table has the page numbers of each sequence. A PE gathers the tokens
+// of its ranges from the pages, and reads only the needed parts of a page.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -25,24 +25,24 @@ namespace kernbench::kernels::flash_decode_kernel {
 namespace {
 
 constexpr double kUnseen = -1e30;
-constexpr int64_t kBlock = 32768;  // elements of a block of keys, and of values
-constexpr size_t kAhead = 2;       // blocks that are asked for before they are needed
-constexpr double kMostI8 = 127;    // of a cache in i8, either sign
+constexpr int64_t kBlock = 32768;  // elements per block of keys or of values
+constexpr size_t kAhead = 2;       // number of prefetched blocks
+constexpr double kMostI8 = 127;    // range of an i8 cache, for both signs
 
 DType cache_dtype(const Params& p) {
   return type_or_own(p, "cache");
 }
 
-/// What an element of the cache is over its scale; of a scale of 0 all elements are 0.
+/// Factor from a value to a cache element. With a scale of 0 all elements are 0.
 double inverse(double scale) {
   return scale == 0 ? 0 : 1 / scale;
 }
 
-/// A row of the cache: rank by rank, sequence by sequence, head by head, range by range.
+/// Rows of the cache, ordered by rank, sequence, head and range.
 struct Units {
   Heads heads;
   int64_t batch, first, splits, keys, context, window;
-  int64_t page, pages;  ///< tokens of a page, 0: the cache has none; pages of the pool
+  int64_t page, pages;  ///< tokens per page, 0 if the cache is not paged; pages of the pool
   explicit Units(const Params& p)
       : heads(p),
         batch(p.integer("batch")),
@@ -55,18 +55,18 @@ struct Units {
         pages(of(p, "pages")) {
     if (page > 0 && pages == 0) pages = batch * blocks();
   }
-  /// Of flash_combine, which does not have them, 0.
+  /// 0 for flash_combine, which lacks these parameters.
   static int64_t of(const Params& p, const char* name) { return p.values().count(name) > 0 ? p.integer(name) : 0; }
 
   int64_t of_part() const { return batch * heads.kv_of_part; }
   int64_t count() const { return heads.parts * of_part(); }
   int64_t sequence(int64_t unit) const { return unit % of_part() / heads.kv_of_part; }
-  int64_t row(int64_t unit) const { return first + sequence(unit); }  ///< of qkv and o
+  int64_t row(int64_t unit) const { return first + sequence(unit); }  ///< row of qkv and o
   int64_t head(int64_t unit) const { return unit / of_part() * heads.kv_of_part + unit % heads.kv_of_part; }
-  int64_t columns() const { return heads.group * (heads.dim + 2); }          ///< of part
-  int64_t rows() const { return count() * splits; }                          ///< of part
+  int64_t columns() const { return heads.group * (heads.dim + 2); }          ///< columns of part
+  int64_t rows() const { return count() * splits; }                          ///< rows of part
   int64_t blocks() const { return tl::Context::cdiv(splits * keys, page); }  ///< pages of a sequence
-  /// Rows of a pool are pages of a head, head by head. A page's first token, of all in the pool.
+  /// Rows of a pool are the pages of a head, head by head. Returns a page's first token in the complete pool.
   int64_t token_in_pool(int64_t unit, int64_t number) const { return (head(unit) * pages + number) * page; }
   Dims shape_of_cache() const {
     return page > 0 ? Dims{heads.kv * pages, page, heads.dim} : Dims{rows(), keys, heads.dim};
@@ -75,8 +75,8 @@ struct Units {
   int64_t first_seen() const { return window > 0 ? std::max<int64_t>(0, context + 1 - window) : 0; }
 };
 
-/// Whether each rank has a pool of its own, of all heads or of its part of them: not where a run of this kernel alone
-/// has one over the PEs of several.
+/// Whether each rank has its own pool, with all heads or with its part of them. In a run of this kernel alone, one pool
+/// is distributed over the PEs of several ranks.
 bool each_rank_has_a_pool(tl::Context& tl, const tl::Args& args, const Units& units) {
   int64_t rows = 0;
   for (uint32_t p = 0; p < args.shards(); ++p) {
@@ -85,8 +85,8 @@ bool each_rank_has_a_pool(tl::Context& tl, const tl::Args& args, const Units& un
   return rows * units.heads.parts == units.shape_of_cache()[0];
 }
 
-/// Which of the rows of part a PE makes: those whose keys it has. Of a cache in pages, which lie anywhere among those
-/// of their head, an equal share of what the pool is of, head by head as that has pages, so that they come from nearby.
+/// The rows of part that a PE computes: those whose keys it has. The pages of a head may lie at any of its PEs, so a
+/// paged cache is split into equal shares, in the order of heads in the pool. The keys then come from nearby.
 class RowsOfPe {
  public:
   RowsOfPe(tl::Context& tl, const tl::Args& args, const Units& units) : units_(units) {
@@ -118,7 +118,7 @@ class RowsOfPe {
   Range all_;
 };
 
-/// The ranges of the cache that a PE attends to.
+/// Processes the ranges of the cache that belong to a PE.
 class Decode {
  public:
   Decode(tl::Context& tl, const tl::Args& args, const Units& units, const RowsOfPe& rows)
@@ -157,7 +157,7 @@ class Decode {
     const int64_t sequence = units_.sequence(unit), head = units_.head(unit);
     const int64_t begin = begin_of(i), end = begin + units_.keys;
     const bool appends = begin <= units_.context && units_.context < end;
-    // All is asked for before anything is waited for: the cache follows behind without a pause.
+    // All loads are started before any wait, so that the cache follows without a gap.
     const int64_t wide = h.group * h.dim;
     std::vector<Range> columns = {{h.q_col(head), wide}};
     if (appends) columns.insert(columns.end(), {{h.k_col(head), h.dim}, {h.v_col(head), h.dim}});
@@ -190,7 +190,7 @@ class Decode {
   }
 
  private:
-  /// Heads, a row each, by a row of cos and one of sin, if there are any.
+  /// Rotates heads, one per row, by a row of cos and a row of sin, if these exist.
   tl::Tensor turned(const tl::Tensor& heads, const std::vector<tl::Tensor>& turns) const {
     if (turns.empty()) return heads;
     const int64_t half = turned_of_head(args_.params()) / 2, rest = units_.heads.dim - 2 * half;
@@ -213,27 +213,27 @@ class Decode {
   }
   int64_t unit_of(int64_t i) const { return rows_[i] / units_.splits; }
   int64_t begin_of(int64_t i) const { return rows_[i] % units_.splits * units_.keys; }
-  /// Of row i, `count` keys from that position of the sequence on, which lie one behind the other.
+  /// `count` keys of row i from that position of the sequence on, which must be contiguous.
   tl::Block cached(const tl::View& t, int64_t i, int64_t first, int64_t count) const {
     const int64_t token = units_.page > 0 ? token_in_pool(i, first) : i * units_.keys + first - begin_of(i);
     return (t.ptr + token * units_.heads.dim).block({count, units_.heads.dim});
   }
 
-  /// The pages that row i sees or appends to; none where it sees nothing.
+  /// The pages that row i reads or appends to; empty if it reads nothing.
   Range pages_of(int64_t i) const {
     const int64_t begin = begin_of(i), first = std::max(begin, units_.first_seen()),
                   end = std::min(begin + units_.keys, units_.context + 1);
     if (first >= end) return {};
     return {first / units_.page, tl::Context::cdiv(end, units_.page) - first / units_.page};
   }
-  /// A row ahead, so that nothing waits for its table.
+  /// Called one row ahead, so that no row waits for its table.
   void ask_for_pages(int64_t i) {
     if (!args_.has("table") || i == rows_.count() || pages_of(i).empty()) return;
     const tl::View& table = args_["table"];
     const int64_t row = units_.sequence(unit_of(i)) - table.offset[0];
     table_ = tl_.load_async(table.ptr + row * units_.blocks() + pages_of(i).first, {pages_of(i).count});
   }
-  /// Where the keys of row i are, and the next row's table asked for. Without a table pages follow each other.
+  /// Determines the pages of row i and prefetches the table of the next row. Without a table, pages are consecutive.
   void take_pages(int64_t i) {
     if (units_.page == 0) return;
     const Range pages = pages_of(i);
@@ -253,13 +253,13 @@ class Decode {
     }
     ask_for_pages(i + 1);
   }
-  /// Of the pool's part that the rank has.
+  /// Token in the rank's part of the pool.
   int64_t token_in_pool(int64_t i, int64_t position) const {
     const int64_t number = pages_[static_cast<size_t>(position / units_.page - first_page_)];
     return units_.token_in_pool(unit_of(i), number) + position % units_.page - k_.offset[0] * units_.page;
   }
 
-  /// Keys and values of row i from `first` to `end`, some blocks ahead of their turn.
+  /// Keys and values of row i from `first` to `end`, with some blocks prefetched.
   class CachedBlocks {
    public:
     CachedBlocks(const Decode& of, int64_t i, int64_t first, int64_t end)
@@ -303,7 +303,7 @@ class Decode {
     std::vector<Block> blocks_;
   };
 
-  /// The PE's own part that has the row, or its rank's, or another's.
+  /// The shard with the row: the PE's own, else one of its rank, else any.
   const tl::View& part_with(int64_t row) const {
     const tl::View* found = nullptr;
     const auto has = [row](const tl::View& v) {
@@ -332,17 +332,17 @@ class Decode {
   const tl::Args& args_;
   const Units& units_;
   const RowsOfPe& rows_;
-  const tl::View k_, v_;  ///< the PE's part; of pages, the pool
+  const tl::View k_, v_;  ///< the PE's part; for pages: the pool
   const Shards qkv_;
   const DType qkv_type_;
-  const double of_scores_;                ///< beside 1 / sqrt(dim)
-  std::optional<Shards> o_;               ///< of keys in one range,
-  bool part_ = false;                     ///< or what each range comes to
-  std::vector<tl::View> turns_;           ///< cos and sin, or none
+  const double of_scores_;                ///< in addition to 1 / sqrt(dim)
+  std::optional<Shards> o_;               ///< the output if keys are in one range
+  bool part_ = false;                     ///< else: the result of each range is stored in part
+  std::vector<tl::View> turns_;           ///< cos and sin; empty: none
   std::vector<float> k_scale_, v_scale_;  ///< by head; none: 1
-  tl::Loaded table_;                      ///< of the next row: the numbers of its pages
-  std::vector<int64_t> pages_;            ///< these of the row at hand,
-  int64_t first_page_ = 0;                ///< and the first of them in its sequence
+  tl::Loaded table_;                      ///< page numbers of the next row
+  std::vector<int64_t> pages_;            ///< page numbers of the current row
+  int64_t first_page_ = 0;                ///< position of the first of them in its sequence
 };
 
 void flash_decode(tl::Context& tl, const tl::Args& args) {
@@ -353,7 +353,7 @@ void flash_decode(tl::Context& tl, const tl::Args& args) {
   for (int64_t i = 0; i < rows.count(); ++i) decode.row(i);
 }
 
-/// What the ranges of a unit come to.
+/// Combines the results of the ranges of a unit.
 tl::Tensor combined(tl::Context& tl, const tl::Args& args, const Units& units, const Shards& part, int64_t unit) {
   const int64_t group = units.heads.group, dim = units.heads.dim;
   std::vector<tl::Tensor> ranges;
@@ -388,7 +388,7 @@ void flash_combine(tl::Context& tl, const tl::Args& args) {
 
 std::map<std::string, Expected> combine_reference(const Params&, const TensorMap&);
 
-/// qkv with its heads of q and k turned, and rounded as the kernel does.
+/// qkv with rotated heads of q and k, rounded like in the kernel.
 Floats turned_rows(const Params& p, const TensorMap& in) {
   const Heads h = Units(p).heads;
   Floats x = in.at("qkv").floats();
@@ -410,7 +410,7 @@ Floats turned_rows(const Params& p, const TensorMap& in) {
   return HostTensor::from(p.dtype(), in.at("qkv").shape, x).floats();
 }
 
-/// In f64: of each row of the cache the weighted values, the greatest score and the sum of weights.
+/// In f64, for each row of the cache: the weighted values, the greatest score and the sum of weights.
 std::map<std::string, Expected> decode_reference(const Params& p, const TensorMap& in) {
   const Units units(p);
   const Heads& h = units.heads;
@@ -472,7 +472,7 @@ std::map<std::string, Expected> decode_reference(const Params& p, const TensorMa
       }
       part[at + static_cast<size_t>(h.dim)] = static_cast<float>(top);
       part[at + static_cast<size_t>(h.dim) + 1] = static_cast<float>(sum);
-      // Weights are rounded to the element type before they meet the values.
+      // Weights are rounded to the element type before the second product.
       const double rounding = tolerance_of(p.dtype()).rtol / tolerance_of(DType::f32).rtol;
       for (int64_t d = 0; d < h.dim; ++d) scale[at + static_cast<size_t>(d)] *= static_cast<float>(rounding);
     }
@@ -518,7 +518,7 @@ Dims shape_of_o(const Params& p) {
   return {p.integer("first") + p.integer("batch"), p.integer("heads") * p.integer("dim")};
 }
 
-/// Rows before those of the sequences stay as they were.
+/// Rows before those of the sequences are unchanged.
 TensorSpec o_spec() {
   TensorSpec t = output("o", {}, Placement::single);
   t.role = TensorSpec::Role::in_out;
@@ -584,7 +584,7 @@ KernelSpec decode_spec() {
     t.optional = true;
     return t;
   };
-  TensorSpec table = input("table", {}, Placement::replicate);  // without it a sequence's pages follow each other
+  TensorSpec table = input("table", {}, Placement::replicate);  // without it, the pages of a sequence are consecutive
   table.dtype = [](const Params&) { return DType::i32; };
   const auto shape_of_table = [](const Params& p) {
     const Units u(p);
@@ -618,8 +618,8 @@ KernelSpec decode_spec() {
   return s;
 }
 
-/// Of a run of flash_combine alone: each rank puts together what it has itself, all of it or its part of the heads,
-/// along this axis of the tensor. On one rank as `t` says.
+/// For a run of flash_combine alone: each rank combines its own results, of all heads or of its part of the heads,
+/// along this axis of the tensor. On one rank the layout of `t` applies.
 TensorSpec with_each_rank(TensorSpec t, int axis) {
   t.shards = [t, axis](const Params& p) {
     const LaunchShape* launch = p.launch();
@@ -642,7 +642,7 @@ KernelSpec combine_spec() {
   s.help = "o of each sequence from the partial results of flash_decode";
   s.params = params_of({});
   s.tensors = {with_each_rank(part_spec(TensorSpec::Role::in), 0), sink_spec(), with_each_rank(o_spec(), 1)};
-  // Of a run of this kernel alone; a sum of 0 would be no attention.
+  // For a run of this kernel alone. A sum of 0 is impossible in an attention, so inputs avoid it.
   s.tensors[0].fill = [](const Params& p, uint64_t seed) {
     TensorSpec t = input("part", {}, Placement::rows);
     t.shape = part_spec(TensorSpec::Role::in).shape;

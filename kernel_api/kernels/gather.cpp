@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y[i] = x[idx[i]]: loads indices, then branches on them; index -1 gives a row of zeros.
+// y[i] = x[idx[i]]. Loads indices and branches on them; index -1 gives a row of zeros.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"

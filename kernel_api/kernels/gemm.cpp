@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A · B by one composite a PE: the scheduler tiles the PE's rows and keeps DMA, GEMM and write-back busy at once.
+// C = A · B with one composite per PE. The scheduler tiles the PE's rows and overlaps DMA, GEMM and write-back.
 #include "kernbench/kernel_api/kernels/common.h"
 
 namespace kernbench::kernels::gemm_kernel {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = activation(A · B) over the grid of a rank's cubes, both operands stored once a rank. Cube (x, y) makes the block
-// of C in block row y and block column x. k goes by panels, cut where the shards of A or B end. Whoever stores a piece
-// of a panel loads it; it then goes from PE to PE through queues: A's along the row of cubes, B's along the column, in
-// each cube to those that need it. All of it runs some panels ahead of the products, which add up in TCM:
+// C = activation(A · B) over the grid of a rank's cubes. Each rank stores both operands once. Cube (x, y) computes the
+// block of C in block row y and block column x.
 //
-// B may have a type of its own, with scales. One scale a column is for the sums; B goes from PE to PE as it lies. Where
-// groups of rows have scales, and where B's elements are packed, who has loaded them makes them floats before they go
-// on: each is so made once, by one PE. A may be of i8 beside B of i8, with a step for each row (row_steps.h): sums of
-// integers are exact, and times steps and scales before they are rounded.
+// k is processed in panels that end where shards of A or B end. A PE that stores a piece of a panel loads it. The piece
+// then goes from PE to PE through queues: A's along the row of cubes, B's along the column, and in each cube to the PEs
+// that need it. This runs some panels ahead of the products, which accumulate in TCM:
 //
 //   PE (px, py) of a cube: rows of A that PEs (·, py) store, columns of B that PEs (px, ·) store
 //
-// Nothing waits in a circle: sends are never waited for, and a panel needs only what stands before it on its way.
+// B may have its own type, with scales. If each column has one scale, the sums are scaled, and B is sent unconverted.
+// If groups of rows have scales, or if B's elements are packed, the PE that loads them converts them to floats before
+// sending. Each element is thus converted once, by one PE. A may be i8 if B is i8, with a step for each row
+// (row_steps.h). Sums of integers are exact, and are multiplied by steps and scales before they are rounded.
+//
+// There is no deadlock: sends are never waited for, and a panel depends only on earlier ones on its path.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -58,21 +60,21 @@ std::string in_column(int64_t y) {
   return "col" + std::to_string(y);
 }
 
-/// Whether the ranks share out columns of a, which all of them use.
+/// Whether the ranks split the columns of a, and all ranks use all of them.
 bool is_gathered(const Params& p) {
   return p.choice("split") == "columns_gathered";
 }
 constexpr Exchange kGathered{"gathered", "rank"};
 constexpr uint32_t kSlotsBetweenRanks = 4;
-constexpr uint64_t kSlotsOfOne = 16;  // so many slots between ranks are as large as one in a rank
-constexpr int64_t kGatheredK = 512;   // columns of a message, at most
+constexpr uint64_t kSlotsOfOne = 16;  // this many slots between ranks are as large as one inside a rank
+constexpr int64_t kGatheredK = 512;   // columns per message, at most
 
-/// Whether the ranks share out k: their products are summands.
+/// Whether the ranks split k, so that their products are summands.
 bool is_summed(const Params& p) {
   return p.choice("split") == "k" || p.choice("split") == "k_to_columns";
 }
 
-/// Lines through the cubes for each PE, everyone with everyone in the rows and columns of a cube.
+/// Lines through the cubes for each PE, and all-to-all in the rows and columns of a cube.
 std::vector<QueueConnection> connections(const Params& params, const LaunchShape& launch) {
   Rings rings(params);
   for (const ccl::Members& rank : ccl::groups_of(launch, ccl::parse_axes("cube+pe"))) {
@@ -100,7 +102,7 @@ std::vector<QueueConnection> connections(const Params& params, const LaunchShape
   return all;
 }
 
-/// A finished block of c into every shard that has some of it.
+/// Stores a finished block of c into all shards that contain a part of it.
 class Output {
  public:
   Output(tl::Context& tl, const tl::Args& args, const ccl::Members& members) : tl_(tl) {
@@ -109,7 +111,7 @@ class Output {
       if (!v.empty()) shards_.push_back(&v);
     }
   }
-  /// The shard that has all of it, if it is the only one that has some.
+  /// The shard with all of it, if no other shard has a part.
   const tl::View* only(const Range& rows, const Range& cols) const {
     const tl::View* found = nullptr;
     for (const tl::View* v : shards_) {
@@ -138,14 +140,13 @@ class Output {
   std::vector<const tl::View*> shards_;
 };
 
-/// So many columns over the ranks.
+/// The columns distributed over the ranks.
 std::vector<Range> columns_by_ranks(int64_t ranks, int64_t columns) {
   std::vector<Range> all;
   const int64_t each = tl::Context::cdiv(columns, ranks);
   for (int64_t r = 0; r < ranks; ++r) all.push_back(cut({r * each, each}, {0, columns}));
   return all;
 }
-/// The columns that each rank has of a tensor.
 std::vector<Range> columns_of_ranks(const tl::Context& tl, const tl::Args& args, const std::string& tensor) {
   std::vector<Range> all(static_cast<size_t>(tl.world_size()));
   for (uint32_t p = 0; p < args.shards(); ++p) {
@@ -160,8 +161,8 @@ std::vector<Range> columns_of_ranks(const tl::Context& tl, const tl::Args& args,
   return all;
 }
 
-constexpr int64_t kKeptBesideSum = 3;  // times as much of a stays in TCM
-constexpr int64_t kFewestRows = 32;    // of a PE's piece of a panel that stays: fewer keep GEMM waiting for TCM
+constexpr int64_t kKeptBesideSum = 3;  // factor for the bytes of a that stay in TCM
+constexpr int64_t kFewestRows = 32;    // of a PE's piece of a kept panel; with fewer, GEMM waits for TCM
 
 class Gemm {
  public:
@@ -216,7 +217,7 @@ class Gemm {
     }
     summed_apart_ = of_columns_ || (is_float(args.dtype()) && !is_float(a_.dtype));
     std::vector<int64_t> seen = places.members;
-    if (is_gathered(args.params())) {  // all ranks cut alike what they send each other
+    if (is_gathered(args.params())) {  // all ranks must split the data for each other equally
       seen.resize(tl.launch().pes.size());
       std::iota(seen.begin(), seen.end(), 0);
     }
@@ -253,7 +254,7 @@ class Gemm {
     if (any_a) check(a_, of_ranks[own_rank()]);
     if (any_b) check(b_, k);
     const auto item = static_cast<int64_t>(size_of(args_.dtype()));
-    const int64_t of_a_row = static_cast<int64_t>(a_.peers.size()) * k.count * item;  // in all PEs of the line
+    const int64_t of_a_row = static_cast<int64_t>(a_.peers.size()) * k.count * item;  // bytes in all PEs of the line
     row_cuts_ = even_cuts(most_rows_, args_.integer("panel_m"));
     column_cuts_ = even_cuts(most_cols_, columns_of_step());
     if (sum_ && keep_bytes() / of_a_row >= kFewestRows)
@@ -294,7 +295,7 @@ class Gemm {
         if (todo_[next].a) todo_[next].a->pass_on_early(tl_, &busy);
         todo_[next].b->pass_on_early(tl_, &busy);
       }
-      // Early enough that it goes on ahead of its turn.
+      // Early enough that it is sent before it is needed.
       for (size_t next = s + 1; next < std::min(asked, s + ahead); ++next) todo_[next].b->make_floats(tl_);
       if (s == 0) ask_for_scales();
       if (s == 0) ask_for_residual();
@@ -309,43 +310,43 @@ class Gemm {
   }
 
  private:
-  /// What a product adds to one part of a block of c.
+  /// A product's contribution to a part of a block of c.
   struct Sum {
     Range rows, cols;
     tl::Tensor value;
   };
-  /// One panel of one block of c.
+  /// One panel for one block of c.
   struct Step {
     size_t i, j;  ///< the block
     Range k;
     bool first, last;
     bool a_is_kept;
-    bool goes_on;  ///< what the ranks add up of the block before
+    bool goes_on;  ///< the sum over ranks of the block before continues in this step
     std::optional<Piece> a;
-    std::shared_ptr<Piece> b;  ///< two blocks may have one
-    std::vector<Sum> sums;     ///< with what this panel adds
+    std::shared_ptr<Piece> b;  ///< two blocks may share one
+    std::vector<Sum> sums;     ///< the sums that include this panel
   };
-  /// a's parts of one panel.
+  /// The parts of a in one panel.
   struct Held {
     Range k;
     std::vector<tl::Tensor> parts;
   };
 
-  /// Rows (columns) of a panel that a PE needs, at most, from all PEs of the line.
+  /// Upper bound of the rows (columns) of a panel that a PE needs from all PEs of the line.
   static int64_t most_of(const Line& l, int64_t of_a_pe, const Cuts& ends) {
     return static_cast<int64_t>(l.peers.size()) * std::min(of_a_pe, longest_of(ends));
   }
   std::vector<Range> rows_of(const Step& s) const { return along(a_, row_cuts_, s.i); }
   std::vector<Range> columns_of(const Step& s) const { return along(b_, column_cuts_, s.j); }
-  /// Of a in TCM: more where it has to stay for several blocks of columns.
+  /// Bytes of a in TCM; more if it must stay for several blocks of columns.
   int64_t keep_bytes() const { return args_.integer("keep_bytes") * (sum_ ? kKeptBesideSum : 1); }
-  /// Whole elements of b.
+  /// A multiple of complete elements of b.
   int64_t columns_of_step() const {
     const int64_t values = values_in(args_["b"].dtype());
     return tl::Context::cdiv(args_.integer("panel_n"), values) * values;
   }
-  /// Blocks of columns one behind the other, of whose sums over the ranks each goes beside the next blocks. The first
-  /// is the widest: with it all of a comes.
+  /// Consecutive blocks of columns. The sum over ranks of each block runs during the next blocks. The first block is
+  /// the widest, because all of a arrives with it.
   Cuts cuts_beside_sum() const {
     const int64_t values = values_in(args_["b"].dtype()), whole = tl::Context::cdiv(most_cols_, values);
     Cuts ends;
@@ -359,7 +360,7 @@ class Gemm {
   void ask(size_t at) {
     Step& s = todo_[at];
     if (!s.a_is_kept) s.a.emplace(tl_, a_, rows_of(s), s.k);
-    if (s.b) return;  // asked for with the block before
+    if (s.b) return;  // requested with the block before
     std::vector<Range> columns = columns_of(s);
     const bool of_two = s.j + 1 < column_cuts_.size() && comes_with_before(s.j + 1);
     if (of_two) {
@@ -369,7 +370,7 @@ class Gemm {
     s.b = std::make_shared<Piece>(tl_, b_, columns, s.k);
     if (of_two) todo_[at + panels_of_block_].b = s.b;
   }
-  /// Whether a block's columns of b come behind those of the block before, in one piece.
+  /// Whether a block's columns of b arrive together with those of the block before, in one piece.
   bool comes_with_before(size_t j) const { return two_blocks_ && j > 0 && j % 2 == 0; }
 
   std::vector<tl::Tensor> parts_of_b(const Step& s) const {
@@ -382,7 +383,7 @@ class Gemm {
     return parts;
   }
 
-  /// Adds a panel's products to the sums. Simple commands of one engine go in order, so that nothing waits for sums.
+  /// Adds a panel's products to the sums. One engine runs simple commands in order, so no wait for the sums is needed.
   void multiply(Step* s, bool keep) {
     const std::vector<Range> rows = rows_of(*s), cols = columns_of(*s);
     const std::vector<tl::Tensor> b = parts_of_b(*s);
@@ -392,7 +393,7 @@ class Gemm {
       if (s->first) kept_.clear();
       kept_.push_back(a.front());
     }
-    std::vector<std::vector<Range>> of_parts;  // of a
+    std::vector<std::vector<Range>> of_parts;  // by part of a
     for (const Range& r : rows) of_parts.push_back({r});
     if (a_.stacked) of_parts = {joined(rows)};
     if (s->first) sums_.assign(of_parts.size() * cols.size(), {});
@@ -419,7 +420,7 @@ class Gemm {
     const DType acc = is_float(a_.dtype) ? DType::f32 : DType::i32;
     const DType type = ends ? gemm_out_dtype(args_.params()) : acc;
     for (size_t jj = 0; jj < b.size(); ++jj) {
-      for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts come first
+      for (size_t ii = 0; ii < a.parts.size(); ++ii) {  // own parts are first
         const size_t i = (static_cast<size_t>(a_.pe) + ii) % a.parts.size(),
                      j = (static_cast<size_t>(b_.pe) + jj) % b.size();
         if (!a.parts[i].valid() || !b[j].valid()) continue;
@@ -431,7 +432,7 @@ class Gemm {
     }
   }
 
-  /// Waits for a panel's products, which bounds what is in TCM; the last one's go into c.
+  /// Waits for a panel's products, which limits TCM usage. After the last panel the sums go to c.
   void finish(Step* s) {
     store_scaled();
     const bool ends = s->last && !s->sums.empty();
@@ -454,14 +455,14 @@ class Gemm {
     s->sums.clear();
   }
 
-  /// Of a rank that has nothing of k: a summand of zeros, which every activation leaves zeros.
+  /// For a rank without a part of k: a summand of zeros. Every activation maps 0 to 0.
   void clear() const {
     const tl::View& c = args_["c"];
     for (int64_t i = 0; !c.empty() && i < c.shape[0]; ++i)
       tl_.store_async(c.block().rows(i, 1), tl_.zeros({1, c.shape[1]}, c.dtype()));
   }
 
-  /// For the scales of all columns, and the steps of all rows, of this PE's products, which are few.
+  /// Loads the scales of all columns and the steps of all rows of this PE's products, which are few.
   void ask_for_scales() {
     for (size_t p = 0; p < a_.peers.size() && of_rows_; ++p) {
       const Range r = a_.of(static_cast<int64_t>(p));
@@ -472,7 +473,7 @@ class Gemm {
       scales_read_.push_back(c.empty() ? tl::Tensor() : of_columns_->load({0, 1}, c));
     }
   }
-  /// A sum in f32 times its columns' scales and its rows' steps; what goes into c is rounded, nothing is waited for.
+  /// A sum in f32, times the scales of its columns and the steps of its rows. A result for c is rounded. Does not wait.
   tl::Tensor scaled(const Sum& sum) {
     tl::Tensor y = sum.value;
     if (y.dtype() != DType::f32) y = tl_.async().cast(y, DType::f32);
@@ -481,7 +482,7 @@ class Gemm {
     const DType type = gemm_out_dtype(args_.params());
     return args_.choice("activation") == "none" && type != DType::f32 ? tl_.async().cast(y, type) : y;
   }
-  /// Of what was read for each part of an operand, that of these rows (columns), in f32.
+  /// The part for these rows (columns) of the values read for each part of an operand, in f32.
   tl::Tensor part_of(std::vector<tl::Tensor>* read, const Line& l, const Range& r) {
     size_t p = 0;
     while (cut(l.of(static_cast<int64_t>(p)), r).empty()) ++p;
@@ -503,7 +504,7 @@ class Gemm {
     }
     return all;
   }
-  /// Asks for this PE's part of a that goes to the other ranks, and for theirs.
+  /// Requests this PE's part of a for the other ranks, and their parts.
   void gather(const std::vector<Range>& of_ranks, int64_t most_k, size_t own_panels) {
     if (a_.far.empty()) return;
     const tl::View& own = args_["a"];
@@ -524,7 +525,7 @@ class Gemm {
       }
     }
   }
-  /// With each step what the other ranks need next: the links between ranks are shared by all PEs.
+  /// Sends with each step the data that the other ranks need next. All PEs share the links between ranks.
   void send_gathered(size_t step) {
     while (!gathered_.empty() && gathered_.front().at <= step) {
       Peers(tl_, kGathered).send_to_all(gathered_.front().value);
@@ -532,8 +533,8 @@ class Gemm {
     }
   }
   size_t own_rank() const { return static_cast<size_t>(tl_.rank()); }
-  /// What comes to the sums over the ranks of this PE's block of c: asked for early, with all the rows of a part in one
-  /// command, for they lie in several PEs.
+  /// The residual for the sums over ranks of this PE's block of c. Requested early, with one command for all rows of a
+  /// part, because they are in several PEs' memories.
   void ask_for_residual() {
     if (!sum_ || !args_.has("residual")) return;
     const Shards from(tl_, args_, "gemm_2d", "residual");
@@ -554,8 +555,7 @@ class Gemm {
     }
     return {};
   }
-  /// What has been added up over the ranks into c, columns that stand side by side together, in one command
-  /// for all memories that have some of it.
+  /// Stores the sums over ranks in c. One command stores adjacent columns in all memories that hold a part of them.
   void store_summed() {
     if (summed_.empty()) return;
     const Shards c(tl_, args_, "gemm_2d", "c");
@@ -574,7 +574,7 @@ class Gemm {
     }
     summed_.clear();
   }
-  /// Into c, or to be added up over the ranks first.
+  /// Passes the sum to c, or first to the sum over ranks.
   void give(const Sum& sum) {
     if (sum_)
       sum_->add(sum.rows, sum.cols, sum.value, residual_of(sum.rows, sum.cols));
@@ -597,39 +597,39 @@ class Gemm {
   tl::Context& tl_;
   const tl::Args& args_;
   Line a_, b_;
-  std::shared_ptr<const Scales> of_columns_;  ///< of b: one a column, for the sums
-  std::shared_ptr<const Scales> of_rows_;     ///< of a: its steps, likewise
-  bool summed_apart_ = false;                 ///< sums have still to be scaled, or made floats
+  std::shared_ptr<const Scales> of_columns_;  ///< of b: one per column, applied to the sums
+  std::shared_ptr<const Scales> of_rows_;     ///< the steps of a, likewise
+  bool summed_apart_ = false;                 ///< sums must still be scaled or converted to floats
   std::vector<tl::Tensor> scales_read_;       ///< by part of b
   std::vector<tl::Tensor> steps_read_;        ///< by part of a
-  std::vector<Sum> scaled_;                   ///< sums that go into c when they are scaled
-  // Of the whole rank, so that all of its PEs go through the same steps, whatever they have: where k is cut, and the
-  // most rows and columns of a PE.
+  std::vector<Sum> scaled_;                   ///< sums that go to c after scaling
+  // Valid for the complete rank, so that all of its PEs run the same steps: the cuts of k, and the maximum rows and
+  // columns of a PE.
   std::set<int64_t> cuts_;
   int64_t most_rows_ = 0, most_cols_ = 0;
-  Cuts row_cuts_, column_cuts_;  ///< of a PE's rows and columns: the blocks of c
-  bool two_blocks_ = false;      ///< b comes for two blocks of columns at once, but for the first
-  size_t panels_of_block_ = 0;   ///< all but the first
+  Cuts row_cuts_, column_cuts_;  ///< of a PE's rows and columns, which gives the blocks of c
+  bool two_blocks_ = false;      ///< b arrives for two blocks of columns at once, except for the first
+  size_t panels_of_block_ = 0;   ///< in all blocks but the first
   Output out_;
   std::optional<SumOverRanks> sum_;
-  std::vector<Range> owned_;  ///< columns that each rank adds up
+  std::vector<Range> owned_;  ///< columns that each rank sums
   std::vector<Sum> residual_;
   struct Gathered {
-    size_t at;  ///< the step with which it is sent
+    size_t at;  ///< the step in which it is sent
     tl::Tensor value;
   };
-  std::deque<Gathered> gathered_;  ///< of a, to be sent to the other ranks
-  std::vector<Sum> summed_;        ///< over the ranks, not yet in c
+  std::deque<Gathered> gathered_;  ///< parts of a to send to the other ranks
+  std::vector<Sum> summed_;        ///< sums over ranks that are not in c yet
   std::vector<Step> todo_;
-  std::vector<Held> kept_;        ///< while b goes on to the next columns
-  std::vector<tl::Tensor> sums_;  ///< of the block, by part of a and of b
+  std::vector<Held> kept_;        ///< during the next columns of b
+  std::vector<tl::Tensor> sums_;  ///< sums of the block, by part of a and of b
 };
 
 void gemm_2d(tl::Context& tl, const tl::Args& args) {
   Gemm(tl, args, pes_of_rank(tl.launch(), tl.index())).run();
 }
 
-/// As a run of this kernel alone places a (0), b (1), c (2) and b's scales (3): the ranks share out the longer side of
+/// Layout in a run of this kernel alone of a (0), b (1), c (2) and b's scales (3). The ranks split the longer side of
 /// c.
 host::Layout layout_of(int operand, const Params& p) {
   const std::string& split = p.choice("split");
@@ -641,7 +641,7 @@ host::Layout layout_of(int operand, const Params& p) {
   if (is_gathered(p) && operand == 0) return host::grid_of_rows(host::shard(1));
   const bool columns = split == "columns" || is_gathered(p) || (split == "longer" && p.integer("n") > p.integer("m"));
   const bool of_b = operand == 1 || operand == 3, whole = columns ? operand == 0 : of_b;
-  const int64_t unit = columns && operand >= 2 ? values_in(weights_dtype(p)) : 1;  // by whole elements of b
+  const int64_t unit = columns && operand >= 2 ? values_in(weights_dtype(p)) : 1;  // in complete elements of b
   const host::LayoutLevel ranks = whole ? host::replicate() : host::shard(columns ? 1 : 0, unit);
   return of_b ? host::grid_of_columns(ranks) : host::grid_of_rows(ranks);
 }
@@ -720,7 +720,7 @@ KernelSpec spec() {
                      "', expected none with split=" + p->choice("split"));
     check_weights(*p);
     check_activations(*p);
-    const bool between_ranks = is_summed(*p) || is_gathered(*p);  // sums, and rows that come, lie in TCM too
+    const bool between_ranks = is_summed(*p) || is_gathered(*p);  // sums and received rows are in TCM too
     fit_in_tcm("gemm_2d", p, costs, {"panel_bytes", "keep_bytes", "slot_bytes"}, {"panel_m", "panel_n"},
                between_ranks ? 0.5 : 1);
     if (p->choice("activation") != "none" && p->choice("activation") != "relu" && !is_float(p->dtype()))

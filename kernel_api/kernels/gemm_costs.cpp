@@ -8,7 +8,7 @@
 namespace kernbench::kernels {
 namespace {
 
-/// What a byte takes from a PE's DMA to a neighbour's TCM, in messages of 256 KiB.
+/// Time per byte from a PE's DMA to a neighbour's TCM, with messages of 256 KiB.
 double handed_on_ns(const ccl::Members& pes, const LaunchCosts& costs) {
   constexpr uint64_t kMessage = 256 << 10;
   if (pes.size() < 2) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A · B the Triton way: loops over tiles with tl.load, tl.dot and tl.store.
+// C = A · B in Triton's style: loops over tiles with tl.load, tl.dot and tl.store.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"

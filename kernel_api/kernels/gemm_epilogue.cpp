@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = act(A · B + bias): a GEMM whose bias and activation are fused behind it, tile by tile.
+// C = act(A · B + bias): a GEMM with fused bias and activation, tile by tile.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -7,7 +7,7 @@
 namespace kernbench::kernels::gemm_epilogue_kernel {
 namespace {
 
-// Columns a composite covers: the panel's part of the bias lies in TCM meanwhile.
+// Columns per composite. The panel's part of the bias stays in TCM meanwhile.
 constexpr int64_t kPanel = 16384;
 
 void gemm_epilogue(tl::Context& tl, const tl::Args& args) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// z = activation(x) · y, or what activations.h has as gates, element by element, on what a PE has of each; in f32,
+// z = activation(x) · y, or another gate of activations.h, elementwise, on a PE's parts of both. Computed in f32 and
 // rounded once.
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace kernbench::kernels::glu_kernel {
 namespace {
 
-constexpr int64_t kGated = 32768;  // elements of a block
+constexpr int64_t kGated = 32768;  // elements per block
 
 void glu(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &y = args["y"], &z = args["z"];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with grouped heads: o = softmax(q kᵀ / √dim) v, each head of k and v for `heads / kv_heads` heads of q,
-// which stand side by side in the columns of one tensor, as a linear layer leaves them: q, then k, then v; of `parts`
-// equal shares of the heads one behind the other, where ranks have one share each. qkv and o lie as they like. PEs
-// share out (head of k, block of queries), early and late blocks of queries by turns, since late ones see more keys.
-// And rope: q and k turned by position, which may be done in place: y may be x.
+// Attention with grouped heads: o = softmax(q kᵀ / √dim) v, where each head of k and v serves `heads / kv_heads` heads
+// of q. The heads are in adjacent columns of one tensor, as a linear layer writes them: q, then k, then v. If ranks
+// have a share each, the tensor has `parts` equal shares of the heads in sequence. qkv and o may have any layout. PEs
+// split the (head of k, block of queries) pairs and alternate between early and late blocks, because late queries see
+// more keys. Also rope: rotates q and k by position. It may work in place (y = x).
 #include <algorithm>
 #include <cmath>
 
@@ -17,18 +17,18 @@
 namespace kernbench::kernels::gqa_attention_kernel {
 namespace {
 
-constexpr double kUnseen = -1e30;      // a score that exp() makes 0
-constexpr int64_t kFewestQueries = 8;  // of a block: shorter ones load too many keys for what they do
+constexpr double kUnseen = -1e30;      // exp() of this score is 0
+constexpr int64_t kFewestQueries = 8;  // per block; shorter blocks load too many keys for their work
 
-/// Which keys a query sees.
+/// The keys that a query sees.
 struct Sight {
   bool causal;
-  int64_t window;  ///< the last so many, its own among them; 0: all
+  int64_t window;  ///< only the last keys, including its own; 0: all
   int64_t first_key(int64_t query) const { return window > 0 ? std::max<int64_t>(0, query - window + 1) : 0; }
   int64_t end(int64_t query, int64_t seq) const { return causal ? query + 1 : seq; }
 };
 
-/// Of `most` queries, or of so many fewer that each PE has an early and a late one.
+/// `most` queries, or fewer, so that each PE has an early and a late block.
 int64_t block_rows(const Heads& h, int64_t most, int64_t pes) {
   const int64_t blocks = tl::Context::cdiv(2 * pes, h.kv_of_part);
   return std::clamp(tl::Context::cdiv(h.seq, blocks), std::min(most, kFewestQueries), most);
@@ -40,13 +40,13 @@ struct KeyBlock {
   int64_t end() const { return first + count; }
 };
 
-/// A block of queries of all heads of a group, and what it has summed up of the keys that it has met.
+/// A block of queries of all heads of a group, with the running sums over the processed keys.
 struct Queries {
   int64_t first, rows;
   tl::Tensor q, top, sum, acc;  ///< [rows · group, dim or 1]
 };
 
-/// Blocks of queries that meet the keys of one head together.
+/// Blocks of queries that process the keys of one head together.
 struct Unit {
   int64_t head;
   std::vector<Queries> queries;
@@ -71,7 +71,7 @@ class Attention {
     return keys.first < sight_.end(q.first + q.rows - 1, h_.seq) && keys.end() > sight_.first_key(q.first);
   }
 
-  /// Those of this PE: of two blocks of queries that follow each other in turn, an early and a late one.
+  /// The units of this PE: alternating early and late blocks from pairs of consecutive blocks.
   std::vector<Unit> units() const {
     const int64_t first_head = h_.first_head(tl_, "gqa_attention");
     const PlaceInRank me = place_in_rank(tl_);
@@ -84,7 +84,7 @@ class Attention {
       const int64_t head = first_head + u / blocks, width = h_.group * h_.dim;
       const int64_t end = std::min(h_.seq, (block + 1) * step);
       if ((u - begin) % 2 == 0 || all.back().head != head) all.push_back({head, {}});
-      for (int64_t first = block * step; first < end;) {  // as many as lie together
+      for (int64_t first = block * step; first < end;) {  // as many as are contiguous
         const int64_t rows = std::min(
             {end - first, qkv_.rows_at(first, h_.q_col(head), width), o_.rows_at(first, h_.o_col(head), width)});
         all.back().queries.push_back({first, rows, {}, {}, {}, {}});
@@ -94,8 +94,8 @@ class Attention {
     return all;
   }
 
-  /// Those that some queries see, from the last queries' own on backwards, of other heads from elsewhere on: PEs would
-  /// else all ask the same PE at once.
+  /// The keys that some queries see, backwards from the last queries' own. Other heads start elsewhere, because
+  /// otherwise all PEs would access the same PE at once.
   std::vector<KeyBlock> key_blocks(const Unit& u) const {
     std::vector<KeyBlock> blocks;
     int64_t begin = h_.seq, end = 0, last = 0;
@@ -166,7 +166,7 @@ class Attention {
     q->top = new_top;
   }
 
-  /// With the sinks of the head's group.
+  /// Includes the sinks of the head's group.
   tl::Tensor whole_sum(const Queries& q, int64_t head) const {
     if (!args_.has("sink")) return q.sum;
     const Dims by_head{q.rows, h_.group, 1};
@@ -174,7 +174,7 @@ class Attention {
         .reshape({q.rows * h_.group, 1});
   }
 
-  /// Scores [rows · group, keys] with those that a query does not see so small that exp() makes them 0.
+  /// Scores [rows · group, keys]. Scores of keys that a query does not see are so small that exp() of them is 0.
   tl::Tensor masked(const Queries& q, const KeyBlock& keys, const tl::Tensor& scores) const {
     const bool late = sight_.causal && keys.end() - 1 > q.first;
     const bool early = keys.first < sight_.first_key(q.first + q.rows - 1);
@@ -205,9 +205,9 @@ void gqa_attention(tl::Context& tl, const tl::Args& args) {
   Attention(tl, args).run();
 }
 
-constexpr int64_t kTurned = 1 << 17;  // elements of a block that rope turns
+constexpr int64_t kTurned = 1 << 17;  // elements per block of rope
 
-/// Pairs a, b of each head at position s, halves or neighbours: a cos − b sin, b cos + a sin.
+/// For pairs a, b of each head at position s, which are halves or neighbours: a cos − b sin, b cos + a sin.
 class Turn {
  public:
   Turn(tl::Context& tl, const Heads& h, const tl::Args& args)
@@ -218,7 +218,7 @@ class Turn {
         cos_(args["cos"]),
         sin_(args["sin"]) {}
 
-  /// `heads` heads from x's local column 0 on, rows [first, first + rows) of its own.
+  /// `heads` heads from x's local column 0 on, in its rows [first, first + rows).
   void rows(const tl::View& x, const tl::View& y, int64_t heads, int64_t first, int64_t rows) const {
     const tl::Tensor cosines = table(cos_, x.offset[0] + first, rows), sines = table(sin_, x.offset[0] + first, rows);
     const tl::Tensor all =
@@ -233,7 +233,8 @@ class Turn {
     }
     const tl::Tensor low = tl_.cast(a * cosines - b * sines, x.dtype());
     const tl::Tensor high = tl_.cast(b * cosines + a * sines, x.dtype());
-    const auto store = [&](int64_t head, int64_t at, const tl::Tensor& t) {  // of all heads, each of so many columns
+    const auto store = [&](int64_t head, int64_t at, const tl::Tensor& t) {  // for all heads, each with that many
+                                                                             // columns
       const int64_t columns = t.shape()[2];
       tl_.store_async(y.block().tile(first, head * h_.dim + at, rows, columns),
                       t.slice(1, head, 1).reshape({rows, columns}));
@@ -264,7 +265,7 @@ class Turn {
 
   tl::Context& tl_;
   const Heads& h_;
-  const int64_t half_;  ///< of what is turned of a head
+  const int64_t half_;  ///< half of the rotated part of a head
   const bool neighbours_;
   const tl::View &cos_, &sin_;
 };
@@ -275,7 +276,7 @@ void rope(tl::Context& tl, const tl::Args& args) {
   if (x.empty()) return;
   if (x.shape != y.shape || x.offset != y.offset) throw KernelFault("rope: the PE's parts of x and y are not alike");
   const int64_t rows = x.shape[0], heads = h.heads_at(x, "rope"), turned = heads * h.dim;
-  if (turned < x.shape[1] && x.ptr != y.ptr)  // v stays as it is
+  if (turned < x.shape[1] && x.ptr != y.ptr)  // v is unchanged
     tl.store_async(y.block().tile(0, turned, rows, x.shape[1] - turned),
                    tl.load(x.block().tile(0, turned, rows, x.shape[1] - turned)));
   if (turned == 0) return;
@@ -348,7 +349,7 @@ std::map<std::string, Expected> rope_reference(const Params& p, const TensorMap&
   return {{"y", {HostTensor::from(p.dtype(), in.at("x").shape, x), scale}}};
 }
 
-/// Heads, then these, then dtype.
+/// The parameters of heads, then these, then dtype.
 std::vector<ParamSpec> params_of(std::vector<ParamSpec> own) {
   std::vector<ParamSpec> params = head_params();
   params.push_back(ParamSpec::size("seq", 128, "rows"));

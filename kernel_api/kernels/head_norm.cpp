@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads of q and k, side by side in x as Heads has them, each divided by the root of its mean square and times q_norm
-// or k_norm: in place, in f32, rounded once.
+// Divides each head of q and k (in x, laid out as in Heads) by its root mean square and multiplies it by q_norm or
+// k_norm. In place, in f32, rounded once.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace kernbench::kernels::head_norm_kernel {
 namespace {
 
-constexpr int64_t kElements = 1 << 17;  // of a block
+constexpr int64_t kElements = 1 << 17;  // per block
 
 void head_norm(tl::Context& tl, const tl::Args& args) {
   const Heads h(args.params());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = (x − mean) / sqrt(variance + eps) · w + b, row by row, with the biased variance; arithmetic in f32, rounded once
+// y = (x − mean) / sqrt(variance + eps) · w + b, row by row, with the biased variance. Computed in f32 and rounded once
 // at the end. Rows wider than a block are read twice.
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 namespace kernbench::kernels::layer_norm_kernel {
 namespace {
 
-constexpr int64_t kColumns = 4096;    // of a block
-constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+constexpr int64_t kColumns = 4096;    // per block
+constexpr int64_t kElements = 16384;  // per block: 64 KiB of f32 for each live value
 
-/// w and b, some columns of them in f32.
+/// Some columns of w and b in f32.
 class Affine {
  public:
   Affine(tl::Context& tl, const tl::Args& args) : tl_(tl), args_(args), biased_(args.flag("bias")) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = act(x · w1) · w2: two GEMMs with the activation fused behind the first; the hidden layer stays in TCM, block of
-// tokens by block of tokens, rounded to the element type.
+// y = act(x · w1) · w2: two GEMMs, with the activation fused into the first. The hidden layer stays in TCM, one block
+// of tokens at a time, rounded to the element type.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -50,7 +50,7 @@ KernelSpec spec() {
               ParamSpec::size("dim", 128, "columns of x and y"), ParamSpec::size("hidden", 512, "columns of w1"),
               ParamSpec::choice("activation", {"gelu", "silu"}, "activation between the two GEMMs"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
-  s.params[2].max = 65536;  // a row of the hidden layer must fit in TCM
+  s.params[2].max = 65536;  // a row of the hidden layer must fit TCM
   s.tensors = {input("x", {"tokens", "dim"}, Placement::rows),
                input("w1", {"dim", "hidden"}, Placement::replicate, Init::weights(value_of("dim"))),
                input("w2", {"hidden", "dim"}, Placement::replicate, Init::weights(value_of("hidden"))),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y[t] = the sum over j of weight[t, j] · buffer[slot[t, j]]: what the experts have made of a token, from the buffers
-// of moe_dispatch. Slot -1 adds nothing.
+// y[t] = sum over j of weight[t, j] · buffer[slot[t, j]]: the experts' results for a token, from the buffers of
+// moe_dispatch. Slot -1 adds nothing.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace kernbench::kernels::moe_combine_kernel {
 namespace {
 
-constexpr int64_t kElements = 16384;  // of a block
+constexpr int64_t kElements = 16384;  // per block
 
 void moe_combine(tl::Context& tl, const tl::Args& args) {
   const tl::View& to = args["y"];

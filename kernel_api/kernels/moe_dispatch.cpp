@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokens of a layer of experts, expert by expert: buffer[e · capacity + r] = the r-th token, in the order of all
-// tokens, that chooses expert e. Each PE sends its own tokens by scatters, to buffers that all PEs share out, and adds
-// to counts by atomics. Choice -1, and what is beyond an expert's capacity, is dropped: slot -1. moe_sort drops none of
-// its experts' tokens: an expert's follow those of the one before it.
+// Sorts the tokens of a layer with experts by expert: buffer[e · capacity + r] is the r-th token, in the order of all
+// tokens, that chose expert e. Each PE scatters its own tokens to buffers that are distributed over all PEs, and counts
+// them with atomics. Choice -1, and choices beyond an expert's capacity, are dropped: slot -1. moe_sort drops no token:
+// the tokens of an expert follow those of the expert before.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@
 namespace kernbench::kernels::moe_dispatch_kernel {
 namespace {
 
-/// The slots of choices [tokens, k], one behind the other, as far as they are given.
+/// The slots of choices [tokens, k], concatenated, as far as they exist.
 std::vector<int32_t> slots_of(const std::vector<int32_t>& choices, int64_t experts, int64_t capacity) {
   std::vector<int64_t> taken(static_cast<size_t>(experts));
   std::vector<int32_t> slots;
@@ -30,7 +30,7 @@ std::vector<int32_t> slots_of(const std::vector<int32_t>& choices, int64_t exper
 
 constexpr int64_t kElements = 1 << 18;  // of the tokens that are sent at once
 
-/// Sends this PE's tokens, each to its `slots`, by which it returns those: [tokens, k].
+/// Sends this PE's tokens to their `slots` and returns these: [tokens, k].
 tl::Tensor send(tl::Context& tl, const tl::Args& args, const std::vector<int32_t>& slots) {
   const tl::View& x = args["x"];
   const int64_t k = args.integer("k"), step = std::max<int64_t>(1, kElements / x.shape[1]);
@@ -59,7 +59,7 @@ void moe_dispatch(tl::Context& tl, const tl::Args& args) {
   const int64_t k = args.integer("k");
   const int64_t first = x.offset[0] * k;
   const int64_t own = x.shape[0] * k;
-  // Ranks count the tokens of other PEs before these, too.
+  // Ranks also count the earlier tokens of other PEs.
   const auto all = tl.load(args["choice"].ptr, {first + own}).to_vector<int32_t>();
   const std::vector<int32_t> slots = slots_of(all, args.integer("experts"), args.integer("capacity"));
   std::vector<int32_t> chosen(all.begin() + first, all.end());
@@ -71,7 +71,7 @@ void moe_dispatch(tl::Context& tl, const tl::Args& args) {
   tl.store_async(args["slot"], index);
 }
 
-/// The slots of all choices [tokens, k] where experts `first` … are here: the others' are -1.
+/// The slots of all choices [tokens, k] for the local experts, from `first` on; other experts have slot -1.
 std::vector<int32_t> sorted_slots(const std::vector<int32_t>& choices, int64_t first, int64_t experts) {
   std::vector<int32_t> next(static_cast<size_t>(experts) + 1), slots;
   const auto is_here = [&](int32_t e) { return e >= first && e < first + experts; };
@@ -126,7 +126,7 @@ std::map<std::string, Expected> sort_reference(const Params& p, const TensorMap&
           {"slot", {HostTensor::from(DType::i32, {p.integer("tokens"), k}, slots), {}}}};
 }
 
-/// What both have: x, choice, a buffer of zeros that all PEs share out, slot.
+/// Tensors of both kernels: x, choice, a buffer of zeros distributed over all PEs, slot.
 std::vector<TensorSpec> tensors(const std::function<Dims(const Params&)>& slots) {
   const auto i32 = [](const Params&) { return DType::i32; };
   TensorSpec buffer = zeroed("buffer", slots, DType::f32);

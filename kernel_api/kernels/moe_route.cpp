@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the router of a layer with experts makes of its logits: the k experts of each token and their weights. moe_top_k
-// takes the k largest, which it computes (tl.materialize). moe_route does the same work and then takes choices that are
-// given: which experts a token chooses is data, and a run whose values nobody computes has none.
+// The router of a layer with experts: computes the k experts of each token and their weights from logits. moe_top_k
+// selects the k largest logits, which it computes (tl.materialize). moe_route does the same work but then uses given
+// choices, because a run without values cannot compute them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,7 +14,7 @@
 namespace kernbench::kernels::moe_route_kernel {
 namespace {
 
-constexpr int64_t kElements = 16384;  // of a block
+constexpr int64_t kElements = 16384;  // per block
 
 void route(tl::Context& tl, const tl::Args& args) {
   if (args["weight"].empty()) return;
@@ -35,7 +35,7 @@ void route(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// Of k, the greatest first, equal ones in their order.
+/// The k greatest elements, greatest first; equal ones keep their order.
 std::vector<int32_t> largest(const float* row, int64_t experts, int64_t k) {
   std::vector<int32_t> places(static_cast<size_t>(experts));
   std::iota(places.begin(), places.end(), 0);

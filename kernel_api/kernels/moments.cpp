@@ -25,7 +25,7 @@ tl::Tensor joined_moments(tl::Context& tl, const std::vector<tl::Tensor>& parts,
   const int64_t rows = parts.front().shape()[0];
   const tl::Tensor all = tl.cat(parts, 1).reshape({rows, n, 3});
   const tl::Tensor near = all.slice(2, 0, 1), first = near.slice(1, 0, 1);
-  const tl::Tensor mean = near - first + all.slice(2, 1, 1);  // of each part, from the first's `near` on
+  const tl::Tensor mean = near - first + all.slice(2, 1, 1);  // of each part, relative to `near` of the first part
   const tl::Tensor rest = tl.sum(mean * tl.tensor(shares, {n, 1}, DType::f32), 1, true), between = mean - rest;
   const tl::Tensor squares =
       tl.sum(tl.fma(between * between, tl.tensor(counts, {n, 1}, DType::f32), all.slice(2, 2, 1)), 1, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = sqrt(|x|) by Newton's method, block by block, with as many steps as a block's values need: the kernel branches on
-// a reduction that it has computed (tl.materialize).
+// y = sqrt(|x|) by Newton's method, block by block. The number of steps depends on the block's values: the kernel
+// branches on a reduction that it computed (tl.materialize).
 #include <algorithm>
 #include <cmath>
 

@@ -7,7 +7,7 @@
 namespace kernbench::kernels::panel {
 namespace {
 
-/// The i-th piece of a range, which may be shorter than what the cuts are of.
+/// The i-th piece of a range, which may be shorter than the range of the cuts.
 Range piece_of(const Range& r, const Cuts& ends, size_t i) {
   const int64_t first = std::min(r.count, i == 0 ? 0 : ends[i - 1]);
   return {r.first + first, std::min(ends[i], r.count) - first};
@@ -29,7 +29,7 @@ int64_t holder(const Line& l, const Stored& stored, const Range& k) {
   return -1;
 }
 
-/// k cut where shards end; what cubes in the middle store comes first, since it has the shortest ways.
+/// k cut where shards end. Parts stored in the middle cubes come first, because their paths are the shortest.
 std::vector<Range> stretches(const std::set<int64_t>& cuts) {
   const int64_t of_all = *cuts.begin() + *cuts.rbegin();
   std::vector<std::pair<int64_t, Range>> by_way;
@@ -88,7 +88,7 @@ tl::Tensor Piece::whole(tl::Context& tl) const {
 }
 
 Piece::Piece(tl::Context& tl, const Line& l, const std::vector<Range>& along, const Range& k) : k_(k), line_(l) {
-  if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // nobody may store it
+  if (std::all_of(along.begin(), along.end(), [](const Range& r) { return r.empty(); })) {  // may be stored nowhere
     parts_.resize(along.size());
     return;
   }
@@ -175,7 +175,7 @@ tl::Tensor Piece::scaled(tl::Context& tl, const tl::Tensor& values) const {
   std::vector<tl::Tensor> parts;
   for (int64_t k = k_.first; k < k_.end();) {
     const int64_t end = std::min(k_.end(), (k / group + 1) * group);
-    // Whole groups in one command.
+    // Complete groups in one command.
     const int64_t groups = std::max<int64_t>(1, end - k == group ? (k_.end() - k) / group : 1),
                   rows = groups * (end - k);
     const tl::Tensor by = scales_.slice(0, line_.scales->row_of(k_, k), groups).reshape({groups, 1, columns_});

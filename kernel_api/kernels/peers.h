@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels share that hand data on from PE to PE through queues of their own: who has which rows and columns, and
-// who is joined with whom.
+// Helpers of kernels that exchange data between PEs through their own queues: the rows and columns of each PE, and its
+// connections.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,28 @@
 
 namespace kernbench::kernels {
 
-/// Rows or columns of a whole tensor.
+/// Rows or columns of a complete tensor.
 struct Range {
   int64_t first = 0, count = 0;
   int64_t end() const { return first + count; }
   bool empty() const { return count == 0; }
   bool operator!=(const Range& o) const { return first != o.first || count != o.count; }
 };
-/// Those of a shard along an axis.
+/// The range of a shard along an axis.
 Range range_of(const tl::View& v, int axis);
-/// What both have.
+/// The intersection of both.
 Range cut(const Range& a, const Range& b);
 
-/// The PEs of each group of `over` (axes, as collectives have them) send each other something, through ports of its
-/// own: `what` is the beginning of their names.
+/// An exchange between the PEs of each group of `over` (axes, as in collectives), through its own ports. Their names
+/// begin with `what`.
 struct Exchange {
   const char *what, *over;
 };
 
-/// The groups of a kernel whose tensors lie by the places of the launch (Layout): PEs of one place in all cubes are
-/// those of one place among the launched ones. BadParam where they differ in size.
+/// The groups of a kernel whose tensors are laid out by the places of the launch (Layout). PEs have the same position
+/// in all cubes if they have the same number among the launched ones. BadParam if groups differ in size.
 std::vector<ccl::Members> lanes_of(const LaunchShape&, const char* over);
-/// The one that has the PE.
+/// The group of the PE.
 const ccl::Members& lane_with(const LaunchShape&, const char* over, int64_t pe);
 
 /// The PEs of one rank as a grid of cubes, each a grid of PEs.
@@ -46,19 +46,19 @@ struct PesOfRank {
   ccl::Members members;  ///< by cube, then PE
   int64_t at(int64_t cube, int64_t pe) const { return members[static_cast<size_t>(cube * pes.cells() + pe)]; }
 };
-/// Of the rank of PE `index`. BadParam where cubes have unlike numbers of PEs.
+/// The grid of the rank of PE `index`. BadParam if cubes have different numbers of PEs.
 PesOfRank pes_of_rank(const LaunchShape&, int64_t index);
 
-/// Collects the connections of a launch, whose rings are all of one size.
+/// Collects the connections of a launch. All rings have one size.
 class Rings {
  public:
   Rings(uint32_t slots, uint64_t slot_bytes, std::string tier)
       : slots_(slots), slot_bytes_(slot_bytes), tier_(std::move(tier)) {}
-  /// As the parameters of ring_params() say.
+  /// With the parameters of ring_params().
   explicit Rings(const Params&);
   void join(int64_t a, const std::string& port, int64_t b, const std::string& peer_port);
   void join(const ccl::Members&, const ccl::Wires&, const std::string& before_ports = "");
-  /// Everyone with everyone in each group.
+  /// All-to-all in each group.
   void join(const LaunchShape&, const Exchange&);
   const std::vector<QueueConnection>& all() const { return all_; }
 
@@ -68,17 +68,18 @@ class Rings {
   const std::string tier_;
   std::vector<QueueConnection> all_;
 };
-/// slots, slot_bytes and tier, of a kernel's own rings.
+/// slots, slot_bytes and tier for the kernel's own rings.
 std::vector<ParamSpec> ring_params(int64_t slots, int64_t slot_bytes);
 
-/// The PEs of an exchange, and this one among them.
+/// The PEs of an exchange, and this PE's number among them.
 class Peers {
  public:
   Peers(tl::Context&, const Exchange&);
   size_t size() const { return members_.size(); }
   size_t me() const { return me_; }
   uint32_t operator[](size_t i) const { return static_cast<uint32_t>(members_[i]); }
-  /// The i-th (1 … size() - 1) behind this one. Who sends to all does so in this order, so that not all begin with one.
+  /// The i-th (1 … size() - 1) PE after this one. A PE that sends to all uses this order, so that not all begin with
+  /// the same receiver.
   size_t behind(size_t i) const { return (me_ + i) % size(); }
   void send(size_t to, const tl::Tensor& t) const { tl_.send_async(port(to), t); }
   void send_to_all(const tl::Tensor& t) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = round(x / step) as i8, row by row, step = the greatest absolute value of the row / 127. Rows wider than a block
+// y = round(x / step) as i8, row by row, with step = greatest absolute value of the row / 127. Rows wider than a block
 // are read twice.
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 namespace kernbench::kernels::quantize_rows_kernel {
 namespace {
 
-constexpr int64_t kColumns = 4096;    // of a block
-constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+constexpr int64_t kColumns = 4096;    // per block
+constexpr int64_t kElements = 16384;  // per block: 64 KiB of f32 for each live value
 
 void quantize_rows(tl::Context& tl, const tl::Args& args) {
   if (args["y"].empty()) return;

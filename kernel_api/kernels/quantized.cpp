@@ -58,7 +58,7 @@ Floats weights_of(const Params& p, const HostTensor& weights, const HostTensor* 
   const auto k = static_cast<size_t>(p.integer("k")), n = static_cast<size_t>(p.integer("n"));
   Floats w;
   if (is_packed(weights.dtype)) {
-    const size_t width = weights.bytes.size() / k;  // of a row in bytes
+    const size_t width = weights.bytes.size() / k;  // bytes of a row
     std::vector<int8_t> row(2 * width);
     for (size_t i = 0; i < k; ++i) {
       unpack(weights.bytes.data() + i * width, weights.dtype, row.data(), width);

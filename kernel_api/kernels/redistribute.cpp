@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x in another layout: each PE takes what its part lacks from where it is, and PEs that get the same part hand on
-// what they have taken (collectives/redistribution.h says who does what).
+// y = x in another layout. Each PE fetches the missing parts, and PEs that need the same part pass on what they fetched
+// (see collectives/redistribution.h).
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
@@ -14,7 +14,7 @@ namespace {
 
 using ccl::Redistribution;
 
-constexpr size_t kInFlight = 4;  // loads
+constexpr size_t kInFlight = 4;  // loads in flight
 
 void redistribute(tl::Context& tl, const tl::Args& args) {
   const Redistribution& plan = redistribution(args, tl.launch(), "x", "y", args.flag("partial"));
@@ -32,7 +32,7 @@ void redistribute(tl::Context& tl, const tl::Args& args) {
   for (size_t m = 0; m < pieces.size(); ++m)
     rounds = std::max(rounds, group->hand_on || m == own ? pieces[m].size() : 0);
 
-  std::deque<std::vector<tl::Loaded>> loads;  // summands of this PE's pieces, ahead of their turn
+  std::deque<std::vector<tl::Loaded>> loads;  // prefetched summands of this PE's pieces
   size_t asked = 0;
   for (size_t r = 0; r < rounds; ++r) {
     for (; asked < pieces[own].size() && asked < r + kInFlight; ++asked) {
@@ -61,7 +61,7 @@ void redistribute(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// Of the parameter rings, which host::Context::redistribute() gives.
+/// From the parameter rings, which host::Context::redistribute() sets.
 std::vector<QueueConnection> connections(const Params& p, const LaunchShape& launch) {
   std::vector<QueueConnection> all;
   std::vector<int64_t> ring;

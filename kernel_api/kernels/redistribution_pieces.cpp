@@ -50,7 +50,7 @@ const Redistribution& redistribution(const tl::Args& args, const LaunchShape& la
 
 void cut_into_pieces(const Redistribution::Take& t, const tl::View& x, const tl::View& y, std::vector<Piece>* pieces) {
   const int rank = t.extent.rank();
-  int axis = rank - 1;  // along which a row goes; behind it both shards have all
+  int axis = rank - 1;  // axis along which rows run; in all later axes both shards are complete
   while (axis > 0 && t.extent[axis] == x.shape[axis] && t.extent[axis] == y.shape[axis]) --axis;
   int64_t behind = 1;
   for (int i = axis + 1; i < rank; ++i) behind *= t.extent[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves inside a rank where a tensor goes from one layout over ranks into another: each PE keeps its own part of what
-// it has whole, or makes its columns as many as the others' (copy_part), or puts columns side by side that came one
-// block behind the other (join_columns).
+// Moves inside a rank for a change of layout over ranks. copy_part: each PE keeps its part of a tensor that it has
+// completely, or pads its columns to the number that others have. join_columns: puts columns side by side that were
+// received as consecutive blocks.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kElements = 65536;  // moved at once
 
-/// Fills a block of memory by pieces that fit TCM: make(row, column, rows, columns) gives each.
+/// Fills a block of memory in pieces that fit TCM. make(row, column, rows, columns) returns each piece.
 template <class Make>
 void fill(tl::Context& tl, const tl::Block& to, const Make& make) {
   const int64_t rows = to.shape()[0], cols = to.shape()[1];
@@ -27,7 +27,7 @@ void fill(tl::Context& tl, const tl::Block& to, const Make& make) {
   }
 }
 
-/// A block of memory into another of the same shape.
+/// Copies a block of memory to another one of the same shape.
 void copy(tl::Context& tl, const tl::Block& from, const tl::Block& to) {
   fill(tl, to, [&](int64_t i, int64_t j, int64_t rows, int64_t cols) { return tl.load(from.tile(i, j, rows, cols)); });
 }
@@ -36,7 +36,7 @@ void copy_part(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &y = args["y"];
   if (y.empty()) return;
   const int64_t rows = y.shape[0], cols = y.shape[1];
-  const int64_t of_x = std::clamp<int64_t>(args.integer("cols") - y.offset[1], 0, cols);  // zeros behind them
+  const int64_t of_x = std::clamp<int64_t>(args.integer("cols") - y.offset[1], 0, cols);  // followed by zeros
   const int64_t row = y.offset[0] - x.offset[0], col = y.offset[1] - x.offset[1];
   if (of_x > 0) {
     if (row < 0 || row + rows > x.shape[0] || col < 0 || col + of_x > x.shape[1])
@@ -63,7 +63,7 @@ void join_columns(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// Columns of y where they are not said: `otherwise`.
+/// Columns of y; `otherwise` if the parameter is not set.
 int64_t columns_of_y(const Params& p, int64_t otherwise) {
   return p.integer("n") == 0 ? otherwise : p.integer("n");
 }
@@ -80,7 +80,7 @@ KernelSpec of_regions(const std::string& name, const std::string& help, const st
   return s;
 }
 
-/// The first `width` of the `cols` columns of dense rows into y, from its column `at` on.
+/// Copies the first `width` of the `cols` columns of dense rows into y, from its column `at` on.
 void copy_rows(const uint8_t* from, int64_t cols, int64_t width, int64_t at, HostTensor* y) {
   const size_t item = size_of(y->dtype);
   const auto bytes = [item](int64_t elements) { return static_cast<size_t>(elements) * item; };
@@ -88,7 +88,7 @@ void copy_rows(const uint8_t* from, int64_t cols, int64_t width, int64_t at, Hos
     std::copy_n(from + bytes(r * cols), bytes(width), y->bytes.data() + bytes(r * y->shape[1] + at));
 }
 
-/// BadParam unless y has so many columns.
+/// BadParam unless y has that many columns.
 void check_columns(int64_t n, int64_t least, int64_t most) {
   if (n >= least && n <= most) return;
   throw BadParam("n: found " + std::to_string(n) + ", expected " + std::to_string(least) + " to " +
@@ -112,7 +112,7 @@ KernelSpec copy_part_spec() {
   return s;
 }
 
-/// The second axis over the PEs.
+/// Splits the second axis over the PEs.
 ShardPlan rows_of_all_parts(const Params& p) {
   ShardPlan plan;
   plan.dtype = p.dtype();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x / sqrt(mean(x²) + eps) · w, row by row; arithmetic in f32, rounded once at the end.
+// y = x / sqrt(mean(x²) + eps) · w, row by row. Computed in f32 and rounded once at the end.
 #include <algorithm>
 #include <cmath>
 
@@ -11,14 +11,14 @@
 namespace kernbench::kernels::rmsnorm_kernel {
 namespace {
 
-constexpr int64_t kColumns = 4096;    // of a block
-constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+constexpr int64_t kColumns = 4096;    // per block
+constexpr int64_t kElements = 16384;  // per block: 64 KiB of f32 for each live value
 
 constexpr Exchange kSquares{"squares", "rank"};
 constexpr uint32_t kSquaresSlots = 2;
 constexpr uint64_t kSquaresBytes = 4096;
 
-/// Where ranks share out the columns: a PE's sums of squares go to those of its place in the other ranks.
+/// If ranks split the columns, a PE sends its sums of squares to the PEs with its position in the other ranks.
 void rmsnorm_over_ranks(tl::Context& tl, const tl::Args& args) {
   const tl::View &x = args["x"], &y = args["y"], &w = args["w"];
   const int64_t ranks = tl.world_size();

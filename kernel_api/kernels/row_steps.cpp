@@ -8,9 +8,9 @@ namespace kernbench::kernels {
 namespace {
 
 constexpr float kGreatestInteger = 127;
-constexpr float kLeast = 1e-36F;  // of what a row's greatest counts as: 127 / it is a number of f32
+constexpr float kLeast = 1e-36F;  // lower bound of a row's greatest value, so that 127 / it fits f32
 
-/// By row.
+/// One step per row.
 Floats times_steps(Floats x, const Floats& step) {
   const size_t cols = x.size() / std::max<size_t>(1, step.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] *= step[i / cols];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of floats as integers of 8 bits, each row with a step of its own: an element is its integer times the step,
-// which is the greatest absolute value of the row / 127 ("per token": Dettmers et al., LLM.int8(), 2022; Xiao et al.,
-// SmoothQuant, 2023). Rows with an infinity or NaN are NaN.
+// Rows of floats as 8-bit integers with one step per row. A value is its integer times the step, which is the greatest
+// absolute value of the row / 127 ("per token": Dettmers et al., LLM.int8(), 2022; Xiao et al., SmoothQuant, 2023).
+// Rows with an infinity or NaN become NaN.
 #pragma once
 
 #include "kernbench/kernel_api/kernels/common.h"
 
 namespace kernbench::kernels {
 
-/// Of x [rows, cols] in f32: [rows, 1].
+/// For x [rows, cols] in f32: [rows, 1].
 tl::Tensor greatest_of_rows(tl::Context&, const tl::Tensor& x);
 tl::Tensor joined_greatest(tl::Context&, const std::vector<tl::Tensor>& parts);
 
@@ -17,27 +17,27 @@ struct RowSteps {
   tl::Tensor inverse;  ///< 1 / step
 };
 RowSteps steps_of(tl::Context&, const tl::Tensor& greatest);
-/// x in f32 as integers.
+/// Integers of x, which is in f32.
 tl::Tensor in_steps(tl::Context&, const tl::Tensor& x, const RowSteps&);
 
-/// For references, with the same operations in f32.
+/// For references, with the same f32 operations.
 struct SteppedRows {
   std::vector<int32_t> values;
-  Floats step;  ///< by row
+  Floats step;  ///< one per row
   /// value · step.
   Floats floats() const;
 };
 SteppedRows stepped_rows(const Floats& x, int64_t cols);
-/// x in f32, each row times its step, if there are any.
+/// x in f32; each row is multiplied by its step, if there are steps.
 Floats rows_of_steps(const HostTensor& x, const HostTensor* step);
 
-/// The optional [m, 1] in f32.
+/// The optional tensor [m, 1] in f32.
 TensorSpec row_steps_spec(const std::string& name);
 
-/// activations: dtype, or i8, which wants weights of i8 with one scale a column.
+/// The parameter activations: dtype, or i8, which requires i8 weights with one scale per column.
 ParamSpec activations_spec(const std::string& help);
 bool activations_are_integers(const Params&);
-/// BadParam where the weights are others.
+/// BadParam for other weights.
 void check_activations(const Params&);
 
 }  // namespace kernbench::kernels

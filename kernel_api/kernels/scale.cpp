@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x = factor · x on what a PE has of it: in place.
+// x = factor · x in place, on a PE's part.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -8,7 +8,7 @@
 namespace kernbench::kernels::scale_kernel {
 namespace {
 
-constexpr int64_t kElements = 1 << 16;  // of a block
+constexpr int64_t kElements = 1 << 16;  // per block
 
 void scale(tl::Context& tl, const tl::Args& args) {
   const tl::View& x = args["x"];

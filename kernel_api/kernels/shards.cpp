@@ -53,7 +53,7 @@ tl::Tensor Shards::load(int64_t row, int64_t col, int64_t rows, int64_t cols) co
 }
 
 Shards::Runs Shards::runs_of(const Range& rows, const std::vector<Range>& columns) const {
-  const tl::Ptr range = args_.virtual_ptr(tensor_);  // of the rank in a program, of all ranks in a run of one kernel
+  const tl::Ptr range = args_.virtual_ptr(tensor_);  // in a program: of the rank; in a run of one kernel: of all ranks
   const bool of_all = range.bounds.nbytes > static_cast<uint64_t>(end_) * size_of(range.dtype);
   std::vector<Range> runs;
   int64_t width = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a matrix that lies over the PEs of a rank, wherever they are: for kernels that take what they need from
-// other PEs' memories.
+// Blocks of a matrix that is distributed over the PEs of a rank. For kernels that read from and write to other PEs'
+// memories.
 #pragma once
 
 #include <algorithm>
@@ -13,32 +13,31 @@
 
 namespace kernbench::kernels {
 
-/// Of one tensor of two dimensions. KernelFault, with the kernel's name, where no shard of the rank has an element.
+/// For one two-dimensional tensor. KernelFault, with the kernel's name, if no shard of the rank has elements.
 class Shards {
  public:
   Shards(tl::Context& tl, const tl::Args& args, std::string kernel, std::string tensor);
 
-  /// Rows from `row` on of which each shard that has some of these columns has all that follow.
+  /// The number of rows from `row` on that are complete in every shard with some of these columns.
   int64_t rows_at(int64_t row, int64_t col, int64_t cols) const;
-  /// At most rows_at() rows; what lies side by side in several shards is put together. Not waited for where one has
-  /// it all.
+  /// At most rows_at() rows. Parts from several shards are joined. Does not wait if one shard has everything.
   tl::Tensor load(int64_t row, int64_t col, int64_t rows, int64_t cols) const;
-  /// [rows, all of the columns]: in one command, so that a DMA may have several shards' on their way at once. Not
-  /// waited for.
+  /// [rows, all of the columns] in one command, so that a DMA can have requests to several shards in flight. Does not
+  /// wait.
   tl::Tensor gather(const Range& rows, const std::vector<Range>& columns) const;
-  /// t: [rows, cols], likewise.
+  /// The same for a store of t: [rows, cols].
   void scatter(const Range& rows, const Range& cols, const tl::Tensor& t) const;
-  /// t: [rows, cols], at most rows_at() rows. Not waited for.
+  /// t: [rows, cols], at most rows_at() rows. Does not wait.
   void store(int64_t row, int64_t col, const tl::Tensor& t) const;
 
  private:
-  /// The shard with an element, and its columns from there on, at most so many.
+  /// The shard with an element, and the number of its columns from there on, at most `most`.
   struct Part {
     const tl::View* shard;
     int64_t cols;
   };
   Part at(int64_t row, int64_t col, int64_t cols) const;
-  /// Rows and columns in the virtual range: its elements by runs of `width`.
+  /// Rows and columns in the virtual range: its elements in runs of `width`.
   struct Runs {
     tl::Tensor index;
     int64_t width;
@@ -56,11 +55,11 @@ class Shards {
   tl::Context& tl_;
   std::string kernel_, tensor_;
   std::vector<const tl::View*> shards_;
-  std::vector<int64_t> begins_;  ///< elements before each in the rank's virtual range
+  std::vector<int64_t> begins_;  ///< elements before each shard in the rank's virtual range
   int64_t end_ = 0;              ///< elements of the rank
   int64_t before_ = 0;           ///< elements of the launch before them
   const tl::Args& args_;
-  mutable const tl::View* last_ = nullptr;  ///< the next block is mostly in it
+  mutable const tl::View* last_ = nullptr;  ///< usually the shard of the next block too
 };
 
 }  // namespace kernbench::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row-wise softmax. Rows that fit a block are one tl.softmax; wider ones take two passes over the row with a running
-// maximum and sum.
+// Row-wise softmax. A row that fits a block takes one tl.softmax. Wider rows take two passes with a running maximum and
+// sum.
 #include <algorithm>
 #include <limits>
 
@@ -11,8 +11,8 @@
 namespace kernbench::kernels::softmax_kernel {
 namespace {
 
-constexpr int64_t kColumns = 4096;    // of a block
-constexpr int64_t kElements = 16384;  // of a block: 64 KiB of f32 for each value alive
+constexpr int64_t kColumns = 4096;    // per block
+constexpr int64_t kElements = 16384;  // per block: 64 KiB of f32 for each live value
 constexpr double kLowest = std::numeric_limits<float>::lowest();
 
 /// y = softmax(x) for rows wider than a block.
@@ -24,7 +24,7 @@ void wide_rows(tl::Context& tl, const tl::Block& x, const tl::Block& y) {
   for (int64_t j = 0; j < cols; j += kColumns) {
     const auto part = tl.cast(tl.load(x.tile(0, j, rows, std::min(kColumns, cols - j))), DType::f32);
     const tl::Tensor part_top = tl.max(part, 1, true);
-    // Finite, so that elements of -inf are nothing though a whole block has no others.
+    // Finite, so that elements of -inf contribute nothing even if a complete block has no others.
     const tl::Tensor new_top = j == 0 ? tl.maximum(part_top, kLowest) : tl.maximum(top, part_top);
     const tl::Tensor part_sum = tl.sum(tl.exp(part - new_top), 1, true);
     sum = j == 0 ? part_sum : tl.fma(sum, tl.exp(top - new_top), part_sum);

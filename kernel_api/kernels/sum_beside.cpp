@@ -15,7 +15,7 @@ SumBeside::SumBeside(tl::Context& tl, const tl::Args& args, size_t steps) : tl_(
   if (group_ == nullptr) return;
   const auto turn = static_cast<size_t>(args.integer("turn")), turns = static_cast<size_t>(args.integer("turns"));
   const size_t number = static_cast<size_t>(group_ - plan.groups().data()) * turns, groups = plan.groups().size();
-  if (number / groups != turn) return;  // a launch before or behind this one does it
+  if (number / groups != turn) return;  // an earlier or later launch handles it
   const auto own =
       static_cast<size_t>(std::find(group_->members.begin(), group_->members.end(), me) - group_->members.begin());
   for (const ccl::Redistribution::Take& t : group_->takes[own])
@@ -52,7 +52,7 @@ void SumBeside::add() {
 void SumBeside::store() {
   const Piece& p = pieces_[done_ / 3];
   tl_.wait(value_);
-  for (const uint32_t to : group_->members) {  // where nothing is handed on, each makes all of the sum itself
+  for (const uint32_t to : group_->members) {  // without a ring, each member computes the complete sum
     const bool wanted = group_->hand_on || to == static_cast<uint32_t>(tl_.index());
     if (wanted) tl_.store_async(block(args_.shard("sum", to), p.in_y, p), value_);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over the ranks of what earlier launches have made, which a kernel does beside its own work: its optional
-// tensors part, of which the ranks have summands, and sum, of which each has a copy. Each share is added up by one PE,
-// which stores it in all ranks: loads and stores alone, on engines that the kernel's own work leaves free.
+// A sum over ranks of the results of earlier launches. A kernel computes it besides its own work. Its optional tensors
+// are part, the summands of the ranks, and sum, of which each rank has a copy. One PE adds up each share and stores it
+// in all ranks. This uses only loads and stores, on engines that the kernel's own work leaves idle.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace kernbench::kernels {
 
 class SumBeside {
  public:
-  /// `steps`: of the kernel's own work in this PE. Parameters turn and turns say which share of the PEs this launch is
-  /// of.
+  /// `steps`: steps of the kernel's own work in this PE. The parameters turn and turns select this launch's share of
+  /// the PEs.
   SumBeside(tl::Context&, const tl::Args&, size_t steps);
-  /// With each of them. PEs begin one after the other: each then has the links to the other ranks for itself, and what
-  /// it asks for is there when it comes to use it, a step later.
+  /// Call it in each step. PEs begin one after another, so that each has the links to the other ranks to itself.
+  /// Requested data has arrived when it is used one step later.
   void step();
-  /// What is left.
+  /// Does the remaining work.
   void finish();
 
  private:
@@ -34,12 +34,12 @@ class SumBeside {
   std::vector<Piece> pieces_;
   std::vector<tl::Loaded> loads_;  ///< the summands of a piece
   tl::Tensor value_;
-  size_t begin_ = 0, now_ = 0, done_ = 0;  ///< done_: things, three a piece
+  size_t begin_ = 0, now_ = 0, done_ = 0;  ///< done_: actions, three per piece
 };
 
-/// Tensors and parameters of it, for a kernel whose last parameter is dtype.
+/// Its tensors and parameters, for a kernel whose last parameter is dtype.
 void add_sum_beside(KernelSpec*);
-/// Of a launch's parameters. BadParam.
+/// Checks a launch's parameters. BadParam.
 void check_sum_beside(const Params&);
 
 }  // namespace kernbench::kernels

@@ -45,7 +45,7 @@ void SumOverRanks::next() {
 }
 
 void SumOverRanks::go_on() {
-  if (!all_ || blocks_.size() < 2) return;  // where nobody waits for the sums they are left for the end
+  if (!all_ || blocks_.size() < 2) return;  // if no rank waits for the sums, they are left for the end
   const size_t done = blocks_.size() - 2;
   add_up(&blocks_[done]);
   if (done < 2) return;
@@ -56,7 +56,7 @@ void SumOverRanks::go_on() {
 void SumOverRanks::finish(const std::function<void()>& flush) {
   flush();
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    if (!all_ && i + 2 == blocks_.size()) flush();  // beside the last one's way
+    if (!all_ && i + 2 == blocks_.size()) flush();  // while the last one is being sent
     add_up(&blocks_[i]);
   }
   for (Block& b : blocks_) {

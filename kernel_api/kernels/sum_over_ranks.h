@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of which each rank makes a summand, added up over the ranks block by block while the next blocks are
-// multiplied: by messages between PEs of one place in all ranks, so that no other engine waits for the links between
-// ranks.
+// Adds up over the ranks a product of which each rank computes a summand. It works block by block, during the products
+// of the next blocks. PEs with the same position in all ranks exchange messages, so that no other engine waits for the
+// links between ranks.
 #pragma once
 
 #include <deque>
@@ -15,16 +15,16 @@ namespace kernbench::kernels {
 class SumOverRanks {
  public:
   using Store = std::function<void(const Range& rows, const Range& cols, const tl::Tensor&)>;
-  /// `owned`: the columns that each rank adds up. `all`: they then go to all ranks. `store` is given what this rank has
-  /// in the end.
+  /// `owned`: the columns that each rank adds up. `all`: the sums then go to all ranks. `store` receives this rank's
+  /// results.
   SumOverRanks(tl::Context&, std::vector<Range> owned, bool all, Store store);
-  /// This rank's summand of a part, which is done; and what comes to this rank's columns of the sum, if anything.
+  /// Adds this rank's completed summand of a part, and an optional residual for this rank's columns of the sum.
   void add(const Range& rows, const Range& cols, const tl::Tensor& summand, const tl::Tensor& residual);
-  /// All parts of a block have been added.
+  /// Call it after all parts of a block were added.
   void next();
-  /// Some time later: what should have come for it by now goes on.
+  /// Call it later: continues with the data that should have arrived by now.
   void go_on();
-  /// What is left. `flush` is called where what has been given to `store` may go on to memory.
+  /// Does the remaining work. Calls `flush` when the results given to `store` may be written to memory.
   void finish(const std::function<void()>& flush);
 
   /// Connections between ranks.
@@ -37,7 +37,7 @@ class SumOverRanks {
     std::vector<tl::Tensor> summands;
     tl::Tensor residual;
   };
-  /// Another rank's columns, as they come back.
+  /// Another rank's columns, as they are received.
   struct Theirs {
     Range rows, cols;
     tl::Tensor sum;
@@ -54,7 +54,7 @@ class SumOverRanks {
   const bool all_;
   const Store store_;
   const Peers parts_, sums_;
-  std::deque<Block> blocks_;  ///< on their way
+  std::deque<Block> blocks_;  ///< blocks in flight
 };
 
 }  // namespace kernbench::kernels

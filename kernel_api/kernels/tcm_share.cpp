@@ -22,7 +22,7 @@ void fit_in_tcm(const std::string& kernel, Params* p, const LaunchCosts& costs,
   const auto less = [&](const char* name, double by, int64_t unit) {
     const int64_t now = p->integer(name);
     const auto it = std::find_if(declared.begin(), declared.end(), [&](const ParamSpec& s) { return s.name == name; });
-    if (it->default_value != ParamValue(now)) return;  // somebody has chosen it
+    if (it->default_value != ParamValue(now)) return;  // the user chose this value
     p->set(name, std::min(now, std::max(unit, static_cast<int64_t>(by * static_cast<double>(now)) / unit * unit)));
   };
   for (const char* name : bytes) less(name, share, 64);

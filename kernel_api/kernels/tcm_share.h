@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of what a kernel keeps in TCM, on machines with less of it than its parameters' defaults are for.
+// Reduces a kernel's buffer sizes on machines with less TCM than the parameters' defaults assume.
 #pragma once
 
 #include <initializer_list>
@@ -13,10 +13,10 @@ class LaunchCosts;
 
 namespace kernbench::kernels {
 
-/// Defaults of the kernel are for PEs of which it has 15 MiB, as of a TCM of 16. Where some PE of the launch has less,
-/// makes parameters that are as by default smaller: `bytes`, of what lies there, by that share, in units of 64;
-/// `sides`, of what two of them span, by its root, in units of 16. Never below one unit, nor larger than they were.
-/// `part`: of a smaller TCM, what else lies there having the rest.
+/// The defaults assume PEs with 15 MiB of allocatable TCM, as in a TCM of 16 MiB. If a PE of the launch has less,
+/// parameters with default values shrink. `bytes` are sizes in TCM and shrink in proportion, in units of 64. `sides`
+/// are lengths whose product lies in TCM and shrink with the square root, in units of 16. None shrinks below one unit
+/// or grows. `part`: the fraction of a smaller TCM that is available, because other data needs the rest.
 void fit_in_tcm(const std::string& kernel, Params*, const LaunchCosts&, std::initializer_list<const char*> bytes,
                 std::initializer_list<const char*> sides = {}, double part = 1);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// c = a · b over ranks: each rank has a slice of k, its PEs share the rows, and the partial products are summed over
-// the ranks by an all_reduce inside the kernel (collectives rules §12.8).
+// c = a · b over ranks. Each rank has a slice of k, and its PEs split the rows. An all_reduce inside the kernel sums
+// the partial products over the ranks (collectives rules §12.8).
 #include <algorithm>
 #include <set>
 
@@ -44,7 +44,7 @@ void tp_gemm_all_reduce(tl::Context& tl, const tl::Args& args) {
   for (const tl::Event& e : stores) tl.wait(e);
 }
 
-/// A PE's slices of m (over the PEs of its rank) and of k (over the ranks).
+/// A PE's slice of m (over the PEs of its rank) and of k (over the ranks).
 struct Slices {
   Block m, k;
 };
@@ -60,7 +60,7 @@ std::vector<Slices> slices_of(const Params& p) {
   return slices;
 }
 
-/// Shards of each PE's own; of c each rank has the whole, in copies that must be equal.
+/// Each PE has its own shards. Every rank has a complete c, and these copies must be equal.
 std::function<ShardPlan(const Params&)> shards(Dims (*whole)(const Params&),
                                                Shard (*part)(const Params&, const Slices&)) {
   return [=](const Params& p) {
@@ -76,7 +76,7 @@ std::function<ShardPlan(const Params&)> shards(Dims (*whole)(const Params&),
   };
 }
 
-/// Slices go by the order of a rank's PEs, sums by their places: BadParam where some PE has no peer in every rank.
+/// Slices follow the order of a rank's PEs; sums follow their positions. BadParam if a PE has no peer in some rank.
 void check_peers(const LaunchShape& launch) {
   std::set<int64_t> ranks;
   for (const LaunchShape::Place& at : launch.pes) ranks.insert(at.rank);

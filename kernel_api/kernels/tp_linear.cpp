@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = act(x · w + bias) on what a PE has of each: rows of x and y, and of w as much as its rank has, a copy of its own
-// or by w's virtual range. In a program the ranks share out the columns of w and y, or the columns of x and the rows of
-// w.
+// y = act(x · w + bias) on a PE's parts: its rows of x and y, and its rank's part of w, from its own copy or through
+// w's virtual range. In a program the ranks split either the columns of w and y, or the columns of x and the rows of w.
 #include "kernbench/kernel_api/kernels/common.h"
 #include "kernbench/kernel_api/pe_backend.h"
 
 namespace kernbench::kernels::tp_linear_kernel {
 namespace {
 
-/// A rank that has none of k gives zeros: every activation of 0 is 0.
+/// A rank without a part of k gives zeros, because every activation maps 0 to 0.
 void clear(tl::Context& tl, const tl::Block& y) {
   const int64_t rows = y.shape()[0];
   for (int64_t i = 0; i < rows; ++i) tl.store_async(y.rows(i, 1), tl.zeros({1, y.shape()[1]}, y.dtype()));

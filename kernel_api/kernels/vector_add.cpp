@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// c = a + b, elementwise: each PE adds its contiguous part, block by block.
+// c = a + b, elementwise. Each PE adds its contiguous part, block by block.
 #include <algorithm>
 
 #include "kernbench/kernel_api/kernels/common.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races as text and as fields.
+// Output of races as text and as fields.
 #include <fmt/format.h>
 
 #include "kernbench/phase2/check/races.h"

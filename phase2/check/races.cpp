@@ -60,7 +60,7 @@ void CommandHistory::took_effect(const OpDesc& d) {
     }
   };
   if (d.polls || d.ranged->acquires()) {
-    const Clock* last = nullptr;  // many elements have one
+    const Clock* last = nullptr;  // many elements share one
     for_each_element([&](const std::pair<Space, uint64_t>& element) {
       const auto it = released_.find(element);
       if (it == released_.end() || it->second.get() == last) return;
@@ -99,7 +99,7 @@ void CommandHistory::waited(uint32_t pe, uint64_t seq) {
   c.found_complete = std::min(c.found_complete, now);
   Clock more;
   if (const auto it = acquired_.find({pe, seq}); it != acquired_.end()) more = acquired_.extract(it).mapped();
-  // One that releases has waited for the writes before it (access rules §17.1).
+  // A releasing atomic waited for all earlier writes (access rules §17.1).
   if (releases(*c.desc)) learn(more, {{releases_of(pe), seq}});
   if (!more.empty()) learn_now(at(pe), more);
 }
@@ -169,7 +169,7 @@ bool CommandHistory::before(const Command& a, const Command& b, bool in_tcm) con
         a.submitted < b.submitted)
       return true;
   }
-  // What b's PE had learnt when it submitted b.
+  // The state of b's PE when it submitted b.
   const auto after =
       std::partition_point(p.learnt.begin(), p.learnt.end(), [&](const auto& l) { return l.first < b.submitted; });
   if (after == p.learnt.begin()) return false;
@@ -190,21 +190,21 @@ using Command = CommandHistory::Command;
 struct Access {
   const TensorRef* ref;
   bool writes;
-  const RangedOp* ranged = nullptr;  ///< the side in memory of what moves ranges, in the place of `ref`
+  const RangedOp* ranged = nullptr;  ///< for a command on ranges: its memory side, which replaces `ref`
 };
 
 Key key_of(const Access& a) {
   return a.ranged ? Key{a.ranged->space, kNoPe} : MemoryImage::key_of(*a.ref);
 }
 
-/// Calls f(addr, nbytes) for the runs that it touches.
+/// Calls f(addr, nbytes) for the touched runs.
 template <class F>
 void for_each_touched(const Access& a, F f) {
   if (!a.ranged) return for_each_run(a.writes ? *a.ref : without_repeats(*a.ref), f);
   for (const MovedRange& r : a.ranged->ranges) f(r.addr, r.nbytes);
 }
 
-/// To whom others of its kind do no harm.
+/// Whether the command cannot race with another one of this kind.
 bool is_atomic(const OpDesc& d) {
   return d.type == CommandType::atomic || d.polls;
 }
@@ -231,7 +231,7 @@ std::vector<Access> accesses_of(const OpDesc& d) {
   return v;
 }
 
-/// Stretches of bytes that do not overlap, in order of address.
+/// Disjoint ranges of bytes, in address order.
 class Stretches {
  public:
   void add(uint64_t addr, uint64_t n) {
@@ -259,7 +259,7 @@ class Stretches {
   std::map<uint64_t, uint64_t> ends_;
 };
 
-/// Who touched a stretch, as far as a later access can still race with it.
+/// The commands that touched a range and can still race with a later access.
 struct Cell {
   uint64_t end = 0;
   std::vector<const Command*> writes;
@@ -279,7 +279,7 @@ class Finder {
     for (uint32_t pe = 0; pe < history_.pes(); ++pe) {
       for (const Command& c : history_.commands(pe)) {
         order.push_back(&c);
-        // What nobody writes cannot race: most of the inputs are done with here.
+        // Bytes without a write cannot race. This excludes most inputs.
         for (const Access& a : accesses_of(*c.desc)) {
           if (!a.writes) continue;
           Stretches& written = written_[key_of(a)];
@@ -342,8 +342,8 @@ class Finder {
     cells.emplace(at, std::move(tail));
   }
 
-  /// Reports what the access races with. What is ordered before a write, or before a read by the same PE, is covered by
-  /// it from now on.
+  /// Reports the races of the access. Then it removes covered accesses: those ordered before a write, or before a read
+  /// by the same PE.
   void enter(const Command& c, Key key, uint64_t addr, Cell& cell, bool writes) {
     const bool tcm = key.space == Space::tcm;
     const auto check = [&](std::vector<const Command*>& others, size_t first, size_t last, bool other_writes) {
@@ -386,7 +386,7 @@ class Finder {
              : a_writes           ? Race::Kind::read_of_unfinished_write
                                   : Race::Kind::overwrite_of_unfinished_read;
     const OpDesc &x = *a.desc, &y = *b.desc;
-    // A pair of commands is one race, however many stretches it has.
+    // A pair of commands is one race for any number of ranges.
     if (const auto it = reported_.find({&a, r.kind}); it != reported_.end()) {
       Race& known = *it->second;
       if (known.count == 1 && known.space == key.space && known.addr + known.nbytes == addr) known.nbytes += n;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes that only luck orders (docs/races.md).
+// Detects reads and writes without a defined order (docs/races.md).
 //
-// Phase 1's values follow program order, so a kernel that forgets a wait still computes the right thing here, and may
-// not on hardware, where an access happens somewhere between its command's submission and its completion. Two accesses
-// of overlapping bytes, one of them a write, race unless one command is known to be complete before the other is
-// submitted: by a wait, by a message from who waited, by a release atomic that an acquire one, or a poll, has seen, by
-// the end of a launch that the other is behind, or because one engine with one server does both in order. When they
-// really happened in this run does not matter. Two atomics never race (access rules §17.5).
+// Values of Phase 1 follow program order, so a kernel that forgets a wait still gets the right result here. On hardware
+// it may fail, because an access happens at an unknown time between submission and completion.
+//
+// Two accesses of overlapping bytes race if one of them is a write and neither command is known to be complete before
+// the other is submitted. A command is known to be complete in these cases:
+// - the kernel waited for it, or got a message from a PE that had waited;
+// - an acquire atomic or a poll saw a release atomic after it;
+// - its launch ended before;
+// - one engine with one server runs both commands in order.
+//
+// The actual times in this run do not matter. Two atomics never race (access rules §17.5).
 #pragma once
 
 #include <cstdint>
@@ -24,42 +29,43 @@ namespace kernbench::phase2 {
 
 class Fields;
 
-/// What the kernels of a run did, told as it happens; per PE (index in compiled order) in program order.
+/// Records the actions of a run's kernels as they happen, for each PE (index in compiled order) in program order.
 class CommandHistory {
  public:
-  /// desc's pe, seq and submit_ns are set; the seq of a PE's commands are 0, 1, 2, …
+  /// desc's pe, seq and submit_ns must be set. The commands of a PE have the seq 0, 1, 2, …
   void submitted(const std::shared_ptr<const OpDesc>& desc);
   void completed(uint32_t pe, uint64_t seq, double done_ns);
-  /// The kernel waited for the command: whatever it does from here on is behind it.
+  /// The kernel waited for the command. Its later actions are ordered after the command.
   void waited(uint32_t pe, uint64_t seq);
-  /// The allocator of TCM saw that the command is complete. Orders accesses of TCM alone: a kernel that happens to get
-  /// fresh room has not synchronised with anybody.
+  /// The TCM allocator found the command complete. This orders only accesses of TCM: a kernel that gets freed memory
+  /// has not synchronised.
   void found_complete(uint32_t pe, uint64_t seq);
-  /// A message between PEs: the receiver is behind all that the sender was behind when it sent.
+  /// A message between PEs. The receiver is ordered after everything that the sender was ordered after when it sent.
   void sent(uint32_t pe, uint64_t message);
   void received(uint32_t pe, uint64_t message);
-  /// An atomic has taken effect, or a poll of a flag has found what it waited for. An atomic that acquires is behind
-  /// those that released before it on its bytes, and so is who waits for it.
+  /// An atomic took effect, or a poll of a flag succeeded. An acquiring atomic is ordered after earlier releases on its
+  /// bytes. A kernel that waits for it is ordered likewise.
   void took_effect(const OpDesc&);
-  /// By PE: its events that one is behind; by releases_of(PE): its commands, of which one is behind the writes.
+  /// A vector clock. Under a PE: events of the PE with lower numbers come before. Under releases_of(PE): writes of the
+  /// PE's commands with lower seq come before.
   using Clock = std::unordered_map<uint32_t, uint64_t>;
-  /// A kernel has ended: whoever has this clock is behind all that its PE has done.
+  /// A kernel ended. Adds all actions of its PE to the clock.
   void ended(uint32_t pe, Clock* clock);
-  /// A kernel begins, whose launch is behind the clock.
+  /// A kernel begins; its launch is ordered after the clock.
   void begins(uint32_t pe, const Clock& clock);
-  /// All kernels have ended and all commands are complete; what comes is behind them.
+  /// All kernels have ended and all commands are complete. Later commands are ordered after them.
   void launch_ended() { ++launch_; }
-  /// It ends, and forgets all, as it would grow for ever; `why`, in words that name what the kernel does.
+  /// Stops recording and drops all records, because they would grow without limit. `why` says what the kernel does.
   void end(const std::string& why);
-  const std::string& why_ended() const { return why_ended_; }  ///< empty: it has not
-  /// Simple commands of this type are done one after the other by one server of the PE's engine.
+  const std::string& why_ended() const { return why_ended_; }  ///< empty: still recording
+  /// One server of the PE's engine runs simple commands of this type in order.
   void serves_in_order(uint32_t pe, CommandType type);
 
   struct Command {
     std::shared_ptr<const OpDesc> desc;
     double done_ns = 0;
     uint32_t launch = 0;
-    // In events of the PE; ~0: never.
+    // Event numbers of the PE; ~0: never.
     uint64_t submitted = 0, waited = ~uint64_t{0}, found_complete = ~uint64_t{0};
   };
   size_t pes() const { return pes_.size(); }
@@ -73,7 +79,7 @@ class CommandHistory {
     std::vector<Command> commands;
     size_t ended = 0;  ///< commands of kernels that have ended
     Clock knows;
-    std::vector<std::pair<uint64_t, Clock>> learnt;  ///< after which event one knew what
+    std::vector<std::pair<uint64_t, Clock>> learnt;  ///< (event, clock of the PE after it)
     uint32_t in_order = 0;                           ///< bit by CommandType
   };
   static uint32_t releases_of(uint32_t pe) { return pe | 1u << 31; }
@@ -85,8 +91,8 @@ class CommandHistory {
   std::vector<Pe> pes_;
   std::unordered_map<uint64_t, Clock> messages_;
   using CommandId = std::pair<uint32_t, uint64_t>;               ///< PE and seq
-  std::map<CommandId, std::shared_ptr<const Clock>> releasing_;  ///< submitted: what its PE was behind
-  std::map<CommandId, Clock> acquired_;                          ///< by atomics that nobody has waited for
+  std::map<CommandId, std::shared_ptr<const Clock>> releasing_;  ///< at submission: the clock of its PE
+  std::map<CommandId, Clock> acquired_;                          ///< of atomics that no kernel has waited for
   std::map<std::pair<Space, uint64_t>, std::shared_ptr<const Clock>> released_;  ///< by address of the element
   uint32_t launch_ = 0;
   std::string why_ended_;
@@ -101,27 +107,28 @@ struct RacingAccess {
   double submit_ns = 0, done_ns = 0;
 };
 
-/// Two accesses without order. `first` was submitted first.
+/// Two unordered accesses. `first` was submitted first.
 struct Race {
   enum class Kind : uint8_t {
-    read_of_unfinished_write,      ///< the write may not be there yet
+    read_of_unfinished_write,      ///< the write may not be complete yet
     overwrite_of_unfinished_read,  ///< the read may get the new bytes
     two_writes                     ///< either may be the last
   };
   Kind kind = Kind::two_writes;
   RacingAccess first, second;
   Space space = Space::hbm;
-  uint32_t pe = kNoPe;            ///< whose TCM
-  uint64_t addr = 0, nbytes = 0;  ///< the bytes that both touch, the first stretch of them
-  uint64_t count = 1;             ///< how many pairs of commands from these two lines race so
+  uint32_t pe = kNoPe;            ///< owner of the TCM
+  uint64_t addr = 0, nbytes = 0;  ///< the first range that both touch
+  uint64_t count = 1;             ///< pairs of commands from these two lines with this race
 };
 std::string_view name_of(Race::Kind);
 
-/// Races by source lines, kind and whether they are of one PE, each with its earliest pair; ordered by that. At most
-/// `most` are kept apart; the rest is counted in the last. Near-linear in commands and their rows.
+/// Races grouped by source lines, kind and whether both accesses are of one PE. Each has its earliest pair, and they
+/// are sorted by it. At most `most` groups are separate; the last one counts the rest. Near-linear in the number of
+/// commands and their rows.
 std::vector<Race> find_races(const CommandHistory&, size_t most = 1000);
 
-/// One paragraph a race, for people. `pes` are the PEs' names; addresses are those of the PE for TCM.
+/// One paragraph per race, for people. `pes` are the PEs' names. TCM addresses are local to the PE.
 std::string races_text(const std::vector<Race>&, const std::vector<std::string>& pes);
 /// "races": [{"kind", "space", "tcm_of"?, "addr", "nbytes", "count", "first": {…}, "second": {"op", "access", "pe",
 /// "source", "submit_ns", "done_ns"}}]

@@ -18,7 +18,7 @@
 namespace kernbench::phase2 {
 namespace {
 
-/// Where element `i` (row-major) of an operand as broadcast to `shape` lies.
+/// Offset of element `i` (row-major) of an operand that is broadcast to `shape`.
 const uint8_t* place_of(const EvalInput& in, const Dims& shape, int64_t i) {
   const int lead = shape.rank() - in.shape.rank();
   int64_t offset = 0;
@@ -52,18 +52,18 @@ bool in_integers(const MathOp& op, const std::vector<EvalInput>& in) {
   return tensor && !op.float_only;
 }
 
-/// In integers of 32 or 64 bits, which wrap.
+/// In wrapping integers of 32 or 64 bits.
 int64_t apply_integers(const MathOp& op, const std::vector<int64_t>& x, int bits) {
   if (!op.i64) throw EvalError("no reference for '" + std::string(op.name) + "'");
   return op.value(x, bits);
 }
 
-/// Of values in f64 that are i32.
+/// For f64 values that are i32 values.
 double apply_integers(const MathOp& op, const std::vector<double>& x) {
   return static_cast<double>(apply_integers(op, std::vector<int64_t>(x.begin(), x.end()), 32));
 }
 
-/// An exact integer as the i32 that wrapping leaves.
+/// An exact integer wrapped to i32.
 double wrapped(double v) {
   return wrap_i32(v);
 }
@@ -71,21 +71,21 @@ int32_t wrapped(uint64_t v) {
   return static_cast<int32_t>(static_cast<uint32_t>(v));
 }
 
-/// As the output's dtype holds it.
+/// The value rounded to the output's dtype.
 double rounded(double v, DType t) {
   uint8_t bytes[8];
   store_scalar(v, t, bytes);
   return load_scalar(bytes, t);
 }
 
-/// The same of an integer.
+/// The same for an integer.
 double rounded(int64_t v, DType t) {
   uint8_t bytes[8];
   convert(&v, DType::i64, bytes, t, 1);
   return load_scalar(bytes, t);
 }
 
-/// 64 where an operand's values are no i32; the bits of umulhi are those of its operands.
+/// 64 if an operand's values do not fit i32. The result of umulhi has as many bits as its operands.
 int bits_of(const std::string& op, const std::vector<EvalInput>& in) {
   const bool wide = std::any_of(in.begin(), in.end(), [&](const EvalInput& x) {
     return !x.is_scalar && (x.dtype == DType::i64 || (x.dtype == DType::u32 && op != "umulhi"));
@@ -126,7 +126,7 @@ ReferenceValues elementwise(const OpDesc& d, const MathOp& op, const std::vector
   return r;
 }
 
-/// A combiner on single values: floats rounded to f32 after each op.
+/// Applies a combiner to single values. Floats are rounded to f32 after each op.
 template <class T>
 T combined(const Combiner& combiner, T a, T b, int bits) {
   std::vector<T> stack;
@@ -159,7 +159,7 @@ struct Axis {
   }
 };
 
-/// Scans, and reductions that are no sum, max, min, argmax, argmin.
+/// Scans, and reductions other than sum, max, min, argmax, argmin.
 template <class T, class Read>
 ReferenceValues folded(const OpDesc& d, const std::vector<EvalInput>& in, Read read) {
   const Combiner combiner = Combiner::of(d.op, d.argument);
@@ -182,7 +182,7 @@ ReferenceValues folded(const OpDesc& d, const std::vector<EvalInput>& in, Read r
   return r;
 }
 
-/// A value of a tuple's combiner: floats are f32's, integers of `bits` bits.
+/// A value of a tuple's combiner: an f32 float, or an integer of `bits` bits.
 struct Member {
   double f = 0;
   int64_t i = 0;
@@ -257,7 +257,7 @@ ReferenceValues folded_tuple(const OpDesc& d, const std::vector<EvalInput>& in, 
   return r;
 }
 
-/// sort, argsort, topk: by insertion. In long double, which has every i64.
+/// sort, argsort, topk: by insertion, in long double, which holds every i64.
 ReferenceValues sorted(const OpDesc& d, const std::vector<EvalInput>& in) {
   const Axis v(d, in[0].shape);
   const bool descending = d.op == "topk" || in[1].scalar != 0;
@@ -338,7 +338,7 @@ ReferenceValues counted(const OpDesc& d, const EvalInput& in) {
   return r;
 }
 
-/// Philox 4x32, written as its paper does.
+/// Philox 4x32, as its paper describes it.
 ReferenceValues drawn(const OpDesc& d, const std::vector<EvalInput>& in) {
   ReferenceValues r;
   for (int64_t i = 0; i < d.output.shape.elements(); ++i) {
@@ -370,7 +370,7 @@ ReferenceValues drawn(const OpDesc& d, const std::vector<EvalInput>& in) {
   return r;
 }
 
-/// sum, max, min, argmax or argmin of n integers of so many bits.
+/// sum, max, min, argmax or argmin of n integers of that many bits.
 template <class At>
 int64_t reduced(const std::string& op, int bits, int64_t n, const At& at) {
   if (op == "sum") {
@@ -419,7 +419,7 @@ ReferenceValues along_axis(const OpDesc& d, const EvalInput& in) {
         }
         continue;
       }
-      if (!is_float(in.dtype)) {  // in integers: not all of 64 bits are in f64
+      if (!is_float(in.dtype)) {  // in integers, because f64 does not hold all of 64 bits
         r.values[place] = rounded(
             reduced(d.op, bits_of("", {in}), n, [&](int64_t k) { return whole_element(in, in.shape, place_at(k)); }),
             d.output.dtype);
@@ -524,7 +524,7 @@ ReferenceValues moved(const OpDesc& d, const std::vector<EvalInput>& in) {
   return r;
 }
 
-/// Of an atomic: the old elements, then the new ones, in numbers; 32-bit ones wrap.
+/// For an atomic: the old elements, then the new ones, as numbers; 32-bit ones wrap.
 ReferenceValues done_atomically(const OpDesc& d, const std::vector<EvalInput>& in) {
   const DType t = in[0].dtype;
   const int64_t n = static_cast<int64_t>(d.ranged->nbytes() / size_of(t));
@@ -562,7 +562,7 @@ std::string where(const Operand& o, const std::vector<std::string>& pes) {
   return o.is_scalar ? "immediate" : place_text(o.ref, pes);
 }
 
-/// What Phase 1 took for a pending handle is what Phase 2 computes, bit for bit.
+/// A value that Phase 1 computed for a pending handle must equal Phase 2's, bit for bit.
 void compare_materialized(const ReplayedOp& op, const std::vector<std::string>& pes) {
   const OpDesc& d = *op.record.desc;
   const auto differs = std::mismatch(d.data->begin(), d.data->end(), op.output);
@@ -572,7 +572,7 @@ void compare_materialized(const ReplayedOp& op, const std::vector<std::string>& 
       op.record.op_id, where(d.operands[0], pes), differs.first - d.data->begin(), d.data->size()));
 }
 
-/// `which`: of what in the op, in front of "departs".
+/// `which`: the part of the op, printed before "departs".
 [[noreturn]] void departs(const ReplayedOp& op, const std::string& which, const std::string& reason,
                           const std::vector<std::string>& pes) {
   const OpDesc& d = *op.record.desc;
@@ -601,7 +601,8 @@ bool is_chain(const OpDesc& d) {
   return op && op->kind == MathKind::chain;
 }
 
-/// Each step from what those before it gave as commands of their own, which have been checked: errors do not add up.
+/// Each step uses the results of the earlier steps, which are already checked as separate commands. So errors do not
+/// accumulate.
 void check_chain(const ReplayedOp& op, const std::vector<std::string>& pes) {
   const OpDesc& d = *op.record.desc;
   const std::vector<Chain::Step>& steps = Chain::of(d.argument)->steps();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check behind --debug-verify: every op against plain loops in f64, the first that departs by name.
+// The check of --debug-verify. It compares every op with plain loops in f64 and names the first op that differs.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace kernbench::phase2 {
 
-/// An op whose result departs from its reference: one line with the op, where it differs, its operands' addresses and
+/// An op whose result differs from its reference. One line with the op, the position, the addresses of its operands and
 /// the ops that made them.
 class OpDeparts : public std::runtime_error {
  public:
@@ -20,8 +20,8 @@ class OpDeparts : public std::runtime_error {
 
 struct EvalInput;
 
-/// What the op should give, by loops that share no code with the fast paths but the conversion of single elements.
-/// Rounds where the dtypes say, so that errors do not add up over ops.
+/// The expected values of the op. The loops share no code with the fast paths except the conversion of single elements.
+/// They round where the dtypes require it, so that errors do not accumulate over ops.
 ReferenceValues reference_of(const OpDesc&, const std::vector<EvalInput>& inputs);
 
 /// For ReplayOptions::check. Throws OpDeparts, which ends the replay.

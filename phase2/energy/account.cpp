@@ -10,7 +10,7 @@
 namespace kernbench::energy {
 namespace {
 
-/// What a count is multiplied by, beside the constant, so that it comes to whole rontojoules.
+/// The second factor of a count, beside the constant, so that the product is a whole number of rontojoules.
 int64_t scale_of(Unit unit, int64_t nm) {
   switch (unit) {
     case Unit::pj:
@@ -131,7 +131,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// Low, value or high end of all that a price is made of.
+/// Selects the low, nominal or high value of every part of a price.
 struct End {
   int64_t Constant::*constant;
   Rontojoules Band::*area;
@@ -151,7 +151,7 @@ std::optional<Prices> prices_of(const Account& a, const End& end, const End& oth
     all = all && c;
     return c ? Constant::number((*c).*at.constant) : 0;
   };
-  // The better a package's yield the less it costs.
+  // A higher package yield costs less, so it takes the other end.
   const Prices p = {of("cost.wafer", end),
                     of("cost.wafer_mm", kValue),
                     of("cost.defects", end),
@@ -162,7 +162,8 @@ std::optional<Prices> prices_of(const Account& a, const End& end, const End& oth
   return all && p.package_yield > 0 && p.clustering > 0 ? std::optional(p) : std::nullopt;
 }
 
-/// A good one: its share of a wafer's price, by the negative binomial yield. Infinite where none fits.
+/// The price of a good die: its share of a wafer's price, by the negative binomial yield. Infinite if none fits on a
+/// wafer.
 double die_usd(const Prices& p, double area) {
   const double r = p.wafer_mm / 2;
   const double a_wafer = std::floor(kPi * r * r / area - kPi * p.wafer_mm / std::sqrt(2 * area));
@@ -187,7 +188,7 @@ std::optional<Sums> sums_of(const Account& a, const End& end, const End& other_e
   }
   s.hbm = static_cast<double>(a.hbm_bytes) / 1e9 * p->hbm;
   const double built = area * p->package;
-  // Of what is put together a part is lost.
+  // Assembly loses a part of the packages with everything in them.
   s.package = built + (s.dies + s.hbm + built) * (1 / p->package_yield - 1);
   return std::isfinite(s.dies) ? std::optional(s) : std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An account in an op log: written, and read back from outside.
+// An account in an op log: writing it, and reading it as untrusted input.
 #include <nlohmann/json.hpp>
 
 #include "kernbench/phase2/energy/account.h"
@@ -52,7 +52,7 @@ Action action(const Json& j) {
 }
 
 Die die(const Json& j) {
-  // Five in logs before there were edges.
+  // Five in logs of versions before edges existed.
   if (!j.is_array() || (j.size() != 5 && j.size() != 8))
     throw JsonFault("found " + shown(j) + ", expected a list of eight");
   const auto band = [&](size_t at) {
@@ -116,7 +116,7 @@ Account parse_account(std::string_view text) {
   }
   a.unknown = json_field(j, "unknown", texts);
   a.area = json_field(j, "area", actions);
-  // Of logs since there are dies.
+  // In logs of versions with dies.
   if (j.contains("dies")) a.dies = json_field(j, "dies", [](const Json& all) { return json_items(all, die); });
   a.packages = json_field_or<uint64_t>(j, "packages", 0);
   a.hbm_bytes = json_field_or<uint64_t>(j, "hbm_bytes", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An account for people and for tools: docs/energy.md has the formula of every figure.
+// An account as text for people and as fields for tools. docs/energy.md has the formula of every number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Scale {
   double joules;
 };
 
-/// In which the amount is at least 1.
+/// The unit in which the amount is at least 1.
 Scale scale_of(Rontojoules amount) {
   constexpr std::array<Scale, 6> kScales = {{{"J", 1}, {"mJ", 1e-3}, {"uJ", 1e-6}, {"nJ", 1e-9}, {"pJ", 1e-12}}};
   for (const Scale& s : kScales) {
@@ -37,7 +37,7 @@ Ratio watts(const Account& a, const Band& e) {
   if (s <= 0) return {};
   return {joules(e.low) / s, joules(e.value) / s, joules(e.high) / s};
 }
-/// The less energy, the more of it.
+/// Less energy gives a higher ratio, so the ends swap.
 Ratio tflops_per_watt(const Account& a, const Band& e) {
   const auto of = [&](Rontojoules r) { return r > 0 ? a.flops / joules(r) * 1e-12 : 0; };
   return {of(e.high), of(e.value), of(e.low)};
@@ -49,7 +49,7 @@ Ratio energy_delay(const Account& a, const Band& e) {
 double peak_watts(const Account& a) {
   return a.window_fs > 0 ? joules(a.peak) / (static_cast<double>(a.window_fs) * 1e-15) : 0;
 }
-/// Of what is drawn all the time.
+/// The energy of static power.
 Band of_no_work(const Account& a) {
   Band sum;
   for (const Action& x : a.actions) {
@@ -61,7 +61,7 @@ double share(Rontojoules part, Rontojoules whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-/// The constant that makes most of the band; null where none has one.
+/// The constant with the largest part of the band; null if none has a part.
 const Summary::Row* widest(const Summary& s) {
   const auto narrower = [](const auto& a, const auto& b) { return a.energy.width() < b.energy.width(); };
   const auto it = std::max_element(s.by_constant.begin(), s.by_constant.end(), narrower);
@@ -73,7 +73,7 @@ std::string band_text(const Ratio& r) {
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", r.value, r.low, r.high);
 }
 
-/// What is left out: what nobody knows, then what has no constant, and how often it was done.
+/// What the account omits: unknown parts, then actions without a constant with their counts.
 std::vector<std::string> left_out(const Account& a, const Summary& s) {
   std::vector<std::string> all = a.unknown;
   for (const Summary::Row& r : s.not_counted) all.push_back(fmt::format("{} ({})", r.name, grouped(r.count)));
@@ -166,7 +166,7 @@ void write_energy_text(std::ostream& out, const Account& a) {
 
 namespace {
 
-/// Of a band the exact values.
+/// The exact values of a band.
 std::vector<std::pair<const char*, RawJson>> exact(const Band& b, int digits = 27) {
   return {{"low", {exact_text(b.low, digits)}},
           {"value", {exact_text(b.value, digits)}},

@@ -18,7 +18,7 @@ std::string size_text(uint64_t bytes) {
   return std::to_string(bytes) + units[u];
 }
 
-/// At most what a constant may be.
+/// A point on a straight line, limited to legal values of a constant.
 int64_t on_line(int64_t a, int64_t b, double share) {
   const double v = static_cast<double>(a) + static_cast<double>(b - a) * share;
   return std::llround(std::clamp(v, 0.0, kMostOfUnit * static_cast<double>(kParts)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of an `energy:` section (docs/energy.md), checked: what is counted is multiplied by these.
+// The checked constants of an `energy:` section (docs/energy.md). Counts are multiplied by these.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace kernbench::energy {
 
-/// An SRAM of a known size: what it takes to read and to write a bit.
+/// Energy of reading and writing one bit of an SRAM of a known size.
 struct SramPoint {
   uint64_t bytes = 0;
   Constant read, write;
@@ -19,23 +19,24 @@ struct SramPoint {
 
 class EnergyTable {
  public:
-  std::string name;                           ///< of the table, for reports
-  std::map<std::string, Constant> constants;  ///< by name, without those of SRAMs
-  std::vector<SramPoint> srams;               ///< by size, the least first; each size once
+  std::string name;                           ///< name of the table, for reports
+  std::map<std::string, Constant> constants;  ///< by name, except those of SRAMs
+  std::vector<SramPoint> srams;               ///< by size, smallest first; each size once
   Bounds bounds;
 
-  /// Null where the table has none of that name.
+  /// Null if the table has no constant of that name.
   const Constant* find(const std::string& constant) const;
-  /// By value; 0 where it has none.
+  /// The nominal value; 0 if there is none.
   double number(const std::string& constant) const;
-  /// Every op without a constant of its own gets its row's cycles times the constant of its energy class, where the
-  /// table has that: math.OP of math.simple or math.multiply.
+  /// Adds a constant math.OP for every op without one: the op's cycles times the constant of its energy class
+  /// (math.simple or math.multiply), if the table has that.
   void add_ops_by_class();
-  /// Whether it says what of a die's edge every kind of PHY takes.
+  /// Whether it has the edge length of every kind of PHY.
   bool knows_shoreline() const;
-  /// Of a TCM or SRAM of that size, named "sram.read.16MB": a point's own, or between two points along the straight
-  /// line in the square root of the size (a word line, and the way to a bank, are as long as the array is wide). Below
-  /// the least point that one's; above the greatest along the line of the last two. Null where there are no points.
+  /// The constant of a TCM or SRAM of that size, named "sram.read.16MB". Between two points it is linear in the square
+  /// root of the size, because word lines and paths to banks are as long as the array is wide. Below the smallest
+  /// point, that point's value is used. Above the largest, the line of the last two continues. Null if there are no
+  /// points.
   const Constant* sram(uint64_t bytes, bool write);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built with the flags of this set (CMakeLists.txt); without them the set does not exist.
+// Built with the compiler flags of this set (CMakeLists.txt). Without these flags the set does not exist.
 #if defined(__AVX2__) && defined(__FMA__)
 #define KERNBENCH_SET arithmetic_avx2
 #define Eigen Eigen_avx2

@@ -37,7 +37,7 @@ struct NamedAtomic {
 template <class T>
 constexpr NamedAtomic kOfNumbers[] = {KB_ATOMIC(T, "add", a + b), KB_ATOMIC(T, "max", std::max(a, b)),
                                       KB_ATOMIC(T, "min", std::min(a, b)), KB_ATOMIC(T, "xchg", (void(a), b))};
-// The bits of i32 are those of u32.
+// i32 values have the same bits as u32 values.
 constexpr NamedAtomic kOfBits[] = {KB_ATOMIC(uint32_t, "add", a + b), KB_ATOMIC(uint32_t, "and", a& b),
                                    KB_ATOMIC(uint32_t, "or", a | b), KB_ATOMIC(uint32_t, "xor", a ^ b),
                                    KB_ATOMIC(uint32_t, "cas", a == e ? b : a)};
@@ -100,7 +100,7 @@ class Atomic : public Evaluation {
   int parts() const override { return 1; }
   void run(int) override {
     const uint64_t n = d_.ranged->nbytes(), item = size_of(type_);
-    std::unordered_map<uint64_t, uint64_t> done;  // address: the last element of the value that was done there
+    std::unordered_map<uint64_t, uint64_t> done;  // address -> last element of the value that was applied there
     uint64_t at = 0;
     for (const MovedRange& r : d_.ranged->ranges) {
       for (uint64_t i = 0; i < r.nbytes; i += item, at += item) {
@@ -119,7 +119,7 @@ class Atomic : public Evaluation {
   uint8_t* out_;
   DType type_ = DType::f32;
   AtomicFn function_ = nullptr;
-  std::vector<Bytes> inputs_;  ///< dense, as the ranges stand
+  std::vector<Bytes> inputs_;  ///< dense, in the order of the ranges
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an atomic does with an element (access rules §17), in Phase 1 and Phase 2 and for foreign initiators.
+// The effect of an atomic on an element (access rules §17). Phase 1, Phase 2 and foreign initiators use it.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace kernbench::phase2 {
 
-/// What an element becomes: of its bytes, an operand's, and of a cas what it is expected to be. f16 and bf16 add in f32
-/// and round once; integers wrap.
+/// Computes an element's new bytes from its old bytes, the operand's bytes and, for a cas, the expected bytes. f16 and
+/// bf16 add in f32 and round once; integers wrap.
 using AtomicFn = void (*)(const uint8_t* operand, const uint8_t* expected, uint8_t* element);
-/// Null where there is no such atomic of that type. `op`: add, max, min, and, or, xor, xchg or cas.
+/// Null if there is no such atomic for that type. `op`: add, max, min, and, or, xor, xchg or cas.
 AtomicFn atomic_of(std::string_view op, DType);
 
 }  // namespace kernbench::phase2

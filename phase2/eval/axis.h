@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands along one axis, for ops that do not work position by position.
+// Operands along one axis, for ops that are not elementwise.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kernbench::phase2 {
 
-/// Elements of the output that one part makes.
+/// Output elements per part.
 constexpr int64_t kPartElements = 256 * 1024;
 
 /// A tensor seen as [outer, length, inner], `length` along the axis.
@@ -18,13 +18,14 @@ struct AxisView {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-/// EvalError where the operand has no such axis.
+/// EvalError if the operand has no such axis.
 AxisView axis_view(const OpDesc&, const EvalInput&);
 
-/// EvalError unless the output has so many elements.
+/// EvalError unless the output has that many elements.
 void require_elements(const OpDesc&, const EvalInput&, int64_t made);
 
-/// All elements of the operand as T, row-major: the operand itself where that will do, else in `storage`.
+/// All elements of the operand as T, row-major. Returns the operand itself if it has this form already, else a copy in
+/// `storage`.
 template <class T>
 const T* dense_values(const Arithmetic&, const EvalInput&, const std::string& op, Bytes* storage);
 

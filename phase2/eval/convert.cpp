@@ -142,7 +142,7 @@ void store_scalar(double value, DType t, void* element) {
 void nonzero(const void* in, DType t, uint8_t* out, size_t n) {
   const auto* p = static_cast<const uint8_t*>(in);
   const size_t item = size_of(t);
-  // A float's sign alone does not make it non-zero.
+  // The sign bit of a float does not make it nonzero.
   const uint8_t top = is_float(t) ? 0x7f : 0xff;
   for (size_t i = 0; i < n; ++i, p += item) {
     uint8_t any = p[item - 1] & top;

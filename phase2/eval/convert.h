@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions of elements between dtypes (data rules §4; docs/phase2.md has the table).
 //
-// float to float: round to nearest even, with IEEE infinities, NaN and subnormals (f8e4m3 has no infinity: overflow is
-// NaN). float to integer: toward zero, saturating; NaN is 0. integer to integer: wraps. integer to float: rounded once.
-// An element of a packed type is its byte, like a u8; GEMM and unpack() read its values.
+// float to float: round to nearest even, with IEEE infinities, NaN and subnormals. f8e4m3 has no infinity: overflow
+// becomes NaN.
+// float to integer: toward zero, saturating; NaN becomes 0.
+// integer to integer: wraps. integer to float: rounded once.
+// An element of a packed type is its byte, like a u8. GEMM and unpack() read the values in it.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +28,20 @@ uint8_t f32_to_f8e5m2(float);
 /// instruction set of this machine; the result has the bits of the scalar functions above.
 void convert(const void* in, DType from, void* out, DType to, size_t n);
 
-/// One element as a double (exact, except that an i64 beyond 2^53 is rounded) and back (rounded as above; integers
-/// wrap).
+/// Reads one element as a double (exact, except that an i64 beyond 2^53 is rounded) and writes one (rounded as above;
+/// integers wrap).
 double load_scalar(const void* element, DType);
 void store_scalar(double value, DType, void* element);
 /// One integer element, exact.
 int64_t load_integer(const void* element, DType);
 
-/// The 2 n values of n packed elements, as unpacked(t): i8 for i4, f32 for e2m1.
+/// The 2 n values of n packed elements, of type unpacked(t): i8 for i4, f32 for e2m1.
 void unpack(const void* in, DType t, void* out, size_t n);
-/// n packed elements from 2 n values of unpacked(t): to the nearest value, ties to even, saturating; NaN is 0.
+/// Makes n packed elements from 2 n values of type unpacked(t). Rounds to the nearest value, ties to even, and
+/// saturates; NaN becomes 0.
 void pack(const void* in, DType t, void* out, size_t n);
 
-/// An immediate as an i32: truncated, modulo 2^32; 0 for NaN and infinities.
+/// An immediate as an i32: truncated, modulo 2^32. NaN and infinities become 0.
 int32_t wrap_i32(double value);
 /// The same modulo 2^64.
 int64_t wrap_i64(double value);

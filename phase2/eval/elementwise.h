@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Position-by-position application of a math op to blocks of broadcast operands: shared by math ops and epilogues.
+// Applies an elementwise math op to blocks of broadcast operands. Math ops and epilogues share it.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,37 @@
 
 namespace kernbench::phase2 {
 
-/// What a block is computed in.
+/// The type in which a block is computed.
 enum class Compute : uint8_t { f32, i32, i64 };
 
-/// The function of an elementwise op; EvalError for names that are none.
+/// The function of an elementwise op. EvalError for any other name.
 Fn fn_of(const std::string& op);
 
-/// Integers where every tensor operand is one, the op has an integer form and no immediate has a fraction: i64 where
-/// one is an i64 or u32 (but the high half of a product of u32: its bits are i32's). EvalError for floats where the op
-/// takes integers alone.
+/// Integers are used if every tensor operand is an integer, the op has an integer form and no immediate has a fraction.
+/// The type is i64 if an operand is i64 or u32, except for the high half of a u32 product, whose bits equal i32's.
+/// EvalError for floats if the op takes only integers.
 Compute compute_type(const MathOp&, const std::vector<EvalInput>& inputs);
 
-/// Strides of `in` walked over `shape` (numpy's broadcasting); EvalError where it does not fit.
+/// Strides of `in` broadcast to `shape` (numpy's rule). EvalError if it does not fit.
 Dims broadcast_strides(const EvalInput& in, const Dims& shape, const std::string& op);
 
-/// Positions of an output, in row-major order, and where its operands have theirs.
+/// Positions of an output in row-major order, with the matching positions of its operands.
 class Walk {
  public:
-  /// `strides`: of each operand as broadcast to the shape.
+  /// `strides`: those of each operand, broadcast to the shape.
   Walk(const Dims& shape, const std::vector<Dims>& strides);
-  /// How many positions from `at` on every operand has one stride apart, at most `most`.
+  /// The number of positions from `at` on in which every operand has a constant stride, at most `most`.
   int64_t run(int64_t at, int64_t most) const;
   int64_t stride(size_t operand) const { return strides_[operand][shape_.rank() - 1]; }
-  /// Of the operand's element for position `at`, from the operand's first.
+  /// Offset of the operand's element for position `at` from the operand's first element.
   int64_t offset(size_t operand, int64_t at) const;
 
  private:
-  Dims shape_;  ///< neighbouring dimensions that every operand walks as one are one
+  Dims shape_;  ///< adjacent dimensions are merged if every operand walks them as one
   std::vector<Dims> strides_;
 };
 
-/// Elements of a block that is converted.
+/// Elements per converted block.
 constexpr size_t kBlock = 1024;
 
 /// The dtype of T: float, int32_t or int64_t.
@@ -51,13 +51,13 @@ constexpr DType kDTypeOf = std::is_same_v<T, float>     ? DType::f32
                            : std::is_same_v<T, int32_t> ? DType::i32
                                                         : DType::i64;
 
-/// Whether `data` of this dtype are elements of T as they lie.
+/// Whether `data` of this dtype can be read as elements of T in place.
 template <class T>
 bool is_itself(DType t, const uint8_t* data) {
   return t == kDTypeOf<T> && reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
 }
 
-/// An arithmetic's conversions and functions by the type that is computed in.
+/// An arithmetic's conversions and functions, selected by the computed type.
 inline void widen(const Arithmetic& x, const void* in, DType t, float* out, size_t n) {
   x.to_f32(in, t, out, n);
 }
@@ -90,14 +90,14 @@ Function<T> function(const Arithmetic& x, Fn fn) {
   }
 }
 
-/// f(T{}) with the type that is computed in.
+/// Calls f(T{}) with the type in which it is computed.
 template <class F>
 auto in_type(Compute c, F f) {
   return c == Compute::f32 ? f(float{}) : c == Compute::i32 ? f(int32_t{}) : f(int64_t{});
 }
 
-/// n elements, `stride` apart, as T: a pointer to the operand itself where that will do, else `buffer`
-/// filled, and n at most kBlock. `condition`: 0 or 1 for whether the element is not zero.
+/// n elements, `stride` apart, as T. Returns a pointer to the operand itself if it has this form already, else to the
+/// filled `buffer` (then n is at most kBlock). `condition`: each element becomes 1 if it is nonzero, else 0.
 template <class T>
 const T* fetch_block(const Arithmetic&, const EvalInput&, int64_t offset, int64_t stride, size_t n, bool condition,
                      T* buffer);

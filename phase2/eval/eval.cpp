@@ -14,13 +14,13 @@
 namespace kernbench::phase2 {
 namespace {
 
-/// out = mask ? source : other, or all of source where there is no mask. Bytes, not values.
+/// out = mask ? source : other; without a mask, all of source. Copies bytes and does not convert values.
 class Move : public Evaluation {
  public:
   Move(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out)
       : inputs_(inputs), item_(size_of(d.output.dtype)), shape_(d.output.shape), out_(out) {
     for (const EvalInput& in : inputs_) strides_.push_back(broadcast_strides(in, shape_, d.name));
-    // An operand narrower than the output would be read beyond its end.
+    // An operand smaller than the output would be read beyond its end.
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (i != 1 && !inputs_[i].is_scalar && size_of(inputs_[i].dtype) != item_) {
         throw EvalError(d.name + ": " + std::string(name_of(inputs_[i].dtype)) + " moved as " +
@@ -73,7 +73,7 @@ class Move : public Evaluation {
   Bytes other_;
 };
 
-/// What an engine has computed in Phase 1.
+/// Copies the result that an engine computed in Phase 1.
 class Given : public Evaluation {
  public:
   Given(const OpDesc& d, uint8_t* out) : bytes_(d.engine_result->bytes), out_(out) {
@@ -109,7 +109,7 @@ EvalInput EvalInput::tensor(const uint8_t* data, DType dtype, const Dims& shape)
 
 namespace {
 
-/// What lies in ranges, one behind the other, as a vector: in memory, or in a value.
+/// The contents of ranges, in memory or in a value, as one dense vector.
 Operand in_ranges(const TensorRef& place, const RangedOp& op, bool of_value) {
   auto pieces = std::make_shared<Translation>();
   uint64_t at = 0;
@@ -168,7 +168,7 @@ std::unique_ptr<Evaluation> make_evaluation(const OpDesc& d, const std::vector<E
       return make_atomic(d, inputs, out);
     case CommandType::send:
     case CommandType::receive:
-      break;  // no records
+      break;  // these have no records
   }
   return nullptr;
 }

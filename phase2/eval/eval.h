@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One op's values from its operands' bytes (data rules §4).
+// Computes the values of one op from the bytes of its operands (data rules §4).
 //
-// An Evaluation is cut into parts whose number and content depend on the op alone, never on threads: any parts may run
-// at the same time, in any order, with the same bits.
+// An Evaluation is cut into parts. Their number and content depend only on the op, never on threads. Parts may run
+// concurrently and in any order, and always give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace kernbench::phase2 {
 
-/// An operand as evaluation reads it: element i... at data + dot(i, strides) elements, or an immediate.
+/// An operand as evaluation reads it: the element at index i is at data + dot(i, strides) elements. Or an immediate.
 struct EvalInput {
   const uint8_t* data = nullptr;
   DType dtype = DType::f32;
   Dims shape;
-  Dims strides;  ///< elements; 0 repeats
+  Dims strides;  ///< in elements; 0 repeats
   bool is_scalar = false;
   double scalar = 0;
 
@@ -30,7 +30,7 @@ struct EvalInput {
   static EvalInput tensor(const uint8_t* data, DType, const Dims& shape);
 };
 
-/// An op that cannot be evaluated: unknown name, operands whose shapes do not fit. One line.
+/// The op cannot be evaluated: its name is unknown or its operands' shapes do not fit. One line.
 class EvalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -43,26 +43,26 @@ class Evaluation {
   virtual void run(int part) = 0;
 };
 
-/// A masked store, which keeps what its destination held.
+/// Whether the op is a masked store, which keeps a part of its destination's contents.
 inline bool overwrites_in_part(const OpDesc& d) {
   return d.type == CommandType::store && d.operands.size() > 1;
 }
 
-/// The operands that an op reads, in order: desc.operands, then those of its epilogue ops in order. A masked store
-/// reads the old destination (desc.output) last. An atomic reads what its ranges held, then of each operand what
-/// stands at their offsets, as dense vectors.
+/// The operands that an op reads, in order: desc.operands, then those of its epilogue ops. A masked store reads the old
+/// destination (desc.output) last. An atomic reads the old contents of its ranges, then the part of each operand at
+/// their offsets, as dense vectors.
 std::vector<Operand> inputs_of(const OpDesc&);
 
-/// Prepares desc over `inputs` (as inputs_of orders them) into `out`, desc.value_bytes() contiguous bytes. Inputs
-/// and `out` outlive it. Throws EvalError. Loads and stores are evaluated where they are masked or gather; what an
-/// engine has computed in Phase 1 (OpDesc::engine_result) is only copied.
+/// Prepares the evaluation of desc over `inputs` (in the order of inputs_of) into `out`, which has desc.value_bytes()
+/// contiguous bytes. `inputs` and `out` must outlive it. Throws EvalError. Loads and stores are evaluated only if they
+/// are masked or gather. A result that an engine computed in Phase 1 (OpDesc::engine_result) is only copied.
 std::unique_ptr<Evaluation> make_evaluation(const OpDesc&, const std::vector<EvalInput>& inputs, uint8_t* out, Isa);
 
-/// What tl.device_print or device_assert says: the kernel's line and text, the PE (by number where its name is not in
-/// the text) and the first elements of the tensor. One line.
+/// The text that tl.device_print or device_assert prints, on one line. It has the kernel's line and text, the PE (as a
+/// number if its name is not in the text) and the first elements of the tensor.
 std::string report_text(const OpDesc&, const EvalInput&);
 
-/// All parts in order.
+/// Runs all parts in order.
 Bytes evaluate(const OpDesc&, const std::vector<EvalInput>& inputs, Isa = best_isa());
 
 }  // namespace kernbench::phase2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that put elements elsewhere: sort, argsort, topk; cat, flip, gather; histogram; dequantize, which unpacks.
+// Ops that rearrange elements: sort, argsort, topk; cat, flip, gather; histogram; and dequantize, which also unpacks.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -31,7 +31,7 @@ void require_type(const OpDesc& d, const EvalInput& in) {
   if (in.is_scalar || in.dtype != d.output.dtype) throw EvalError(d.op + ": its operand has another type");
 }
 
-/// Equal elements keep their order; a NaN counts as greater than all others.
+/// The sort is stable. A NaN counts as greater than all others.
 class Sort : public Evaluation {
  public:
   Sort(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
@@ -99,13 +99,13 @@ class Sort : public Evaluation {
   const void* keys_ = nullptr;
 };
 
-/// One part; run() does it all.
+/// An evaluation of one part; run() does all of it.
 class Whole : public Evaluation {
  public:
   int parts() const override { return 1; }
 };
 
-/// All operands one behind the other along the axis.
+/// Concatenates all operands along the axis.
 class Cat : public Whole {
  public:
   Cat(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out) : inputs_(inputs), out_(out) {
@@ -138,7 +138,7 @@ class Cat : public Whole {
   uint8_t* out_;
   int64_t outer_ = 1;
   size_t row_ = 0;
-  std::vector<size_t> runs_;  ///< bytes of each operand along and behind the axis
+  std::vector<size_t> runs_;  ///< bytes of each operand along the axis and the dimensions inside it
 };
 
 class Flip : public Whole {
@@ -164,7 +164,7 @@ class Flip : public Whole {
   AxisView view_;
 };
 
-/// out[…, i, …] = x[…, index[…, i, …], …] along the axis; beside it the index has x's shape.
+/// out[…, i, …] = x[…, index[…, i, …], …] along the axis. In all other dimensions the index has x's shape.
 class Gather : public Whole {
  public:
   Gather(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
@@ -199,7 +199,7 @@ class Gather : public Whole {
   AxisView from_, to_;
 };
 
-/// How many elements are 0, 1, …; what is in no bin counts nowhere.
+/// Counts the elements that are 0, 1, …. Elements outside all bins are not counted.
 class Histogram : public Whole {
  public:
   Histogram(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
@@ -226,8 +226,8 @@ class Histogram : public Whole {
   int64_t bins_;
 };
 
-/// Values times scales, in f32 and rounded once. A scale stands for equally many values along the last axis; of u8 it
-/// is an e8m0 (OCP MX): 2^(v - 127), 255 being NaN.
+/// Values times scales, computed in f32 and rounded once. Each scale applies to an equal number of values along the
+/// last axis. A u8 scale is an e8m0 (OCP MX): 2^(v - 127), where 255 is NaN.
 class Dequantize : public Whole {
  public:
   Dequantize(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)

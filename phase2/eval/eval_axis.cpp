@@ -68,7 +68,7 @@ template const int64_t* dense_values(const Arithmetic&, const EvalInput&, const 
 
 namespace {
 
-/// A combiner at work on lines of n values.
+/// Applies a combiner to lines of n values.
 template <class T>
 class Combination {
  public:
@@ -80,7 +80,7 @@ class Combination {
       single_ = function<T>(arithmetic, s[2].op->fn);
   }
 
-  /// out = combiner(a, b); out may be a.
+  /// out = combiner(a, b). out may be a.
   void operator()(T* out, const T* a, const T* b) {
     if (single_) return single_(out, a, b, nullptr, n_);
     size_t held = 0;
@@ -126,7 +126,7 @@ struct Lines {
   }
 };
 
-/// A combiner of several members at work on lines of n values.
+/// Applies a combiner with several members to lines of n values.
 template <class I>
 class TupleCombination {
  public:
@@ -185,8 +185,8 @@ class TupleCombination {
   Lines<I> stack_;
 };
 
-/// reduce and associative_scan of a tuple, each operand a member of it: floats in f32, integers in i64 where one of
-/// them needs that, else in i32.
+/// reduce and associative_scan of a tuple, whose members are the operands. Floats are computed in f32. Integers are
+/// computed in i64 if one of them needs it, else in i32.
 class TupleAlongAxis : public Evaluation {
  public:
   TupleAlongAxis(const MathOp& op, const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out,
@@ -301,7 +301,7 @@ class AlongAxis : public Evaluation {
     if (view_.length == 0 && made > 0 && !of_nothing) throw EvalError(d.op + " of no elements");
     compute_ = softmax_ || is_float(in.dtype) ? Compute::f32 : is_wide_integer(in.dtype) ? Compute::i64 : Compute::i32;
     if (op_ == "reduce" && compute_ == Compute::f32 && view_.inner == 1) extreme_ = extreme_of(d.argument);
-    // The whole operand in the type that is computed in, contiguous: each element is read once, so this is cheap.
+    // The whole operand, contiguous, in the computed type. Each element is read only once, so this is cheap.
     in_type(compute_, [&](auto t) { values_ = dense_values<decltype(t)>(arithmetic_, in, op_, &storage_); });
     rows_per_part_ = std::max<int64_t>(1, kPartElements / std::max<int64_t>(1, view_.length * view_.inner));
   }
@@ -333,7 +333,7 @@ class AlongAxis : public Evaluation {
   }
   uint8_t* out_at(int64_t element) const { return out_ + element * static_cast<int64_t>(size_of(dtype_)); }
 
-  /// Of a row by a combiner that chooses, so that any order will do; null: it is another.
+  /// A row reduction for combiners that select a value, where the order does not matter. Null for all others.
   float (*extreme_of(const std::string& combiner) const)(const float*, size_t) {
     return combiner == "a b maxnum" ? arithmetic_.maxnum : combiner == "a b minnum" ? arithmetic_.minnum : nullptr;
   }
@@ -347,7 +347,7 @@ class AlongAxis : public Evaluation {
       arithmetic_.from_f32(&v, dtype_, out_at(o), 1);
       return;
     }
-    // Down the columns, in order; sums in blocks of 256 rows, so that long columns keep their accuracy.
+    // Reduces down the columns in order. Sums use blocks of 256 rows, so that long columns stay accurate.
     constexpr int64_t kRows = 256;
     const size_t n = static_cast<size_t>(view_.inner);
     const float start = sum ? 0.0f : max ? -INFINITY : INFINITY;
@@ -363,7 +363,7 @@ class AlongAxis : public Evaluation {
     arithmetic_.from_f32(total.data(), dtype_, out_at(o * view_.inner), n);
   }
 
-  /// Down the columns, one after the other (from the end where `reverse`): the last value, or all of a scan.
+  /// Works down the columns row by row, or upwards if `reverse`. Gives the last value, or all values for a scan.
   template <class T>
   void combine(int64_t o) {
     const T* a = row<T>(o);
@@ -382,7 +382,7 @@ class AlongAxis : public Evaluation {
     if (!scan_) narrow(arithmetic_, acc.data(), dtype_, out_at(o * view_.inner), n);
   }
 
-  /// The first of the largest, or of the smallest; the first NaN if there is one.
+  /// The first of the largest, or smallest, elements. If there is a NaN, the first NaN.
   template <class T>
   void arg(int64_t o) {
     const bool largest = op_ == "argmax";
@@ -427,7 +427,7 @@ class AlongAxis : public Evaluation {
   AxisView view_;
   int64_t rows_per_part_ = 1;
   bool softmax_ = false, scan_ = false, reverse_ = false, first_ = false;
-  std::vector<Combiner> combiner_;  ///< one, or none
+  std::vector<Combiner> combiner_;  ///< one combiner, or none
   float (*extreme_)(const float*, size_t) = nullptr;
   Compute compute_ = Compute::f32;
   Bytes storage_;

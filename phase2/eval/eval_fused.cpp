@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMM, and composites: a GEMM or elementwise head with its epilogue, as the tiled hardware computes it.
+// GEMM and composites: a GEMM or elementwise head with its epilogue, computed like the tiled hardware.
 //
-// The accumulator is f32 (i32 for integers). k advances in steps of tile_k; each step's partial product is added to the
-// accumulator, then the per_k_tile ops act on it. What happens to an element does not depend on the tile of (m, n) it
-// is in, but for `once`, which acts on the last tile only; so parts need not be the hardware's tiles.
+// The accumulator is f32 (i32 for integers). k advances in steps of tile_k. Each step's partial product is added to the
+// accumulator, then the per_k_tile ops are applied to it. The result of an element does not depend on its (m, n) tile.
+// The exception is `once`, which applies to the last tile only. Therefore parts need not match the hardware's tiles.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kPartRows = kProductRows, kPartCols = kProductCols;
 
-/// Uninitialised, aligned to 64 bytes, grown as needed and kept per thread: parts are many and short.
+/// Uninitialised memory, aligned to 64 bytes. It grows as needed and is kept per thread, because parts are many and
+/// short.
 class Scratch {
  public:
   void* get(size_t bytes) {
@@ -115,7 +116,7 @@ class Fused : public Evaluation {
     };
     any_per_k_ = in_scope(Scope::per_k_tile);
     any_once_ = in_scope(Scope::once);
-    // Plain f32: the product goes straight to its place.
+    // Plain f32: the product is written directly to its destination.
     direct_ = gemm_head && !integer_head_ && steps_.empty() && is_itself<float>(dtype_, out);
     col_parts_ = (n_ + kPartCols - 1) / kPartCols;
   }
@@ -150,7 +151,7 @@ class Fused : public Evaluation {
     apply_all(Scope::per_output_tile, t);
     if (direct_) return;
     round(t);
-    // The last tile alone may turn to f32 here; the others keep what they are.
+    // Only the last tile may become f32 here; the others keep their type.
     if (any_once_ && corner(t)) {
       apply_all(Scope::once, t);
       round(t);
@@ -167,7 +168,7 @@ class Fused : public Evaluation {
       throw EvalError("'" + std::string(s.op->name) + "' of a composite is not done in i64");
   }
 
-  /// As the product reads it; packed values are put into `values`.
+  /// The operand in the form that the product reads. Packed values are unpacked into `values`.
   static GemmOperand matrix(const OpDesc& d, const EvalInput& in, bool transposed, int64_t rows, int64_t cols,
                             const char* which, Bytes* values) {
     const int64_t r = transposed ? cols : rows, c = transposed ? rows : cols;
@@ -231,7 +232,7 @@ class Fused : public Evaluation {
     }
   }
 
-  /// Narrows a tile to its part of the last output tile; false where there is none.
+  /// Narrows a tile to its part of the last output tile. Returns false if it has none.
   bool corner(Tile& t) const {
     const int64_t down = std::max<int64_t>(0, last_row_ - t.row0), right = std::max<int64_t>(0, last_col_ - t.col0);
     if (down >= t.rows || right >= t.cols) return false;
@@ -302,7 +303,7 @@ class Fused : public Evaluation {
   uint8_t* out_;
   int64_t m_, n_, k_;
   int64_t tile_k_ = 1, last_row_ = 0, last_col_ = 0, col_parts_ = 1;
-  GemmOperand a_, b_, start_;  ///< start_: of the accumulator; none: zeros
+  GemmOperand a_, b_, start_;  ///< start_: the accumulator's initial value; without one it starts at zero
   Bytes values_a_, values_b_;  ///< of packed operands
   std::unique_ptr<Step> head_;
   std::vector<Step> steps_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Math ops: elementwise and creators; the other kinds have files of their own.
+// Math ops: elementwise ops and creators. Other files have the other kinds.
 #include "kernbench/phase2/eval/eval_math.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Elementwise : public Evaluation {
     }
   }
 
-  /// Whether operands and output are contiguous elements of T, so that a block may be of any length.
+  /// Whether operands and output are contiguous elements of T, so that a block may have any length.
   template <class T>
   bool nothing_to_convert() const {
     bool plain = is_itself<T>(dtype_, out_);
@@ -92,7 +92,7 @@ class Elementwise : public Evaluation {
   Walk walk_;
 };
 
-/// A block of positions goes through all steps; what lies between them is rounded to the step's type.
+/// Runs a block of positions through all steps. Intermediate values are rounded to the step's type.
 class ChainEvaluation : public Evaluation {
  public:
   ChainEvaluation(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
@@ -148,7 +148,7 @@ class ChainEvaluation : public Evaluation {
     }
   }
 
-  /// What step `index` gives.
+  /// The result of step `index`.
   EvalInput between(const uint8_t* bytes, size_t index, int64_t n) const {
     return EvalInput::tensor(bytes, chain_->steps()[index].dtype, {n});
   }
@@ -184,7 +184,7 @@ class ChainEvaluation : public Evaluation {
   std::vector<Compute> compute_;  ///< by step
 };
 
-/// full(value) and arange(start, step): element i is start + i * step, exact in f64 and rounded once, or modulo 2^64.
+/// full(value) and arange(start, step). Element i is start + i * step, exact in f64 and rounded once, or modulo 2^64.
 class Create : public Evaluation {
  public:
   Create(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out)
@@ -214,7 +214,7 @@ class Create : public Evaluation {
   double start_ = 0, step_ = 0;
 };
 
-/// 1 where all elements are not zero, which device_assert asks for.
+/// Gives 1 if all elements are nonzero, the condition of device_assert.
 class Report : public Evaluation {
  public:
   Report(const OpDesc& d, const EvalInput& in, uint8_t* out) : name_(d.op), in_(in), out_(out) {

@@ -12,7 +12,8 @@
 namespace kernbench::phase2 {
 namespace {
 
-/// Operands: offsets, seed, rounds, and which of the four words (randint, rand), or pair of Box and Muller's (randn).
+/// Operands: offsets, seed, rounds, and either which of the four words (randint, rand) or which Box-Muller pair
+/// (randn).
 class Random : public Evaluation {
  public:
   Random(const OpDesc& d, const std::vector<EvalInput>& inputs, uint8_t* out, const Arithmetic& arithmetic)
@@ -58,7 +59,7 @@ class Random : public Evaluation {
   }
 
  private:
-  /// √(-2 ln u) times cos or sin of 2 π v, in f32.
+  /// √(-2 ln u) times the cosine or sine of 2 π v, in f32.
   void normal(const std::array<uint32_t, 4>* words, int64_t at, size_t n) {
     alignas(64) float u[kBlock], v[kBlock];
     const auto pair = static_cast<size_t>(word_ / 2 * 2);

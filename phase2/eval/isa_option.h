@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --isa, as several commands have it.
+// The option --isa, shared by several commands.
 #pragma once
 
 #include <string>

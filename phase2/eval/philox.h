@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox 4x32 (Salmon et al., SC11), with Triton 3's use of it.
+// Philox 4x32 (Salmon et al., SC11), used as in Triton 3.
 #pragma once
 
 #include <array>

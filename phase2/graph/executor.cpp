@@ -32,7 +32,7 @@ double seconds_since(Clock::time_point t) {
   return std::chrono::duration<double>(Clock::now() - t).count();
 }
 
-/// An op whose parts run as tasks of their own.
+/// An op whose parts run as separate tasks.
 struct Parted {
   std::unique_ptr<Evaluation> evaluation;
   ReplayOperands operands;
@@ -42,18 +42,18 @@ struct Parted {
 struct RunState {
   std::unique_ptr<Parted> parted;
   std::atomic<uint32_t> waits_for{0};
-  std::atomic<uint32_t> holders{0};  ///< readers yet to run, and one if the final image needs the value
+  std::atomic<uint32_t> holders{0};  ///< readers that have not run, plus one if the final image needs the value
 };
 
 constexpr uint32_t kMostAlike = 32;
-constexpr double kMostWork = 16e6;  ///< of ops that run as one task
-constexpr double kLeastWork = 1e6;  ///< less is not worth a task of its own
+constexpr double kMostWork = 16e6;  ///< for ops that run as one task
+constexpr double kLeastWork = 1e6;  ///< less work does not justify a separate task
 
-/// Ops alike that run one after the other, or a part of one op.
+/// Ops of one form that run consecutively, or a part of one op.
 struct Task {
   std::array<uint32_t, kMostAlike> nodes;
   uint32_t count = 1;
-  int part = -1;  ///< -1: from the start
+  int part = -1;  ///< -1: start the op
 };
 
 int wanted_threads(const ReplayOptions& o) {
@@ -102,7 +102,7 @@ class Runner {
     try {
       arena.initialize();
     } catch (const std::bad_alloc&) {
-      limit.release();  // its end would wait for ever for what TBB has left half made
+      limit.release();  // its destructor would wait for ever for objects that TBB left half constructed
       throw;
     }
     arena.execute([&] {
@@ -119,7 +119,8 @@ class Runner {
     return lines;
   }
 
-  /// The final image. Short neighbours are copied into common buffers: what tiles wrote row by row is one extent again.
+  /// The final image. Short neighbours are copied into common buffers, so that rows written by tiles become one extent
+  /// again.
   MemoryImage result() const {
     constexpr uint64_t kShort = 4 * 1024, kBuffer = 1024 * 1024;
     MemoryImage image;
@@ -154,7 +155,7 @@ class Runner {
   }
 
  private:
-  /// In effect order where dependencies allow, and depth first, so that values die young.
+  /// Runs in effect order where dependencies allow, and depth first, so that values have short lives.
   void run_alone(const std::vector<Task>& ready) {
     std::vector<Task> stack;
     for (const Task& t : ready) {
@@ -167,7 +168,8 @@ class Runner {
     }
   }
 
-  /// A task and then, here and now, one that it made ready, so that values die young; others may take the rest.
+  /// Runs a task and then, in the same thread, one task that it made ready, so that values have short lives. Other
+  /// threads may take the rest.
   void run_on(Task t, tbb::feeder<Task>& feeder) {
     for (bool more = true; more;) {
       more = false;
@@ -183,7 +185,7 @@ class Runner {
     }
   }
 
-  /// Nodes that can run now, as tasks: neighbours that are alike and small together.
+  /// Makes tasks of the nodes that can run now. Small neighbours of one form share a task.
   template <class Add>
   void add_tasks(const std::vector<uint32_t>& nodes, Add add) const {
     const size_t fair = nodes.size() / (4 * static_cast<size_t>(threads_));
@@ -262,7 +264,7 @@ class Runner {
     throw ReplayError("op " + std::to_string(records_[n.record].op_id) + " (" + n.desc->name + "): " + e.what());
   }
 
-  /// An op is done: its readers may run, and what it read may go.
+  /// Completes an op: its readers may run, and its inputs may be freed.
   void finish(uint32_t index, ReplayOperands& o, std::vector<uint32_t>& ready) {
     const ReplayGraph::Node& n = g_.nodes[index];
     if (options_.corrupt_op && records_[n.record].op_id == options_.corrupt_op) {
@@ -302,7 +304,7 @@ class Runner {
     outputs_[index] = nullptr;
   }
 
-  /// The nodes this one waited for, each once.
+  /// Calls f once for each node that this one waited for.
   template <class F>
   void for_each_source(const ReplayGraph::Node& n, F f) const {
     for (uint32_t i = 0; i < n.waits_for; ++i) f(g_.sources[n.first_source + i]);
@@ -350,7 +352,7 @@ class Runner {
   std::vector<uint8_t*> outputs_;
   ValuePool pool_;
   const OperandReader operands_;
-  std::unordered_map<const OpDesc*, uint32_t> index_;  ///< of nodes whose values the final image needs
+  std::unordered_map<const OpDesc*, uint32_t> index_;  ///< nodes whose values the final image needs
   double work_total_ = 0, work_done_ = 0, reported_ = 0;
   std::atomic<uint64_t> done_{0};
   std::mutex progress_mutex_, check_mutex_, prints_mutex_;
@@ -361,7 +363,7 @@ class Runner {
 }  // namespace
 
 ReplayResult replay(const std::vector<OpRecord>& records, const MemoryImage& image, const ReplayOptions& options) {
-  arithmetic_of(options.isa);  // a path that is not there is an error before anything is done
+  arithmetic_of(options.isa);  // an unavailable instruction set is an error before any work starts
   ReplayResult r;
   const auto start = Clock::now();
   GraphOptions graph_options;

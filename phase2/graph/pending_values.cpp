@@ -13,21 +13,21 @@
 
 namespace kernbench::phase2 {
 
-/// An operand, and what its addresses held when the op took effect. Views read it in place or gathered.
+/// An operand with the contents of its addresses when the op took effect. Views read it in place or gathered.
 struct PendingValues::Input {
   struct Piece {
     uint64_t addr;
     MemoryImage::Extent extent;
   };
   Operand operand;
-  std::vector<Piece> pieces;  ///< by address; what nothing wrote is in none
+  std::vector<Piece> pieces;  ///< by address; unwritten bytes have no piece
 };
 
 struct PendingValues::Node {
   std::shared_ptr<Index> index;
   std::shared_ptr<const OpDesc> desc;
-  std::vector<Input> inputs;  ///< dropped once the value is there
-  SharedBytes value;          ///< of the whole output, contiguous; empty until asked for
+  std::vector<Input> inputs;  ///< dropped once the value exists
+  SharedBytes value;          ///< the complete output, contiguous; empty until it is requested
 
   Node(std::shared_ptr<Index> i, std::shared_ptr<const OpDesc> d) : index(std::move(i)), desc(std::move(d)) {
     index->emplace(desc.get(), this);
@@ -39,7 +39,7 @@ struct PendingValues::Node {
     forget(std::move(inputs));
   }
 
-  /// Lets go of operands without recursion: a chain of ops may be long, and the stack a kernel's.
+  /// Frees operands without recursion, because a chain of ops may be long and the stack may be a kernel's small one.
   static void forget(std::vector<Input>&& inputs) {
     thread_local std::vector<std::vector<Input>> waiting;
     thread_local bool busy = false;
@@ -60,7 +60,7 @@ bool is_move(const OpDesc& d) {
   return d.type == CommandType::load || d.type == CommandType::store;
 }
 
-/// A load or store that may have to be computed: under a mask, or of short strided runs.
+/// Whether Phase 2 may have to compute the command. For loads and stores: if it has a mask or short strided runs.
 bool may_compute(const OpDesc& d) {
   return !is_move(d) || d.operands.size() > 1 || (d.type == CommandType::load && has_short_runs(d.operands.at(0).ref));
 }
@@ -100,7 +100,7 @@ PendingValues::Input PendingValues::capture(const Operand& o, const MemoryImage&
   const TensorRef t = without_repeats(o.ref);
   const uint64_t span = t.scattered() ? 0 : t.span_bytes();
   for_each_run(t, [&](uint64_t addr, uint64_t n) {
-    // Mostly one extent holds all rows of a view: it is kept once, over the whole span.
+    // Usually one extent holds all rows of a view. It is kept once, over the complete span.
     if (!in.pieces.empty()) {
       const Input::Piece& last = in.pieces.back();
       if (addr >= last.addr && addr - last.addr <= last.extent.size() && last.extent.size() - (addr - last.addr) >= n)
@@ -129,11 +129,12 @@ bool PendingValues::apply(const std::shared_ptr<const OpDesc>& d, MemoryImage& i
   // Operands are read before the effect, which may overwrite them.
   for (const Operand& o : inputs_of(*d)) node->inputs.push_back(capture(o, image));
   if (d->engine_result) at_engines_.emplace(d.get(), node);
-  // Memory names the op by a pointer that keeps the node: it lives as long as its result can be asked for.
+  // Memory names the op by a pointer that keeps the node, so that the node lives as long as its result can be
+  // requested.
   return apply_effect(std::shared_ptr<const OpDesc>(node, d.get()), image);
 }
 
-/// The ops that `root` needs and that have no value yet, each behind what it reads.
+/// The ops that `root` needs and that have no value yet, each after the ops that it reads.
 void PendingValues::plan(Node& root, Nodes& order) const {
   std::unordered_set<const Node*> seen(order.begin(), order.end());
   std::vector<std::pair<Node*, bool>> stack{{&root, false}};
@@ -161,7 +162,7 @@ void PendingValues::plan(Node& root, Nodes& order) const {
   }
 }
 
-/// The ops that the operands of a node need, as plan().
+/// The same for the operands of a node.
 void PendingValues::plan_inputs(const Node& node, Nodes& order) const {
   for (const Input& in : node.inputs) {
     for (const Input::Piece& p : in.pieces) {
@@ -170,7 +171,7 @@ void PendingValues::plan_inputs(const Node& node, Nodes& order) const {
   }
 }
 
-/// Of an extent whose producer, if any, has its value.
+/// The bytes of an extent whose producer, if any, has its value.
 const uint8_t* PendingValues::bytes_of(const MemoryImage::Extent& e) const {
   return e.producer() ? node_of(e)->value.data() + e.offset() : e.data();
 }
@@ -182,14 +183,14 @@ void PendingValues::gather(const Node& node, const Input& in, uint8_t* to) const
     auto p = std::upper_bound(in.pieces.begin(), in.pieces.end(), addr,
                               [](uint64_t a, const Input::Piece& x) { return a < x.addr; });
     while (n) {
-      // Pieces of one extent end together, so the last one that begins at or before the address tells.
+      // Pieces of one extent end together, so only the last one that begins at or before the address matters.
       const uint64_t offset = p != in.pieces.begin() ? addr - std::prev(p)->addr : 0;
       uint64_t len;
       if (p != in.pieces.begin() && offset < std::prev(p)->extent.size()) {
         len = std::min(n, std::prev(p)->extent.size() - offset);
         std::memcpy(to, bytes_of(std::prev(p)->extent) + offset, len);
       } else {
-        // Nothing wrote it: legal under a mask alone, where it is not used.
+        // Unwritten: legal only under a mask, where the value is not used.
         if (!is_move(*node.desc)) {
           throw PendingValueError("op '" + node.desc->name + "' reads " + place(MemoryImage::key_of(t), addr, n) +
                                   ", which nothing wrote before it");
@@ -242,7 +243,7 @@ void PendingValues::run(Node& node) {
 }
 
 void PendingValues::run_all(const Nodes& order) {
-  for (Node* node : order) run(*node);  // a node whose readers have all run may be gone afterwards
+  for (Node* node : order) run(*node);  // a node without unrun readers may be gone afterwards
 }
 
 void PendingValues::compute(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {

@@ -23,13 +23,13 @@ struct Event {
   uint32_t pe;
   uint32_t record;
   uint64_t seq;
-  bool writes_slot = false;             // before all else of its instant
-  bool behind_atomics = false;          // behind all else of its instant
-  bool takes_value = false;             // of an ipcq_copy, which reads its source long before it writes its slot
-  const Carried::Part* part = nullptr;  // of a carried op: what a memory served
+  bool writes_slot = false;             // ordered before all other effects of its instant
+  bool behind_atomics = false;          // ordered after all other effects of its instant
+  bool takes_value = false;             // for an ipcq_copy, which reads its source long before it writes its slot
+  const Carried::Part* part = nullptr;  // for a carried op: the part that a memory served
 };
 
-/// A gather takes effect as a whole when the last of its transactions is complete: by PE and seq.
+/// A gather takes effect as a whole, when its last transaction is complete. The end by PE and seq.
 using GatherEnds = std::map<std::pair<uint32_t, uint64_t>, uint64_t>;
 
 GatherEnds ends_of_gathers(const std::vector<OpRecord>& records) {
@@ -42,13 +42,13 @@ GatherEnds ends_of_gathers(const std::vector<OpRecord>& records) {
   return ends;
 }
 
-/// Whether the record is a segment's way into its slot.
+/// Whether the record writes a message's segment into its slot.
 bool is_copy(const OpDesc& d) {
   return d.queue && d.type == CommandType::store;
 }
 
-/// A carried store is in memory where and when its parts were served, one whose bytes are not known likewise a load.
-/// At one instant they come behind all that PEs do, as foreign writes.
+/// A carried store takes effect where and when a memory served its parts. So does a carried load whose bytes are
+/// unknown. Within one instant these effects come after all effects of PEs, like foreign writes.
 void add_parts(const OpDesc& d, const Event& op, std::vector<Event>& events) {
   if (d.type == CommandType::load && d.carried->bytes) return;
   for (const Carried::Part& p : d.carried->parts) {
@@ -58,10 +58,10 @@ void add_parts(const OpDesc& d, const Event& op, std::vector<Event>& events) {
   }
 }
 
-/// What a PE submits at the very instant at which an atomic of its own takes effect it may have submitted knowing of
-/// that. Loads, which act when they are complete, have not.
+/// A PE may submit a command at the instant at which one of its atomics takes effect, and may know the result. The
+/// command is therefore ordered after the atomic. A load is not, because it takes effect at its completion.
 void put_behind_atomics(const std::vector<OpRecord>& records, std::vector<Event>& events) {
-  std::map<std::pair<uint32_t, uint64_t>, uint64_t> first;  // by PE and instant: the call of its first such atomic
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> first;  // by PE and instant: seq of the first such atomic
   for (const Event& e : events) {
     const OpDesc& d = *records[e.record].desc;
     if (d.type != CommandType::atomic || e.part) continue;
@@ -91,7 +91,7 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
     if (r.foreign && r.desc->type == CommandType::load) continue;
     Event e{effect_instant(r), r.desc->pe, static_cast<uint32_t>(i), r.desc->seq};
     if (r.desc->type == CommandType::atomic) {
-      e.pe = kNoPe;  // behind all that PEs do
+      e.pe = kNoPe;  // after the effects of all PEs
       e.seq = r.desc->ranged->number;
     } else if (r.desc->ranged && r.desc->type == CommandType::load) {
       e.instant = gathers.at({r.desc->pe, r.desc->seq});
@@ -109,7 +109,7 @@ std::vector<Event> effects_in_order(const std::vector<OpRecord>& records) {
     if (fresh) {
       events.push_back(e);
     } else {
-      // Two components served one command: it has happened when the later one is done.
+      // Two components served one command. It takes effect when the later one is done.
       Event& old = events[it->second];
       if (e.instant > old.instant) old = e;
     }
@@ -170,7 +170,7 @@ class Builder {
                       (named != records_.end() && named->is_token ? ": it is a tile of a composite" : ""));
   }
 
-  /// Applies an op's effect, or parks it behind an explicit dependency that has not had its own yet.
+  /// Applies an op's effect, or parks it until its explicit dependencies have taken effect.
   void visit(uint32_t record) {
     if (!any_dependencies_) return apply(record);
     std::vector<uint32_t> ready{record};
@@ -260,7 +260,7 @@ class Builder {
     g_.nodes.push_back(std::move(n));
   }
 
-  /// What was sent is in the slot, pending or not.
+  /// Writes the sent value, pending or not, into the slot.
   void write_slot(uint32_t record) {
     const auto value = sent_.find(record);
     if (value == sent_.end()) throw ReplayError(describe(records_[record]) + ": its slot is written before it is sent");
@@ -269,7 +269,7 @@ class Builder {
     sent_.erase(value);
   }
 
-  /// A memory serves part of a carried op.
+  /// Applies a part of a carried op that a memory served.
   void carry(const Event& e) {
     const OpDesc& d = *records_[e.record].desc;
     const MemoryImage::SpaceKey key{e.part->space, kNoPe};
@@ -336,12 +336,12 @@ class Builder {
     return p;
   }
 
-  /// Adds a run to the pieces since `first`: joined to the last where it continues it or its stride.
+  /// Adds a run to the pieces since `first`. A run that continues the last piece or its stride is merged into it.
   void append(size_t first, const Piece& p) {
     if (g_.pieces.size() > first) {
       Piece& last = g_.pieces.back();
       if (last.node == p.node) {
-        // Leaves of different buffers are only compared as numbers.
+        // Pointers into different buffers are only compared as numbers.
         const int64_t step =
             p.node == kLeafNode
                 ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(p.leaf) - reinterpret_cast<uintptr_t>(last.leaf))
@@ -378,7 +378,7 @@ class Builder {
     }
   }
 
-  /// Leaves out what was computed in Phase 1 and nobody reads any more, since the bytes kept then stand in its place.
+  /// Drops nodes that Phase 1 computed and that no longer have readers. The bytes kept by Phase 1 replace them.
   void drop_materialized() {
     if (materialized_.empty() || !options_.skip_materialized) return;
     std::vector<bool> needed(g_.nodes.size());
@@ -387,7 +387,7 @@ class Builder {
         if (e && e->producer()) needed[producer_.at(e->producer())] = true;
       });
     }
-    for (size_t i = g_.nodes.size(); i-- > 0;) {  // readers stand behind what they read
+    for (size_t i = g_.nodes.size(); i-- > 0;) {  // readers come after the nodes that they read
       const ReplayGraph::Node& n = g_.nodes[i];
       if (materialized_.count({n.desc->pe, n.desc->seq}) == 0) needed[i] = true;
       if (!needed[i]) continue;
@@ -425,7 +425,7 @@ class Builder {
     }
   }
 
-  /// Edges from what each node reads and from explicit ids, each once.
+  /// Adds edges from the sources of each node and from explicit ids, each once.
   void link() {
     std::vector<uint32_t> before;
     for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
@@ -468,15 +468,16 @@ class Builder {
   GraphOptions options_;
   ReplayGraph g_;
   OpForms forms_;
-  std::set<std::pair<uint32_t, uint64_t>> materialized_;  ///< PE and seq of what Phase 1 computed
+  std::set<std::pair<uint32_t, uint64_t>> materialized_;  ///< PE and seq of the ops that Phase 1 computed
   std::unordered_map<const OpDesc*, uint32_t> producer_;
   bool any_dependencies_ = false;
   const OpDesc* last_ = nullptr;  ///< GraphOptions::until
   bool reached_last_ = false;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without effect yet, and who waits for it
-  std::unordered_map<uint32_t, uint64_t> parked_;             ///< record, and the op_id it waits for
+  std::unordered_map<uint64_t, std::vector<uint32_t>> open_;  ///< op_id without an effect so far -> records that wait
+                                                              ///< for it
+  std::unordered_map<uint32_t, uint64_t> parked_;             ///< record -> the op_id that it waits for
   std::unordered_map<uint64_t, uint32_t> node_of_op_;
-  std::unordered_map<uint32_t, RangeValue> sent_;  ///< by record: what a segment or a store under way carries
+  std::unordered_map<uint32_t, RangeValue> sent_;  ///< by record: the value that a segment or store in flight carries
   std::unordered_map<uint32_t, std::vector<std::pair<const Carried::Part*, RangeValue>>> loaded_;  ///< by record
 };
 
@@ -485,7 +486,7 @@ class Builder {
 uint64_t effect_instant(const OpRecord& r) {
   if (r.foreign) return femtoseconds(r.effect_ns);
   if (is_copy(*r.desc)) return femtoseconds(r.t_end);
-  // Where nobody has said when (a stand-in without time), at once.
+  // At once, if no time is given (a stand-in without timing).
   if (r.desc->type == CommandType::atomic) return femtoseconds(std::max(r.desc->ranged->effect_ns, r.desc->submit_ns));
   return femtoseconds(r.desc->type == CommandType::load ? r.t_end : r.desc->submit_ns);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dependency graph of a log: what each compute op reads, once addresses are renamed away.
+// The dependency graph of a log: the values that each compute op reads, after renaming of addresses.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace kernbench::phase2 {
 
-constexpr uint32_t kLeafNode = 0xffffffffu;  ///< bytes that Phase 1 had
-constexpr uint32_t kZeroNode = 0xfffffffeu;  ///< bytes that nothing wrote (under a mask): read as 0
+constexpr uint32_t kLeafNode = 0xffffffffu;  ///< bytes that exist in Phase 1
+constexpr uint32_t kZeroNode = 0xfffffffeu;  ///< unwritten bytes (under a mask), read as 0
 
 /// `count` runs of `bytes` each, `stride` apart, of one value.
 struct Piece {
   uint32_t node = kLeafNode;
   uint32_t count = 1;
-  const uint8_t* leaf = nullptr;  ///< of the first run, for kLeafNode
-  uint64_t offset = 0;            ///< of the first run, in the node's output
+  const uint8_t* leaf = nullptr;  ///< for kLeafNode: address of the first run
+  uint64_t offset = 0;            ///< offset of the first run in the node's output
   uint64_t bytes = 0;
   int64_t stride = 0;
 };
@@ -30,7 +30,7 @@ struct Piece {
 struct ReplayGraph {
   struct Input {
     uint32_t first_piece = 0, pieces = 0;
-    const Operand* operand = nullptr;  ///< the pieces make up without_repeats() of it
+    const Operand* operand = nullptr;  ///< the pieces cover without_repeats() of it
   };
   struct Node {
     std::shared_ptr<const OpDesc> desc;
@@ -44,25 +44,25 @@ struct ReplayGraph {
   std::vector<OpForm> forms;
   std::vector<Input> inputs;
   std::vector<Piece> pieces;
-  std::deque<Operand> other_operands;                    ///< that no desc holds: of masked stores and atomics
-  std::vector<std::shared_ptr<const void>> leaf_owners;  ///< keep leaves alive that memory has since let go of
+  std::deque<Operand> other_operands;                    ///< operands of masked stores and atomics, which are in no
+                                                         ///< OpDesc
+  std::vector<std::shared_ptr<const void>> leaf_owners;  ///< keep leaves alive that memory no longer refers to
   std::vector<uint32_t> readers;
   std::vector<uint32_t> sources;
   MemoryImage memory;  ///< after the last effect; pending extents name their producers
   uint64_t ops = 0;
 };
 
-/// When the record's command takes effect: a load at its completion, an atomic when its memory says, a segment of a
-/// message when its slot is written, a foreign write at its service, all else at its submission; in fs, as times are
-/// compared.
+/// The time at which the record's command takes effect, in fs. A load: its completion. An atomic: its service at the
+/// memory. A segment of a message: the write of its slot. A foreign write: its service. All others: their submission.
 uint64_t effect_instant(const OpRecord&);
 
 struct GraphOptions {
-  /// Ops that Phase 1 computed for tl.materialize are left out where the bytes it kept stand for them; else they are
-  /// nodes, and so is the materialisation, so that its bytes can be compared with theirs.
+  /// Skip ops that Phase 1 computed for tl.materialize if the bytes that it kept can replace them. Otherwise these ops
+  /// and the materialization are nodes, so that both results can be compared.
   bool skip_materialized = true;
-  bool keep_tcm = false;                         ///< what only the TCMs of the PEs hold is wanted, too
-  std::optional<uint64_t> until = std::nullopt;  ///< as ReplayOptions::until
+  bool keep_tcm = false;                         ///< also keep values that only the TCMs of the PEs hold
+  std::optional<uint64_t> until = std::nullopt;  ///< see ReplayOptions::until
 };
 
 /// The pass of executor.h. Throws ReplayError.

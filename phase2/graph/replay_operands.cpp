@@ -66,13 +66,13 @@ void OperandReader::gather(const ReplayGraph::Input& in, uint64_t nbytes, EvalIn
   }
 }
 
-/// The piece as a strided view of the operand's shape; false where it is none.
+/// The piece as a strided view of the operand's shape; false if there is no such view.
 bool OperandReader::view(const Piece& p, EvalInput& e) const {
   const auto item = static_cast<int64_t>(size_of(e.dtype));
   e.data = address(p);
   if (p.count == 1) return true;
   if (p.stride % item != 0) return false;
-  // The runs are rows: find the dimension that the stride belongs to.
+  // The runs are rows. Find the dimension that has the stride.
   int64_t rows = 1;
   for (int i = 0; i < e.shape.rank(); ++i) {
     if (rows == p.count) break;

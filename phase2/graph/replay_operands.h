@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a replay's ops as evaluation reads them.
+// The operands of a replay's ops in the form that evaluation reads.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,21 @@ namespace kernbench::phase2 {
 /// The operands of one op, in place or gathered.
 struct ReplayOperands {
   std::vector<EvalInput> inputs;
-  std::vector<std::pair<uint8_t*, uint64_t>> gathered;  ///< of the pool, with their sizes
+  std::vector<std::pair<uint8_t*, uint64_t>> gathered;  ///< memory from the pool, with sizes
 };
 
-/// An operand that is one strided view of one buffer is read in place; others are gathered into the pool's memory.
+/// Reads an operand in place if it is one strided view of one buffer. Otherwise it is gathered into memory from the
+/// pool.
 class OperandReader {
  public:
-  /// outputs[i]: where node i's value lies, once it is there.
+  /// outputs[i]: address of node i's value, once it exists.
   OperandReader(const ReplayGraph& g, const std::vector<uint8_t*>& outputs, ValuePool& pool)
       : g_(g), outputs_(outputs), pool_(pool) {}
 
-  /// Those of a node whose sources have run.
+  /// The operands of a node whose sources have run.
   void read(const ReplayGraph::Node&, ReplayOperands&) const;
-  /// The same; `like` are those of a node of the same form: what lies as theirs is not looked at again.
+  /// The same. `like` are the operands of a node of the same form: operands with the same layout are not analysed
+  /// again.
   void read_alike(const ReplayGraph::Node&, ReplayOperands&, const ReplayGraph::Node& like_node,
                   const ReplayOperands& like) const;
 

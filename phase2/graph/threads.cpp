@@ -14,7 +14,7 @@ int threads_to_be_had(int wanted) {
   std::vector<std::thread> threads;
   try {
     while (static_cast<int>(threads.size()) + 1 < wanted) threads.emplace_back([end] { end.wait(); });
-  } catch (const std::exception&) {  // no more: the system's limit, or no memory for one
+  } catch (const std::exception&) {  // no more threads: the system's limit, or no memory for one
   }
   all_tried.set_value();
   for (std::thread& t : threads) t.join();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads this process may have.
+// The number of threads that this process can start.
 #pragma once
 
 #include "kernbench/phase2/rooms.h"
 
 namespace kernbench::phase2 {
 
-/// `wanted` (>= 1), the caller's among them, or fewer where the system refuses to start as many. It tries: what starts
-/// threads of its own behind a library's interface ends the program where one is refused.
+/// Returns `wanted` (>= 1, including the calling thread), or fewer if the system refuses threads. It tries to start
+/// them, because a library that starts threads internally ends the program if one is refused.
 int threads_to_be_had(int wanted);
 
 }  // namespace kernbench::phase2

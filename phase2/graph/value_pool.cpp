@@ -11,13 +11,13 @@
 namespace kernbench::phase2 {
 namespace {
 
-constexpr uint64_t kPage = uint64_t{2} << 20;    ///< a large one
-constexpr uint64_t kBlock = uint64_t{8} << 20;   ///< of small values; takes only the pages that are touched
-constexpr uint64_t kSmall = uint64_t{2} << 20;   ///< larger values have a block of their own
-constexpr uint64_t kKept = uint64_t{256} << 20;  ///< bytes of free large values that are kept for others
-constexpr uint64_t kShelf = uint64_t{1} << 20;   ///< bytes of free small values that a thread keeps for itself
+constexpr uint64_t kPage = uint64_t{2} << 20;    ///< a large page
+constexpr uint64_t kBlock = uint64_t{8} << 20;   ///< for small values; uses only the pages that are touched
+constexpr uint64_t kSmall = uint64_t{2} << 20;   ///< larger values get a separate block
+constexpr uint64_t kKept = uint64_t{256} << 20;  ///< bytes of free large values that are kept for reuse
+constexpr uint64_t kShelf = uint64_t{1} << 20;   ///< bytes of free small values that a thread keeps
 
-/// Eight sizes to each power of two: little is wasted, and sizes recur.
+/// Eight sizes per power of two: little memory is wasted, and sizes recur.
 uint64_t rounded(uint64_t n) {
   if (n <= 64) return 64;
   uint64_t step = 64;
@@ -44,7 +44,7 @@ ValuePool::Block& ValuePool::add_block(uint64_t size) {
   return blocks_[at] = std::move(b);
 }
 
-/// One that any thread gave back, or null.
+/// A value that any thread returned, or null.
 uint8_t* ValuePool::take_free(uint64_t size) {
   const auto it = free_.find(size);
   if (it == free_.end() || it->second.empty()) return nullptr;
@@ -54,7 +54,7 @@ uint8_t* ValuePool::take_free(uint64_t size) {
   return p;
 }
 
-// Outside of values that are in use AddressSanitizer lets nobody read or write; without it these lines are empty.
+// AddressSanitizer reports accesses outside of values in use. Without it these lines have no effect.
 uint8_t* ValuePool::get(uint64_t nbytes) {
   uint8_t* p = take(rounded(nbytes));
   ASAN_UNPOISON_MEMORY_REGION(p, nbytes);
@@ -78,7 +78,7 @@ uint8_t* ValuePool::take(uint64_t size) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (uint8_t* p = take_free(size)) return p;
   if (mine.left < size) {
-    // What was left is lost: at most a quarter of a block, mostly far less.
+    // The rest of the block is lost: at most a quarter of a block, usually much less.
     mine.next = add_block(kBlock).bytes.get();
     mine.left = kBlock;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the values of a replay: many, of few sizes, most of them short-lived.
+// Memory for the values of a replay. There are many of them, of few sizes, mostly short-lived.
 //
-// What is given back is used again, so that a long replay touches little new memory. Pages are large where the system
-// has such. Each thread has a shelf of its own of what it gave back, and cuts small values from a block of its own: two
-// threads that touch one new page would both have it cleared.
+// Returned memory is reused, so that a long replay touches little new memory. Pages are large if the system supports
+// them. Each thread keeps a list of the memory that it returned and cuts small values from its own block. If two
+// threads touched one new page, both would make the system clear it.
 #pragma once
 
 #include <tbb/enumerable_thread_specific.h>
@@ -26,11 +26,11 @@ class ValuePool {
   ValuePool(const ValuePool&) = delete;
   ValuePool& operator=(const ValuePool&) = delete;
 
-  /// Uninitialised, aligned to 64 bytes; std::bad_alloc.
+  /// Returns uninitialised memory, aligned to 64 bytes. std::bad_alloc if there is none.
   uint8_t* get(uint64_t nbytes);
-  /// What get(nbytes) gave.
+  /// Returns memory from get(nbytes) to the pool.
   void put(uint8_t*, uint64_t nbytes);
-  /// The memory that a value of get() lies in; it outlives the pool.
+  /// The owner of the memory of a value from get(). It may outlive the pool.
   std::shared_ptr<const void> owner_of(const uint8_t*) const;
 
  private:
@@ -42,7 +42,7 @@ class ValuePool {
   struct Shelf {
     FreeValues free;
     uint64_t free_bytes = 0;
-    uint8_t* next = nullptr;  ///< the rest of the thread's newest block
+    uint8_t* next = nullptr;  ///< rest of the thread's newest block
     uint64_t left = 0;
   };
   uint8_t* take(uint64_t size);
@@ -50,10 +50,10 @@ class ValuePool {
   uint8_t* take_free(uint64_t size);
 
   tbb::enumerable_thread_specific<Shelf> shelves_;
-  mutable std::mutex mutex_;                ///< of what follows
+  mutable std::mutex mutex_;                ///< protects the members below
   std::map<const uint8_t*, Block> blocks_;  ///< by first byte
   FreeValues free_;
-  uint64_t free_large_ = 0;  ///< bytes of large values among them
+  uint64_t free_large_ = 0;  ///< bytes of the large values in it
 };
 
 }  // namespace kernbench::phase2

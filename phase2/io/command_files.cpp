@@ -20,10 +20,10 @@ CommandFiles::CommandFiles() {
   writes("--log", logging::file_name());
 }
 
-/// Both streams may go into one file.
+/// stdout and stderr may be the same file.
 void CommandFiles::writes_stream(const char* name, int fd) {
   struct stat s {};
-  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_nlink == 0) return;  // without a name: a child's, in memory
+  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_nlink == 0) return;  // no name: a child's, in memory
   files_.push_back({name, name, "", s, true});
   ++outputs_;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that one command reads and writes: an output is neither an input nor another output.
+// The files that one command reads and writes. An output must be neither an input nor another output.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,17 +13,17 @@
 
 namespace kernbench::phase2 {
 
-/// Is given all files of a command before the command opens the first output. Two names of one file are found by real
+/// Receives all files of a command before the command opens the first output. It detects two names of one file by real
 /// path, device and inode. The files of stdout and stderr are outputs. Devices, pipes and folders are exempt.
 class CommandFiles {
  public:
   CommandFiles();
-  /// InputError where the file is an output.
+  /// InputError if the file is an output.
   void reads(const std::string& option, const std::string& file) { name(option, file, false); }
-  /// An output, and the NAME.part in which it grows. InputError where another option names the file, and where its
-  /// folder is missing. An empty name is none.
+  /// An output and the NAME.part that it is written to. InputError if another option names the file or if its folder is
+  /// missing. An empty name means no file.
   void writes(const std::string& option, const std::string& file) { name(option, file, true); }
-  /// The files that the value of an option leads to, or what stands behind its NAME=.
+  /// Returns the files that an option's value refers to. Without it, the file is the value or the text after NAME=.
   void add(std::string option, std::string value, bool named, bool written,
            const std::function<std::vector<std::string>(const std::string&)>& files_of);
   bool has_outputs() const { return outputs_ > 0; }
@@ -31,7 +31,7 @@ class CommandFiles {
  private:
   struct File {
     std::string option, name, path;
-    std::optional<struct stat> found;  ///< of one that is there
+    std::optional<struct stat> found;  ///< for an existing file
     bool written = false;
   };
   void name(const std::string& option, const std::string& file, bool written);
@@ -41,7 +41,7 @@ class CommandFiles {
   size_t outputs_ = 0;
 };
 
-/// The memory file beside an op log: its name with .kbmem in place of the extension.
+/// The memory file beside an op log: the log's name with the extension .kbmem.
 std::string memory_file_of(const std::string& oplog);
 
 }  // namespace kernbench::phase2

@@ -12,7 +12,7 @@ namespace kernbench::phase2 {
 std::ifstream open_input(const std::string& file) {
   errno = 0;
   std::ifstream in(file, std::ios::binary);
-  // A folder can be opened, and fails when it is read.
+  // Opening a folder succeeds, and only reading it fails.
   if (in) in.peek();
   if (in.bad() || (!in && !in.eof())) throw InputError(file + ": cannot be read: " + std::strerror(errno));
   in.clear();

@@ -11,11 +11,11 @@
 
 namespace kernbench::phase2 {
 
-/// The file, opened. InputError with its name and the reason where that cannot be, and for a folder.
+/// Opens the file. InputError with its name and the reason if that fails or if it is a folder.
 std::ifstream open_input(const std::string& file);
 
-/// All that is left of it, or what is enough to see that it has more than `most` bytes. InputError, with the file's
-/// name, where it cannot be read to its end.
+/// Reads the rest of the file. Stops when more than `most` bytes were read. InputError, with the file's name, if the
+/// end cannot be read.
 std::string read_all(std::istream&, const std::string& file, size_t most = std::string::npos);
 
 }  // namespace kernbench::phase2

@@ -41,7 +41,7 @@ std::optional<Enum> named(const Names& names, std::string_view name) {
 Message message_of(const spdlog::details::log_msg& m) {
   Message message;
   const std::string_view logger(m.logger_name.data(), m.logger_name.size());
-  // A logger of the user may share the sinks.
+  // A user's own logger may share the sinks.
   message.room = named<Room>(kRooms, logger.substr(std::min(kPrefix.size(), logger.size()))).value_or(Room::run);
   message.level = m.level >= spdlog::level::warn   ? Level::warn
                   : m.level == spdlog::level::info ? Level::info
@@ -62,7 +62,7 @@ std::string_view room_of(const Message& m) {
   return kRooms[static_cast<size_t>(m.room)];
 }
 
-/// stderr, or what set_sink() gave.
+/// stderr, or the sink of set_sink().
 class Sink : public spdlog::sinks::base_sink<std::mutex> {
  public:
   std::function<void(const Message&)> function;
@@ -81,7 +81,7 @@ class Sink : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override { std::cerr.flush(); }
 };
 
-/// Each line is one write() at the end of the file: forked processes may share it.
+/// Each line is one write() at the end of the file, because forked processes may share it.
 class File : public spdlog::sinks::base_sink<std::mutex> {
  public:
   File(const std::string& option, const std::string& file)
@@ -90,7 +90,7 @@ class File : public spdlog::sinks::base_sink<std::mutex> {
   }
   ~File() override { close(fd_); }
   const std::string name;
-  int error = 0;  ///< of the first write that failed
+  int error = 0;  ///< of the first failed write
 
  private:
   void sink_it_(const spdlog::details::log_msg& m) override {
@@ -108,7 +108,7 @@ class File : public spdlog::sinks::base_sink<std::mutex> {
   int fd_;
 };
 
-/// Never destroyed: objects that are destroyed at exit may still write.
+/// Never destroyed, because objects that are destroyed at exit may still write.
 struct Loggers {
   std::shared_ptr<Sink> sink = std::make_shared<Sink>();
   std::shared_ptr<File> file;
@@ -149,7 +149,7 @@ void set_levels(const std::string& option, const std::string& text) {
     }
     from = to + 1;
   }
-  loggers();  // spdlog::get() finds them from here on
+  loggers();  // from here on, spdlog::get() finds them
   for (size_t i = 0; i < set.size(); ++i) {
     if (set[i]) lowest[i].store(*set[i], std::memory_order_relaxed);
   }

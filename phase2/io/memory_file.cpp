@@ -12,7 +12,7 @@
 
 namespace kernbench::phase2 {
 
-/// What stands before the bytes of a chunk.
+/// Head of a chunk, before its bytes.
 struct ChunkHead {
   uint32_t kind = 0, space = 0, pe = 0, zero = 0;
   uint64_t key = 0, bytes = 0, checksum = 0;
@@ -25,7 +25,7 @@ enum Kind : uint32_t { kExtent = 1, kData = 2, kEnd = 3, kHeader = 4, kSpaceName
 
 static_assert(sizeof(ChunkHead) == 40, "as documented");
 
-/// Every 8-byte word, mixed with what came before it: any change of any bit changes the result.
+/// Mixes in each 8-byte word: a change of any bit changes the result.
 uint64_t mix(uint64_t sum, const uint8_t* p, uint64_t n) {
   while (n) {
     uint64_t word = 0;
@@ -48,7 +48,7 @@ uint64_t padding(uint64_t n) {
   return (8 - n % 8) % 8;
 }
 
-/// Whether nothing but the memory file can say what the op wrote.
+/// Whether only the memory file has the bytes that the op wrote.
 bool needs_bytes(const OpRecord& r) {
   const bool constant = r.desc->type == CommandType::store && r.desc->operands.empty();
   return r.foreign || constant || r.desc->materialized || r.desc->engine_result ||
@@ -97,7 +97,7 @@ MemoryFileWriter::MemoryFileWriter(std::unique_ptr<WrittenFile> file, const Memo
   flush();
 }
 
-/// Numbers beyond the standard ones are this process's own.
+/// From here on, the file of a killed run can be used.
 void MemoryFileWriter::name_space(Space space) {
   ChunkHead h;
   h.kind = kSpaceName;
@@ -117,7 +117,7 @@ void MemoryFileWriter::begin(const OpLogHeader& header) {
   h.kind = kHeader;
   h.bytes = text.size();
   chunk(h, reinterpret_cast<const uint8_t*>(text.data()));
-  // From here on a run that is killed leaves a file that can be used.
+  // Data that a replay requires is written before the log's record, also if the run is killed.
   flush();
 }
 
@@ -128,7 +128,7 @@ void MemoryFileWriter::record(OpRecord&& r) {
                                                                     : r.desc->data;
   if (!bytes) return;
   add(r.op_id, bytes->data(), bytes->size());
-  // What a replay cannot do without is there before the log says that it was written, also if the run is killed.
+  // Data that a replay requires is written before the log's record, also if the run is killed.
   if (needs_bytes(r)) flush();
 }
 
@@ -175,7 +175,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
     if (std::fread(&h, sizeof h, 1, in.get()) != 1) damaged("cannot be read");
     if (h.kind < kExtent || h.kind > kSpaceName) damaged("no chunk of a known kind");
     const uint64_t left = size - at - sizeof h;
-    if (h.bytes > left || padding(h.bytes) > left - h.bytes) break;  // cut off, or a damaged size: never complete
+    if (h.bytes > left || padding(h.bytes) > left - h.bytes) break;  // cut off, or a damaged size: incomplete
     auto bytes = std::make_shared<Bytes>(bulk_bytes(h.bytes));
     uint8_t pad[8];
     if ((h.bytes && std::fread(bytes->data(), 1, h.bytes, in.get()) != h.bytes) ||
@@ -214,7 +214,7 @@ MemoryFileContents read_memory_file(const std::string& file) {
 
 namespace {
 
-/// A desc with data, which keeps alive what the original's pointers refer to.
+/// A desc with data. It also keeps alive the objects that the original's pointers refer to.
 struct DescWithData : OpDesc {
   explicit DescWithData(std::shared_ptr<const OpDesc> o) : OpDesc(*o), origin(std::move(o)) {}
   std::shared_ptr<const OpDesc> origin;

@@ -32,7 +32,7 @@ struct Header {
   Dims shape;
 };
 
-/// The header is the text of a Python dictionary with exactly the keys descr, fortran_order and shape.
+/// The header is a Python dictionary as text, with exactly the keys descr, fortran_order and shape.
 class HeaderParser {
  public:
   HeaderParser(const std::string& file, const std::string& text) : file_(file), text_(text) {}
@@ -189,7 +189,7 @@ std::string descr_of(DType t) {
   }
 }
 
-/// Its elements, as all who use the shape later count them.
+/// The number of elements, computed like all users of the shape do.
 uint64_t count_of(const Dims& shape, const std::string& file) {
   constexpr int64_t kMost = int64_t{1} << 48;
   try {

@@ -31,7 +31,7 @@ WholeFile::WholeFile(std::string name) : name_(std::move(name)) {
     part_ = target_ + ".part";
   }
   if (there && ::access(name_.c_str(), W_OK) != 0) {
-    // Its folder's permissions alone would let it be replaced.
+    // Permissions of its folder alone would allow its replacement.
   } else if (has_part()) {
     fd_ = open_alone(part_);
     if (fd_ >= 0 && there) ::fchmod(fd_, found.st_mode & kPermissions);
@@ -47,7 +47,7 @@ WholeFile::~WholeFile() {
   drop();
 }
 
-/// Empty, and locked: no other process has it. -1, with errno, where that cannot be.
+/// Opens it empty and locked, so that no other process has it. Returns -1, with errno, if that fails.
 int WholeFile::open_alone(const std::string& file) {
   while (true) {
     const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kMode);
@@ -55,7 +55,7 @@ int WholeFile::open_alone(const std::string& file) {
     struct stat ours {
     }, named{};
     const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
-    // Between the two calls its writer may have given it the final name.
+    // Between the two calls its writer may have renamed it to the final name.
     const bool moved =
         locked && ::fstat(fd, &ours) == 0 &&
         (::stat(file.c_str(), &named) != 0 || ours.st_ino != named.st_ino || ours.st_dev != named.st_dev);
@@ -111,7 +111,7 @@ void WholeFile::replace_start(std::string_view start, uint64_t from) {
 }
 
 void WholeFile::keep() {
-  // Some systems tell only when a file is closed that it does not fit; closing a copy keeps the lock.
+  // Some systems report a lack of space only at close(). Closing a copy keeps the lock.
   const int copy = failed() ? -1 : ::dup(fd_);
   if (!failed() && (copy < 0 || ::close(copy) != 0)) error_ = errno;
   if (!failed() && has_part() && std::rename(part_.c_str(), target_.c_str()) != 0) error_ = errno;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checksum that tells damage from truth in logs, 64 bits: FNV-1a for bytes, one round a number. Not against intent.
+// A 64-bit checksum that detects accidental damage in logs, not forgery. It is FNV-1a for bytes, and one round for a
+// number.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace kernbench::phase2 {
 
 class Checksum {
  public:
-  /// Bytes; the same whether added at once or in parts.
+  /// Adds bytes. The result is the same for one call and for several parts.
   Checksum& add(std::string_view bytes) {
     for (char c : bytes) value_ = (value_ ^ static_cast<uint8_t>(c)) * 0x100000001b3ull;
     return *this;

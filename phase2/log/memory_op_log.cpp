@@ -44,7 +44,7 @@ void MemoryOpLog::record(OpRecord&& r) {
   Packed& p = *next_++;
   const TokenInfo& t = r.token;
   const bool by_shape = is_work_by_shape(t.stage);
-  // In each line, what is beyond its fields, negative numbers among it, has one of the high bits set.
+  // In each row, values that do not fit its fields, including negative numbers, have one of the high bits set.
   const uint64_t beyond_16 = by_shape ? static_cast<uint64_t>(t.n) | static_cast<uint64_t>(t.k) : 0;
   const uint64_t beyond_32 =
       r.op_id | t.composite_op_id | t.buffer_offset | (by_shape ? static_cast<uint64_t>(t.m) : t.bytes);

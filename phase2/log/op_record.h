@@ -30,9 +30,9 @@ struct TokenInfo {
   uint64_t composite_op_id = 0;
   double fed_ns = 0;                       ///< time at which the scheduler fed the tile
   uint64_t buffer_offset = 0;              ///< of the tile's buffer (its first piece) in the PE's reserved TCM, bytes
-  std::vector<BufferPiece> buffer_pieces;  ///< all of them, if there are several
-  uint64_t bytes = 0;                      ///< DMA, FETCH, STORE
-  int64_t m = 0, n = 0, k = 0;             ///< GEMM, MATH (k = 0): actual size of the tile
+  std::vector<BufferPiece> buffer_pieces;  ///< all pieces, if there are several
+  uint64_t bytes = 0;                      ///< for DMA, FETCH, STORE
+  int64_t m = 0, n = 0, k = 0;             ///< for GEMM, MATH (k = 0): actual size of the tile
 };
 
 struct OpRecord {

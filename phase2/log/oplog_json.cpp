@@ -84,7 +84,7 @@ class ParamsWriter {
         break;
       case CommandType::send:
       case CommandType::receive:
-        break;  // no records: their segments are
+        break;  // no records; their segments have some
     }
     if (d.queue) segment(*d.queue);
     if (d.queue && d.type == CommandType::store) return sent(d);
@@ -107,7 +107,7 @@ class ParamsWriter {
   void segment(const QueueRecord& q) {
     w_.field("port", q.port).field("message", q.message).field("segment", q.segment).field("segments", q.segments);
   }
-  /// An ipcq_copy is of the send in the sender's program, whose value it carries.
+  /// An ipcq_copy belongs to the send in the sender's program, whose value it carries.
   void sent(const OpDesc& d) {
     const QueueRecord& q = *d.queue;
     w_.field("peer_port", q.peer_port).field("src_seq", d.seq).field("send_ns", d.submit_ns);
@@ -121,7 +121,7 @@ class ParamsWriter {
     write_name(w_.key(key), header_.pes, index);
   }
 
-  /// The op that has still to make what a foreign read asked for.
+  /// The op that has yet to make the requested bytes of a foreign read.
   void pending_on(const OpDesc& d) {
     w_.key("pending_on");
     w_.open('{');
@@ -138,7 +138,7 @@ class ParamsWriter {
     if (t.pe != kNoPe) pe(prefix + "_pe", t.pe);
     translation(prefix + "_", t);
   }
-  /// Of what was reached through virtual addresses: that address, and the physical pieces if there are several.
+  /// For virtually addressed tensors: the virtual address, and the physical pieces if there are several.
   void translation(const std::string& prefix, const TensorRef& t) {
     if (!t.translation) return;
     w_.field(prefix + "virtual_addr", t.translation->virtual_addr);
@@ -153,7 +153,7 @@ class ParamsWriter {
     }
     w_.close(']');
   }
-  /// How a view is spaced, in elements: its row stride where it is a slice, and all strides.
+  /// Strides of a view in elements: the row stride of a slice, else all strides.
   void spacing(const std::string& prefix, const TensorRef& t) {
     if (t.contiguous()) return;
     if (t.shape.rank() >= 2) w_.field(prefix + "_row_stride", t.strides[t.shape.rank() - 2]);
@@ -246,7 +246,7 @@ class ParamsWriter {
     w_.close(']');
   }
 
-  /// `data`: the memory file has its bytes.
+  /// `data`: the bytes are in the memory file.
   void carried(const Carried& c) {
     w_.key("carried");
     w_.open('{').field("data", c.bytes != nullptr);

@@ -25,10 +25,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kFlushBytes = 64 * 1024;
 constexpr auto kFlushEvery = std::chrono::milliseconds(100);
-/// A checksum stands after so many bytes: what a killed run can lose. By bytes alone, so that two runs give one file.
+/// Number of bytes after which a checksum follows: the most that a killed run can lose. It counts only bytes, so that
+/// two runs write identical files.
 constexpr size_t kCheckEvery = 4096;
 
-/// The checksum of all bytes before; log_end marks an orderly end.
+/// The checksum of all bytes before it. log_end marks a normal end.
 std::string check_line(const char* name, const Checksum& before) {
   return note_json(name, [&](JsonWriter& w) { w.field("checksum", hex_of(before.value())); });
 }
@@ -41,14 +42,14 @@ class JsonlOpLog : public OpLogSink {
  public:
   explicit JsonlOpLog(const std::string& file) : file_(file) {
     file_.empty();
-    // Whole lines or nothing: our buffer is the only one.
+    // Only complete lines are written, so the only buffer is ours.
     std::setvbuf(file_.stream(), nullptr, _IONBF, 0);
   }
   ~JsonlOpLog() override {
     try {
       flush();
     } catch (const std::exception&) {
-      // record() or close() has told or would have told; a destructor cannot.
+      // record() or close() reports the error; a destructor cannot.
     }
   }
 
@@ -74,7 +75,7 @@ class JsonlOpLog : public OpLogSink {
   }
 
  private:
-  /// Takes what is in the buffer into the checksum.
+  /// Adds the buffer's contents to the checksum.
   void sum() {
     sum_.add(std::string_view(buffer_).substr(summed_));
     since_check_ += buffer_.size() - summed_;
@@ -102,7 +103,7 @@ class JsonlOpLog : public OpLogSink {
   std::string buffer_;
   Checksum sum_;  ///< of all bytes before buffer_[summed_]
   size_t summed_ = 0;
-  size_t since_check_ = 0;  ///< bytes summed behind the last line with a checksum
+  size_t since_check_ = 0;  ///< bytes after the last line with a checksum
   Clock::time_point flushed_ = Clock::now();
   uint32_t since_look_ = 0;
 };
@@ -112,7 +113,7 @@ OpLogContents read_jsonl(const std::string& file, std::istream& in) {
   OpRecordParser parser;
   Checksum sum;
   std::string line;
-  size_t checked = 0;  // records that a checksum stands behind
+  size_t checked = 0;  // records that a checksum covers
   for (uint64_t number = 1; std::getline(in, line); ++number) {
     const bool last_without_end = in.eof();
     if (log.complete) throw OpLogError(fmt::format("{}:{}: text after the end of the log", file, number));
@@ -171,10 +172,10 @@ bool in_program_order(const OpRecord& r) {
 /// A call of a PE, in its program order.
 using Call = std::pair<uint32_t, uint64_t>;
 
-/// Calls of messages of which a segment is missing, or what a received one was sent by.
+/// Calls of messages with a missing segment, or whose send is missing.
 std::set<Call> torn_messages(const std::vector<OpRecord>& records) {
   std::set<uint64_t> copies;
-  std::map<Call, std::pair<uint32_t, uint32_t>> segments;  // there, expected
+  std::map<Call, std::pair<uint32_t, uint32_t>> segments;  // found, expected
   for (const OpRecord& r : records) {
     if (!r.desc || !r.desc->queue) continue;
     if (r.desc->type == CommandType::store) copies.insert(r.op_id);
@@ -195,7 +196,7 @@ std::set<Call> torn_messages(const std::vector<OpRecord>& records) {
   return torn;
 }
 
-/// One pass: what it removes may have been what others received.
+/// One pass: it may remove sends of messages that others received.
 size_t drop_once(std::vector<OpRecord>& records) {
   const std::set<Call> torn = torn_messages(records);
   std::map<uint32_t, std::set<uint64_t>> seen;

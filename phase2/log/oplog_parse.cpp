@@ -19,9 +19,9 @@
 namespace kernbench::phase2 {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;  // params of a user's own keep their order
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of user-defined params
 
-/// A desc that owns the text its source location points to.
+/// A desc that owns the text of its source location.
 struct ParsedDesc : OpDesc {
   std::string file;
 };
@@ -32,14 +32,14 @@ std::unordered_map<std::string, uint32_t> index_of(const std::vector<std::string
   return m;
 }
 
-/// Whether all of the text is a number that T holds.
+/// Whether the complete text is a number that fits T.
 template <class T>
 bool is_whole(std::string_view text, T& v) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Whether a range ends at an address that 64 bits hold.
+/// Whether the range ends at an address that fits 64 bits.
 bool ends(uint64_t addr, uint64_t nbytes) {
   return nbytes <= std::numeric_limits<uint64_t>::max() - addr;
 }
@@ -47,7 +47,7 @@ bool ends(uint64_t addr, uint64_t nbytes) {
 uint32_t lookup(const std::unordered_map<std::string, uint32_t>& names, const std::string& name, const char* what) {
   const auto it = names.find(name);
   if (it != names.end()) return it->second;
-  uint32_t index = 0;  // "#12": one that has no name
+  uint32_t index = 0;  // "#12": a component without a name
   if (!name.empty() && name[0] == '#' && is_whole(std::string_view(name).substr(1), index)) return index;
   throw std::runtime_error("unknown " + std::string(what) + " '" + name + "'");
 }
@@ -238,7 +238,7 @@ struct OpRecordParser::Impl {
   void move(const OrderedJson& p, OpDesc& d) const {
     const Dims shape = json_field(p, "shape", dims);
     const DType t = json_field(p, "dtype", dtype);
-    // A foreign write comes from no memory of the system, nor does a constant.
+    // A foreign write has no source in a memory of the system, and neither has a constant.
     if (p.contains("src_space") || !(d.name == "constant" || json_field_or<bool>(p, "foreign", false)))
       d.operands.push_back(of(place(p, "src", shape, t)));
     if (p.contains("mask")) d.operands.push_back(json_field(p, "mask", to_operand()));
@@ -326,7 +326,7 @@ struct OpRecordParser::Impl {
     part.number = json_field<uint64_t>(p, "number");
     return part;
   }
-  /// With no bytes yet where the memory file has them: attach_data() puts them there.
+  /// Without bytes if they are in the memory file; attach_data() adds them.
   static std::shared_ptr<Carried> carried(const OrderedJson& c, uint64_t nbytes) {
     auto carried = std::make_shared<Carried>();
     carried->parts = json_field(c, "parts", [](const OrderedJson& all) { return json_items(all, carried_part); });
@@ -384,7 +384,7 @@ struct OpRecordParser::Impl {
     return j;
   }
 
-  /// Of a list of one item for each input (or scalar).
+  /// For a list with one item for each input (or scalar).
   template <class Read>
   static auto item(const OrderedJson& p, const std::string& key, size_t i, const Read& read) {
     return json_field(p, key, [&](const OrderedJson& j) {
@@ -474,7 +474,7 @@ struct OpRecordParser::Impl {
     t.k = json_field_or<int64_t>(p, "k", 0);
   }
 
-  /// Kept, and skipped by replay. Its name and params are its author's: nothing is meant by them.
+  /// Kept, but skipped by replay. Name and params are user-defined and have no meaning here.
   static void own(const OrderedJson& p, const std::string& name, OpRecord& r) {
     OpDesc& d = r.own(name);
     for (const auto& [key, value] : p.items()) d.own_params.push_back({key, own_value(value)});
@@ -517,7 +517,7 @@ struct OpRecordParser::Impl {
       r.effect_ns = json_field<double>(p, "effect_ns");
       d->seq = json_field_or<uint64_t>(p, "seq", 0);
     } else {
-      // A copy between queues may be of no PE's command: it takes effect when it is done.
+      // A copy between queues may belong to no PE's command. It takes effect when it is done.
       const bool command = name != "ipcq_copy" || p.contains("submit_ns");
       d->submit_ns = command ? json_field<double>(p, "submit_ns") : r.t_end;
       if (p.contains("pe")) d->pe = json_field(p, "pe", to_pe());

@@ -24,11 +24,11 @@
 namespace kernbench::phase2 {
 namespace {
 
-constexpr size_t kMostWaiting = 256 * 1024;  ///< records; a faster producer waits
+constexpr size_t kMostWaiting = 256 * 1024;  ///< records; beyond this the producer waits
 constexpr auto kBatchEvery = std::chrono::milliseconds(50);
 constexpr size_t kBatchAtOnce = 16 * 1024;
 
-// Tokens are many and small: numbers only. The view gives them the form of every other record.
+// Tokens are many and small, so their rows hold only numbers. The view gives them the form of other records.
 constexpr const char* kSchema = R"sql(
 CREATE TABLE header(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE components(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -62,16 +62,17 @@ CREATE VIEW ops AS
             FROM tokens JOIN stages s ON s.id = stage LEFT JOIN components c ON c.id = component);
 )sql";
 
-// Of runs whose energy is counted, beside the header's key `energy`; joules are for queries, null without a constant.
+// For runs with an energy account, in addition to the header's key `energy`. Joules are for queries; null without a
+// constant.
 constexpr const char* kEnergySchema =
     "CREATE TABLE energy(id INTEGER PRIMARY KEY, component TEXT NOT NULL, action TEXT NOT NULL, constant TEXT NOT "
     "NULL, "
     "count INTEGER NOT NULL, nm INTEGER NOT NULL, joules REAL, joules_low REAL, joules_high REAL)";
 
-// The file's checksum is of the sum of those of its rows, so that their order does not matter. Every batch brings it up
-// to date in its own transaction, so that it holds whenever a run is killed.
+// The file's checksum is computed from the sum of the rows' checksums, so the order of rows does not matter. Every
+// batch updates it in its own transaction, so that it is correct whenever a run is killed.
 
-/// As the column has them: empty for the usual one piece.
+/// The text in the column: empty for the usual single piece.
 std::string pieces_text(const TokenInfo& t) {
   std::string text;
   if (t.buffer_pieces.empty()) return text;
@@ -129,7 +130,7 @@ class SqliteOpLog : public OpLogSink {
  public:
   explicit SqliteOpLog(const std::string& file)
       : file_(name_of_file(file)), db_(emptied(file_), SQLITE_OPEN_READWRITE) {
-    // The write-ahead log survives the death of the process; only the machine's own death could cost more.
+    // The write-ahead log survives a killed process. Only a crash of the machine could lose more.
     db_.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 4000;");
     db_.run(kSchema);
     insert_command_ = std::make_unique<Statement>(db_, "INSERT INTO commands VALUES(?,?,?,?,?,?,?,?)");
@@ -179,14 +180,14 @@ class SqliteOpLog : public OpLogSink {
     db_.run("UPDATE header SET value = '1' WHERE key = 'complete'; COMMIT");
     insert_command_.reset();
     insert_token_.reset();
-    // One file, whole by itself.
+    // Moves everything into one file.
     db_.run("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE;");
   }
 
  private:
   static const std::string& emptied(WrittenFile& file) {
     file.empty();
-    const std::string real = real_name(file.name());  // SQLite's too
+    const std::string real = real_name(file.name());  // as SQLite resolves it
     for (const char* end : {"-wal", "-shm", "-journal"}) ::unlink((real + end).c_str());
     return file.name();
   }
@@ -202,7 +203,7 @@ class SqliteOpLog : public OpLogSink {
     if (writer_.joinable()) writer_.join();
   }
 
-  /// What goes wrong is thrown again where the records come from.
+  /// Errors are rethrown in the thread that delivers records.
   void write() {
     try {
       write_batches();
@@ -239,8 +240,8 @@ class SqliteOpLog : public OpLogSink {
     }
   }
 
-  /// A row keeps its rowid (INSERT OR REPLACE gives a new one), so that the file's bytes do not tell how many batches
-  /// there were, which is a matter of the machine's load.
+  /// Updates the row in place. INSERT OR REPLACE would change the rowid, and the file's bytes would depend on the
+  /// number of batches, which depends on the machine's load.
   void set(std::string_view key, std::string_view value) {
     Statement(db_, "INSERT INTO header VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
         .bind(key)
@@ -328,12 +329,12 @@ class SqliteOpLog : public OpLogSink {
         .run();
   }
 
-  WrittenFile file_;  ///< ours as long as the database is open; SQLite writes it
+  WrittenFile file_;  ///< locked while the database is open; SQLite writes it
   Database db_;
   std::unique_ptr<Statement> insert_command_, insert_token_;
   std::string params_, dependencies_;
   uint64_t rows_sum_ = 0, header_sum_ = checksum_of_header({}, "[]");
-  OpLogHeader written_header_;  ///< the writer's
+  OpLogHeader written_header_;  ///< used by the writer thread
   std::unique_ptr<energy::Account> energy_;
   bool header_pending_ = false;
 
@@ -354,13 +355,13 @@ std::unique_ptr<OpLogSink> make_sqlite_log(const std::string& file) {
 
 namespace {
 
-/// What stands in a log's file beside its records.
+/// Contents of a log file other than its records.
 struct Header {
   OpLogHeader header;
   bool complete = false;
-  std::string checksum;     ///< as written: of header and rows
-  uint64_t header_sum = 0;  ///< as found
-  std::string energy;       ///< of an account without its actions; empty: none
+  std::string checksum;     ///< as written: covers header and rows
+  uint64_t header_sum = 0;  ///< as computed from the file
+  std::string energy;       ///< an account without its actions; empty: none
 };
 
 Header read_header(Database& db) {
@@ -390,7 +391,7 @@ Header read_header(Database& db) {
   return h;
 }
 
-/// Adds the commands to the records; returns the sum of their checksums.
+/// Adds the commands to the records and returns the sum of their checksums.
 uint64_t read_commands(Database& db, const OpLogHeader& header, std::vector<OpRecord>& records) {
   uint64_t sum = 0;
   OpRecordParser parser(header);
@@ -413,7 +414,7 @@ uint64_t read_commands(Database& db, const OpLogHeader& header, std::vector<OpRe
   return sum;
 }
 
-/// The same of the tokens.
+/// The same for tokens.
 uint64_t read_tokens(Database& db, std::vector<OpRecord>& records) {
   uint64_t sum = 0;
   Statement s(db,
@@ -456,7 +457,7 @@ std::string what_it_is() {
   return fmt::format("op log of version {}", kOpLogVersion);
 }
 
-/// Adds the energy to the log; returns the sum of its checksums.
+/// Adds the energy to the log and returns the sum of its checksums.
 uint64_t read_energy(Database& db, const std::string& account_text, OpLogContents& log) {
   check_schema(db, kEnergySchema, what_it_is());
   auto account = std::make_shared<energy::Account>();
@@ -481,7 +482,7 @@ uint64_t read_energy(Database& db, const std::string& account_text, OpLogContent
 }  // namespace
 
 OpLogContents read_sqlite_log(const std::string& file) {
-  // Read-write, so that the write-ahead log of a killed run is taken in; a file that may only be read has none left.
+  // Opened read-write, to recover the write-ahead log of a killed run. A read-only file has no such log.
   const bool writable = ::access(file.c_str(), W_OK) == 0;
   Database db(file, writable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
   db.distrust();
@@ -493,7 +494,7 @@ OpLogContents read_sqlite_log(const std::string& file) {
   uint64_t sum = read_commands(db, h.header, log.records);
   sum += read_tokens(db, log.records);
   if (!h.energy.empty()) sum += read_energy(db, h.energy, log);
-  // A run that was killed before its first batch left neither records nor checksum.
+  // A run that was killed before its first batch wrote neither records nor a checksum.
   const bool nothing = h.checksum.empty() && log.records.empty() && !log.complete;
   if (!nothing && h.checksum != file_checksum(sum, h.header_sum, log.complete))
     throw OpLogError(file + ": is damaged: its rows do not agree with its checksum");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading an op log in SQLite; oplog_file.h is what callers use.
+// Reads an op log in SQLite. Callers use oplog_file.h.
 #pragma once
 
 #include "kernbench/phase2/log/oplog_json.h"

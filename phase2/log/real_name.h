@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that a name leads to: one rule for locks, for doubles, and for what lies beside a file.
+// Resolves a name to the real file. One rule for locks, for duplicates and for files beside another file.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace kernbench::phase2 {
 
-/// Absolute, without symbolic links, also of a file that is yet to be made and behind a link that leads nowhere. Two
-/// names of one file have the same, but for hard links. Where its folder is not there, as far as it is; opening it says
-/// so.
+/// Absolute and without symbolic links, also for a file that does not exist yet and for a link without a target. All
+/// names of one file give the same result, except for hard links. If the folder is missing, the existing part is
+/// resolved; opening the file reports the error.
 std::string real_name(const std::string& name);
 
 }  // namespace kernbench::phase2

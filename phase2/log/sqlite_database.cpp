@@ -8,7 +8,8 @@
 namespace kernbench::phase2 {
 
 void Database::distrust() {
-  // Of SQLite's machine, for each byte, many times what reading takes; and for the smallest file.
+  // Steps of SQLite's virtual machine per byte of the file, many times the number that reading takes, and the steps for
+  // the smallest file.
   constexpr uint64_t kStepsPerByte = 100, kFewestSteps = 20'000'000;
   uint64_t nbytes = 0;
   for (const char* part : {"", "-wal"}) {

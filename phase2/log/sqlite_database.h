@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite's handles with their owners; what SQLite refuses is an OpLogError with the file's name.
+// Owning handles for SQLite. An error of SQLite becomes an OpLogError with the file's name.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,8 +14,8 @@
 
 namespace kernbench::phase2 {
 
-/// The name of a file. SQLite would take some for a URI, for memory or for a file that goes with the process, and keep
-/// nothing: OpLogError.
+/// Checks the name of a file. SQLite would take some names for a URI, for memory or for a temporary file, and would
+/// keep nothing: OpLogError.
 inline const std::string& name_of_file(const std::string& file) {
   if (file.empty()) throw OpLogError("found '', expected the name of a file");
   if (file.front() != ':' && file.compare(0, 5, "file:") != 0) return file;
@@ -23,7 +23,7 @@ inline const std::string& name_of_file(const std::string& file) {
                    ", expected the name of a file (./" + file + " is one)");
 }
 
-/// What SQLite could not do for the system's sake: no room, no permission, another process in the way.
+/// An operation that failed because of the system: no space, no permission, or another process has the file.
 class DatabaseFailed : public OpLogError {
  public:
   using OpLogError::OpLogError;
@@ -31,7 +31,7 @@ class DatabaseFailed : public OpLogError {
 
 class Database {
  public:
-  /// With SQLITE_OPEN_MEMORY of no file; the name is for messages.
+  /// With SQLITE_OPEN_MEMORY there is no file, and the name is only for messages.
   Database(const std::string& file, int flags) : name_((flags & SQLITE_OPEN_MEMORY) ? file : name_of_file(file)) {
     const int rc = sqlite3_open_v2(file.c_str(), &db_, flags, nullptr);
     if (rc != SQLITE_OK) {
@@ -55,7 +55,7 @@ class Database {
     }
     throw OpLogError(what);
   }
-  /// From now on, more steps than these are OpLogError.
+  /// From now on, an OpLogError is thrown after this number of steps.
   void limit_steps(uint64_t most) {
     constexpr int kAtOnce = 10'000;
     steps_left_ = most;
@@ -67,7 +67,7 @@ class Database {
     };
     sqlite3_progress_handler(db_, kAtOnce, more, &steps_left_);
   }
-  /// Gives up on what a file can make SQLite do beside reading it.
+  /// Disables features by which a file could make SQLite do more than read it.
   void distrust();
   sqlite3* get() const { return db_; }
   const std::string& name() const { return name_; }
@@ -119,10 +119,10 @@ class Statement {
   int at_ = 0;
 };
 
-/// The tables of `schema` must be tables, made as there: in the place of one, a view may stand that never ends.
+/// Checks that the tables of `schema` are tables with that definition. A view in the place of a table might never end.
 /// OpLogError: is no `what`.
 void check_schema(Database&, const char* schema, const std::string& what);
-/// OpLogError where the file's pages do not hang together.
+/// OpLogError if the structure of the file's pages is damaged.
 void check_pages(Database&);
 
 }  // namespace kernbench::phase2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Versions for the log's header: of its form, and of what the arithmetic and the logs are made with.
+// Versions in the log's header: of the format, and of the libraries that compute values and write logs.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace kernbench::phase2 {
 
-/// Of an op log's form, JSONL and SQLite alike; another one is refused (docs/stability.md).
+/// Format version of an op log, for JSONL and SQLite. Any other version is refused (docs/stability.md).
 constexpr int kOpLogVersion = 1;
 
-/// Eigen (the bits of a float GEMM belong to it), oneTBB and SQLite, by name.
+/// Names and versions of Eigen (which determines the bits of a float GEMM), oneTBB and SQLite.
 std::vector<std::pair<std::string, std::string>> library_versions();
 
 }  // namespace kernbench::phase2

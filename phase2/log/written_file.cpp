@@ -51,7 +51,7 @@ void WrittenFile::empty() {
   made_ = false;
   struct stat what {};
   const int fd = ::fileno(stream_);
-  // A pipe or a device holds nothing.
+  // A pipe or device has no contents.
   if (::fstat(fd, &what) != 0 || (S_ISREG(what.st_mode) && ::ftruncate(fd, 0) != 0)) refuse(errno);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that this process alone writes: op logs and memory files.
+// A file that only this process writes: op logs and memory files.
 #pragma once
 
 #include <cstdio>
@@ -9,26 +9,26 @@
 
 namespace kernbench::phase2 {
 
-/// Open and locked from its making to close(). What it held stays until it is emptied, so that a command can have all
-/// its files before it changes the first.
+/// Open and locked from construction to close(). Its old contents stay until empty() is called, so that a command can
+/// open all its files before it changes the first.
 class WrittenFile {
  public:
-  /// Made where there is none. OpLogError where it cannot be, and where another process, or this one, writes it
-  /// already.
+  /// Creates the file if it does not exist. OpLogError if it cannot be created, or if another process, or this one,
+  /// already writes it.
   explicit WrittenFile(std::string name);
-  /// Closes it; one that was made for this and has not been emptied is removed.
+  /// Closes the file. If this object created it and never emptied it, the file is removed.
   ~WrittenFile();
   WrittenFile(const WrittenFile&) = delete;
   WrittenFile& operator=(const WrittenFile&) = delete;
 
-  /// OpLogError.
+  /// Removes the contents. OpLogError.
   void empty();
   const std::string& name() const { return name_; }
-  /// Null once it is closed.
+  /// Null after close().
   std::FILE* stream() const { return stream_; }
-  /// OpLogError where what was left could not be written.
+  /// OpLogError if the remaining data cannot be written.
   void close();
-  /// OpLogError with the system's reason.
+  /// Throws OpLogError with the system's reason.
   [[noreturn]] void fail() const;
 
  private:
@@ -36,7 +36,7 @@ class WrittenFile {
 
   std::string name_;
   std::FILE* stream_ = nullptr;
-  bool made_ = false;  ///< and nothing has been done with it
+  bool made_ = false;  ///< created here and not used so far
 };
 
 }  // namespace kernbench::phase2

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sorted map from addresses to values whose neighbours lie together in memory.
+// A sorted map from addresses to values that stores neighbours together in memory.
 //
-// Entries stand in order in blocks of some dozens; a tree holds the blocks. To find an entry takes a few cache lines,
-// and to go on to the next mostly none, where a tree of single entries takes some for each of its levels.
+// Entries are stored in order in blocks of a few dozen, and a tree holds the blocks. A search touches a few cache
+// lines, and a step to the next entry mostly touches none. A tree of single entries touches some for each level.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace kernbench::phase2 {
 
-/// Iterators are good until the map changes; the call that changes it gives back one that is.
+/// Iterators are valid until the map changes. Functions that change it return a valid iterator.
 template <class T>
 class BlockedMap {
  public:
@@ -27,11 +27,11 @@ class BlockedMap {
     uint64_t first;
     T second;
   };
-  static constexpr size_t kMost = 48;  ///< entries a block
+  static constexpr size_t kMost = 48;  ///< entries per block
 
  private:
   using Block = std::vector<Entry>;
-  /// None is empty. A block's name is an address behind all of the blocks before it and at or before its own first.
+  /// No block is empty. The key of a block is at or before its first address and after all blocks before it.
   using Blocks = std::map<uint64_t, Block>;
 
   template <bool constant>
@@ -81,7 +81,7 @@ class BlockedMap {
     return n;
   }
 
-  /// The first entry at or behind the address, and the first behind it.
+  /// lower_bound: the first entry at or after the address. upper_bound: the first one after it.
   iterator lower_bound(uint64_t address) { return first_not<iterator>(blocks_, starts_before(address), address); }
   iterator upper_bound(uint64_t address) { return first_not<iterator>(blocks_, starts_by(address), address); }
   const_iterator lower_bound(uint64_t address) const {
@@ -91,7 +91,7 @@ class BlockedMap {
     return first_not<const_iterator>(blocks_, starts_by(address), address);
   }
 
-  /// `behind` is the first entry behind the address. Returns the new one.
+  /// `behind` must be the first entry after the address. Returns the new entry.
   iterator insert(iterator behind, uint64_t address, T&& value) {
     auto [block, index] = place_before(behind, address);
     if (block->second.size() == kMost) std::tie(block, index) = split(block, index, address);
@@ -101,7 +101,7 @@ class BlockedMap {
     return {block, index};
   }
 
-  /// Removes [first, last). Returns what stood at `last`.
+  /// Removes [first, last). Returns the entry that was at `last`.
   iterator erase(iterator first, iterator last) {
     if (first == last) return last;
     if (first.block_ == last.block_) {
@@ -123,7 +123,7 @@ class BlockedMap {
   }
   iterator erase(iterator at) { return erase(at, std::next(at)); }
 
-  /// Gives an entry another address, between those of its neighbours. It and its iterator stay.
+  /// Changes an entry's address to one between those of its neighbours. Its position and iterator stay valid.
   void move(iterator at, uint64_t address) {
     at->first = address;
     if (address < at.block_->first) {
@@ -153,7 +153,7 @@ class BlockedMap {
     return {block, static_cast<size_t>(found - entries.begin())};
   }
 
-  /// Where an entry of that address goes.
+  /// The position of a new entry with that address.
   std::pair<BlockPosition, size_t> place_before(iterator behind, uint64_t address) {
     auto block = behind.block_;
     if (blocks_.empty()) return {blocks_.emplace(address, Block()).first, 0};
@@ -163,7 +163,7 @@ class BlockedMap {
     return {block, block->second.size()};
   }
 
-  /// Of a full block. What comes at its end begins the next, so that addresses that ascend leave full blocks.
+  /// Splits a full block. An entry at its end begins the next block, so that ascending addresses leave full blocks.
   std::pair<BlockPosition, size_t> split(BlockPosition block, size_t index, uint64_t address) {
     Block& entries = block->second;
     if (index == entries.size()) return {blocks_.emplace_hint(std::next(block), address, Block()), 0};
@@ -177,7 +177,7 @@ class BlockedMap {
     return {block, index};
   }
 
-  /// Puts a block that has become small together with a neighbour. Returns where the entry is now.
+  /// Merges a small block with a neighbour. Returns the new position of the entry.
   iterator join(iterator at) {
     if (at.block_->second.size() >= kMost / 4) return at;
     if (at.block_ != blocks_.begin()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk data on large pages where the system has such: fewer page faults, fewer misses of the address translation.
+// Bulk data on large pages if the system supports them. This reduces page faults and TLB misses.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace kernbench::phase2 {
 /// n zero bytes.
 Bytes bulk_bytes(uint64_t n);
 
-/// Asks for large pages under memory that nobody has touched yet. A wish: contents are the same without.
+/// Requests large pages for memory that was not touched yet. If the request fails, only speed differs.
 void ask_for_large_pages(void* p, uint64_t nbytes);
 
-/// Of vectors that grow large: from 4 MB on they lie on large pages.
+/// Allocator for large vectors: from 4 MB on it uses large pages.
 template <class T>
 struct LargePageAllocator {
   using value_type = T;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each command does to memory at its instant (data rules §1).
+// The effect of each command on memory at its instant (data rules §1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ void check_sizes(const OpDesc& d, const TensorRef& from) {
   }
 }
 
-/// The bytes of an op's whole output that have come past a foreign block.
+/// The bytes of an op's complete output that passed a foreign block.
 const Bytes& carried_bytes(const OpDesc& d) {
   if (!d.carried->bytes || d.carried->bytes->size() != d.output.nbytes())
     throw std::invalid_argument(d.name + ": its bytes are not there, which only a memory file has");
   return *d.carried->bytes;
 }
 
-/// The whole output, row by row, is to be made by this op. Always true: Phase 2 runs it.
+/// Makes the complete output pending, row by row, with this op as producer. Returns true: Phase 2 must run it.
 bool bind_output(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   uint64_t offset = 0;
   for_each_run(d->output, [&](uint64_t addr, uint64_t n) {
@@ -44,10 +44,10 @@ bool bind_output(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return true;
 }
 
-/// Rows of so many bytes in all are copied when somebody looks at them, fewer at once.
+/// From this many bytes on, rows are copied on first access; fewer bytes are copied at once.
 constexpr uint64_t kWorthALook = 4096;
 
-/// Writes row-major bytes to a tensor, sharing the buffer where its runs are long.
+/// Writes row-major bytes to a tensor. Long runs share the buffer.
 void write_rows(MemoryImage& image, const TensorRef& to, const SharedBytes& bytes) {
   uint64_t offset = 0;
   for_each_run(to, [&](uint64_t addr, uint64_t n) {
@@ -74,7 +74,7 @@ TensorRef element_of(const TensorRef& t, int64_t index) {
   return e;
 }
 
-/// 1 for every element whose mask is not zero.
+/// 1 for each element with a nonzero mask, else 0.
 std::vector<uint8_t> read_mask(const TensorRef& mask, const MemoryImage& image) {
   const Bytes raw = image.gather(mask);
   std::vector<uint8_t> on(static_cast<size_t>(mask.shape.elements()));
@@ -104,16 +104,16 @@ bool load_masked(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   return false;
 }
 
-/// A stretch of one space as another holds it: pending, or with nothing in it.
+/// A range of one space whose bytes are pending or unwritten elsewhere.
 struct HeldElsewhere {
   uint64_t addr = 0, nbytes = 0;
-  std::optional<MemoryImage::Extent> pending;  ///< none: nothing is written there
+  std::optional<MemoryImage::Extent> pending;  ///< none: unwritten
 };
 
-/// A copy of all bytes from the first range to the last. Empty where they are not all real, or the ranges stand so far
-/// apart that copying what is between them would cost more than looking each up.
+/// Copies all bytes from the first range to the last. Empty if some are not real, or if the ranges are so far apart
+/// that copying the gaps would cost more than separate look-ups.
 SharedBytes copy_of_stretch(const RangedOp& op, const Stretch& all, const MemoryImage& image) {
-  constexpr uint64_t kBetween = 512, kMost = 1 << 20;  // bytes a range, bytes
+  constexpr uint64_t kBetween = 512, kMost = 1 << 20;  // bytes per range, bytes
   const MemoryImage::SpaceKey key{op.space, kNoPe};
   if (op.ranges.size() < 2 || all.nbytes() > std::min(kMost, op.nbytes() + op.ranges.size() * kBetween) ||
       image.state_of(key, all.begin, all.nbytes()).state != State::real)
@@ -121,13 +121,13 @@ SharedBytes copy_of_stretch(const RangedOp& op, const Stretch& all, const Memory
   return SharedBytes::made_by(all.nbytes(), [&](uint8_t* to) { image.read(key, all.begin, to, all.nbytes()); });
 }
 
-/// Of a gather: what its ranges hold. Real bytes come in one buffer.
+/// For a gather: reads the contents of its ranges. Real bytes come in one buffer.
 bool gather_ranges(const OpDesc& d, MemoryImage& image) {
   const RangedOp& op = *d.ranged;
   const MemoryImage::SpaceKey from{op.space, kNoPe}, to = MemoryImage::key_of(d.output);
   fill_left_out(d, image);
   std::vector<HeldElsewhere> rest;
-  // They mostly lie in one extent: it is looked up once for all of them.
+  // The ranges usually lie in one extent, which is looked up once.
   const Stretch all(op.ranges);
   const uint8_t* held = all.empty() ? nullptr : image.view(from, all.begin, all.nbytes());
   const SharedBytes copied = held ? SharedBytes{} : copy_of_stretch(op, all, image);
@@ -164,12 +164,12 @@ bool gather_ranges(const OpDesc& d, MemoryImage& image) {
   return false;
 }
 
-/// Of a scatter of real bytes: where its ranges stand close together all of them are written at once.
+/// For a scatter of real bytes: writes all ranges at once if they are close together.
 void scatter_bytes(const RangedOp& op, const uint8_t* value, MemoryImage& image) {
   const MemoryImage::SpaceKey to{op.space, kNoPe};
   const Stretch all(op.ranges);
   SharedBytes whole = copy_of_stretch(op, all, image);
-  auto* bytes = const_cast<uint8_t*>(whole.place);  // so far nobody else's
+  auto* bytes = const_cast<uint8_t*>(whole.place);  // not shared so far
   for (const MovedRange& r : op.ranges) {
     if (bytes) {
       std::memcpy(bytes + (r.addr - all.begin), value + r.offset, r.nbytes);
@@ -180,7 +180,7 @@ void scatter_bytes(const RangedOp& op, const uint8_t* value, MemoryImage& image)
   if (bytes) image.write_shared(to, all.begin, std::move(whole));
 }
 
-/// Of a scatter: a place that stands twice keeps the later value.
+/// For a scatter: if an address occurs twice, the later value remains.
 bool scatter_ranges(const OpDesc& d, MemoryImage& image) {
   const MemoryImage::SpaceKey to{d.ranged->space, kNoPe};
   if (d.data) {
@@ -199,7 +199,7 @@ bool scatter_ranges(const OpDesc& d, MemoryImage& image) {
   return false;
 }
 
-/// Of an atomic that somebody else has done, by a write of their own: the old elements that came back.
+/// For an atomic that a foreign block executed with its own write: the returned old elements.
 void carry_old(const OpDesc& d, MemoryImage& image) {
   if (!d.ranged->returns_old) return;
   const Bytes& old = carried_bytes(d);
@@ -207,7 +207,8 @@ void carry_old(const OpDesc& d, MemoryImage& image) {
     image.write(MemoryImage::key_of(d.output), d.output.addr + r.offset, old.data() + r.offset, r.nbytes);
 }
 
-/// Of an atomic: its ranges hold the new elements, and the result the old ones. Pending where anything of them is.
+/// For an atomic: stores the new elements in its ranges and the old ones in the result. Both are pending if any operand
+/// is.
 bool do_ranges(const std::shared_ptr<const OpDesc>& d, MemoryImage& image) {
   const RangedOp& op = *d->ranged;
   if (op.returns_old) fill_left_out(*d, image);

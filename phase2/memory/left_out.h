@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mask leaves out of a gather's or an atomic's result (access rules §16).
+// The elements that a mask skips in the result of a gather or an atomic (access rules §16).
 #pragma once
 
 #include "kernbench/phase2/memory/memory_image.h"
 
 namespace kernbench::phase2 {
 
-/// Gives the elements of its result that the op's mask leaves out their value.
+/// Sets the skipped elements of the op's result to their value.
 void fill_left_out(const OpDesc&, MemoryImage&);
 
 }  // namespace kernbench::phase2

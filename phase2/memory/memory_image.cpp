@@ -15,12 +15,12 @@
 namespace kernbench::phase2 {
 namespace {
 
-/// Written neighbours up to this size are copied together, so that many small stores do not leave many extents; what
-/// is written in a larger one is copied out of it in blocks of this size.
+/// Written neighbours up to this size are merged by copying, so that many small stores do not leave many extents. A
+/// write into a larger extent copies a block of this size out of it.
 constexpr uint64_t kSmall = 4096;
 
-/// Of buffers that the image alone makes and hands to nobody but with their extents: where only one extent holds such
-/// a block it is written in place.
+/// Marks buffers that only extents of the image refer to. If a single extent holds such a block, it is written in
+/// place.
 struct BlockDeleter {
   void operator()(const uint8_t* bytes) const { delete[] bytes; }
 };
@@ -49,7 +49,7 @@ void check_wrap(MemoryImage::SpaceKey key, uint64_t addr, uint64_t n) {
   }
 }
 
-/// Splits extents at both ends of [addr, addr + n). Returns those that lie in it.
+/// Splits extents at both ends of [addr, addr + n). Returns the extents inside.
 std::pair<MemoryImage::Extents::iterator, MemoryImage::Extents::iterator> cut(MemoryImage::Extents& m, uint64_t addr,
                                                                               uint64_t n) {
   auto first = m.lower_bound(addr);
@@ -86,7 +86,7 @@ void carve(MemoryImage::Extents& m, uint64_t addr, uint64_t n) {
   m.erase(first, last);
 }
 
-/// The extent that holds a whole range, if its bytes are real; else the end.
+/// The extent that holds the complete range with real bytes; else the end.
 template <class Extents>
 auto holder_of(Extents& m, uint64_t addr, uint64_t n) {
   auto it = m.upper_bound(addr);
@@ -115,7 +115,7 @@ void MemoryImage::Extent::drop_front(uint64_t n) {
 }
 
 bool MemoryImage::Extent::goes_on_in(const Extent& b) const {
-  if (kind_ != b.kind_ || size_ + b.size_ < size_) return false;  // 2^64 bytes are more than a size can tell
+  if (kind_ != b.kind_ || size_ + b.size_ < size_) return false;  // more than 2^64 bytes do not fit the size
   if (kind_ != Kind::real) return hold_ == b.hold_ && offset_ + size_ == b.offset_;
   return !hold_.owner_before(b.hold_) && !b.hold_.owner_before(hold_) && place_ + size_ == b.place_ &&
          later_ == b.later_;
@@ -222,13 +222,13 @@ void MemoryImage::put(Extents& m, uint64_t addr, Extent&& e) {
     m.insert(first, addr, std::move(e));
     return;
   }
-  // The first of those that it replaces becomes it: mostly the only one.
+  // Reuses the first replaced extent, which is usually the only one.
   first->second = std::move(e);
   m.move(first, addr);
   m.erase(std::next(first), last);
 }
 
-/// Puts the extent that begins there together with the one before it, if both are small.
+/// Merges the extent that begins there with the one before it, if both are small.
 void MemoryImage::absorb_small(Extents& m, uint64_t addr) {
   const auto it = m.lower_bound(addr);
   if (it == m.begin() || it == m.end() || it->first != addr) return;
@@ -318,7 +318,7 @@ Bytes MemoryImage::gather(const TensorRef& t) const {
 
 void MemoryImage::gather(const TensorRef& t, uint8_t* to) const {
   const SpaceKey key = key_of(t);
-  // Short runs mostly lie in one extent: look it up once for all of them.
+  // Short runs usually lie in one extent, which is looked up once.
   const uint8_t* all = t.scattered() ? nullptr : view(key, t.addr, t.span_bytes());
   for_each_run(t, [&](uint64_t addr, uint64_t n) {
     if (all) {
@@ -332,7 +332,7 @@ void MemoryImage::gather(const TensorRef& t, uint8_t* to) const {
 
 namespace {
 
-/// The rows of a tensor, one behind the other; shares what it copies them from.
+/// The rows of a tensor, contiguous. Shares the buffer that it copies from.
 class LaterRows final : public LaterBytes {
  public:
   LaterRows(SharedBytes from, const TensorRef& rows) : from_(std::move(from)), rows_(rows), to_(new uint8_t[nbytes()]) {
@@ -368,10 +368,10 @@ SharedBytes MemoryImage::gathered_later(const TensorRef& t) const {
 
 namespace {
 
-/// A piece of what moves.
+/// A piece of the moved data.
 struct Moved {
   uint64_t size;
-  std::optional<MemoryImage::Extent> extent;  ///< none: nothing is written there
+  std::optional<MemoryImage::Extent> extent;  ///< none: unwritten
 };
 
 bool are_worth_a_list(const std::vector<Moved>& pieces) {
@@ -396,7 +396,7 @@ void MemoryImage::transfer(const TensorRef& from, const TensorRef& to) {
   if (from.nbytes() != to.nbytes()) {
     throw std::invalid_argument(fmt::format("transfer of {} bytes into {} bytes", from.nbytes(), to.nbytes()));
   }
-  // All pieces are taken before any is placed: source and destination may overlap.
+  // All pieces are read before any is stored, because source and destination may overlap.
   std::vector<Moved> pieces;
   for_each_run(from, [&](uint64_t addr, uint64_t n) {
     for_each_extent(key_of(from), addr, n, [&](uint64_t, uint64_t len, const Extent* e, uint64_t offset) {
@@ -453,7 +453,7 @@ std::string MemoryImage::nearest(SpaceKey key, uint64_t addr) const {
     const uint64_t gap_before = addr < end ? 0 : addr - end;
     if (gap_before <= after->first - addr) it = before;
   }
-  // Ranges that touch are one to the reader, whatever buffers hold them.
+  // Adjacent ranges count as one, even in different buffers.
   uint64_t lo = it->first, hi = it->first + it->second.size();
   for (auto b = it; b != m->begin();) {
     --b;

@@ -121,7 +121,7 @@ std::vector<PlacedTensor> parse_tensors(std::string_view text, const std::vector
     t.dtype = json_field(j, "dtype", json_dtype<Json>);
     t.shape = json_field(j, "shape", json_dims<Json>);
     t.grid = json_field(j, "grid", json_dims<Json>);
-    t.shape.elements();  // an error where it is no number of elements
+    t.shape.elements();  // throws if the shape is invalid
     TensorRef::row_major(t.grid);
     t.shards = json_field(
         j, "shards", [&](const Json& list) { return json_items(list, [&](const Json& s) { return shard(s, pes); }); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a range of memory holds at an instant, kept apart from it: what a message carries (collectives rules §11.1).
-// Shares buffers; what is pending stays so, with who makes it.
+// The contents of a range of memory at an instant, stored separately: the payload of a message (collectives rules
+// §11.1). Shares buffers. Pending bytes stay pending and keep their producer.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace kernbench::phase2 {
 
 class RangeValue {
  public:
-  /// Of a tensor, row behind row.
+  /// From a tensor, row by row.
   RangeValue(const MemoryImage&, const TensorRef&);
   RangeValue(const MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, uint64_t nbytes);
-  /// Makes [addr, addr + n) what the range held from byte `from` on. What it held unwritten leaves the memory as it is.
+  /// Writes the contents from byte `from` on to [addr, addr + n). Bytes that were unwritten leave the memory unchanged.
   void put(MemoryImage&, MemoryImage::SpaceKey, uint64_t addr, uint64_t from, uint64_t n) const;
-  /// The n bytes from byte `from` on, as far as they are real; others of `out` stay as they are.
+  /// Copies the real ones of the n bytes from `from` on; other bytes of `out` are unchanged.
   void copy(uint64_t from, uint64_t n, uint8_t* out) const;
-  /// Calls f(byte of the range, nbytes, extent, offset in extent) for what it holds of [from, from + n), as
+  /// Calls f(byte of the range, nbytes, extent, offset in extent) for the pieces of [from, from + n), like
   /// MemoryImage::for_each_piece.
   template <class F>
   void for_each_piece(uint64_t from, uint64_t n, const F& f) const {

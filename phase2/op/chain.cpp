@@ -12,7 +12,7 @@ namespace {
   throw std::invalid_argument("chain '" + std::string(text) + "': " + what);
 }
 
-/// The part of the text in front of `end`, which is taken off with it.
+/// Removes the part of the text before `end`, with `end`, and returns it.
 std::string_view take_word(std::string_view* text, std::string_view end) {
   const size_t at = text->find(end);
   const std::string_view part = text->substr(0, at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops that are one command: what lies between them is in no memory, but has the type, and is rounded, as if
-// it were.
+// Elementwise ops in one command. Values between them are not stored, but have the type, and are rounded, as if they
+// were.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@
 
 namespace kernbench::phase2 {
 
-/// Written as steps apart by "; ", each the op, its result's type and where its operands come from, words apart by
-/// single spaces: `x2` is the command's operand 2, `s0` what step 0 gives: "mul:f32 x0 x1; add:f32 s0 x2; cast:f16 s1".
-/// The last step's is the command's result.
+/// The text form has steps separated by "; ". Each step has the op, its result's type and the sources of its operands,
+/// separated by single spaces. `x2` is the command's operand 2, `s0` the result of step 0: "mul:f32 x0 x1; add:f32 s0
+/// x2; cast:f16 s1". The result of the last step is the command's result.
 class Chain {
  public:
   static constexpr const char* kName = "chain";  ///< the command's op
   static constexpr size_t kMostSteps = 16;
-  /// Of the command, or what a step gives.
+  /// An operand of the command, or the result of a step.
   struct Source {
     bool of_step = false;
     size_t index = 0;
@@ -31,12 +31,12 @@ class Chain {
     std::vector<Source> in;
     std::string to_string() const;
   };
-  /// Writes a step behind those that are there.
+  /// Appends a step to the text.
   static void append(std::string* text, const MathOp&, DType, const Source* in, size_t count);
 
-  /// std::invalid_argument, one line, for what is no chain.
+  /// std::invalid_argument, with one line, for a malformed text.
   explicit Chain(std::string_view text);
-  /// The same, of a text that was read before without reading it again.
+  /// The same, but a text that was parsed before is not parsed again.
   static std::shared_ptr<const Chain> of(const std::string& text);
 
   const std::vector<Step>& steps() const { return steps_; }

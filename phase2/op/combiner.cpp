@@ -36,10 +36,10 @@ Combiner::Step step_of(std::string_view word, std::string_view text, size_t memb
   return s;
 }
 
-/// What is known of a value on the stack while its types are found.
+/// State of a stack entry while types are determined.
 struct Typed {
   size_t step;
-  bool free;  ///< a number, or what a comparison gives: floats or integers, as is asked for
+  bool free;  ///< a number or the result of a comparison: float or integer, as its use requires
   bool floats;
 };
 

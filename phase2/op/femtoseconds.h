@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grain of time: times are kept as exact doubles in ns, and compared as ⌊ns·10⁶ + 0.38⌋ fs (timing contract,
-// Units): real times fall on halves of a fs (odd bytes over 128 GB/s), where the noise of doubles would break ties.
-// What 64 bits do not hold is no time, and is found here.
+// Resolution of time. Times are stored as exact doubles in ns and compared as ⌊ns·10⁶ + 0.38⌋ fs (timing contract,
+// Units). Real times fall on halves of a fs (odd bytes over 128 GB/s), where rounding errors of doubles would break
+// ties. A time that 64 bits cannot hold is an error, which is detected here.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ class TimeBeyondRange : public RunError {
   /// "1e+20 ns is beyond 2^64 fs (5.1 simulated hours)".
   static std::string text(double ns);
 };
-/// femtoseconds() of what is from 2^63 fs on, or no time.
+/// femtoseconds() for the rare cases: 2^63 fs or more, or an invalid time.
 uint64_t late_femtoseconds(double ns);
 
 inline double rounded_fs(double ns) {
   return ns * 1e6 + 0.38;
 }
 
-/// Neither negative, nor beyond 2^64 fs, nor no number at all.
+/// Whether the number is a valid time: not negative, not beyond 2^64 fs, not NaN.
 inline bool is_time(double ns) {
   const double fs = rounded_fs(ns);
   return fs >= 0 && fs < 0x1p64;
 }
 
-/// TimeBeyondRange for what is no time.
+/// TimeBeyondRange for an invalid time.
 inline uint64_t femtoseconds(double ns) {
   const double fs = rounded_fs(ns);
-  // One instruction, and nearly always: 2^63 fs are 2.6 hours.
+  // This case takes one instruction and is by far the most frequent: 2^63 fs are 2.6 hours.
   return fs >= 0 && fs < 0x1p63 ? static_cast<uint64_t>(static_cast<int64_t>(fs)) : late_femtoseconds(ns);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the elementwise ops by number: the rows of elementwise_ops.inc in order.
+// The functions of the elementwise ops, numbered in the order of the rows of elementwise_ops.inc.
 #pragma once
 
 #include <cstdint>

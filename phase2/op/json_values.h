@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of op.h as JSON has them, in logs and memory files.
+// Values of op.h in JSON, for logs and memory files.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kernbench::phase2 {
 
-/// JsonFault as the readers of json_reader.h throw it.
+/// Throws JsonFault, like the readers of json_reader.h.
 template <class Json>
 Dims json_dims(const Json& j) {
   const std::vector<int64_t> all = json_items(j, json_value<int64_t, Json>);

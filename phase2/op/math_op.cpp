@@ -51,7 +51,7 @@ MathOp elementwise(MathOp op, Fn fn, decltype(MathOp::f64) f64, decltype(MathOp:
 
 // ---- What the rows' meanings are written with.
 
-// Of two zeros the second is given. NaN where one is; `_number`: a NaN counts as missing.
+// Of two zeros the second is returned. The result is NaN if an operand is NaN. In `_number`, a NaN counts as missing.
 double greater(double a, double b) {
   return a > b || std::isnan(a) ? a : b;
 }
@@ -65,7 +65,7 @@ double less_number(double a, double b) {
   return a < b || std::isnan(b) ? a : b;
 }
 
-/// The low bits that an integer of `bits` bits keeps, as a signed one.
+/// The low `bits` bits of an integer, as a signed integer.
 int64_t cut(uint64_t v, int bits) {
   return bits == 64 ? static_cast<int64_t>(v) : static_cast<int32_t>(static_cast<uint32_t>(v));
 }
@@ -125,7 +125,7 @@ std::vector<MathOp> make_ops() {
       row("dequantize", K::dequantize, 2, R::chosen, V::any, 1, E::multiply, "narrow or packed values times a scale"),
       row("histogram", K::histogram, 2, R::index, V::integers, 1, E::simple,
           "histogram: number of elements of each value"),
-      // Ten rounds of two products each; then to a float; then a logarithm, a root and a cosine.
+      // Ten rounds of two products each, a conversion to float, then a logarithm, a square root and a cosine.
       row("randint", K::random, 4, R::bits, V::integers, 20, E::multiply, "random words (Philox)"),
       row("rand", K::random, 4, R::single, V::integers, 21, E::multiply, "uniform random numbers from 0 to 1 (Philox)"),
       row("randn", K::random, 4, R::single, V::integers, 35, E::multiply, "normal random numbers (Philox)"),

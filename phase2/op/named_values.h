@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "NAME=VALUE", as options have it: one rule for all commands.
+// "NAME=VALUE" options: one rule for all commands.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace kernbench::phase2 {
 
-/// What is wrong with an option's value that is missing: it is empty, or it is the next option. Empty: nothing. `file`:
-/// the value names one.
+/// A description of an option's missing value: it is empty or it is the next option. Empty if the value is fine.
+/// `file`: the value is a file's name.
 std::string missing_value(const std::string& value, bool file);
 
-/// Its parts, neither of them empty. InputError: `what` stands in front; `form`: what was expected.
+/// Splits a text into name and value, both not empty. InputError starts with `what`; `form` is the expected form.
 std::pair<std::string, std::string> name_and_value(const std::string& what, const std::string& text,
                                                    std::string_view form);
-/// Of several in their order. InputError also for a name that stands twice, unless it may.
+/// The same for several texts, in order. If `once` is set, a repeated name is an InputError too.
 std::vector<std::pair<std::string, std::string>> named_values(const std::string& what,
                                                               const std::vector<std::string>& texts,
                                                               std::string_view form, bool once = true);

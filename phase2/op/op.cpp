@@ -14,7 +14,7 @@ void Dims::push_back(int64_t x) {
 
 namespace {
 
-/// Of a tensor: so that its bytes are a 64-bit number, too.
+/// Limit of a tensor, chosen so that its bytes also fit in 64 bits.
 constexpr int64_t kMostElements = int64_t{1} << 60;
 
 [[noreturn]] void too_large(const char* what, const Dims& dims) {
@@ -69,7 +69,7 @@ uint64_t TensorRef::span_bytes() const {
 bool TensorRef::contiguous() const {
   int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
-    // The stride of a dimension of one element is never used.
+    // The stride of a dimension with one element is never used.
     if (shape[i] != 1 && strides[i] != step) return false;
     if (__builtin_mul_overflow(step, shape[i], &step)) too_large("shape", shape);
   }
@@ -96,7 +96,7 @@ struct StageName {
   const char* name;
   OpKind kind;
 };
-// Constants at first: kinds of engine bring their stages while the program starts.
+// Initially the built-in stages; kinds of engine add theirs while the program starts.
 StageName stages[kMostStages] = {{"DMA_READ", OpKind::memory}, {"FETCH", OpKind::memory},
                                  {"GEMM", OpKind::gemm},       {"MATH", OpKind::math},
                                  {"STORE", OpKind::memory},    {"DMA_WRITE", OpKind::memory}};

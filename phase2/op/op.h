@@ -97,7 +97,6 @@ OpKind kind_of(Stage);
 /// The stage of that name; adds it for a new kind of engine. The name must live as long as the process.
 /// std::length_error if there are too many stages.
 Stage add_stage(const char* name, OpKind);
-/// Number of stages.
 int stage_count();
 
 enum class Scope : uint8_t { per_k_tile, per_output_tile, once };

@@ -12,7 +12,7 @@ bool same_form(const TensorRef& a, const TensorRef& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
 }
 
-/// Whether two ops differ in their operands' places and nothing else.
+/// Whether two ops differ only in the places of their operands.
 bool alike(const OpDesc& a, const OpDesc& b) {
   if (a.type != b.type || a.op != b.op || !same_form(a.output, b.output) || a.operands.size() != b.operands.size() ||
       !a.epilogue.empty() || !b.epilogue.empty() || a.m != b.m || a.n != b.n || a.k != b.k ||

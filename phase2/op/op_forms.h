@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ops have in common but for their operands' places: ops of one form run one after the other.
+// Groups ops that differ only in the places of their operands. Ops of one form run consecutively.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 namespace kernbench::phase2 {
 
 struct OpForm {
-  std::shared_ptr<const OpDesc> desc;  ///< of the first op that has it
-  double work = 0;                     ///< arithmetic operations, about
+  std::shared_ptr<const OpDesc> desc;  ///< the first op of this form
+  double work = 0;                     ///< approximate arithmetic operations
   uint64_t output_bytes = 0;
 };
 
-/// Numbers the forms of ops in the order in which they appear.
+/// Numbers the forms of ops in the order in which they occur.
 class OpForms {
  public:
-  /// Ops with one number are alike. Ops alike may have different ones where forms are many: only the last few are
-  /// looked through. Ops with an epilogue have a number each.
+  /// Ops with the same number have the same form. The converse may fail if there are many forms, because only the most
+  /// recent ones are searched. Each op with an epilogue has its own number.
   uint32_t number_of(const std::shared_ptr<const OpDesc>&);
 
   std::vector<OpForm> take() { return std::move(forms_); }
 
  private:
   std::vector<OpForm> forms_;
-  std::vector<uint32_t> recent_;  ///< the last one used in front
+  std::vector<uint32_t> recent_;  ///< the last used one is first
 };
 
 }  // namespace kernbench::phase2

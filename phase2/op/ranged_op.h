@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gathers, scatters and atomics do beyond their operands (access rules §16, §17): ranges of a memory, and where
-// the bytes of each stand in the value that is moved.
+// Additional data of gathers, scatters and atomics (access rules §16, §17): ranges of a memory, and the positions of
+// their bytes in the moved value.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,33 @@
 
 namespace kernbench::phase2 {
 
-/// `offset`: of its bytes in the result; of a scatter or an atomic in the value (whose offsets are the result's).
+/// `offset`: position of its bytes in the result. For a scatter or an atomic: in the value, whose offsets equal the
+/// result's.
 struct MovedRange {
   uint64_t addr = 0, nbytes = 0, offset = 0;
 };
 
 struct RangedOp {
-  Space space{};  ///< that the ranges lie in
-  /// Physical, in index order. Neighbours that go on in memory and in the value are one; those that go on in memory
-  /// alone, as a mask leaves out what stands between them, are one to the DMA.
+  Space space{};  ///< space of the ranges
+  /// Physical, in index order. Neighbours that are contiguous in memory and in the value are merged. Neighbours that
+  /// are contiguous only in memory, because a mask skips elements between them, are one range for the DMA.
   std::vector<MovedRange> ranges;
-  /// The same as virtual addresses where they were reached through such; of a command as a whole, not of its records.
+  /// The same ranges as virtual addresses, if they were given so. Only for a complete command, not for its records.
   std::vector<MovedRange> asked;
-  /// Stretches of the result that a mask leaves out, which are `other` (of an atomic 0). `addr` means nothing.
+  /// Parts of the result that the mask skips. They get the value `other` (0 for an atomic). `addr` has no meaning.
   std::vector<MovedRange> left_out;
   double other = 0;
 
-  // Of an atomic.
+  // For an atomic.
   bool returns_old = false;
   std::string sem;       ///< relaxed, acquire, release or acq_rel
-  double effect_ns = 0;  ///< of a record
-  uint64_t number = 0;   ///< of a record: its place among effects of that instant that are no PE's submissions
+  double effect_ns = 0;  ///< for a record
+  uint64_t number = 0;   ///< for a record: its order among the effects of that instant that no PE submitted
 
   uint64_t nbytes() const;
   bool acquires() const { return sem == "acquire" || sem == "acq_rel"; }
   bool releases() const { return sem == "release" || sem == "acq_rel"; }
-  /// Adds a range: to the last one where it goes on there.
+  /// Adds a range. If it continues the last one, both are merged.
   void add(const MovedRange&);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strided tensor as the byte ranges it is made of.
+// A strided tensor as byte ranges.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct RunShape {
   }
 };
 
-/// The tensor with the extent of every dimension of stride 0 made 1: each element once.
+/// The tensor with every dimension of stride 0 reduced to extent 1, so that each element occurs once.
 inline TensorRef without_repeats(TensorRef t) {
   for (int i = 0; i < t.shape.rank(); ++i) {
     if (t.strides[i] == 0 && t.shape[i] > 1) t.shape[i] = 1;
@@ -38,7 +38,7 @@ inline TensorRef without_repeats(TensorRef t) {
   return t;
 }
 
-/// Below this many bytes, the runs of a strided source are copied into one buffer rather than shared one by one.
+/// A strided source with fewer bytes than this is copied into one buffer. The runs of larger ones are shared.
 constexpr uint64_t kShortRun = 64;
 
 inline bool has_short_runs(const TensorRef& t, uint64_t below = kShortRun) {

@@ -11,7 +11,7 @@
 namespace kernbench::phase2 {
 namespace {
 
-constexpr size_t kStandard = 3;  // of the enumeration
+constexpr size_t kStandard = 3;  // the built-in spaces of the enumeration
 
 struct Spaces {
   std::array<std::string, kMostSpaces> names{"hbm", "sram", "tcm"};
@@ -25,7 +25,7 @@ struct Spaces {
   }
 };
 
-/// Made when it is first asked for: plug-ins may add theirs while they are loaded.
+/// Created on first use, because plug-ins may add spaces while they are loaded.
 Spaces& spaces() {
   static Spaces all;
   return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ranges of a memory begin and end, taken together.
+// The address range that encloses several ranges of a memory.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace kernbench::phase2 {
 
-/// From the first byte of ranges to the last; nothing of none.
+/// From the first byte of the ranges to the last; empty if there are none.
 struct Stretch {
   uint64_t begin = ~uint64_t{0}, end = 0;
   explicit Stretch(const std::vector<MovedRange>& ranges) {

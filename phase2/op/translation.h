@@ -10,7 +10,7 @@
 
 namespace kernbench::phase2 {
 
-/// Virtual addresses begin above the physical map's 51 bits, so an address says by itself which of the two it is.
+/// Virtual addresses begin above the 51 bits of physical addresses, so the address itself shows its kind.
 constexpr uint64_t kVirtualBase = uint64_t{1} << 52;
 
 struct Translation {

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record's description: the one function of a record type that names its fields. Every form of the record follows it.
+// The description of a record: the one function of a record type that names its fields. Every output form of the record
+// uses it.
 //
 //   void describe(Fields& f, PeTimes& p) {
 //     f("id", p.id)("start_ns", p.start_ns, {"start, ns"})("end_ns", p.end_ns, {"end, ns"});
 //   }
 //
-// A new field of a record is one line here: its name with the unit, its value, and how tables for people show it.
-// Forms: JsonFields, CsvFields and TextFields write a record (forms.h), JsonSource reads it back from JSON
-// (json_source.h). A value that is a variable is read back; one that is an expression ("share", r.share()) is only
-// written. Values may be truth values, numbers, texts, enumerations with a name_of(), optionals, lists, tuples (short
-// lists), lists of pairs or maps (objects whose keys are data), described records, and lambdas of
-// nothing or of Fields& (objects in place).
+// A new field of a record is one line here: its name with the unit, its value, and its format in tables for people.
+//
+// JsonFields, CsvFields and TextFields write a record (forms.h); JsonSource reads it from JSON (json_source.h). A value
+// that is a variable is read back; one that is an expression ("share", r.share()) is only written.
+//
+// Legal values:
+// - a truth value, a number, a text, an enumeration with a name_of(), an optional;
+// - a list, or a tuple (a short list);
+// - a list of pairs or a map (an object whose keys are data);
+// - a described record, or a lambda without arguments or with Fields&, which describes an object in place.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +33,8 @@
 
 namespace kernbench::phase2 {
 
-/// How a table for people shows a field: the heading of its column (without one the field has no column), its decimals,
-/// a factor, a sign before what is not negative, and the word for a value that is missing.
+/// Format of a field in a table for people: the column's heading (a field without one has no column), its decimals, a
+/// factor, whether nonnegative values get a sign, and the word for a missing value.
 struct Shown {
   std::string_view heading = {};
   int digits = 3;
@@ -38,12 +43,12 @@ struct Shown {
   std::string_view none = "-";
 };
 
-/// A value that is JSON already: a number with more digits than a double has.
+/// A value that is already JSON: a number with more digits than a double has.
 struct RawJson {
   std::string text;
 };
 
-/// What a description tells its fields to.
+/// Receives the fields of a description.
 class Fields {
  public:
   enum class Form : uint8_t { json, csv, text, source };
@@ -51,23 +56,23 @@ class Fields {
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
   virtual ~Fields() = default;
-  /// For the few fields that only one form has.
+  /// For the few fields that exist in one form only.
   Form form() const { return form_; }
   bool is(Form form) const { return form_ == form; }
 
-  /// A field.
+  /// Adds a field.
   template <class T>
   Fields& operator()(std::string_view name, T&& v, const Shown& shown = {}) {
     if (begin(name, shown, kind_of<T>())) value(v);
     return *this;
   }
-  /// A field that a record without a value of it leaves out: null, false, 0, an empty text or list.
+  /// Adds a field that is omitted if its value is null, false, 0, an empty text or an empty list.
   template <class T>
   Fields& given(std::string_view name, T&& v) {
     if (has(name, !is_none(v))) (*this)(name, std::forward<T>(v));
     return *this;
   }
-  /// A text that stands for one of an enumeration, which has a name_of(); parse(text): the optional value.
+  /// Adds an enumeration with a name_of() as a text. parse(text) returns an optional value.
   template <class Enum, class Parse>
   Fields& word(std::string_view name, Enum& v, const Parse& parse) {
     std::string text(name_of(v));
@@ -78,48 +83,48 @@ class Fields {
     v = *found;
     return *this;
   }
-  /// A list whose items are described by each(item): a field without a name.
+  /// Adds a list whose items are described by each(item), as fields without names.
   template <class List, class Each>
   Fields& list(std::string_view name, List&& list, const Each& each) {
     if (begin(name, {}, Kind::whole)) items(list, each);
     return *this;
   }
-  /// A list of objects, each described by each(item).
+  /// Adds a list of objects, each described by each(item).
   template <class List, class Each>
   Fields& each(std::string_view name, List&& list, const Each& record) {
     return this->list(name, list, [&](auto& item) { object([&] { record(item); }); });
   }
-  /// An object on its own.
+  /// Adds an object without a name.
   template <class T>
   void record(const T& r) {
     value(r);
   }
-  /// JSON: the next field, or the items of the next list and its end, begin lines of their own behind so many blanks;
-  /// -1: they do not.
+  /// JSON only: the next field, or the items of the next list and its end, begin on new lines, indented by that many
+  /// blanks. -1: no new lines.
   virtual Fields& line(int) { return *this; }
   virtual Fields& lines(int, int = -1) { return *this; }
 
  protected:
   using Scalar =
       std::variant<std::monostate, bool*, int64_t*, uint64_t*, double*, std::string*, std::string_view, const RawJson*>;
-  /// What a field is: a single value, of a variable or of an expression; an object or list; such a one of an
-  /// expression.
+  /// Kind of a field's value: a single variable, a single expression, an object or list, or an expression that is one.
   enum class Kind : uint8_t { single, made, whole, made_whole };
-  /// A field comes; false: this form has none of it.
+  /// Begins a field. Returns false if this form omits it.
   virtual bool begin(std::string_view name, const Shown&, Kind) = 0;
   virtual void scalar(const Scalar&) = 0;
   virtual void open(char bracket) = 0;
   virtual void close(char bracket) = 0;
-  /// An item of a list comes.
+  /// Begins an item of a list.
   virtual void item(size_t) {}
-  // What a source knows better than the record: whether there is a field, or a value; how many items; which keys.
+  // A source overrides these, because it determines whether a field or value exists, how many items there are, and the
+  // keys.
   virtual bool has(std::string_view, bool now) { return now; }
   virtual bool present(bool now) { return now; }
   virtual size_t size() { return 0; }
   virtual std::vector<std::string> keys() { return {}; }
-  /// Which alternative of a variant has the kind of the value that comes: truth, whole number, real, text.
+  /// Whether the next value has the kind of this alternative of a variant: truth value, whole number, real or text.
   virtual bool is_like(const Scalar&) { return false; }
-  /// The value that was read last is none that the field may have.
+  /// Reports that the last value read is invalid for the field.
   [[noreturn]] virtual void refuse();
 
   template <class T>
@@ -143,7 +148,7 @@ class Fields {
   template <class T>
   struct IsList<T, std::void_t<decltype(std::begin(std::declval<T&>()))>> : std::true_type {};
   template <class T, class = void>
-  struct IsNamed : std::false_type {};  // of pairs whose first is a text
+  struct IsNamed : std::false_type {};  // pairs whose first member is a text
   template <class T>
   struct IsNamed<T, std::void_t<decltype(std::begin(std::declval<T&>())->first)>>
       : std::is_convertible<decltype((std::begin(std::declval<T&>())->first)), std::string_view> {};
@@ -235,7 +240,7 @@ void Fields::named(T& values) {
   close('}');
 }
 
-/// The first alternative that the value that comes can be.
+/// The first alternative of the variant that fits the next value.
 template <class... T>
 std::variant<T...> Fields::like(const std::variant<T...>&) {
   std::variant<T...> found;
@@ -302,7 +307,7 @@ void Fields::value(T& v) {
   } else if constexpr (IsList<T>::value) {
     items(v, [this](auto& x) { this->value(x); });
   } else {
-    // A form that writes assigns nothing, so that a description takes constant records too.
+    // A writing form assigns nothing, so descriptions also accept constant records.
     object([&] { describe(*this, const_cast<V&>(v)); });
   }
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kFlush = 32'768;
 
-/// The value behind a scalar's pointer.
+/// The value that a scalar's pointer refers to.
 template <class T>
 const T& value_of(const T& v) {
   return v;
@@ -26,7 +26,7 @@ const T& value_of(T* v) {
   return *v;
 }
 
-/// The text as a cell: in quotes where it must be.
+/// The text as a cell, quoted if necessary.
 std::string in_csv(std::string_view text) {
   std::string cell = "\"";
   for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
@@ -38,7 +38,7 @@ bool needs_quotes(std::string_view text) {
   return !text.empty() && (has(',') || has('"') || has('\n'));
 }
 
-/// Without a sign never "-0.000".
+/// Never prints "-0.000" if signs are off.
 std::string shown_text(double v, const Shown& how) {
   v *= how.times;
   if (how.sign) return fmt::format("{:+.{}f}", v, how.digits);
@@ -49,7 +49,7 @@ std::string shown_text(double v, const Shown& how) {
 }  // namespace
 
 void Fields::refuse() {
-  std::abort();  // a form that writes reads nothing
+  std::abort();  // writing forms never read
 }
 
 void JsonFields::end() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms in which described records are written (fields.h), one class each. A page's data is JsonFields in it.
+// The output forms of described records (fields.h), one class each. The data of an HTML page is JsonFields inside it.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ namespace kernbench::phase2 {
 
 class JsonFields : public Fields {
  public:
-  /// Behind what the writer has written already; of a record the object, by record().
+  /// Appends to the writer's output. record() writes a record as an object.
   explicit JsonFields(JsonWriter& writer) : Fields(Form::json), w_(writer) {}
-  /// A document of its own: hands its text to `out` as it grows.
+  /// Writes a separate document and passes the text to `out` as it grows.
   explicit JsonFields(std::ostream& out, JsonWriter::Layout layout = JsonWriter::Layout::indented,
                       JsonWriter::Reals reals = JsonWriter::Reals::decimal)
       : Fields(Form::json), out_(&out), own_(text_, layout, reals), w_(own_) {}
-  /// All of such a document.
+  /// Writes the complete document.
   template <class T>
   void document(const T& r) {
     record(r);
@@ -49,7 +49,7 @@ class JsonFields : public Fields {
     int items = -1, end = -1;
   };
   Lines next_lines_;
-  std::vector<Lines> lines_;  // by list and object that is open
+  std::vector<Lines> lines_;  // one for each open list and object
 };
 
 /// The record as a JSON document.
@@ -69,15 +69,15 @@ std::string to_json(const T& record, JsonWriter::Layout layout = JsonWriter::Lay
   return text;
 }
 
-/// Rows of records, or of what a lambda describes: their fields that are no lists or objects, one a column.
+/// Rows of records, or of data that a lambda describes. Each field that is not a list or object is a column.
 class RowFields : public Fields {
  public:
   using Fields::Fields;
-  /// Hands over what is written so far.
+  /// Passes on everything written so far.
   virtual void flush() {}
-  /// Of a table that has its width at the end alone; else empty.
+  /// The text of a table whose column widths are known only at the end; else empty.
   virtual std::string text() const { return {}; }
-  /// What stands above the rows, where there may be none.
+  /// Writes the heading, for a table that may have no rows.
   template <class T>
   void head(const T& r) {
     only_head_ = true;
@@ -90,7 +90,7 @@ class RowFields : public Fields {
     record(r);
     end_row();
   }
-  /// The first of them, at most so many; or of each what a lambda describes.
+  /// Writes at most `most` rows, or the rows that a lambda describes.
   template <class Rows>
   void rows(const Rows& all, size_t most = SIZE_MAX) {
     for (const auto& r : all) {
@@ -115,7 +115,7 @@ class RowFields : public Fields {
   bool only_head_ = false;
 };
 
-/// Comma-separated values below a line of the fields' names; a text is quoted where it must be.
+/// Comma-separated values below a line with the fields' names. A text is quoted if necessary.
 class CsvFields : public RowFields {
  public:
   enum class Reals {
@@ -133,24 +133,24 @@ class CsvFields : public RowFields {
   void end_row() override;
 
  private:
-  /// Where the next bytes of the rows go.
+  /// Returns space for the next bytes of the rows.
   char* room(size_t bytes);
   void append(std::string_view text);
 
   std::ostream& out_;
   Reals reals_;
   bool headed_ = false;
-  std::string head_, row_;  // row_: room of which `end_` bytes are written
+  std::string head_, row_;  // row_: space, of which `end_` bytes are used
   size_t end_ = 0;
 };
 
-/// A table for people: of the fields that have a heading. Columns as TextTable aligns them.
+/// A table for people with the fields that have a heading. TextTable aligns the columns.
 class TextFields : public RowFields {
  public:
-  /// `title` stands for the first heading.
+  /// `title` replaces the first heading.
   explicit TextFields(size_t left, size_t indent = 0, std::string_view title = {})
       : RowFields(Form::text), table_(left, indent), title_(title) {}
-  /// Lines that go out row by row behind so many blanks: columns of fixed widths, negative ones aligned left.
+  /// Writes each row at once, indented by that many blanks. Columns have fixed widths; negative widths align left.
   TextFields(std::ostream& out, size_t indent, std::string_view between, std::vector<int> widths)
       : RowFields(Form::text),
         table_(0),
@@ -158,9 +158,9 @@ class TextFields : public RowFields {
         indent_(indent, ' '),
         between_(between),
         widths_(std::move(widths)) {}
-  /// Empty where there is no row.
+  /// Empty if there are no rows.
   std::string text() const override { return table_.text(); }
-  /// The table below an empty line; nothing where there is no row.
+  /// Writes an empty line and the table; nothing if there are no rows.
   void write_below(std::ostream&) const;
 
  protected:
@@ -182,7 +182,7 @@ class TextFields : public RowFields {
   std::vector<std::string> head_, cells_;
 };
 
-/// A table that goes out row by row: in such a form; without one as a list of JSON between `head` and `tail`.
+/// A table that is written row by row in the form of `rows`. Without one it is a JSON list between `head` and `tail`.
 class RowWriter {
  public:
   RowWriter(std::ostream& out, std::unique_ptr<RowFields> rows, std::string_view head);
@@ -197,7 +197,7 @@ class RowWriter {
     }
     out_.flush();
   }
-  /// Of a form that is no JSON what stands above the rows, where there may be none.
+  /// Writes the heading, for a table that may have no rows. JSON has none.
   template <class T>
   void head(const T& r) {
     if (rows_) rows_->head(r);
@@ -205,7 +205,7 @@ class RowWriter {
   void end(std::string_view tail);
 
  private:
-  /// Writes what stands above the rows, as late as possible: input may still turn out to be bad.
+  /// Writes the head as late as possible, because an input error may still occur.
   void begin() { out_ << std::exchange(head_, {}); }
   void add_json(const std::string& row);
 

@@ -57,7 +57,7 @@ Json parse_json(std::string_view text, const typename Json::parser_callback_t& e
 
 template <class Json>
 Json parse_json_document(std::string_view text) {
-  std::vector<std::set<std::string>> open;  // keys of the objects around
+  std::vector<std::set<std::string>> open;  // keys of the enclosing objects
   return parse_json<Json>(text, [&](int, typename Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();

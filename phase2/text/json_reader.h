@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads JSON that comes from outside: the one way in which this project does. nlohmann/json parses; what it lets pass
-// is told here: text that nests deeper than anything of this project (such a value overflows the stack where it is
-// walked through), and in documents a key that stands twice, of which it would take the last.
+// Reads JSON from outside; the project has no other reader. nlohmann/json parses. This file also refuses text that
+// nlohmann/json accepts: nesting that is too deep (walking through it overflows the stack) and, in documents, duplicate
+// keys (it would use the last one).
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@
 
 namespace kernbench::phase2 {
 
-/// A text that is no JSON, or JSON that is not taken. One line that names the place in the text, or the field.
+/// Malformed JSON, or JSON with an unexpected value. One line that names the position in the text, or the field.
 class JsonFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-constexpr size_t kDeepestJson = 64;  ///< lists and objects in each other
+constexpr size_t kDeepestJson = 64;  ///< depth of nested lists and objects
 
-// Of nlohmann::json and nlohmann::ordered_json, compiled once: its parser takes a compiler longer than most sources do.
+// For nlohmann::json and nlohmann::ordered_json. Compiled once, because the parser takes longer to compile than most
+// sources.
 
 /// The whole value, as compact JSON.
 template <class Json>
@@ -36,23 +37,22 @@ std::string json_text(const Json&);
 template <class Json>
 std::string shown(const Json&);
 
-/// What nlohmann/json says, without its own names for it.
+/// nlohmann/json's message without its internal names.
 std::string json_reason(const nlohmann::json::exception&);
 
-/// JsonFault where lists and objects of the text nest deeper than kDeepestJson, or it begins with a byte order mark.
+/// JsonFault if the text nests deeper than kDeepestJson or begins with a byte order mark.
 void check_json_text(std::string_view text);
 
-/// The value of a text. JsonFault.
+/// Parses a text. JsonFault.
 template <class Json>
 Json parse_json(std::string_view text, const typename Json::parser_callback_t& each = nullptr);
 
-/// The same of a document that a person has written: a byte order mark, or a key that stands twice in
-/// one object, is a JsonFault.
+/// Parses a document that a person wrote. A byte order mark, or a duplicate key in an object, is a JsonFault.
 template <class Json>
 Json parse_json_document(std::string_view text);
 
-/// The value as a T: a truth value, a number, a text. JsonFault where it is another kind, or T does not hold the
-/// number.
+/// The value as a T: a truth value, a number or a text. JsonFault if it is of another kind or the number does not fit
+/// T.
 template <class T, class Json>
 T json_value(const Json& v) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -79,7 +79,7 @@ T json_value(const Json& v) {
   }
 }
 
-/// What `read` makes of the value of a key; the fault of either comes with the key in front.
+/// Applies `read` to the value of a key. The message of a fault begins with the key.
 template <class Json, class Read>
 decltype(auto) json_field(const Json& object, const std::string& key, const Read& read) {
   if (!object.is_object()) throw JsonFault("found " + shown(object) + ", expected an object");
@@ -97,13 +97,13 @@ template <class T, class Json>
 T json_field(const Json& object, const std::string& key) {
   return json_field(object, key, [](const Json& v) { return json_value<T>(v); });
 }
-/// The same of a key that may be missing.
+/// The same for an optional key.
 template <class T, class Json>
 T json_field_or(const Json& object, const std::string& key, T fallback) {
   return object.contains(key) ? json_field<T>(object, key) : fallback;
 }
 
-/// What `read` makes of each item of a list; a fault comes with the item's number in front.
+/// Applies `read` to each item of a list. The message of a fault begins with the item's number.
 template <class Json, class Read>
 auto json_items(const Json& list, const Read& read) {
   if (!list.is_array()) throw JsonFault("found " + shown(list) + ", expected a list");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Described records (fields.h) read back from JSON that JsonFields has written.
+// Reads described records (fields.h) from JSON that JsonFields wrote.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,13 +11,12 @@
 
 namespace kernbench::phase2 {
 
-/// Fills a record's variables. Fields of expressions are passed over, and so is a key that no description names.
+/// Fills the variables of a record. It ignores fields that are expressions, and keys that no description names.
 class JsonSource : public Fields {
  public:
   explicit JsonSource(const nlohmann::ordered_json& root) : Fields(Form::source), at_{&root}, next_(&root) {}
 
-  /// JsonFault with the field's path in front: "engines: [3]: ops: found …". Nothing is said of the record's state
-  /// then.
+  /// JsonFault that begins with the field's path: "engines: [3]: ops: found …". The record's state is then undefined.
   template <class T>
   void read(T& r) {
     try {
@@ -43,12 +42,12 @@ class JsonSource : public Fields {
  private:
   std::string path() const;
 
-  std::vector<const nlohmann::ordered_json*> at_;  // the lists and objects that are open
-  std::vector<std::string> names_{""};             // of each, and of the field in it
-  const nlohmann::ordered_json* next_;             // the value that comes
+  std::vector<const nlohmann::ordered_json*> at_;  // the open lists and objects
+  std::vector<std::string> names_{""};             // names of these, and of the current field
+  const nlohmann::ordered_json* next_;             // the next value
 };
 
-/// The record that a text has. JsonFault.
+/// Reads a record from a text. JsonFault.
 template <class T>
 T read_record(std::string_view json) {
   const auto root = parse_json<nlohmann::ordered_json>(json);

@@ -37,7 +37,7 @@ void JsonWriter::text(std::string_view s) {
     out_ += '"';
     out_ += s;
     out_ += '"';
-  } else {  // escapes; bytes that are no UTF-8 are replaced
+  } else {  // escapes characters and replaces bytes that are not UTF-8
     out_ += nlohmann::json(s).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as text: the one way in which this project writes it. (nlohmann/json reads it.)
+// Writes JSON as text; the project has no other writer. (nlohmann/json reads it.)
 #pragma once
 
 #include <fmt/format.h>
@@ -15,20 +15,20 @@
 
 namespace kernbench::phase2 {
 
-/// Appends keys and values to a string in the order in which they come; knows where commas, blanks and line ends
-/// belong. The string may be emptied between two of them.
+/// Appends keys and values to a string in the order of the calls, and inserts commas, blanks and line ends. The string
+/// may be emptied between calls.
 class JsonWriter {
  public:
   enum class Layout {
     compact,   ///< {"a":1,"b":[2,3]}
     spaced,    ///< {"a": 1, "b": [2, 3]}
-    indented,  ///< spaced, each item on a line of its own, one blank further in than what it is in
+    indented,  ///< spaced; each item on a new line, indented by one blank more than its container
   };
   enum class Reals {
     shortest,  ///< 8, 1e+05: the shortest form that reads back as the same number; "nan", "inf" and "-inf" as texts
-    pointed,   ///< 8.0, 1e+05: the same, with a point where it would be an integer
-    decimal,   ///< 8.0, 100000.0, 1e+22: as nlohmann/json writes them; null where not finite
-    fixed,     ///< 8.000000: as append_fixed() writes them
+    pointed,   ///< 8.0, 1e+05: the same, but with a decimal point for integers
+    decimal,   ///< 8.0, 100000.0, 1e+22: like nlohmann/json; null if not finite
+    fixed,     ///< 8.000000: like append_fixed()
   };
 
   explicit JsonWriter(std::string& out, Layout layout = Layout::compact, Reals reals = Reals::shortest)
@@ -55,7 +55,7 @@ class JsonWriter {
     text(k);
     return colon();
   }
-  /// A literal, which has nothing to escape: op logs have a dozen a record.
+  /// A literal that needs no escaping. This is an optimisation: op logs have a dozen in each record.
   template <size_t N>
   JsonWriter& key(const char (&word)[N]) {
     separate();
@@ -64,7 +64,7 @@ class JsonWriter {
     out_ += '"';
     return colon();
   }
-  /// A truth value, a number, a text, null (std::monostate), or a list of such.
+  /// A truth value, a number, a text, null (std::monostate), or a list of these.
   template <class T>
   JsonWriter& value(const T& v) {
     if constexpr (std::is_same_v<T, std::monostate>) {
@@ -107,13 +107,13 @@ class JsonWriter {
     return key(k).value(v);
   }
   JsonWriter& null() { return raw("null"); }
-  /// What is JSON already.
+  /// Text that is already JSON.
   JsonWriter& raw(std::string_view json) {
     separate();
     out_ += json;
     return *this;
   }
-  /// What comes next, an item or the end of a list, stands on a line of its own behind so many blanks.
+  /// Puts the next item, or the end of a list, on a new line, indented by that many blanks.
   JsonWriter& new_line(int blanks) {
     line_ = blanks;
     return *this;
@@ -157,7 +157,7 @@ class JsonWriter {
   Reals reals_;
   Place place_ = Place::first;
   int depth_ = 0;
-  int line_ = -1;  // blanks of the line that is to begin; -1: none is
+  int line_ = -1;  // indentation of the line to begin; -1: no new line
 };
 
 }  // namespace kernbench::phase2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmt onto streams. fmt's own print() for streams compiles all of fmt anew in each source that calls it, in five times
-// the time.
+// fmt output to streams. fmt's own print() for streams compiles all of fmt in each source that calls it, which takes
+// five times as long.
 #pragma once
 
 #include <fmt/core.h>

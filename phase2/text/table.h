@@ -9,12 +9,12 @@
 
 namespace kernbench::phase2 {
 
-/// Two blanks stand between columns; the first `left` of them are aligned left, the others right.
+/// Two blanks separate columns. The first `left` columns are aligned left, the others right.
 class TextTable {
  public:
   explicit TextTable(size_t left, size_t indent = 0) : left_(left), indent_(indent) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// Its lines, without blanks at their ends.
+  /// The table's lines, without trailing blanks.
   std::string text() const;
 
  private:

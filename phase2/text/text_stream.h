@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of texts in memory. The standard ones take a lack of memory for the end of the text: what was read or written
-// is then a part, and nobody is told. These throw it on.
+// Streams of texts in memory. The standard ones treat a lack of memory as the end of the text, so a part would be lost
+// without an error. These throw instead.
 #pragma once
 
 #include <sstream>
@@ -10,13 +10,13 @@
 
 namespace kernbench::phase2 {
 
-/// std::bad_alloc out of whatever writes to it.
+/// Writing throws std::bad_alloc.
 class TextOutput : public std::ostringstream {
  public:
   TextOutput() { exceptions(std::ios::badbit); }
 };
 
-/// std::bad_alloc out of whatever reads from it.
+/// Reading throws std::bad_alloc.
 class TextInput : public std::istringstream {
  public:
   explicit TextInput(const std::string& text) : std::istringstream(text) { exceptions(std::ios::badbit); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as bytes, as Protocol Buffers and the reports' pages have them.
+// Numbers as bytes, in the encoding of Protocol Buffers and of the reports' pages.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kernbench::phase2 {
 
-/// Seven bits a byte, the lowest first.
+/// Seven bits per byte, lowest first.
 inline void append_varint(std::string& out, uint64_t v) {
   for (; v >= 0x80; v >>= 7) out += static_cast<char>(v | 0x80);
   out += static_cast<char>(v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subcommands of a command line, and those of Phase 2: `kernbench` and `kernbench-replay` have `replay` alike.
+// Subcommands of a command line, and those of Phase 2. `kernbench` and `kernbench-replay` both have `replay`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,9 +16,9 @@ using Action = std::function<int()>;
 struct Command {
   CLI::App* app = nullptr;
   Action run;
-  /// Adds the files that its options do not name directly (usage.h). Called before `run` and before any file is opened.
+  /// Adds the files that the options do not name directly (usage.h). Called before `run` and before any file is opened.
   std::function<void(CommandFiles&)> files = {};
-  /// Adds the options where the command line names the command: a start pays for those of one command only.
+  /// Adds the options when the command line names the command, so that a start costs only the options of one command.
   std::function<void()> options = {};
   bool reads_program = false;  ///< `run` reads the options of all commands
 };

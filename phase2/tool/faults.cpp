@@ -25,20 +25,20 @@ namespace {
 
 std::terminate_handler other_terminate = nullptr;
 
-/// Where nothing can catch that memory is short: before main(), in destructors, in the threads of libraries.
+/// Handles a lack of memory where it cannot be caught: before main(), in destructors, in threads of libraries.
 [[noreturn]] void terminate() {
   try {
     if (const auto e = std::current_exception()) std::rethrow_exception(e);
   } catch (const std::bad_alloc&) {
     say_out_of_memory(program_invocation_short_name);
-    syscall(SYS_exit_group, 1);  // _exit() in a kernel's thread would be told as the kernel's own
+    syscall(SYS_exit_group, 1);  // _exit() in a kernel's thread would be reported as the kernel's fault
   } catch (...) {
   }
   other_terminate();
   std::abort();
 }
 
-/// Before anything else of the program: its own objects take memory too.
+/// Installed before all other objects of the program, because these need memory too.
 struct TellsOfTerminate {
   TellsOfTerminate() { other_terminate = std::set_terminate(terminate); }
 };
@@ -49,7 +49,7 @@ __attribute__((init_priority(101))) const TellsOfTerminate tells_of_terminate;
 void say_out_of_memory(const char* program) {
   char line[256];
   const int n = std::snprintf(line, sizeof line, "%s: %s\n", program, kOutOfMemory);
-  if (::write(STDERR_FILENO, line, static_cast<size_t>(n)) < 0) return;  // nobody listens
+  if (::write(STDERR_FILENO, line, static_cast<size_t>(n)) < 0) return;  // there is no reader
 }
 
 namespace {
@@ -62,14 +62,14 @@ void tell_lines(const std::string& program, const RunError& e) {
   }
 }
 
-/// A descriptor that the caller has closed would be given to the next file that is opened.
+/// If the caller closed a descriptor, the next opened file would get it.
 void open_standard_files() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;  // takes the lowest that is free
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;  // takes the lowest free descriptor
   }
 }
 
-/// Of what a command throws.
+/// Reports an exception of a command.
 int told(const std::string& program, const std::function<int()>& command) {
   try {
     return command();
@@ -97,7 +97,7 @@ int run_command(const std::string& program, const std::function<int()>& command)
   open_standard_files();
   try {
     return told(program, command);
-  } catch (const std::bad_alloc&) {  // also of telling something else
+  } catch (const std::bad_alloc&) {  // also if reporting another error failed
     say_out_of_memory(program.c_str());
     return 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command says on stderr, and its exit status: one place for both programs.
+// Error messages of a command on stderr, and its exit status. Both programs use it.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,15 @@
 
 namespace kernbench::cli {
 
-/// A line on stderr. What it quotes of files and arguments cannot break it or reach the terminal as a control
-/// character.
+/// Writes a line on stderr. Quotations of files and arguments are escaped, so that they cannot break the line or send
+/// control characters to the terminal.
 void tell(const std::string& line);
 
-/// kOutOfMemory behind the program's name, without taking memory for it.
+/// Writes kOutOfMemory after the program's name, without allocating memory.
 void say_out_of_memory(const char* program);
 
-/// Does the command; what it throws becomes lines on stderr and an exit status: InputError 2, Stopped 128 + the signal,
-/// anything else 1. `program` stands in front of what is not about an input.
+/// Runs the command. Exceptions become lines on stderr and an exit status: InputError 2, Stopped 128 + the signal, all
+/// others 1. A message that is not about an input begins with `program`.
 int run_command(const std::string& program, const std::function<int()>& command);
 
 }  // namespace kernbench::cli

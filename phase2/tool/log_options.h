@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --log-level, --log and $KERNBENCH_LOG: one place for all programs.
+// The options --log-level and --log, and $KERNBENCH_LOG, for all programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@ namespace kernbench::cli {
 class LogOptions {
  public:
   void add_to(CLI::App&);
-  /// InputError on a level or a file that is none.
+  /// InputError for an invalid level or file.
   void begin() const;
 
  private:
@@ -19,7 +19,7 @@ class LogOptions {
   std::string levels_, file_;
 };
 
-/// The options of that kind that a parsed program was given, as words for another program.
+/// The options of this kind that a parsed program received, as words for another program.
 std::vector<std::string> log_words(const CLI::App&);
 
 }  // namespace kernbench::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on stderr that renews itself, where that is a terminal; where KERNBENCH_PROGRESS is "lines", a new line a
-// second for another program to read. Knows no SystemC: a replay shows it too.
+// A progress line on stderr. On a terminal it rewrites itself. If KERNBENCH_PROGRESS is "lines", it writes a new line
+// per second for another program. It does not use SystemC, because a replay shows it too.
 #pragma once
 
 #include <chrono>
@@ -19,32 +19,32 @@ struct ReplayProgress;
 namespace kernbench {
 namespace cli {
 
-/// What such a new line begins with.
+/// The beginning of such a new line.
 constexpr const char* kProgressMark = "progress: ";
 
-/// Where results go to the same terminal, the line makes room for them before std::cout writes: it is tied to cout.
+/// If results go to the same terminal, the line is removed before std::cout writes: it is tied to cout.
 class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  /// Whether somebody looks; otherwise nothing is ever shown.
+  /// Whether a reader exists; otherwise nothing is ever shown.
   bool visible() const { return terminal_ || lines_; }
-  /// Whether the line is due for renewal: from the second second on, five times a second, or once.
+  /// Whether the line is due for an update: after the first second, five times per second or once.
   bool due();
   void show(const std::string& text);
   /// Removes the line.
   void clear();
   double elapsed_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   void restart() { start_ = Clock::now(); }
-  /// Shows the progress of Phase 2; empty where nothing is shown. This object must outlive it.
+  /// A callback that shows the progress of Phase 2; empty if nothing is shown. This object must outlive it.
   std::function<void(const ReplayProgress&)> replay_observer();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Of a stream that is flushed before another one writes.
+  /// For a stream that is flushed before another one writes.
   class RoomMaker : public std::streambuf {
    public:
     explicit RoomMaker(ProgressLine& line) : line_(line) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench replay`: Phase 2 from an op log and its memory file, without a simulation. Links phase2 only; also the
-// whole of `kernbench-replay`.
+// `kernbench replay`: Phase 2 from an op log and its memory file, without a simulation. It links only phase2, and
+// `kernbench-replay` consists of it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,7 +47,7 @@ struct Options {
   std::string memory_file() const { return memory.empty() ? memory_file_of(oplog) : memory; }
 };
 
-/// An output and the file that an option names for it.
+/// An output and the file that an option gives for it.
 struct TensorFile {
   const PlacedTensor* tensor;
   std::string file;
@@ -71,7 +71,7 @@ std::vector<TensorFile> tensor_files(const char* option, const std::vector<std::
   return v;
 }
 
-/// What --expected says of outputs, read before anything is computed.
+/// The expected outputs of --expected, read before any computation.
 std::map<std::string, ReferenceValues> expected_outputs(const Options& o, const OpLogHeader& header) {
   std::map<std::string, ReferenceValues> all;
   for (const auto& [t, file] : tensor_files("--expected", o.expected, header)) {
@@ -95,11 +95,11 @@ Isa isa_for(const Options& o, const OpLogHeader& header) {
 struct Loaded {
   OpLogContents log;
   MemoryFileContents memory;
-  size_t left_out = 0;  ///< records that may depend on others which were lost
+  size_t left_out = 0;  ///< records that may depend on lost ones
   bool cut_off() const { return !log.complete || !memory.complete; }
 };
 
-/// As JSON: a log's configuration comes back with its keys in another order.
+/// Compared as JSON, because a log returns the keys of its configuration in another order.
 bool same_header(const std::string& file, const std::string& in_memory_file, const OpLogHeader& log) {
   try {
     return parse_json<nlohmann::json>(in_memory_file) == parse_json<nlohmann::json>(header_json(log));
@@ -124,7 +124,7 @@ Loaded load(const Options& o) {
   }
   if (l.log.header.components.empty() && l.log.records.empty())
     throw InputError(o.oplog + ": was cut off before its header was complete");
-  // The header stands behind the memory at the start.
+  // The header comes after the initial memory.
   if (!l.memory.complete && l.memory.header.empty())
     throw InputError(file + ": was cut off before the initial memory was complete");
   if (!l.log.complete) l.left_out = drop_behind_gaps(l.log.records);
@@ -139,12 +139,12 @@ Loaded load(const Options& o) {
   return l;
 }
 
-/// What one output came to.
+/// The result of one output.
 struct Output {
   const PlacedTensor* tensor;
   Bytes bytes;
-  std::string missing;     ///< why there are no bytes
-  uint64_t unwritten = 0;  ///< of the bytes, those that nothing had written at --until: they are 0
+  std::string missing;     ///< the reason if there are no bytes
+  uint64_t unwritten = 0;  ///< bytes that were unwritten at --until; they are 0
 };
 
 std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& image, bool in_part) {
@@ -161,11 +161,10 @@ std::vector<Output> outputs_of(const OpLogHeader& header, const MemoryImage& ima
   return v;
 }
 
-/// What a replay came to.
 struct Replayed {
   ReplayResult result;
   std::vector<Output> outputs;
-  std::vector<TensorReport> verified;  ///< --expected
+  std::vector<TensorReport> verified;  ///< for --expected
 };
 
 void report_as_json(std::ostream& out, const Loaded& files, const Replayed& all) {
@@ -200,7 +199,7 @@ void report_as_text(std::ostream& out, const Loaded& files, const Replayed& all)
   out << to_text(all.verified);
 }
 
-/// --dump and --expected.
+/// For --dump and --expected.
 void use_outputs(Replayed& all, const std::vector<TensorFile>& dumps,
                  const std::map<std::string, ReferenceValues>& expected) {
   for (const Output& x : all.outputs) {
@@ -223,7 +222,7 @@ int replay_files(const Options& o) {
   std::vector<TensorFile> dumps;
   std::map<std::string, ReferenceValues> expected;
   ReplayOptions options;
-  // Whatever is wrong with a file is bad input, also where the libraries below say so.
+  // A fault of a file is an input error, also if a library below reports it.
   try {
     files = load(o);
     dumps = tensor_files("--dump", o.dumps, files.log.header);

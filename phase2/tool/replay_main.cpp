@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernbench-replay: `kernbench replay` by itself, without SystemC.
+// kernbench-replay: `kernbench replay` as a program without SystemC.
 #include <CLI/CLI.hpp>
 
 #include "kernbench/phase2/io/logging.h"

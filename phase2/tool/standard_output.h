@@ -4,8 +4,8 @@
 
 namespace kernbench::cli {
 
-/// Writes what is left. The status of a command that ended with `status`: where stdout could not take all of it (a full
-/// disk), one line on stderr, and 1 for a status of 0.
+/// Flushes stdout. Returns the status of a command that ended with `status`. If stdout cannot take everything (a full
+/// disk), it writes one line to stderr and turns a status of 0 into 1.
 int close_stdout(int status);
 
 }  // namespace kernbench::cli

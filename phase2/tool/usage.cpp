@@ -18,7 +18,7 @@ namespace kernbench::cli {
 
 namespace {
 
-/// `command`: what was typed up to here, such as "kernbench run".
+/// `command`: the words typed so far, such as "kernbench run".
 std::string unknown_word(const CLI::App& app, const std::string& command, const std::string& word) {
   const std::vector<std::string> commands = command_names(app);
   if (word[0] != '-' && !commands.empty() && app.get_subcommands().empty())
@@ -36,13 +36,13 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
 
 namespace {
 
-/// Whether it is written, and its files.
+/// Whether it is an output, and its files.
 std::map<const CLI::Option*, std::pair<bool, FilesOf>>& declared_files() {
   static std::map<const CLI::Option*, std::pair<bool, FilesOf>> all;
   return all;
 }
 
-/// CLI11 would take the next word for the value of --option=.
+/// For --option= without a value, CLI11 would take the next word.
 void check_equals(const std::string& program, int argc, const char* const* argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
     const std::string word = argv[i];
@@ -63,7 +63,7 @@ void check_values(CLI::App& app) {
     if (file && declared_files().count(o) == 0) throw std::logic_error(o->get_name() + " declares no file");
     const bool argument = o->get_lnames().empty() && o->get_snames().empty();
     if (o->get_items_expected_max() == 0) {
-      o->check(CLI::Validator(  // a flag's form is what it may be beside true and false
+      o->check(CLI::Validator(  // a flag may only be true or false
           [type](const std::string& v) {
             const bool legal = v == "true" || v == "false" || (!type.empty() && v == type);
             return legal ? "" : v + " not in {" + type + (type.empty() ? "" : ",") + "true,false}";

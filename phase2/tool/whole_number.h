@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that are numbers. Whole ones: decimal digits and nothing else, so that -1, 010, 0x10, 1e3 and what is too
-// large are refused instead of being taken for another number.
+// Options that are numbers. A whole number has only decimal digits. -1, 010, 0x10, 1e3 and numbers that are too large
+// are refused, so that none is taken for another number.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,10 +9,10 @@
 
 namespace kernbench::cli {
 
-/// The option takes whole numbers from least to most.
+/// The option takes whole numbers from `least` to `most`.
 CLI::Option* whole_number(CLI::Option*, uint64_t least = 0, uint64_t most = std::numeric_limits<uint64_t>::max());
 
-/// The option takes numbers above 0, up to most.
+/// The option takes numbers above 0, up to `most`.
 CLI::Option* positive_number(CLI::Option*, double most);
 
 }  // namespace kernbench::cli

@@ -29,7 +29,8 @@ DEFAULT, BIG = (os.path.join(TOPOLOGIES, t) for t in ("default.yaml", "big.yaml"
 os.environ["SYSTEMC_DISABLE_COPYRIGHT_MESSAGE"] = "1"
 
 
-# Of the rate of the last version whose traffic did not go over sockets (d3de8b2); run_*: on its topologies/default.yaml.
+# Relative to the rate of the last version whose traffic did not use sockets (d3de8b2); run_*: on its
+# topologies/default.yaml.
 FLOORS = {
     "run_gemm_f16_cut_through": 0.8, "run_gemm_f32_cut_through": 0.8, "run_gemm_f32_flit": 0.8,
     "run_attention_cut_through": 0.8, "run_attention_flit": 0.8, "run_mlp_cut_through": 0.8, "run_mlp_flit": 0.8,
@@ -40,7 +41,7 @@ FLOORS = {
 }
 
 
-# The CPU time of gemm_f16 on default.yaml, of that on the same file without `hash` and `burst_bytes`: at most.
+# Upper limit of the CPU time of gemm_f16 on default.yaml, relative to the same file without `hash` and `burst_bytes`.
 HASH_AND_BURSTS = 1.15
 
 
@@ -170,7 +171,7 @@ class Bench:
         for what in ("threads", "methods", "sockets"):
             self.printed("systemc_" + what, [self.tool("systemc_floor"), what])
 
-        # Storms: every PE reads 4 KiB blocks of its own slice, as many in all whatever the number of PEs.
+        # Storms: every PE reads 4 KiB blocks of its own slice. The total is the same for any number of PEs.
         for mode in inputs.TIMING:
             self.storm(f"storm_{mode}_64_x500", 64, 500, mode)
         sizes = ((8, 16000), (64, 2000)) if quick else ((8, 160000), (64, 20000), (512, 2500), (1024, 1250), (4096, 312))
@@ -192,7 +193,7 @@ class Bench:
         for mode in ("ideal", "cut_through", "flit"):
             self.messages(64, 100 if quick else 2000, mode)
 
-        # Kernels, on systems of any size: one command each, loops of load / dot / store, composites; 32 rows a PE.
+        # Kernels on systems of any size: one command each, loops of load / dot / store, composites; 32 rows per PE.
         for pes in (8, 64) if quick else (8, 64, 512, 4096):
             system = ["--topology", self.system(pes, "ideal")]
             rows = ["--param", f"m={32 * pes}"]
@@ -204,14 +205,14 @@ class Bench:
                 options = [os.path.join(self.args.data, o) if o.startswith("oplog.") else o for o in options]
                 self.kernel(f"oplog_{form}_{pes}", *system, "--kernel", "gemm_dot", *rows, *options)
 
-        # The default machine of 256 PEs: launched by its host; one cube's waveform beside none.
+        # The default machine of 256 PEs, launched by its host; with and without a waveform of one cube.
         gemm = ["--topology", DEFAULT, "--kernel", "gemm"]
         self.kernel("launch_by_host_256", "--topology", DEFAULT, "--kernel", "vector_add", "--param", "n=256")
         self.kernel("vcd_none", *gemm)
         self.kernel("vcd_one_cube", *gemm, "--vcd", os.path.join(self.args.data, "one_cube.vcd"), "--vcd-scope",
                     "sip0.cube0.*")
 
-        # Collectives over all PEs: 64 KiB a PE.
+        # Collectives over all PEs: 64 KiB per PE.
         collective = ["--kernel", "all_reduce", "--param", "n=16384"]
         for algorithm in ("auto", "hierarchical"):
             for name, topology in (("256", DEFAULT),) if quick else (("256", DEFAULT), ("4096", BIG)):
@@ -223,7 +224,7 @@ class Bench:
             trace = self.data(f"one_{name}.csv", self.one_read, topology)
             self.cost(f"elaborate_{name}", [self.tool("kernbench"), "traffic", "--topology", topology, "--trace", trace])
 
-        # Phase 2, as its own benchmark prints it, where it has been built.
+        # Phase 2, in the format of its own benchmark, if that was built.
         if os.path.exists(self.tool("phase2_bench")):
             self.printed("phase2", [self.tool("phase2_bench")] + (["--quick"] if quick else []))
 

@@ -10,7 +10,7 @@ import json
 import os
 import re
 
-# What users run: arguments of `kernbench run` beside --topology and --links; other parameters are the kernels' own.
+# Typical runs: arguments of `kernbench run` besides --topology and --links; other parameters are the kernels' defaults.
 REAL_WORK = {
     "gemm_f16": "--kernel gemm --param m=4096 --param n=4096 --param k=4096 --param dtype=f16 "
                 "--param tile_m=16 --param tile_n=512 --param tile_k=64",
@@ -23,7 +23,7 @@ REAL_WORK = {
     "all_reduce": "--kernel all_reduce --param n=16384",
     "tp_mlp": "--program tp_mlp",
 }
-# The same shape with fewer steps, for memories of which a burst is an event.
+# The same shape with fewer steps, for memories in which every burst is an event.
 SHORT_WORK = {**REAL_WORK, "gemm_f16": REAL_WORK["gemm_f16"].replace("k=4096", "k=256")}
 LINKS = ("cut_through", "flit", "ideal")
 OLD_DEFAULT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "default_of_d3de8b2.yaml")

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// DRAM controllers by themselves, in cycles.
+// DRAM controllers without a platform, in cycles.
 //
-//   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until so many commands
-//   have
-//                                        been seen; says how many break a JEDEC rule
+//   dram_bench check COMMANDS            mixed traffic on every preset, refresh and page policy until COMMANDS
+//                                        were seen; prints how many of them break a JEDEC rule
 //   dram_bench trace PATTERN COUNT READS WRITES LOAD
 //                                        prints lines `CYCLE R|W OFFSET` of 32 bytes: PATTERN sequential, random,
-//                                        strided (4 KiB) or hot_row (nine of ten in one row), READS reads behind each
-//                                        other, then WRITES writes, LOAD % of a pseudo-channel's 32 bytes in 2 cycles
+//                                        strided (4 KiB) or hot_row (nine of ten in one row); READS consecutive reads,
+//                                        then WRITES writes; LOAD % of a pseudo-channel's 32 bytes in 2 cycles
 //                                        (0: all at once)
 //   dram_bench play TRACE OUTSTANDING ATTRIBUTE=VALUE...
-//                                        plays such lines on one pseudo-channel; 0: as many under way as come. Prints
-//                                        GB/s, the mean latency of reads, and the CPU time of the play alone
+//                                        plays these lines on one pseudo-channel with OUTSTANDING requests in flight
+//                                        (0: unlimited). Prints GB/s, the mean latency of reads, and the CPU time of
+//                                        the play
 #include <cstdio>
 #include <cstring>
 #include <ctime>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the op log costs Phase 1: plays the composites of a file of `kernbench pipeline` with no log (the command has
-// one of its own, which it learns times from) or with one in memory.
+// The cost of the op log in Phase 1. It plays the composites of a file of `kernbench pipeline` without a log or with
+// one in
+// memory. (The command itself always has a log, from which it gets times.)
 //   log_bench FILE.yaml FILE.json none|memory|build
-// Prints the CPU seconds of the simulation alone, without reading, elaboration and output; with `build` it ends before
-// the simulation, for counts of instructions.
+// Prints the CPU seconds of the simulation, without reading, elaboration and output. With `build` it ends before the
+// simulation, for counts of instructions.
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -23,7 +24,7 @@ double cpu_s() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-/// Every composite at its time.
+/// Submits every composite at its time.
 void submit(kernbench::CommandDriver& driver, kernbench::Platform& platform, kernbench::PipelineWork& work) {
   for (auto& part : work.pes) {
     for (auto& e : part.composites) driver.submit(part.index, *e.command, e.submit_ns);
@@ -42,7 +43,7 @@ int sc_main(int argc, char* argv[]) {
     return 2;
   }
   try {
-    Platform& platform = *new Platform("system", argv[1]);  // never taken apart: the process is about to end
+    Platform& platform = *new Platform("system", argv[1]);  // never destroyed, because the process is about to end
     std::ifstream in(argv[2]);
     PipelineWork work = read_pipeline_work(in, argv[2], platform);
     auto& log = *new MemoryOpLog;

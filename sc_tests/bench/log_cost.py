@@ -16,8 +16,8 @@ import sys
 
 import bench_inputs as inputs
 
-CASES = (("ideal", 4, 16), ("ideal", 64, 2), ("cut_through", 64, 2))  # links, PEs, composites a PE
-TOKENS = 512  # a composite
+CASES = (("ideal", 4, 16), ("ideal", 64, 2), ("cut_through", 64, 2))  # links, PEs, composites per PE
+TOKENS = 512  # per composite
 
 
 def seconds(program, system, work, mode):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For scripts/latency-load: `packet_arrivals TOPOLOGY TRACE` plays the requests of a trace as `kernbench traffic` does
-// and prints, in their order, when each one's last byte has been served by its memory, ns. What `traffic` prints is
-// when the answer is back. Addresses are to be distinct.
+// For scripts/latency-load. `packet_arrivals TOPOLOGY TRACE` plays the requests of a trace like `kernbench traffic`. In
+// their order, it prints the time in ns at which the memory has served the last byte of each. (`traffic` prints the
+// time of the response.) Addresses must be distinct.
 #include <fmt/format.h>
 
 #include <fstream>

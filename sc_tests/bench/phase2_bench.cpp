@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of Phase 2 and of the op logs: phase2_bench [--threads N] [--isa NAME] [--file NAME] [--cpu] CASE...
-// One line a figure, "name value unit"; the best of several rounds. --cpu: CPU seconds instead of the clock's, for one
-// thread on a machine that others use too. `scripts/bench-phase2` runs it beside numpy.
+// Speed of Phase 2 and of the op logs: phase2_bench [--threads N] [--isa NAME] [--file NAME] [--cpu] CASE... One line
+// per result, "name value unit"; the best of several rounds. --cpu: CPU seconds instead of wall time, for one thread on
+// a shared machine. `scripts/bench-phase2` runs it together with numpy.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,7 +28,7 @@ namespace {
 struct Settings {
   int threads = 1;
   Isa isa = best_isa();
-  std::string file = "phase2_bench";  ///< of logs, without its ending
+  std::string file = "phase2_bench";  ///< of logs, without extension
 };
 
 bool cpu_time = false;
@@ -38,7 +38,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The most memory that this process held, in MB; 0 where the system does not say.
+/// The maximum memory of this process so far, in MB; 0 if the system does not report it.
 double peak_mb() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -69,7 +69,7 @@ TensorRef tensor(Space space, uint64_t addr, DType t, const Dims& shape) {
   return r;
 }
 
-/// Commands of one PE, one a nanosecond.
+/// Commands of one PE, one per nanosecond.
 class Program {
  public:
   OpDesc& add(CommandType type, OpKind kind, const std::string& op, const std::vector<TensorRef>& in,
@@ -116,9 +116,9 @@ double replay_seconds(const Program& p, const MemoryImage& image, const Settings
   return now() - start;
 }
 
-constexpr uint64_t kB = uint64_t{1} << 40, kC = uint64_t{1} << 41;  // apart from A at 0
+constexpr uint64_t kB = uint64_t{1} << 40, kC = uint64_t{1} << 41;  // away from A at 0
 
-/// `count` products of n x n, each of operands of its own.
+/// `count` products of n x n, each with its own operands.
 void gemm(const std::string& name, DType t, int64_t n, int64_t count, const Settings& s) {
   Program p;
   MemoryImage image;
@@ -152,8 +152,8 @@ void elementwise(const std::string& name, const std::string& op, size_t operands
   print(name, s_best * 1e9 / static_cast<double>(kElements), "ns/element");
 }
 
-/// A million ops as a tiled kernel makes them: loads of tiles into a TCM that is used over and over, products, sums,
-/// stores to 4,096 places.
+/// A million ops like those of a tiled kernel: loads of tiles into a TCM that is reused, products, sums, stores to
+/// 4,096 places.
 void graph(const std::string& name, const Settings& s) {
   constexpr int64_t kTile = 32;
   constexpr uint64_t kBytes = kTile * kTile * 4, kPlaces = 4096;
@@ -186,8 +186,8 @@ void graph(const std::string& name, const Settings& s) {
   print(name + "_peak_memory", peak_mb(), "MB");
 }
 
-/// What the kernel `gemm` submits on 256 PEs: a composite each, over its rows of A. Replay as a whole beside the
-/// evaluations alone, which write into memory that is there.
+/// The commands of the kernel `gemm` on 256 PEs: one composite each, over its rows of A. Compares the complete replay
+/// with the evaluations alone, which write into existing memory.
 void composites(const std::string& name, const Settings& s) {
   constexpr int64_t kPes = 256, kRows = 32, kDepth = 1024, kCols = 1024;
   Program p;
@@ -222,7 +222,7 @@ void composites(const std::string& name, const Settings& s) {
   if (s.threads == 1) print(name + "_overhead", 100 * (whole / arithmetic - 1), "%");
 }
 
-/// The products of a batch alone, into memory that is there.
+/// Only the products of a batch, into existing memory.
 void evaluated_batch(const std::string& name, const Settings& s) {
   constexpr int64_t n = 64, kCount = 4096;
   constexpr size_t kBytes = n * n * 4;
@@ -248,7 +248,7 @@ void evaluated_batch(const std::string& name, const Settings& s) {
   print(name, 2.0 * n * n * n * kCount / best / 1e9, "GFLOP/s");
 }
 
-/// What new memory of a batch's result costs whoever touches it first: the system clears it.
+/// The cost of new memory for a batch's result at its first use, when the system clears it.
 void new_memory(const std::string& name, const Settings&) {
   constexpr size_t kBytes = size_t{64} << 20;
   const double best = best_of(7, [&] {

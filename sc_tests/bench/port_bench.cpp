@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an access of a loosely timed initiator at a port costs the host: port_bench ACCESSES QUANTUM_NS DMI(0|1). Reads
-// of 4 bytes one after the other, 1 ns of work between them, synchronised by a quantum keeper.
+// Host time per access of a loosely timed initiator at a port: port_bench ACCESSES QUANTUM_NS DMI(0|1). Sequential
+// reads of 4 bytes with 1 ns of work in between, synchronised by a quantum keeper.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/tlm_quantumkeeper.h>
 
@@ -52,7 +52,7 @@ class Reader : public sc_core::sc_module {
       const uint64_t address = i * 4 % 0x10000;
       if (direct) {
         std::memcpy(&value, page.get_dmi_ptr() + (address - page.get_start_address()), 4);
-        keeper.inc(page.get_read_latency());  // of an access of the bus's width
+        keeper.inc(page.get_read_latency());  // for an access of the bus's width
       } else {
         sc_core::sc_time delay = keeper.get_local_time();
         p.set_address(address);

@@ -27,7 +27,7 @@ with open(f"/proc/{pid}/maps") as maps:
 depths = []
 with open(f"/proc/{pid}/pagemap", "rb", buffering=0) as pagemap:
     for (start, end, rights), above in zip(regions, regions[1:]):
-        # A stack's lowest page is protected.
+        # The lowest page of a stack is protected.
         if end - start != PAGE or rights[:3] != "---" or above[0] != end or above[2][:2] != "rw":
             continue
         at, top = end, start + STACK

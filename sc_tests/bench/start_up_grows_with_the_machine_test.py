@@ -59,7 +59,7 @@ def functions(folder, kernbench, **figures):
                            os.path.join(folder, "callgrind.out")], capture_output=True, text=True, check=True).stdout
     found = {"": total}
     for count, name in re.findall(r"^ *([\d,]+) \([ \d.]+%\)\s+\S+?:(\S*kernbench::.*?) \[", text, re.M):
-        if name.endswith("'2"):  # of a circle of calls, which the kernel's thread makes for callgrind
+        if name.endswith("'2"):  # a recursive call, which the kernel's thread causes in callgrind's output
             continue
         found[name] = max(found.get(name, 0), int(count.replace(",", "")))
     return found

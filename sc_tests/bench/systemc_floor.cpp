@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the SystemC kernel itself costs here, so that scripts/bench can state its figures as ratios: a staggered wait of
-// 1,000 SC_THREADs (threads), an activation of 1,000 SC_METHODs (methods), a hop through a TLM socket pair (sockets
-// [CALLS]): one a process. Prints `name value unit`, CPU time.
+// Cost of the SystemC kernel on this machine, so that scripts/bench can report ratios. One measurement per process:
+// staggered waits of 1,000 SC_THREADs (threads), activations of 1,000 SC_METHODs (methods), hops through a TLM socket
+// pair (sockets [CALLS]). Prints `name value unit` in CPU time.
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
 #include <tlm_utils/multi_passthrough_target_socket.h>
 
@@ -26,7 +26,7 @@ double cpu_ns() {
   return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
-/// Wakes up every 1,000 ps, each process at a time of its own.
+/// Wakes up every 1,000 ps; each process has its own offset.
 struct Waiter : sc_core::sc_module {
   SC_HAS_PROCESS(Waiter);
   Waiter(sc_core::sc_module_name name, int index, bool thread) : sc_module(name), first_(index, sc_core::SC_PS) {
@@ -52,7 +52,7 @@ struct Waiter : sc_core::sc_module {
   bool started_ = false;
 };
 
-/// Passes a call on; a chain of them ends where nothing is bound behind.
+/// Passes a call on; a chain of these ends at an unbound socket.
 struct Hop : sc_core::sc_module {
   tlm_utils::multi_passthrough_target_socket<Hop> in{"in"};
   tlm_utils::multi_passthrough_initiator_socket<Hop, 32, tlm::tlm_base_protocol_types, 0,

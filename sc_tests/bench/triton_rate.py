@@ -46,7 +46,7 @@ def attention(s):
     return ttir("attention_64_3_7.ttir", f"{s // 64},1", dict.fromkeys("QKVO", f"f16[1,{s},64]"), {"S": s, "scale": 0.18})
 
 
-# A kernel as TTIR, tl's (whose vector_add and softmax have long commands, and few), and their small and large sizes.
+# A kernel as TTIR and in tl, with its small and large sizes. (vector_add and softmax in tl have few, long commands.)
 PAIRS = {
     "matmul": (matmul, lambda n: tl("gemm_dot", m=n, n=n, k=n, tile_k=16, dtype="f16"), 128, 768),
     "vector_add": (vector_add, lambda n: tl("vector_add", n=16 * n), 25600, 3072000),

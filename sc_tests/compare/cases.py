@@ -9,11 +9,11 @@ import typing
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MODES = (("ideal", "ideal"), ("ideal", "routed"), ("cut_through", "ideal"), ("cut_through", "routed"),
          ("flit", "routed"))
-TOPOLOGIES = ("small", "one_cube", "default", "latency_model", "six_sip_torus")  # big has cases of its own
+TOPOLOGIES = ("small", "one_cube", "default", "latency_model", "six_sip_torus")  # big has its own cases
 SAMPLES = ("commands_and_composites", "composite_cut_through", "composite_flit", "composite_ideal",
            "traffic_cut_through", "traffic_cut_through_routed", "traffic_flit_hash", "traffic_flit_mesh",
            "traffic_flit_toy", "traffic_hbm_pc", "traffic_hbm_pc_hash", "traffic_ideal", "traffic_ideal_routed")
-# Sizes that nothing divides, so that last tiles and shards are cut, and that are quick.
+# Sizes without common divisors, so that last tiles and shards are partial; small enough to be quick.
 KERNELS = {
     "assemble": ("n=3001",),
     "attention": ("heads=3", "seq=45", "dim=16"),
@@ -29,24 +29,24 @@ KERNELS = {
 }
 OUTPUT = {"attention": "o", "gemm": "c", "gemm_dot": "c", "gemm_epilogue": "c", "vector_add": "c"}  # the others: y
 PLUGIN = "(plugin)"
-EXAMPLES = ("custom_hbm", "custom_router")  # with blocks of one's own
+EXAMPLES = ("custom_hbm", "custom_router")  # with user-defined blocks
 LOG = ("--oplog", "log.jsonl")
 ALL_FILES = (*LOG, "--vcd", "wave.vcd", "--trace", "trace.json")
 
 PE_DMA = "pe_dma: {attrs: {overhead_ns: 0.0, rd_engines: 1, wr_engines: 1, queue_depth: 2}}"
 GEMM_RATE = re.compile(r"macs_per_cycle: .*\n *freq_ghz: (\S+) .*\n *rates: .*\n")
-# Copies of small.yaml: (what is replaced, by what). Each must be found.
+# Copies of small.yaml with replacements (old, new). Each old text must occur.
 VARIANTS = {
     "two_engines": ((PE_DMA, "pe_dma: {attrs: {overhead_ns: 0.0, rd_engines: 2, wr_engines: 2, queue_depth: 2}}"),),
     "uneven_engines": ((PE_DMA, "pe_dma: {attrs: {overhead_ns: 1.3, rd_engines: 3, wr_engines: 1, queue_depth: 1}}"),),
-    # Slow compute engines, so that queues before them fill.
+    # Slow compute engines, so that the queues before them fill.
     "depth_1": (("queue_depth: 2", "queue_depth: 1"), ("macs_per_cycle: 4096", "macs_per_cycle: 64"),
                 ("lanes: 128", "lanes: 4"), ("rd_engines: 1", "rd_engines: 3")),
     "depth_8": (("queue_depth: 2", "queue_depth: 8"), ("macs_per_cycle: 4096", "macs_per_cycle: 64"),
                 ("lanes: 128", "lanes: 4"), ("rd_engines: 1", "rd_engines: 3")),
     "room_for_one_tile": (("reserved_mb: 1,", "reserved_mb: 0.0226,"),),
     "room_for_few_tiles": (("reserved_mb: 1,", "reserved_mb: 0.0601,"), ("rd_engines: 1", "rd_engines: 2")),
-    "little_tcm": (("size_mb: 16,", "size_mb: 1.0025,"),),  # 2,621 bytes for handles: gather waits for room
+    "little_tcm": (("size_mb: 16,", "size_mb: 1.0025,"),),  # 2,621 bytes for handles: gather waits for space
     "tlb": (("tlb_hit_ns: 0.0", "tlb_hit_ns: 1.5"), ("tlb_miss_ns: 0.0", "tlb_miss_ns: 40.25"),
             ("page_bytes: 2097152", "page_bytes: 4096"), ("tlb_entries: 64", "tlb_entries: 3")),
     "tlb_large_pages": (("tlb_hit_ns: 0.0", "tlb_hit_ns: 0.3"), ("tlb_miss_ns: 0.0", "tlb_miss_ns: 101.0"),
@@ -63,7 +63,7 @@ VARIANTS = {
     "systolic": (("      pe_gemm:\n", "      pe_gemm:\n        impl: builtin.pe_gemm_systolic\n"),
                  (GEMM_RATE, r"rows: 16\n          cols: 12\n          dataflow: ws\n          freq_ghz: \1\n")),
     "host": (("pcie_ep: {attrs: {", "pcie_ep: {attrs: {outstanding: 2, store_and_forward: false, "),
-             ("5.0, rd_engines: 1, wr_engines: 1}", "5.0, rd_engines: 2, wr_engines: 3}")),  # of the m_cpu
+             ("5.0, rd_engines: 1, wr_engines: 1}", "5.0, rd_engines: 2, wr_engines: 3}")),  # for the m_cpu
     "materialize": (("\ntiming:", "\nmaterialize: outputs\n\ntiming:"),),
     "ports": (("  # ports:                     #", "  ports:                       #"),
               ("  #   - {at: r0c1", "    - {at: r0c1")),
@@ -75,8 +75,8 @@ class Case:
     """Commands that are run one after the other in a folder of their own, where they leave their files."""
     name: str
     make: typing.Callable  # (Place) -> list of lists of arguments
-    status: typing.Optional[int] = 0  # the reference's, of the last command; None: any
-    plugin: str = ""  # an example's folder; PLUGIN in the arguments is its blocks, built for the binary
+    status: typing.Optional[int] = 0  # of the reference for the last command; None: any
+    plugin: str = ""  # folder of an example; PLUGIN in the arguments becomes its blocks, built for the binary
 
 
 class Place:
@@ -217,7 +217,7 @@ def port_traffic(place, mode):
     who = ("sip0.cube0.port0", "sip0.cube1.port0", "sip0.cube0.pe0.pe_dma", "sip0.cube1.m_cpu", "sip0.io0.pcie_ep")
     rows = ["id,issue_ns,initiator,op,address,bytes"]
     for i in range(60):
-        at = 1024 * 1024 * 1024 * (i % 3) + 7 * i  # on the slices of three PEs of the first cube
+        at = 1024 * 1024 * 1024 * (i % 3) + 7 * i  # in the slices of three PEs of the first cube
         rows.append(f"{i},{(i // 6) * 3.5},{who[i % 5]},{'write' if i % 7 < 3 else 'read'},{at},{1 + 613 * i % 5000}")
     trace = place.write("trace.csv", "\n".join(rows) + "\n")
     return [["traffic", "--topology", place.topology("ports"), "--trace", trace, *mode_options(mode), "--format",

@@ -54,7 +54,7 @@ import random_commands  # noqa: E402
 import readers  # noqa: E402
 import recorded_cases  # noqa: E402
 
-ENVIRONMENT = {**os.environ, "KERNBENCH_CACHE": "off"}  # the two must not share derived meshes
+ENVIRONMENT = {**os.environ, "KERNBENCH_CACHE": "off"}  # both binaries must not share derived meshes
 TIMEOUT_S = 300
 
 
@@ -75,7 +75,7 @@ class Runs:
         os.makedirs(inputs)
         try:
             commands = case.make(cases.Place(self.inputs, inputs, binaries[0]))
-            folders = [os.path.join(folder, name) for name in ("ref", "new")]  # of one length: outputs may show them
+            folders = [os.path.join(folder, name) for name in ("ref", "new")]  # of equal length: outputs may show them
             results = [run(binary, self.with_plugin(case, binary, commands), out)
                        for binary, out in zip(binaries, folders)]
             return act(commands, inputs, list(zip(folders, results)))
@@ -157,7 +157,7 @@ def work(index):
     start = time.monotonic()
     try:
         done, result = True, STATE["job"](STATE["cases"][index])
-    except Exception as fault:  # one case must not end all others
+    except Exception as fault:  # a failed case must not end the others
         done, result = False, f"the comparison failed: {type(fault).__name__}: {fault}"
     return done, result, time.monotonic() - start
 

@@ -18,7 +18,7 @@ import random_cases  # noqa: E402
 
 LINKS = ("ideal", "cut_through", "flit")
 KINDS = ("traffic", "pipeline", "run", "flat-run", "traffic", "pipeline", "run", "machine", "traffic", "pipeline")
-# Where the store-and-forward flag may be drawn, in a shipped topology.
+# Where the store-and-forward flag may be randomised in a supplied topology.
 PASSED_THROUGH = re.compile(r"\b(router|connection|port|switch|noc|xbar|bridge): \{attrs: \{(?=overhead_ns)")
 RANGES = {  # sizes of a kernel's parameters, small enough for flit mode
     "assemble": {"n": (1, 9000)},
@@ -140,7 +140,7 @@ def drawn(i, seed):
     name = f"random/{kind}/{links}/{seed}" + ("-ties" if ties and kind in ("traffic", "pipeline") else "")
     if kind == "run":
         return cases.Case(name, lambda place: kernel_run(place, seed, links))
-    if kind == "flat-run":  # not every PE reaches an HBM and has a way back
+    if kind == "flat-run":  # some PEs may not reach an HBM or have no path back
         return cases.Case(name, lambda place: flat_run(place, seed, links), None)
     if kind == "machine":
         return cases.Case(name, lambda place: machine_traffic(place, seed, links))

@@ -15,25 +15,25 @@ import vcd_reader  # noqa: E402
 
 COMPUTED_FILES = (".npy", ".kbmem")  # computed values, and a memory image with a checksum of the log's header
 LOG_HEADERS = ("log_header", "log_check", "log_end")
-SHOWN = 60  # characters of a line on each side of the first that differs
+SHOWN = 60  # characters of a line on each side of the first difference
 
-# Tables in JSON say which run they are of, and since then are objects, not lists.
+# Since JSON tables name their run, they are objects instead of lists.
 TABLE_IN_JSON = ((re.compile(r'^\{"run": .*\n"\w+": \['), "["), (re.compile(r"^\]\}$", re.M), "]"))
 
-# What is exempt in stdout, by command: wall-clock times, numbers of events, computed values.
+# Exempt parts of stdout, by command: wall-clock times, numbers of events, computed values.
 EXEMPT = {
     "traffic": TABLE_IN_JSON,
     "probe": TABLE_IN_JSON,
     "collectives": TABLE_IN_JSON,
     "pipeline": ((re.compile(r'^\{"run": .*\n'), "{"),),
     "run": (
-        (re.compile(r'^ "run": \{\n(?:  .*\n)* \},\n', re.M), ""),  # which run it was: its version is the binary's
+        (re.compile(r'^ "run": \{\n(?:  .*\n)* \},\n', re.M), ""),  # identity of the run: its version is the binary's
         (re.compile(r'"(wall_s|events|max_abs_err|max_rel_err)": [^,\n]+'), r'"\1": *'),
-        (re.compile(r'^ "figures": \{\n(?:  .*\n)* \},\n', re.M), ""),  # of what stands beside them
+        (re.compile(r'^ "figures": \{\n(?:  .*\n)* \},\n', re.M), ""),  # of the surrounding text
         (re.compile(r'("moments": )\d+(,\s+"bytes": )\d+'), r"\1*\2*"),  # of the causes that --explain keeps
         (re.compile(r"^  wall .*\n?", re.M), ""),
         (re.compile(r"max abs \S+  (max rel \S+|\S+ of its tolerance)"), "max abs *  max rel *"),
-        (re.compile(r": \S+, expected [^\s\"]+"), ": *, expected *"),  # elements of a result that is wrong
+        (re.compile(r": \S+, expected [^\s\"]+"), ": *, expected *"),  # elements of a wrong result
     ),
     "replay": (
         (re.compile(r'"(graph_s|run_s)":[^,}]+'), r'"\1":*'),
@@ -41,12 +41,12 @@ EXEMPT = {
         (re.compile(r'"isa":"\w+"'), '"isa":"*"'),  # the machine's
         (re.compile(r"( computed \()\w+\)"), r"\1*)"),
     ),
-    # What is not used is told since edges inside a PE are bound one by one.
+    # Unused attributes are reported since edges inside a PE are bound one by one.
     "topology": ((re.compile(r"\n^Edges inside a PE take no time: .*\n", re.M), ""),),
     # Each binary lists the topologies of its own source tree.
     "list": (
         (re.compile(r"[^\s\"]*/topologies/"), "topologies/"),
-        # A kind that the reference has not.
+        # A kind that the reference lacks.
         (re.compile(r"^builtin\.foreign .*\n(?:    .*\n)*", re.M), ""),
         (re.compile(r'^ \{\n  "impl": "builtin\.foreign",\n(?:  .*\n)* \},?\n', re.M), ""),
     ),
@@ -54,7 +54,7 @@ EXEMPT = {
 
 
 SOURCE_LINE = re.compile(r"(?<![\w./+-])([\w./+-]+\.(?:cpp|h)):\d+")
-# As --explain lists them: where a line's number is longer, all columns are farther right.
+# From --explain: a longer line number shifts all columns to the right.
 SOURCE_LINES = re.compile(r"^  source lines on it .*\n(?:  .*\n)*", re.M)
 
 
@@ -95,7 +95,7 @@ def said(where, old, new):
 
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
-numbers_alone = False  # texts may differ in their words
+numbers_alone = False  # only words of texts may differ
 
 
 def numbers(text):
@@ -301,7 +301,7 @@ def file_difference(name, old_path, new_path, tidy):
             return sqlite_difference(name, old_path, new_path, tidy)
         old, new = tidy.file(old_path), tidy.file(new_path)
         if old == new:
-            return None  # and most are
+            return None  # the usual case
         readers = {".jsonl": jsonl_difference, ".vcd": vcd_difference, ".json": trace_difference,
                    ".html": page_difference}
         return readers.get(os.path.splitext(name)[1], text_difference)(name, old, new)

@@ -23,7 +23,7 @@ IDEAL, IDEAL_ROUTED, CUT, CUT_ROUTED, FLIT = MODES
 LOGS = ("--oplog", "log.sqlite")
 SEEN = ("--trace", "trace.json", "--vcd", "wave.vcd", "--ftr", "run.ftr")
 
-# Kernels with sizes that nothing divides, and collectives that 8 and 16 PEs do in a blink.
+# Kernels with sizes without common divisors, and collectives that are quick on 8 and 16 PEs.
 MORE_KERNELS = {
     **KERNELS,
     "all_gather": ("n=300",),
@@ -70,7 +70,7 @@ def small_with(place, *replacements):
 
 
 def flat_file(place, topology, name="machine.yaml"):
-    return place.write(name, json.dumps(topology))  # which is YAML, too
+    return place.write(name, json.dumps(topology))  # JSON is YAML too
 
 
 def trace_file(place, rows):
@@ -227,7 +227,7 @@ def mixed_rows(seed, count=60, size=4096):
     rng = random.Random(f"rows {seed}")
     initiators = [f"sip0.cube{c}.pe{p}.pe_dma" for c in range(2) for p in range(4)]
     initiators += ["sip0.cube0.m_cpu", "sip0.cube1.m_cpu", "sip0.io0.pcie_ep"]
-    cubes = (0, 1 << 42)  # where their slices begin
+    cubes = (0, 1 << 42)  # start of their slices
     rows, at, when = [], 0, 0.0
     for i in range(count):
         at = rng.choice((at + 256, at + 8192, rng.randrange(1 << 20), 64 * rng.randrange(64)))
@@ -402,7 +402,7 @@ def random_buffers(place, seed):
     return ["traffic", "--topology", flat_file(place, topology), "--trace", trace, "--format", "json"]
 
 
-STORED = {  # which nodes have whole messages before they pass them on
+STORED = {  # nodes that store complete messages before they pass them on
     "routers": ("router: {attrs: {", "router: {attrs: {store_and_forward: true, "),
     "connections": ("connection: {attrs: {", "connection: {attrs: {store_and_forward: true, "),
     "ports": ("port: {attrs: {", "port: {attrs: {store_and_forward: true, "),

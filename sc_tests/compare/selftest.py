@@ -217,11 +217,11 @@ def longer_source_line(text):
 class Change:
     """Of an output of one case: a function of a text with the file that has it, or of all outputs."""
     case: str
-    found: str  # how the difference begins; "": none, the change is exempt
+    found: str  # beginning of the difference; "": none, the change is exempt
     act: typing.Callable
     file: str = ""
     ignore_source_lines: bool = False
-    kept: bool = False  # found is what an answer that is kept tells; other sources' lines are no difference there
+    kept: bool = False  # the difference is one that a recorded answer shows; lines of sources are no difference there
 
 
 def held(case, found, act, file=""):
@@ -287,7 +287,7 @@ CHANGES = {
     "trace name": Change(RUN, "trace.json name", events_changed(track_renamed), "trace.json"),
     "no file": Change(RUN, "files:", lambda _: os.remove("trace.json")),
     "a later command of a case": Change("replay/gemm/log.jsonl", "replay stdout line 1", replay_changed),
-    # And what is exempt.
+    # Exempt changes.
     "wall_s": Change(RUN, "", replaced(r'"wall_s": .*,', '"wall_s": 77.5,'), "stdout"),
     "events": Change(RUN, "", replaced(r'"events": \d+', '"events": 5'), "stdout"),
     "errors": Change(RUN, "", replaced(r'("max_(?:abs|rel)_err": )[^,\n]+', r"\1 0.25"), "stdout"),
@@ -307,7 +307,7 @@ CHANGES = {
     "page wall": Change(PAGE, "", other_digit(r'"wall_s":([\d.]+)'), "page.html"),
     "moments": Change("recorded/" + EXPLAINED, "", other_digit(r'"moments": (\d+)'), "stdout"),
     "cost table": Change("recorded/" + TABLE, "stdout line", other_digit(r'"time_us":([\d.]+)'), "stdout"),
-    # Answers that are kept.
+    # Recorded answers.
     "kept: time": held(EXPLAINED, "not as kept: stdout", other_digit(r'"end_ns": ([\d.]+)'), "stdout"),
     "kept: blame": held(EXPLAINED, "not as kept: stdout", other_digit(r'"routers": ([\d.]+)'), "stdout"),
     "kept: time of a log": held(HOST, "not as kept: log.jsonl", other_digit(r'^\{"op_id":[1-9].*"t_end":([\d.]+)'),
@@ -366,7 +366,7 @@ def run(reference, folder, all_cases, only_kept=False):
         os.chmod(script, stat.S_IRWXU)
         comparison.tidy = readers.Tidy(change.ignore_source_lines)
         found = (answered if change.kept else comparison).difference(by_name[change.case]) or ""
-        # A fault of the change itself is an exit status with a Python trace.
+        # An error in the change itself appears as an exit status with a Python trace.
         right = found.startswith(change.found) if change.found else not found
         if not right or "Traceback" in found:
             wrong += 1

@@ -129,7 +129,7 @@ class Bench:
                                FAILING_CALLS_ERRNO=str(failure.errno), FAILING_CALLS_ON="yes" if failure.on else "")
 
         def prepare():
-            if limit is not None:  # Python ignores SIGXFSZ; with it ignored a write fails as on a full disk
+            if limit is not None:  # Python ignores SIGXFSZ; a write then fails like on a full disk
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         stdout = self.out / self.case.stdout if self.case.stdout else self.folder / "stdout"
@@ -154,7 +154,7 @@ class Bench:
             assert failed, f"{what}: {done.stderr}"
             self.check_failed(what, done)
         left = set(os.listdir(self.out)) - set(self.may_be_there())
-        if self.case.log:  # where its writer fails SQLite leaves what a reader puts together
+        if self.case.log:  # if its writer fails, SQLite leaves files that a reader recovers
             left -= {self.case.log + end for end in ("-wal", "-shm", "-journal")}
         if used_up:
             left -= {name + ".part" for name in self.case.whole}
@@ -173,7 +173,7 @@ class Bench:
             file = self.out / name
             found = file.read_bytes() if file.exists() else OLD
             good = found == OLD or is_whole(name, found, content, renewed=self.case.name == "messages")
-            # A sweep's points write one after the other.
+            # The points of a sweep write one after another.
             good = good or self.case.name == "sweep" and len(found) == 128 + 4 * 32 * 32
             assert good, f"{what}: {name} is half-written: {len(found)} of {len(content)} bytes"
 
@@ -217,7 +217,7 @@ def do_case(job):
                 tally[failure.kind if failure else "limit", done.returncode if failed or limit is not None else "not reached"] += 1
                 used_up = failure is not None and failure.kind == "memory" and failure.on
                 bench.check(what, done, failed or limit is not None, used_up)
-                # A file that the machine cannot read is not one that was cut off.
+                # A file that the machine cannot read differs from one that was cut off.
                 assert not (failed and failure.kind == "read" and "cut off" in done.stderr), f"{what}: {done.stderr}"
             except Exception as e:
                 faults.append(f"{what}: {type(e).__name__}: {e}")

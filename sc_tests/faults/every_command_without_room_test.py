@@ -18,7 +18,7 @@ ADD = ("run", "--topology", SMALL, "--kernel", "vector_add")
 TRAFFIC = ("traffic", "--topology", sample("traffic_cut_through", "topology.yaml"), "--trace", sample("traffic_cut_through", "trace.csv"))
 PIPELINE = ("pipeline", "--topology", sample("composite_ideal", "topology.yaml"), "--work",
             sample("composite_ideal", "work.json"))
-# Command, and the files that it writes; a file of IN is there before.
+# The command and the files that it writes. A file of IN exists before.
 COMMANDS = (
     (ADD + ("--verify",), ()),
     *((ADD + (option, "OUT/" + name), (name,)) for option, name in (
@@ -43,7 +43,7 @@ COMMANDS = (
     (("model", MODEL, "--topology", SMALL, "--phase", "prefill:8", "--oplog", "OUT/l.jsonl"), ("l.jsonl",)),
 )
 ELSEWHERE = {"web": "platform/web/requests_never_end_the_server_test.py"}
-PART_IS_OF_USE = (".jsonl", ".sqlite", "s")  # logs and stores: what is there can be read
+PART_IS_OF_USE = (".jsonl", ".sqlite", "s")  # logs and stores: a part of them is readable
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 
 
@@ -86,7 +86,7 @@ class Shortage(cli_support.Cli):
         told = [line for line in done.stderr.splitlines() if not line.startswith("kernbench: the replay goes on")]
         left = os.listdir(self.out)
         if done.returncode != 0:
-            failed_points = command[0] in ("sweep", "tune", "whatif", "collectives")  # a line each
+            failed_points = command[0] in ("sweep", "tune", "whatif", "collectives")  # one line each
             self.assertTrue(len(told) == 1 or (failed_points and told), what)
             self.assertNotIn("terminate called", done.stderr, what)
             for name in files:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: counts the calls that a program makes of the system, and lets one of them, or that one and all
-// behind it, fail. What the environment says:
+// A library to preload. It counts the system calls of a program, and makes one of them fail, or one and all later ones.
+// Environment:
 //   FAILING_CALLS_COUNTS  a file for the counts, shared by all processes that the program starts
 //   FAILING_CALLS_UNDER   the folder whose files count; stdout counts as one of them, stderr never does
-//   FAILING_CALLS_KIND    open, read, write, rename, sync, start or memory: what fails
+//   FAILING_CALLS_KIND    open, read, write, rename, sync, start or memory: the calls that fail
 //   FAILING_CALLS_AT      the number of the call that fails, from 1; 0 or nothing: none
 //   FAILING_CALLS_ERRNO   its errno
-//   FAILING_CALLS_ON      not empty: all behind it fail too
-// Memory counts from the start of the program's own code on: what the loader takes before is no affair of the
-// program's. What SystemC's pool of small objects takes does not count either: it uses unseen what malloc() gives it,
-// and nothing but a crash can come of that (docs/robustness.md). Of stdio the calls of the program are counted, since
-// libc's own go to the system by ways that nobody can step into.
+//   FAILING_CALLS_ON      not empty: all later ones fail too
+// Memory counts from the start of the program's own code on, because the loader's memory is outside the program's
+// control. Memory of SystemC's pool of small objects does not count either: SystemC does not check malloc()'s result,
+// so a failure could only crash (docs/robustness.md). For stdio the program's calls are counted, because libc's
+// internal calls cannot be intercepted.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -21,7 +21,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 forgets to say that it is C
+#include <sys/pidfd.h>  // glibc 2.36 lacks extern "C" in it
 }
 
 #include <atomic>
@@ -38,7 +38,7 @@ namespace {
 enum Kind : unsigned { kOpen, kRead, kWrite, kRename, kSync, kStart, kMemory, kKinds };
 constexpr const char* kNames[kKinds] = {"open", "read", "write", "rename", "sync", "start", "memory"};
 
-/// What the file of counts holds.
+/// Contents of the file of counts.
 struct Counts {
   std::atomic<uint64_t> calls[kKinds], failed;
 };
@@ -55,8 +55,8 @@ F find(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-/// What would have been called without this library. All are looked up at once: a look-up later could come between a
-/// dlopen() that fails and the dlerror() behind it.
+/// The real functions. All are looked up at the start: a later look-up could come between a failed dlopen() and its
+/// dlerror().
 struct Real {
 #define FIND(name) decltype(&::name) name = find<decltype(&::name)>(#name);
   FIND(open)
@@ -90,7 +90,7 @@ const Real& real() {
   return functions;
 }
 
-/// Counts a call; whether it is to fail.
+/// Counts a call and returns whether it must fail.
 bool fails(Kind kind) {
   if (!counts) return false;
   const uint64_t n = counts->calls[kind].fetch_add(1) + 1;
@@ -266,7 +266,7 @@ size_t fwrite(const void* from, size_t size, size_t n, FILE* f) {
 int fflush(FILE* f) {
   return f && fails(kWrite, fileno(f)) ? EOF : real().fflush(f);
 }
-/// Closed all the same, as the system does it.
+/// Closed nevertheless, like the system does.
 int fclose(FILE* f) {
   const bool failed = is_written(fileno(f)) && fails(kWrite, fileno(f));
   const int result = real().fclose(f);

@@ -22,7 +22,7 @@ from cli_support import KERNBENCH, TIMES_LONGER, topology
 from page_server import PageServer, has_web
 from what_runs_leave import is_whole, kernbench, what_is_left_is_honest
 
-# LeakSanitizer stops the world at a program's end: a signal that comes just then would wait for it for ever.
+# LeakSanitizer stops all threads at a program's end. A signal at that time would make it wait for ever.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 
 OLD = b"what was there before\n"
@@ -30,7 +30,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 RUN = ("run", "--topology", topology("small.yaml"), "--kernel", "gemm_dot", "--param", "k=384", "--param", "m=384", "--param",
        "n=384")
 SWEEP = ("sweep", "--jobs", "2", "--over", "param.n=64,128,192,256", "--", *RUN[:-2])
-# Name, words, whole outputs, log.
+# Name, arguments, complete outputs, log.
 COMMANDS = (
     ("jsonl", (*RUN, "--oplog", "OUT/l.jsonl", "--dump", "c=OUT/c.npy"), ("c.npy",), "l.jsonl"),
     ("sqlite", (*RUN, "--oplog", "OUT/l.sqlite", "--dump", "c=OUT/c.npy"), ("c.npy",), "l.sqlite"),
@@ -47,7 +47,7 @@ def survivors(mark):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if mark in pathlib.Path(f"/proc/{pid}/environ").read_bytes():  # empty of one that has ended
+            if mark in pathlib.Path(f"/proc/{pid}/environ").read_bytes():  # empty for an ended process
                 found.append(int(pid))
         except OSError:
             pass
@@ -75,7 +75,7 @@ class Command:
     def kill(self, number, seconds, old):
         what = f"{self.name}, {number.name} after {seconds:.4f} s"
         for file in self.out.glob("*"):
-            if not file.name.endswith(".part"):  # what a kill may leave, and the next run takes over
+            if not file.name.endswith(".part"):  # a kill may leave this, and the next run reuses it
                 file.unlink()
         for file in self.whole if old else ():
             (self.out / file).write_bytes(OLD)
@@ -84,7 +84,7 @@ class Command:
                                env={**os.environ, "KILLED_RUN": mark})
         try:
             out, err = run.communicate(timeout=seconds)
-            self.seconds = time.monotonic() - began  # it takes less than it did
+            self.seconds = time.monotonic() - began  # it became faster
         except subprocess.TimeoutExpired:
             run.send_signal(number)
             out, err = run.communicate(timeout=30 * TIMES_LONGER)
@@ -93,7 +93,7 @@ class Command:
         return run.returncode
 
     def check(self, what, number, status, out, err):
-        if status in (0, -number):  # it was done; or nothing had begun
+        if status in (0, -number):  # completed, or not started
             assert err == "", f"{what}: {err}"
         else:
             assert status == 128 + number, f"{what}: status {status}: {err}"
@@ -145,7 +145,7 @@ class Web:
         finally:
             server.close()
         self.succeeds()
-        return -number  # whatever it says of a signal that it is there to be ended by
+        return -number  # whatever it prints about the signal that ends it
 
     def succeeds(self):
         server = self.serve()

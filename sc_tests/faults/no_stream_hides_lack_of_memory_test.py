@@ -8,7 +8,7 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ["KERNBENCH_SOURCE"])
 THE_ONE_PLACE = SOURCE / "phase2/text/text_stream.h"
-HIDES = re.compile(r"std::[io]?stringstream|std::quoted")  # the latter uses one inside
+HIDES = re.compile(r"std::[io]?stringstream|std::quoted")  # the latter uses one internally
 
 
 class Streams(unittest.TestCase):

@@ -53,7 +53,7 @@ def main():
             sweep = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(moments.uniform(0.01, 2 * seconds / kills))
             if moments.random() < 0.5:
-                for pid in children(sweep.pid)[:1]:  # it goes on
+                for pid in children(sweep.pid)[:1]:  # the sweep continues
                     try:
                         os.kill(pid, signal.SIGKILL)
                         of_points += 1
@@ -64,7 +64,7 @@ def main():
                 sweep.kill()
                 of_sweeps += 1
             sweep.wait(30 * TIMES_LONGER)
-            if sweep.returncode == 0:  # all is done: from the start again
+            if sweep.returncode == 0:  # complete: start again
                 for file in pathlib.Path(name).glob("s.sqlite*"):
                     file.unlink()
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300 * TIMES_LONGER)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds of seeded changes to good inputs of every reader: each is read or refused in the reader's own words. What is
-// found here is found in seconds; KERNBENCH_DAMAGED_INPUTS=50000 makes a campaign of it, and scripts/fuzz searches for
-// hours, with sanitizers (docs/robustness.md).
+// Hundreds of seeded changes to good inputs of every reader. Each input must be read or refused with the reader's own
+// error. This test finds only what a few seconds can find. KERNBENCH_DAMAGED_INPUTS=50000 makes it a campaign, and
+// scripts/fuzz searches for hours, with sanitizers (docs/robustness.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace kernbench::fuzz {
 namespace {
 
-constexpr auto kLongest = std::chrono::seconds(20);  // by far: a reader that takes so long hangs
+constexpr auto kLongest = std::chrono::seconds(20);  // a generous limit: a reader that takes longer hangs
 
 int inputs() {
   const char* count = std::getenv("KERNBENCH_DAMAGED_INPUTS");
@@ -68,14 +68,14 @@ TEST_P(DamagedInputs, AreReadOrRefused) {
     }
     ASSERT_LT(std::chrono::steady_clock::now() - before, kLongest) << "input " << i;
   }
-  // Mutators that break everything, or nothing, would show nothing.
+  // Mutators that break everything, or nothing, would prove nothing.
   EXPECT_GT(taken, 0);
   EXPECT_GT(refused, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, DamagedInputs, ::testing::ValuesIn(names()), [](const auto& of) { return of.param; });
 
-/// Of the table in platform/triton/op_table.cpp, and of the rows of math ops.
+/// From the table in platform/triton/op_table.cpp, and from the rows of math ops.
 std::vector<std::string> triton_ops() {
   std::ifstream in(KERNBENCH_CORPUS "/../../../platform/triton/op_table.cpp");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -94,7 +94,7 @@ std::string repeated(int count, const std::string& word) {
   return list;
 }
 
-/// MLIR's generic form says of any op how many operands, results and regions it has, be it none at all.
+/// MLIR's generic form gives the numbers of operands, results and regions of any op, also if they are 0.
 TEST(TritonOps, InGenericFormMayLackWhatTheyNeed) {
   const FuzzedReader& reader = fuzzed_reader("ttir");
   const std::vector<std::string> ops = triton_ops();

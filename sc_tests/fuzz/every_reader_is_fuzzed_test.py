@@ -9,12 +9,12 @@ import unittest
 
 SOURCE = os.environ["KERNBENCH_SOURCE"]
 BUILD = os.environ["KERNBENCH_BUILD"]
-# Left out with what they read, where cpp-httplib or Protocol Buffers are missing.
+# Omitted together with their readers if cpp-httplib or Protocol Buffers are missing.
 LEFT_OUT = {reader for reader, made in (("http_request", "bin/kernbench-web"), ("onnx", "generated/onnx.pb.h"))
             if not os.path.exists(os.path.join(BUILD, made))}
 HERE = os.path.join(SOURCE, "sc_tests/fuzz")
 FOLDERS = ("phase2", "kernel_api", "systemc_models", "platform")
-# Opening for reading, and making values of text.
+# Opening a file for reading, and converting text to values.
 WAYS = re.compile(r"ifstream|istream&|fopen\([^;]*\"r|sqlite3_open|YAML::Parser|YAML::Load|json::parse|Json::parse|parse_json|"
                   r"sys/socket\.h|from_chars|\bsto(?:i|l|ul|ull|d|f)\(|\bstrto[a-z]+\(|\bato[ifl]\(|O_RDONLY|O_RDWR")
 
@@ -27,7 +27,7 @@ def readers_in_the_tree():
                 if name.endswith((".cpp", ".h", ".inc")):
                     with open(path) as f:
                         text = re.sub(r"//[^\n]*", "", f.read())
-                    # A declaration alone reads nothing.
+                    # A declaration reads nothing.
                     if WAYS.search(re.sub(r"\b[\w:<>]+ \w+\([^(){}]*istream&[^(){}]*\)( const)?;", "", text)):
                         yield os.path.relpath(path, SOURCE)
 

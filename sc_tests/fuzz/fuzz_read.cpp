@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_read READER FILE... : a line a file, with the checksum of what the reader understood, or what it refused. Two
-// builds that disagree about a file have a fault: scripts/fuzz compares them.
+// fuzz_read READER FILE...: prints one line per file, with the checksum of the reader's result, or its error. If two
+// builds disagree about a file, one is faulty: scripts/fuzz compares them.
 #include <cstdio>
 #include <exception>
 #include <fstream>

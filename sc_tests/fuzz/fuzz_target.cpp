@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's target for one reader, FUZZED_READER. Half of the changes keep the input's structure, half are
-// libFuzzer's.
+// libFuzzer's target for one reader, FUZZED_READER. Half of the mutations keep the input's structure; libFuzzer makes
+// the others.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,13 +27,13 @@ std::string text(const uint8_t* data, size_t size) {
 
 int sc_main(int, char**) {
   return banner_off;
-}  // SystemC's library asks for it; libFuzzer has main()
+}  // SystemC's library requires it; libFuzzer has main()
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     reader().read(text(data, size));
   } catch (const kernbench::fuzz::Refused&) {
-    // Told as it must be.
+    // Refused in the required form.
   }
   return 0;
 }

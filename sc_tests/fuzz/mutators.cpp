@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What readers stumble over: ends of ranges, other types, marks of the formats.
+/// Values that readers often handle wrongly: ends of ranges, other types, markers of the formats.
 const char* const kOddWords[] = {"0",
                                  "1",
                                  "-1",
@@ -81,7 +81,7 @@ bool in_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
 }
 
-/// Beginning and length of every word.
+/// Start and length of every word.
 std::vector<std::pair<size_t, size_t>> words_of(const std::string& text) {
   std::vector<std::pair<size_t, size_t>> words;
   for (size_t i = 0; i < text.size();) {
@@ -220,7 +220,7 @@ std::string dumped(const Json& v, int indent) {
   return v.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The lines of a log, each that is a checksum made anew.
+/// The lines of a log, with recomputed checksums.
 void renew_checksums(std::vector<std::string>& lines) {
   Checksum sum;
   const std::string key = "\"checksum\":\"";
@@ -236,7 +236,7 @@ void renew_checksums(std::vector<std::string>& lines) {
   }
 }
 
-/// As documented in phase2/io/memory_file.h.
+/// See phase2/io/memory_file.h.
 struct Head {
   uint32_t kind, space, pe, zero;
   uint64_t key, bytes, checksum;
@@ -338,7 +338,7 @@ std::vector<std::string> column_of_texts(sqlite3* db, const std::string& sql) {
   return texts;
 }
 
-/// A statement that changes a database in one place; none where it has no table.
+/// A statement that changes a database in one place; empty if it has no table.
 std::string odd_statement(sqlite3* db, Random& random) {
   const auto tables =
       column_of_texts(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
@@ -498,7 +498,7 @@ namespace {
 /// A field of a Protocol Buffers message.
 struct WireField {
   uint64_t tag = 0;
-  std::string bytes;  ///< behind the tag; of wire type 2 behind the length
+  std::string bytes;  ///< after the tag; for wire type 2 after the length
 };
 
 bool read_varint(const std::string& bytes, size_t* at, uint64_t* value) {
@@ -517,7 +517,7 @@ std::string varint(uint64_t value) {
   return bytes + static_cast<char>(value);
 }
 
-/// Empty where it is no message.
+/// Empty if it is not a message.
 std::vector<WireField> wire_fields(const std::string& bytes) {
   std::vector<WireField> fields;
   for (size_t at = 0; at < bytes.size();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to inputs that keep most of their structure, so that what is behind a reader's first checks is reached.
+// Mutations that keep most of an input's structure, so that code behind a reader's first checks is reached.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Each makes one change, rarely none; with checksums made anew, but in one of eight.
+// Each makes one change, rarely none. Checksums are recomputed in seven of eight cases.
 
 std::string mutate_bytes(std::string, Random&);
-/// Words, marks and lines of YAML, CSV or options.
+/// Words, markers and lines of YAML, CSV or options.
 std::string mutate_text(std::string, Random&);
-/// Values, keys and items of a JSON document; text that is none as text.
+/// Values, keys and items of a JSON document; other text is mutated as text.
 std::string mutate_json(std::string, Random&);
 /// An op log of JSON lines.
 std::string mutate_jsonl_log(std::string, Random&);
@@ -39,7 +39,7 @@ std::string mutate_sqlite(std::string, Random&);
 std::string mutate_npy(std::string, Random&);
 /// Chunks of a memory file.
 std::string mutate_memory_file(std::string, Random&);
-/// Fields of a Protocol Buffers message, at any depth; lengths around them fit again.
+/// Fields of a Protocol Buffers message, at any depth. Enclosing lengths are adjusted.
 std::string mutate_protobuf(std::string, Random&);
 /// A file of the mesh cache.
 std::string mutate_mesh_cache(std::string, Random&);

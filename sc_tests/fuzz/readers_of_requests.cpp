@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes over a connection to `kernbench web`, from its first byte on: the page's server, without a network.
+// Requests over a connection to `kernbench web`, from the first byte on: the page's server, without a network.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,10 +12,10 @@
 namespace kernbench::fuzz {
 namespace {
 
-constexpr size_t kMostInput = 128 * 1024;  // of what a socket takes before somebody reads
-constexpr char kToken[] = "TOKEN";         // stands for the server's in inputs
+constexpr size_t kMostInput = 128 * 1024;  // a socket accepts this much before anything is read
+constexpr char kToken[] = "TOKEN";         // replaced by the server's token in inputs
 
-/// Serves connections that are handed to it, one after the other.
+/// Serves connections that are passed to it, one after another.
 class OneServer : public web::PageServer {
  public:
   OneServer() : token_(address().substr(address().rfind('/') + 1)) {
@@ -30,7 +30,7 @@ class OneServer : public web::PageServer {
     });
   }
 
-  /// All that it sends back.
+  /// The complete output of the server.
   std::string answer(std::string request) {
     for (size_t at; (at = request.find(kToken)) != std::string::npos;) request.replace(at, sizeof kToken - 1, token_);
     request.resize(std::min(request.size(), kMostInput));
@@ -52,7 +52,7 @@ class OneServer : public web::PageServer {
   const std::string token_;
 };
 
-/// Status and body; the rest is cpp-httplib's.
+/// Status and body; the rest comes from cpp-httplib.
 std::string read_http(const std::string& input) {
   static OneServer server;
   const std::string answer = server.answer(input);
@@ -61,7 +61,7 @@ std::string read_http(const std::string& input) {
   return status + "\n" + answer.substr(std::min(answer.size(), answer.find("\r\n\r\n")));
 }
 
-/// Mostly words and bytes; sometimes a header that says how to take the body or the answer.
+/// Mostly words and bytes; sometimes a header about the encoding of the body or the response.
 std::string mutate_http(std::string text, Random& random) {
   if (!random.one_in(3)) return mutate_text(std::move(text), random);
   static const std::vector<std::string> kHeaders = {"Content-Encoding: gzip",

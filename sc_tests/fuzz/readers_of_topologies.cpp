@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topologies, and the meshes that are kept of them.
+// Topologies, and cached meshes of them.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -23,7 +23,7 @@ std::string text_of(const topology::Graph& graph) {
   return out.str();
 }
 
-/// Lines "#set TARGET=VALUE", which are none of YAML's: settings over the file.
+/// Lines "#set TARGET=VALUE", which are not part of YAML: settings on top of the file.
 topology::Overrides settings_of(const std::string& input) {
   topology::Overrides o;
   std::istringstream in(input);
@@ -43,7 +43,7 @@ std::string read_topology(const std::string& input) {
   }
 }
 
-/// A folder with the one mesh of one_cube.yaml in it.
+/// A folder with only the mesh of one_cube.yaml.
 struct MeshFolder {
   MeshFolder() {
     std::string name = (fs::temp_directory_path() / "kernbench_fuzz_mesh-XXXXXX").string();
@@ -59,8 +59,8 @@ struct MeshFolder {
   std::string folder, file, expected;
 };
 
-/// A file that cannot be used is made anew. One that can may name other routers, if they exist: checksums tell damage,
-/// not intent.
+/// An unusable file is created anew. A usable one may name other routers, if they exist: checksums detect damage, not
+/// intent.
 std::string read_mesh(const std::string& input) {
   static const MeshFolder mesh;
   std::ofstream(mesh.file, std::ios::binary) << input;

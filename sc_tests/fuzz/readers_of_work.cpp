@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played on a machine: requests, work files, options that are more than a number. The machine is small.yaml.
+// Work for a machine: requests, work files, and options that are more than a number. The machine is small.yaml.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@
 namespace kernbench::fuzz {
 namespace {
 
-/// Made when a reader first refers to it.
+/// Created when a reader first uses it.
 Platform& machine() {
   static Platform& platform =
       *new Platform("system", topology::compile_file(KERNBENCH_TOPOLOGIES "/small.yaml", component_catalog()));
@@ -88,7 +88,7 @@ std::string read_work(const std::string& input) {
   }
 }
 
-/// "gemm m=64", "--pes sip0.cube0.pe0", "--device …", "--ranks …", "--sizes …", "--phase …": one a line.
+/// "gemm m=64", "--pes sip0.cube0.pe0", "--device …", "--ranks …", "--sizes …", "--phase …": one per line.
 std::string read_option(const std::string& line) {
   const size_t space = std::min(line.find(' '), line.size());
   const std::string first = line.substr(0, space), rest = line.substr(std::min(space + 1, line.size()));
@@ -157,7 +157,7 @@ std::string read_report(const std::string& input) {
   }
 }
 
-/// A report, a log or a store: what `diff` is given.
+/// A report, a log or a store: inputs of `diff`.
 std::string read_diff_input(const std::string& input) {
   const InputFile file(input);
   try {
@@ -185,7 +185,7 @@ std::string read_store(const std::string& input) {
   }
 }
 
-/// A trace as a file. The first line "synthetic" makes the second one the value of --synthetic.
+/// A trace as a file. If the first line is "synthetic", the second one is the value of --synthetic.
 std::string read_request_trace(const std::string& input) {
   const std::string head = "synthetic\n";
   const bool drawn = input.compare(0, head.size(), head) == 0;
@@ -222,7 +222,7 @@ std::string read_sweep_progress(const std::string& input) {
   }
 }
 
-/// A request, or how a run ended; what it wrote itself it must read again.
+/// A request, or the result of a run. It must read its own output.
 std::string read_web(const std::string& input) {
   try {
     if (input.find("status") != std::string::npos) {
@@ -245,7 +245,7 @@ std::string read_point(const std::string& input) {
   return fmt::format("{} {}", r.id, fmt::join(r.words, " "));
 }
 
-/// Of many samples the first: thousands take long to spell out.
+/// The first ones of many samples: thousands take long to print.
 std::string read_plan(const std::string& input) {
   try {
     sweep::Plan plan = sweep::parse_plan(input, "p.yaml");
@@ -260,7 +260,7 @@ std::string read_plan(const std::string& input) {
   }
 }
 
-/// What is whole is examined as before a run.
+/// A complete module is examined as before a run.
 std::string read_ttir(const std::string& input) {
   try {
     const auto module = triton::read_module("k.ttir", input);

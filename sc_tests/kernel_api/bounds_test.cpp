@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does an access stay in what its pointer came from, whatever arithmetic was done with it, and is it a fault with the
-// kernel's line if it does not? May it leave where the kernel says so?
+// Does an access stay within the bounds of its pointer, regardless of the arithmetic on it? If not, is it a fault with
+// the kernel's line? May it leave the bounds if the kernel lifts them?
 #include "kernbench/kernel_api/args.h"
 #include "tl_fixture.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class BoundsTest : public TlTest {
  protected:
-  /// Eight elements in memory with as many behind them, of which the pointer may reach the first eight.
+  /// Eight elements in memory with eight more after them. The pointer may access only the first eight.
   tl::Ptr eight() {
     const tl::Ptr p = place(DType::f32, std::vector<float>(16, 1));
     return p.bounded(32, "x");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composites: what is submitted, what Phase 2 makes of fused ops, what is refused.
+// Composites: submitted commands, Phase 2's results for fused ops, and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -154,7 +154,7 @@ TEST_F(CompositeTest, an_operand_that_nothing_wrote_is_a_fault_when_waited_for_o
             std::string::npos)
       << m;
   EXPECT_NE(m.find("never written"), std::string::npos) << m;
-  tl.finish();  // it was said once
+  tl.finish();  // it was reported once
   tl.composite(unwritten);
   EXPECT_THROW(tl.finish(), KernelFault);
 }

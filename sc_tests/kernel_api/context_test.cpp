@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Math, dot and reductions: what each call submits, what Phase 2 makes of it, and what is refused with which words.
+// Math, dot and reductions: the command that each call submits, Phase 2's result, and the messages of refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>

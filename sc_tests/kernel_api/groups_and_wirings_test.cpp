@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups, grids and wirings (collectives rules §12.1 to §12.3), against lists written by hand and counts for any
-// size.
+// Groups, grids and wirings (collectives rules §12.1 to §12.3), against lists written by hand and counts for any size.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -12,7 +11,7 @@
 namespace kernbench::ccl {
 namespace {
 
-/// Ranks × cubes × PEs, of all of which the launch is one, but those left out.
+/// A launch on ranks × cubes × PEs, without the omitted ones.
 LaunchShape launch_of(LaunchShape::Grid ranks, LaunchShape::Grid cubes, int64_t pes,
                       const std::set<std::string>& without = {}) {
   LaunchShape l;
@@ -55,7 +54,7 @@ TEST(Groups, GoByPlacesOfTheMachineOrOfTheLaunch) {
   const Axes cube = parse_axes("cube");
   EXPECT_EQ(groups_of(l, cube), (std::vector<Members>{{0}, {1}, {2}, {3}}));
   EXPECT_EQ(groups_of(l, cube, SamePlace::in_launch), (std::vector<Members>{{0, 2}, {1, 3}}));
-  EXPECT_EQ(group_with(l, cube, 3), (Members{3}));  // both are kept beside each other
+  EXPECT_EQ(group_with(l, cube, 3), (Members{3}));  // both are cached at the same time
   EXPECT_EQ(group_with(l, cube, 3, SamePlace::in_launch), (Members{1, 3}));
   l.pes.pop_back();
   EXPECT_NO_THROW(groups_of(l, cube));
@@ -113,7 +112,7 @@ TEST(Wirings, AreThoseWrittenByHand) {
   EXPECT_EQ(told(heap_wiring(4)), "1.up-0.left 2.up-0.right 3.up-1.left ");
 }
 
-/// No port twice, nobody with itself, and as many wires as there must be.
+/// No port occurs twice, no member is connected to itself, and the number of wires is correct.
 TEST(Wirings, OfAnySizeHaveEachPortOnce) {
   for (int64_t n = 1; n <= 16; ++n) {
     std::vector<int64_t> order;
@@ -160,7 +159,7 @@ TEST(Hierarchies, LeaveOutThePhaseOfAnAxisThatIsNotNamed) {
   const std::vector<Group> some = make_groups(l, c);
   EXPECT_EQ(some.size(), 4u);
   EXPECT_TRUE(some[0].cubes.empty());
-  const Group mine = make_group(l, c, 1);  // no leader: it has one phase
+  const Group mine = make_group(l, c, 1);  // no leader, so it has one phase
   EXPECT_EQ(mine.inner.size(), 1u);
   EXPECT_TRUE(mine.ranks.empty());
 }

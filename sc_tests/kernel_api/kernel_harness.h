@@ -31,7 +31,7 @@ struct RunOptions {
   uint32_t pes = 4;
   uint64_t tcm_bytes = 1 << 20;
   uint64_t seed = 1;
-  bool run_ahead = false;  ///< as the backend's
+  bool run_ahead = false;  ///< as in the backend
   TensorMap inputs;        ///< instead of seeded ones
 };
 
@@ -105,7 +105,7 @@ inline KernelRun run_kernel(const std::string& name, const Given& given, const R
   return run;
 }
 
-/// The outcome of comparing an output with what it must be.
+/// The result of comparing an output with its expected values.
 inline TensorReport compare(const std::string& name, const HostTensor& got, const Expected& want) {
   ReferenceValues reference;
   const size_t item = size_of(want.value.dtype);

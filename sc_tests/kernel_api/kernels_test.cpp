@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shipped kernels give what their references say, for every type, odd shapes and idle PEs.
+// The supplied kernels match their references, for every type, odd shapes and idle PEs.
 #include <gtest/gtest.h>
 
 #include "kernel_harness.h"

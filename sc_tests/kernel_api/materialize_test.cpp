@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tl.materialize: what a computed handle holds may be read, branched on and stored, with the bits of Phase 2; all else
-// stays pending.
+// tl.materialize: a computed handle can be read, branched on and stored, with the bits of Phase 2. All other handles
+// stay pending.
 #include "kernel_harness.h"
 #include "tl_fixture.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores: strides, masks, what is refused and with which words.
+// Loads and stores: strides, masks, and the messages of refusals.
 #include <gtest/gtest.h>
 
 #include <functional>

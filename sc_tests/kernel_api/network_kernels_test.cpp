@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that networks are made of: fused GEMM, softmax, norms, attention, mlp, in every float type.
+// Kernels of neural networks: fused GEMM, softmax, norms, attention, mlp, in every float type.
 #include <gtest/gtest.h>
 
 #include "kernel_harness.h"
@@ -73,7 +73,8 @@ TEST(Attention, agrees_with_the_reference_causal_or_not_whatever_the_split) {
 }
 
 TEST(Attention, of_causal_rows_that_pes_exchange_agrees_with_the_reference) {
-  // Blocks of unlike length, one or two rows a PE, fewer than PEs, heads that end inside a PE, more than a block a PE.
+  // Blocks of different lengths, one or two rows per PE, fewer rows than PEs, heads that end inside a PE, several
+  // blocks per PE.
   for (const auto& [heads, seq, pes] :
        {std::tuple(1, 17, 8), {2, 17, 8}, {3, 5, 8}, {1, 7, 8}, {3, 257, 5}, {1, 1000, 3}}) {
     expect_verified("attention",
@@ -122,7 +123,7 @@ TEST(Kernels, verify_with_many_seeds_in_the_coarse_types) {
 }
 
 TEST(Kernels, fit_in_a_tcm_of_one_megabyte_whatever_the_shape) {
-  const uint64_t tcm = (1 << 20) - (256 << 10);  // what a reserved region may leave
+  const uint64_t tcm = (1 << 20) - (256 << 10);  // the space that a reserved region may leave
   expect_verified("vector_add", {{"n", "200000"}}, on(1, 1, tcm));
   expect_verified("gather", {{"n", "2"}, {"rows", "2"}, {"cols", "100000"}}, on(1, 1, tcm));
   expect_verified("softmax", {{"rows", "20"}, {"cols", "50000"}}, on(1, 1, tcm));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of tl beside the elementwise ones: scans, sorts, arrangement, random numbers, short types, the kernel's own
-// values, prints. What they make, as Phase 2 has it; and what is said of wrong uses, with the kernel's line.
+// Calls of tl besides the elementwise ones: scans, sorts, rearrangement, random numbers, short types, the kernel's own
+// values, prints. Checks their results in Phase 2, and the messages for wrong uses, with the kernel's line.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 class OpsTest : public TlTest {
  protected:
   tl::Tensor ints(const Dims& shape, const std::vector<float>& v, DType t = DType::i32) { return loaded(shape, v, t); }
-  /// The fault of a call, which has this file's name and a line.
+  /// The fault of a call, which must have this file's name and a line.
   template <class F>
   void refused(F&& f, const std::string& what) {
     const std::string fault = fault_of(f);
@@ -66,11 +66,11 @@ TEST_F(OpsTest, scans_and_reductions) {
   EXPECT_EQ(values(tl.associative_scan(loaded({4}, {3, 1, 5, 2}), 0, larger)), (Floats{3, 3, 5, 5}));
   EXPECT_EQ(values(tl.xor_sum(ints({3}, {5, 6, 12}), 0)), (Floats{15}));
   EXPECT_EQ(tl.cumsum(ints({3}, {1, 2, 3}, DType::i8)).dtype(), DType::i32);
-  // A view that repeats is made real first.
+  // A view with repetitions is copied first.
   EXPECT_EQ(values(tl.cumsum(loaded({1, 2}, {1, 2}).broadcast_to({3, 2}), 0)), (Floats{1, 2, 2, 4, 3, 6}));
 }
 
-/// The greater, the first of equals, and what belongs to it.
+/// The greater value (the first of equals) and its companion.
 const auto kGreater = [](tl::Expr v1, tl::Expr i1, tl::Expr v2, tl::Expr i2) {
   const tl::Expr first = v1 >= v2;
   return std::array{tl::where(first, v1, v2), tl::where(first, i1, i2)};
@@ -88,14 +88,14 @@ TEST_F(OpsTest, tuples_are_reduced_and_scanned_together) {
   EXPECT_EQ(values(scanned[0]), (Floats{10, 11, 12, 13, 14, 15}));
   EXPECT_EQ(values(scanned[1]), (Floats{1, 3, 3, 6, 5, 4}));
   EXPECT_EQ(values(tl.associative_scan({v, i}, -1, kGreater, true)[1]), (Floats{12, 12, 12, 13, 14, 15}));
-  // Segmented: a sum that a flag begins anew.
+  // Segmented: a flag restarts the sum.
   const auto flags = ints({6}, {0, 0, 1, 0, 1, 0});
   const auto sums = tl.associative_scan({loaded({6}, {1, 2, 3, 4, 5, 6}), flags}, 0,
                                         [](tl::Expr s1, tl::Expr f1, tl::Expr s2, tl::Expr f2) {
                                           return std::array{tl::where(f2, s2, s1 + s2), f1 | f2};
                                         });
   EXPECT_EQ(values(sums[0]), (Floats{1, 3, 3, 7, 5, 11}));
-  // Four members; a view that repeats is made real first.
+  // Four members; a view with repetitions is copied first.
   const auto ones = ints({1, 1}, {1}).broadcast_to({2, 3});
   const auto four = tl.reduce(
       {v, ones, v, i}, 1,
@@ -193,7 +193,7 @@ TEST_F(OpsTest, products_of_mx_formats) {
   for (size_t i = 0; i < rhs.bytes.size(); ++i) rhs.bytes[i] = f32_to_f8e4m3(static_cast<float>(i / kDepth + 1));
   const auto scale = ints({3, 2}, {127, 127, 127, 127, 127, 130}, DType::u8);
   const tl::Loaded a = tl.load(place(lhs), {2, kDepth / 2}), b = tl.load(place(rhs), {3, kDepth});
-  // 32 values of mean 1.5 a scale: 48 (s0 t0 + s1 t1) times 1, 2, 3.
+  // 32 values with mean 1.5 per scale: 48 (s0 t0 + s1 t1) times 1, 2, 3.
   EXPECT_EQ(values(tl.dot_scaled(a, one, b.transpose(), scale)),
             (Floats{144, 288, 48 * 3 * 17, 72, 144, 48 * 3 * 8.5}));
   const auto plain = loaded({kDepth, 1}, std::vector<float>(kDepth, 2), DType::f16);

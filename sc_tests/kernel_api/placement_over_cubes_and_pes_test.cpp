@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-level placement: every cube gets its part, every PE its part of that; replicated levels copy, split levels cover
-// the tensor once.
+// Two-level placement: every cube gets its part, and every PE its part of that. Replicated levels copy; split levels
+// cover the tensor exactly once.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -32,7 +32,7 @@ TEST(TwoLevelPlacement, copies_to_every_cube_what_it_splits_over_pes) {
   EXPECT_TRUE(p.stored(3)) << "a copy of its own";
 }
 
-// Cube 5 runs one PE, cube 2 three; PEs of a cube need not stand together.
+// Cube 5 runs one PE, cube 2 three. PEs of a cube need not be adjacent in the list.
 TEST(TwoLevelPlacement, counts_the_pes_that_a_cube_runs) {
   const ShardPlan p = plan_shards({Split::row_wise, Split::row_wise}, DType::i8, {10, 1}, {2, 5, 2, 2});
   EXPECT_EQ(p.shards[0].extent, (Dims{2, 1}));

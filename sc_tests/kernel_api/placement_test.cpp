@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shards: every element has its place, and scattering and gathering lose nothing.
+// Shards: every element has a place, and scatter and gather are inverse.
 #include "kernbench/kernel_api/placement.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(Placement, scattering_and_gathering_any_plan_gives_the_tensor_back) {
 }
 
 TEST(Placement, InterleavedBlocksFollowEachOtherInTheFlatTensor) {
-  const ShardPlan plan = plan_interleaved(DType::f16, {3, 7}, 16);  // 21 elements, 8 a block
+  const ShardPlan plan = plan_interleaved(DType::f16, {3, 7}, 16);  // 21 elements, 8 per block
   ASSERT_EQ(plan.shards.size(), 3u);
   EXPECT_EQ(plan.whole, Dims({21}));
   int64_t next = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels by name, their parameters, and what is said about wrong ones.
+// Kernels by name, their parameters, and the messages about wrong ones.
 #include "kernbench/kernel_api/registry.h"
 
 #include <gtest/gtest.h>

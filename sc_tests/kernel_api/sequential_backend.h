@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A system without time for tests of tl and of kernels: PEs with TCMs and HBM slices over one memory image. Commands
-// take effect at once and are kept as records; loads arrive when they are waited for, so that what an in-flight load
-// may not do yet can be tested. The records replay with Phase 2.
+// take effect at once and are stored as records. Loads arrive when they are waited for, so that restrictions on
+// in-flight loads can be tested. Phase 2 can replay the records.
 #pragma once
 
 #include <map>
@@ -134,10 +134,10 @@ class SequentialBackend : public PeBackend {
 
   std::vector<std::shared_ptr<OpDesc>> commands;
   std::vector<Ticket> waits;
-  std::set<Ticket> busy;  ///< stores that are not done until waited for, with hold_stores
+  std::set<Ticket> busy;  ///< with hold_stores: stores that are not done until they are waited for
   bool hold_stores = false;
-  bool run_ahead = false;  ///< effects of submissions happen when a later wait needs them
-  /// With run_ahead: the effects of all submissions up to a ticket.
+  bool run_ahead = false;  ///< effects of submissions are delayed until a later wait needs them
+  /// With run_ahead: applies the effects of all submissions up to a ticket.
   void catch_up(Ticket t) {
     while (!late_.empty() && late_.begin()->first <= t) {
       system_.values.apply(late_.begin()->second, system_.memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles: what can be read and what cannot, views, and the life of their TCM.
+// Handles: readable and unreadable ones, views, and the lifetime of their TCM.
 #include <gtest/gtest.h>
 
 #include <type_traits>

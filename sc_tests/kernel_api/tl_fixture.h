@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PE without time, with helpers to put data into memory and to see what Phase 2 makes of a tensor.
+// A PE without time, with helpers to put data into memory and to compute a tensor with Phase 2.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class TlTest : public ::testing::Test {
  protected:
   static constexpr MemoryImage::SpaceKey kHbm{Space::hbm, kNoPe};
 
-  /// Data in HBM, there since t = 0.
+  /// Data in HBM, present from t = 0.
   tl::Ptr place(const HostTensor& t) {
     const tl::Ptr p = fresh(t.dtype, t.elements());
     system.memory.write(kHbm, p.addr, t.bytes.data(), t.bytes.size());
@@ -28,7 +28,7 @@ class TlTest : public ::testing::Test {
   tl::Ptr place(DType t, const std::vector<float>& values) {
     return place(HostTensor::from(t, {static_cast<int64_t>(values.size())}, values));
   }
-  /// Room in HBM that nothing has written.
+  /// Space in HBM that was never written.
   tl::Ptr fresh(DType t, int64_t elements) {
     const tl::Ptr p(Space::hbm, next_, t);
     next_ += (static_cast<uint64_t>(elements) * size_of(t) + 255) / 256 * 256;
@@ -38,7 +38,7 @@ class TlTest : public ::testing::Test {
   tl::Loaded loaded(const Dims& shape, const std::vector<float>& values, DType t = DType::f32) {
     return tl.load(place(HostTensor::from(t, shape, values)), shape);
   }
-  /// What Phase 2 makes of a tensor, row-major.
+  /// Phase 2's values of a tensor, row-major.
   std::vector<float> values(const tl::Tensor& t) {
     const tl::Ptr to = fresh(t.dtype(), t.elements());
     tl.store(to, t);

@@ -47,7 +47,7 @@ class Calls:
         self.f, self.graph = f, graph
         self.calls = {p: [] for p in prefixes}
         self.memories = {p: [m for m in topology["memories"] if self.ways(p, m)] for p in prefixes}
-        self.flags = {}  # address: who signals it, and what it has signalled
+        self.flags = {}  # address: the signalling PE and its values
 
     def ways(self, prefix, memory):
         try:
@@ -105,7 +105,7 @@ class Calls:
             elif value:
                 cmp, wanted = f.pick(("ge", f.whole(1, value)), ("ne", 0))
                 self.add(pe, "wait_until", False, addr=addr, value=wanted, cmp=cmp)
-            else:  # what nobody signals: 0
+            else:  # no PE signals it: 0
                 cmp, wanted = f.pick(("eq", 0), ("lt", 3))
                 self.add(pe, "wait_until", False, addr=m["base"] + 1024, value=wanted, cmp=cmp)
 

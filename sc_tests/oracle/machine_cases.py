@@ -35,7 +35,7 @@ def drawn_anew(rng, yaml):
         grid, hole = rng.choice(GRIDS)
         yaml = re.sub(r"grid: \[\d+, \d+\]", "grid: " + grid, yaml)
         yaml = re.sub(r"exclude: \[.*?\]", "exclude: " + hole if hole else "#", yaml)
-        yaml = re.sub(r"\n +at: \[r.*?\]", "", yaml)  # PEs spread over the corners
+        yaml = re.sub(r"\n +at: \[r.*?\]", "", yaml)  # distributes the PEs over the corners
     return yaml
 
 
@@ -61,7 +61,7 @@ class Traffic:
             offset -= offset % 256
         row = {"id": str(len(self.rows)), "issue_ns": repr(float(time)), "initiator": initiator,
                "op": "write" if write else "read", "address": str(memory["base"] + offset), "bytes": str(size)}
-        if initiator in self.hosts:  # read or write first at one instant: nobody says
+        if initiator in self.hosts:  # order of a read and a write at one instant: unspecified
             row["issue_ns"] = repr(round(time + rng.uniform(0, 3), 3))
         self.rows.append(row)
 

@@ -66,7 +66,8 @@ def draw(seed, mode, ties=False):
         add_pe(d, prefix, ("tcm",))
         random_cases.attach(d, transit, prefix + ".pe_dma")
     if mode == "finite":
-        # A credit over a wire of no length, or a flit of no bytes, comes at the instant of what it is to decide.
+        # A credit over a wire without length, or a flit without bytes, arrives at the instant of the decision that
+        # depends on it.
         timing["header_bytes"] = timing.get("header_bytes") or 8
         for link in d.links:
             link["distance_mm"] = link["distance_mm"] or 0.77
@@ -107,7 +108,7 @@ def draw(seed, mode, ties=False):
         if f.chance(0.3):
             c["slot_bytes"] = f.pick(64, 192, 512)
         connections.append(c)
-    # Some PEs take everything as it comes, and all that they are sent is of one size.
+    # Some PEs receive everything in order of arrival, and all messages to them have one size.
     any_pes = {p: f.pick(0, 64, 200) for p in prefixes if f.chance(0.2)}
     calls = {p: [] for p in prefixes}
 

@@ -24,7 +24,7 @@ class Message:
         self.arrived = [0] * (len(edges) + 1)
         self.ready = [0.0] * (len(edges) + 1)
         self.on_end = on_end
-        self.list_bytes = 0  # that a request's list of ranges adds on links (access §16)
+        self.list_bytes = 0  # bytes that a request's list of ranges adds on links (access §16)
 
 
 class Simulator:
@@ -40,7 +40,7 @@ class Simulator:
         self.heap = []
         self.serial = 0
         self.streams = {}
-        # True once the answer may hang on a tie that the contract leaves to the project (§9's last rule).
+        # True once the result may depend on a tie that the contract leaves open (§9's last rule).
         self.undecided = False
         self.seen = {}
 
@@ -59,7 +59,7 @@ class Simulator:
     def on_the_way(self, time, tx, stream, order, target, action):
         """An event of a transaction that left `stream` with the number `order` and comes to `target`."""
         tick = to_tick(time)
-        # One channel's transactions keep the order of their grants; so do those behind one server.
+        # Transactions of one channel keep the order of their grants; so do those after one server.
         source = "channel" if stream[0] == "channel" else stream
         self.notice(tick, (target, to_tick(tx.grant), tx.initiator, tx.is_write and not tx.from_pool), source)
         entry = (order, self.serial, time, tx, action)
@@ -87,7 +87,7 @@ class Simulator:
                 continue
             group = self.streams.get(group_key)
             if not group or group[0] is not what:
-                continue  # served already, or one that left before it came in between
+                continue  # already served, or an earlier one arrived in between
             heapq.heappop(group)
             if group:
                 self._offer(tick, group[0], group_key)
@@ -146,7 +146,7 @@ class Fabric:
         arrival = start + g.wire[e]
         self.edge_count[e] += 1
         order = self.edge_count[e]
-        # An ideal edge is no server: it gives no order to those that a gate makes leave its node at one instant.
+        # An ideal edge is not a server: it does not order messages that a gate releases from its node at one instant.
         stream = ("edge", e)
         if g.links == "ideal":
             stream, order = message.tx.channel, (message.tx.order, hop + 1)

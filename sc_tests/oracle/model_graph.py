@@ -95,7 +95,7 @@ class Graph:
                 continue
             settled.add(node)
             if node != target and not self.nodes[node]["transit"]:
-                continue  # a way may start here, not pass
+                continue  # a path may start here, but not pass
             for e in self.into[node]:
                 cost = (nm + self.nm[e], hops + 1)
                 if self.src[e] not in best or cost < best[self.src[e]]:
@@ -151,16 +151,16 @@ class Transaction:
         self.graph = graph
         self.initiator = initiator
         self.is_write = is_write
-        # A pcie_ep has one pool for reads and writes: what it grants at one instant leaves in the order of the input.
-        # (The contract can be read otherwise: then reads before writes.) Later, at a server to which they come by
-        # different ways, reads are before writes.
+        # A pcie_ep has one pool for reads and writes: its grants of one instant leave in the order of the input. (The
+        # contract can also be read as reads before writes.) Later, at a server that they reach by different paths,
+        # reads precede writes.
         self.from_pool = graph.kind[initiator] == "pcie_ep"
         self.channel = ("channel", initiator, is_write and not self.from_pool)
         self.ranges = [list(r) for r in ranges] if listed else join_ranges(ranges)
         self.kind = kind
         self.list_bytes = range_bytes * (len(self.ranges) - 1) if listed else 0
         self.nbytes = sum(n for _, n in ranges)
-        self.sent = (2 if kind == "cas" else 1) * self.nbytes if is_write else 0  # bytes of data there, and back
+        self.sent = (2 if kind == "cas" else 1) * self.nbytes if is_write else 0  # bytes of data there and back
         self.answered = self.nbytes if not is_write or kind in ("atomic", "cas") else 0
         self.base, self.end, self.memory = graph.memory_at(ranges[0][0])
         if ranges[-1][0] + ranges[-1][1] > self.end or self.nbytes <= 0:

@@ -9,10 +9,10 @@ from collections import deque
 from model_fabric import Fabric, Message, Simulator, to_tick
 from model_graph import INF
 
-COMM, CREDIT = 2, 3  # behind reads and writes (§10.13)
+COMM, CREDIT = 2, 3  # after reads and writes (§10.13)
 DEFAULTS = {"access_ns": {"tcm": 0.0, "sram": 2.0, "hbm": 6.0}, "write_bw_gbs": {"tcm": 512.0, "sram": 512.0, "hbm": 256.0},
             "read_bw_gbs": {"tcm": 512.0, "sram": 512.0, "hbm": 256.0}}
-# Phases of one instant in the event queue: between those of blocks (1) and of what is granted now (2).
+# Phases of one instant in the event queue: between those of blocks (1) and those of grants of the instant (2).
 CREDITS, VISIBLE, BLOCKS, CHOICE, TAKE = -2, -1, 1, 1.4, 1.5
 
 
@@ -77,7 +77,7 @@ class PostedFabric(Fabric):
         if g.bw[e] != INF:
             self.edge_free[e] = end
         self.edge_count[e] += 1
-        if i + 1 == tx.flits:  # the end's overhead is not paid
+        if i + 1 == tx.flits:  # the overhead of the end does not count
             tx.came = end + g.wire[e]
             self.sim.on_the_way(tx.came, tx, ("edge", e), self.edge_count[e], ("end", g.dst[e]),
                                 lambda t: message.on_end(message, i, t))

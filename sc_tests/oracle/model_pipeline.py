@@ -8,7 +8,7 @@ from model_fabric import Fabric, Simulator, to_tick
 from model_graph import ModelError, Transaction, join_ranges
 from model_tiles import plan_composite
 
-STAGES = ("DMA_WRITE", "STORE", "MATH", "GEMM", "FETCH", "DMA_READ")  # from the back (§9)
+STAGES = ("DMA_WRITE", "STORE", "MATH", "GEMM", "FETCH", "DMA_READ")  # from the last stage on (§9)
 
 
 class Stage:
@@ -84,11 +84,11 @@ class Tlb:
 class Item:
     """A tile token or a simple command: its stages with their parameters, in order."""
 
-    asked_first = ()  # virtual ranges that are looked up before anything is granted (access §16)
+    asked_first = ()  # virtual ranges that are looked up before any grant (access §16)
 
     def __init__(self, plan, finished, streams=(0, 0)):
         self.plan = plan  # [(stage, parameters)]
-        self.streams = streams  # bytes in and out of a simple GEMM or MATH command; FETCH and STORE move a tile's
+        self.streams = streams  # bytes in and out of a simple GEMM or MATH command; FETCH and STORE move a tile's bytes
         self.names = [name for name, _ in plan]
         self.stages = []
         self.finished = finished
@@ -135,7 +135,7 @@ class Pe:
         }
         self.slot_taken = False
         self.slot_waiters = deque()
-        self.room = self.reserved  # bytes of tile buffers that no tile in flight has
+        self.room = self.reserved  # free bytes for tile buffers
         self.feed_queue = deque()
         self.feeding = False
 
@@ -196,7 +196,8 @@ class Pe:
             tx = Transaction(self.graph, self.dma, stage.name == "DMA_WRITE", ranges, None, kind, listed, list_bytes)
             tx.on_effect = on_effect
             tx.on_done = lambda t: done(tx, t)
-            # With several at once turns of one instant go by server; else nothing says which server's comes first.
+            # With several at once, the order of one instant is that of the servers; otherwise the order of servers is
+            # unspecified.
             server, free = (item.server, 1) if outstanding > 1 else (0, 0)
             tx.done_key = (self.dma, 1000 * STAGES.index(stage.name) + server, free)
             under_way.add(tx)

@@ -11,7 +11,8 @@ from model_fabric import to_tick
 from model_graph import INF
 from model_messages import COMM, PostedFabric
 
-# Places in an instant: credits come before all, then links by age become free; a link in turns is given behind all.
+# Phases of an instant: credits come first, then links with arbitration by age become free. Round-robin links are
+# granted last.
 CREDIT_COMES, LINK_FREE, LINK_GIVEN = -4, -3, 3
 
 
@@ -21,7 +22,7 @@ class Worm:
     def __init__(self, tx, path, sizes, sent, there):
         self.tx, self.path, self.sizes, self.sent, self.there = tx, path, sizes, sent, there
         self.cls = 0 if tx.is_write == COMM else 1
-        self.ready = [0.0] * (len(path) + 1)  # of the flit before, at each node
+        self.ready = [0.0] * (len(path) + 1)  # for the flit before, at each node
 
 
 class Flit:

@@ -46,7 +46,7 @@ class Figures:
         if self.chance(0.1):
             return 0.0
         if self.chance(0.1):
-            return self.pick(3.0, 6.0) + self.whole(-40, 40) * 1e-8  # routing sees whole nanometres, the wire does not
+            return self.pick(3.0, 6.0) + self.whole(-40, 40) * 1e-8  # routing uses whole nanometres, the wire does not
         return round(self.rng.uniform(0.05, 20.0), 4)
 
     def bandwidth(self):
@@ -91,7 +91,7 @@ class TopologyDraft:
         if self.f.chance(one_way):
             add(a, b, False)
             if self.f.chance(0.75):
-                add(b, a, False)  # the way back is another link
+                add(b, a, False)  # the path back is another link
         else:
             add(a, b, True)
         self.joined.update([(a, b), (b, a)])
@@ -249,12 +249,12 @@ def traffic_case(seed, ties=False, mode=None):
         row = {"id": str(i), "issue_ns": repr(burst), "initiator": f.pick(*initiators), "op": f.pick("read", "write"),
                "address": str(memory["base"] + offset), "bytes": str(size)}
         if not f.ties and graph.kind[graph.index[row["initiator"]]] == "pcie_ep":
-            row["issue_ns"] = repr(round(burst + f.rng.uniform(0, 3), 3))  # read or write first: nobody says
+            row["issue_ns"] = repr(round(burst + f.rng.uniform(0, 3), 3))  # their order is unspecified
         try:
             timing_model.Transaction(graph, graph.index[row["initiator"]], row["op"] == "write",
                                      [[int(row["address"]), size]], None)
         except timing_model.ModelError:
-            continue  # no way there, or none back
+            continue  # no path there, or none back
         rows.append(row)
     return topology, rows
 
@@ -335,7 +335,7 @@ class WorkDraft:
         addr = memory["base"] + f.whole(0, slack) * nbytes
         if f.chance(0.3):
             addr -= (addr - memory["base"]) % 64
-        for follower in memories:  # a matrix may go on in the next memory, where no tile's part crosses
+        for follower in memories:  # a matrix may continue in the next memory if no tile's part crosses the boundary
             if follower["base"] == memory["base"] + memory["size"] and follower["space"] == memory["space"] \
                     and rows > block_rows and f.chance(0.5):
                 addr = follower["base"] - block_rows * stride * nbytes

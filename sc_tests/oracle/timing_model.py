@@ -15,7 +15,7 @@ import csv
 import json
 import sys
 
-from model_graph import Graph, ModelError, Transaction, compile_flat  # noqa: F401 (the front of the model)
+from model_graph import Graph, ModelError, Transaction, compile_flat  # noqa: F401 (the interface of the model)
 from model_pipeline import run_pipeline
 from model_tiles import plan_composite  # noqa: F401
 from model_traffic import judge_traffic, run_traffic  # noqa: F401

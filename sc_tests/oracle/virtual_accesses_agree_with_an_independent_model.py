@@ -227,7 +227,7 @@ def departures(graph, log):
         what = f"op {records[0]['op_id']} of {records[0]['params']['pe']}"
         if not composite:
             took = {"t_start": min(r["t_start"] for r in records), "t_end": max(r["t_end"] for r in records)}
-            if "ranges" in records[0]["params"]:  # its begin is that of the first transaction, behind the look-ups
+            if "ranges" in records[0]["params"]:  # it begins with the first transaction, after the look-ups
                 took["t_start"] = ours.stages[0][1]
             near(what, took, ours.stages[0])
             continue

@@ -12,7 +12,7 @@ FOLDERS = ("docs", "examples", "kernel_api", "phase2", "platform", "sc_tests", "
 SUFFIXES = {".h", ".cpp", ".inc", ".c", ".py", ".md", ".yaml", ".txt", ".cmake", ""}
 NUMBERED = ("timing", "collectives", "access", "multicast")  # one sequence of numbers; data.md has its own
 SECTION = re.compile(r"^## (\d+)\. |^\*\*(\d+\.\d+)[ *]", re.MULTILINE)
-# A comment or paragraph that goes on in the next line.
+# A comment or paragraph that continues on the next line.
 BREAK = re.compile(r"\s*\n[ \t]*(?:///?<?|#+|>|\*)?[ \t]*")
 CITED = re.compile(r"§ ?(\d+(?:\.\d+)?)")
 OF_DATA = re.compile(r"\bdata(?:\.md|'s)?(?: contract| rules?)?(?:'s)? ?\(?(?:§ ?\d+(?:\.\d+)?(?:, | and | to ))*$",

@@ -25,7 +25,7 @@ class Diagrams(cli_support.Cli):
             self.assertEqual(text, kept[name], f"{name}: scripts/make-diagrams draws another one")
             picture = xml.fromstring(text)
             width, height = float(picture.get("width")), float(picture.get("height"))
-            for bar in picture.iter("{http://www.w3.org/2000/svg}rect"):  # nothing lies outside
+            for bar in picture.iter("{http://www.w3.org/2000/svg}rect"):  # nothing is outside
                 self.assertLessEqual(float(bar.get("x", 0)) + float(bar.get("width")), width)
                 self.assertLessEqual(float(bar.get("y", 0)) + float(bar.get("height")), height)
 

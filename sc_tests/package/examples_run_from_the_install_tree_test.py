@@ -14,7 +14,7 @@ BUILD = os.environ["KERNBENCH_BUILD"]
 SOURCE = os.environ["KERNBENCH_SOURCE"]
 CMAKE = os.environ["KERNBENCH_CMAKE"]
 COMPILER = os.environ["KERNBENCH_CXX"]
-# Examples that need what kernbench does not: their configuration says where it was not found.
+# Examples with further dependencies: their configuration reports missing ones.
 OPTIONAL = {"cci_parameters", "optuna", "riscv_host", "verilog_gemm"}
 
 
@@ -78,7 +78,7 @@ class Installed(unittest.TestCase):
     def compile_by_pkg_config(self, source, program):
         env = {"PKG_CONFIG_PATH": self.pkg_config}
         flags = run("pkg-config", "--cflags", "--libs", "kernbench-platform", env=env).stdout.split()
-        # A SystemC that the loader does not know (SYSTEMC_HOME) needs its -rpath, as kernbench does.
+        # A SystemC outside the loader's paths (SYSTEMC_HOME) needs its -rpath, like kernbench does.
         folders = [self.variable("libdir"), *(f[2:] for f in flags if f.startswith("-L"))]
         run(COMPILER, f"-std=c++{self.standard}", source, *flags, f"-Wl,-rpath,{':'.join(folders)}", "-o", program)
 
@@ -120,7 +120,7 @@ class Installed(unittest.TestCase):
                             "add_executable(mine main.cpp)\n"
                             "target_link_libraries(mine PRIVATE kernbench::platform kernbench::phase2)\n")
                 shutil.copy(f"{SOURCE}/examples/minimal/main.cpp", source)
-                self.configure(source, f"{source}/b")  # all of it would take as long as the project's own build
+                self.configure(source, f"{source}/b")  # building all of it would take too long
                 run(CMAKE, "--build", f"{source}/b", "--target", "kernbench_attributes")
 
     def test_the_default_build_is_optimised(self):
@@ -204,7 +204,7 @@ class Installed(unittest.TestCase):
     def test_the_build_itself_tells_the_same(self):
         self.assertIn("links with no other: configure with", self.refused(SOURCE, f"-DCMAKE_CXX_STANDARD={self.other_standard}"))
         self.assertIn("SystemC was not found in SYSTEMC_HOME=/nowhere", self.refused(SOURCE, "-DSYSTEMC_HOME=/nowhere"))
-        # No pkg-config and no package: as on a machine without SystemC.
+        # Without pkg-config and without a package: like a machine without SystemC.
         text = self.refused(SOURCE, "-DPKG_CONFIG_EXECUTABLE=/bin/false", "-DCMAKE_DISABLE_FIND_PACKAGE_SystemCLanguage=ON",
                             env={"SYSTEMC_HOME": ""})
         self.assertIn("SystemC was not found: install it", text)

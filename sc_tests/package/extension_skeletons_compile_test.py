@@ -11,7 +11,8 @@ import cli_support
 
 SOURCE, COMPILER, INCLUDE = (os.environ[name] for name in ("KERNBENCH_SOURCE", "KERNBENCH_CXX", "KERNBENCH_INCLUDE"))
 PIECE = re.compile(r'// In (\S+), behind "(.*?)"\n', re.S)
-# Points that have no C++: a row of phase2/op/elementwise_ops.inc, which has its own tests, and a key of a YAML file.
+# Extension points without C++: a row of phase2/op/elementwise_ops.inc, which has its own tests, and a key of a YAML
+# file.
 WITHOUT = {"Op", "Energy constant"}
 
 

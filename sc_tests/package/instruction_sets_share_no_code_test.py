@@ -10,7 +10,7 @@ import cli_support
 
 BUILD = os.environ["KERNBENCH_BUILD"]
 SETS = ("portable", "avx2", "avx512")
-# A word of data in each object: where the library's function for exceptions lies.
+# A word of data in each object: the address of the library's function for exceptions.
 HARMLESS = {"DW.ref.__gxx_personality_v0"}
 
 

@@ -61,7 +61,7 @@ class ProseCheck(unittest.TestCase):
             said = self.check(text, name)
             self.assertIn(reason, said)
             self.assertEqual(bool(reason), bool(said), said)
-        header = ROOT / "kernel_api" / "tl.h"  # a public one: comments count there
+        header = ROOT / "kernel_api" / "tl.h"  # a public header: its comments are checked
         check = {"__file__": str(ROOT / "scripts" / "check-prose"), "__name__": "check_prose"}
         exec((ROOT / "scripts" / "check-prose").read_text(encoding="utf-8"), check)
         self.assertIn(header, check["public_headers"]())

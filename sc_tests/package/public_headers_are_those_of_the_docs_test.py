@@ -68,7 +68,7 @@ class PublicHeaders(unittest.TestCase):
                     self.assertIn(name, found, file)
                     included.add(name)
             self.assertEqual(details - included, set())
-            for file in found:  # what is installed is what is in the tree, but for the paths
+            for file in found:  # installed files equal those of the tree, except for paths
                 tree = text_of(os.path.join(SOURCE, file[len("detail/"):] if file in details else file))
                 self.assertEqual(text_of(f"{folder}/kernbench/{file}").replace("kernbench/detail/", "kernbench/"), tree, file)
 

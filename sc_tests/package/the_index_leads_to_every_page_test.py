@@ -10,7 +10,7 @@ import cli_support
 
 SOURCE = pathlib.Path(os.environ["KERNBENCH_SOURCE"])
 DOCS = SOURCE / "docs"
-# A link, not in code.
+# A link outside of code.
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 
 

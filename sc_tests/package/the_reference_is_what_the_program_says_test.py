@@ -64,7 +64,7 @@ class Reference(cli_support.Cli):
         self.assertEqual(forms["gemm"], {"a": (["m", "k"], "dtype"), "b": (["k", "n"], "dtype"),
                                          "c": (["m", "n"], "f(dtype)")})
         self.assertEqual(forms["vector_add"]["c"], (["n"], "dtype"))
-        self.assertEqual(forms["all_gather"]["y"], (["PEs", "n*PEs"], "dtype"))  # of a launch, in one cube
+        self.assertEqual(forms["all_gather"]["y"], (["PEs", "n*PEs"], "dtype"))  # for a launch in one cube
         self.assertEqual(forms["rope"]["cos"], (["seq", "dim/2"], "dtype"))
         self.assertEqual(forms["gqa_attention"]["qkv"][0], ["seq", "f(heads, kv_heads, dim)"])
         self.assertEqual(forms["reduce_scatter"]["y"], (["PEs", "n/PEs"], "dtype"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory of the plainest kind for tests: every byte of every space by itself.
+// The simplest memory for tests: it stores every byte of every space separately.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace kernbench::testing {
 
-/// `Cell` is what stands for one byte.
+/// `Cell` represents one byte.
 template <class Cell>
 class ByteMemory {
  public:
   using Space = std::unordered_map<uint64_t, Cell>;
 
-  /// The cells of a tensor, element by element in row-major order, made where nothing was written.
+  /// The cells of a tensor, element by element in row-major order. Cells of unwritten bytes are created.
   template <class F>
   void each(const TensorRef& t, F f) {
     Space& space = spaces_[MemoryImage::key_of(t)];
@@ -41,14 +41,14 @@ class ByteMemory {
     size_t i = 0;
     each(t, [&](Cell& c) { c = cells.at(i++); });
   }
-  /// What ranges of memory hold, each where its bytes stand in `value`; and the other way, the later range last.
+  /// Copies ranges of memory to their positions in `value`, and back; for repeated bytes the later range wins.
   void from_ranges(const RangedOp& op, std::vector<Cell>& value) {
     each_in_ranges(op, [&](Cell& c, uint64_t at) { value.at(at) = c; });
   }
   void to_ranges(const RangedOp& op, const std::vector<Cell>& value) {
     each_in_ranges(op, [&](Cell& c, uint64_t at) { c = value.at(at); });
   }
-  /// f(cell, where it stands in the value), range by range.
+  /// f(cell, position in the value), range by range.
   template <class F>
   void each_in_ranges(const RangedOp& op, F f) {
     Space& space = spaces_[{op.space, kNoPe}];

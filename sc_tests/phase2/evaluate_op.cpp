@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates ops for ops_agree_with_numpy_test.py. A line of standard input is one:
+// Evaluates ops for ops_agree_with_numpy_test.py. Each line of standard input is one op:
 //   OUT.npy OP AXIS ARGUMENT DTYPE SHAPE OPERAND...
-// ARGUMENT has "," for blanks, "-" for none; SHAPE is "2x3", "-" of a scalar; an OPERAND is =NUMBER or DTYPE:FILE.npy.
-// Every instruction set of the machine evaluates it, its parts on 1, 2 and 3 threads; the portable one's result is
-// written. A line of output each: the sets and threads whose bits are others, or the error. A line "ops" asks for the
-// rows of all ops, NAME:OPERANDS:any|floats|integers:0|1 (whether elementwise); "means OP NUMBER..." for its f64.
+// ARGUMENT has "," for blanks, "-" for none. SHAPE is "2x3", or "-" for a scalar. An OPERAND is =NUMBER or
+// DTYPE:FILE.npy. Every instruction set of the machine evaluates it, with its parts on 1, 2 and 3 threads; the portable
+// result is written. It prints one line per op: the sets and threads whose bits differ, or the error. A line "ops"
+// requests the rows of all ops, NAME:OPERANDS:any|floats|integers:0|1 (whether elementwise). "means OP NUMBER..."
+// requests the f64 value.
 #include <cstdio>
 #include <iostream>
 #include <sstream>

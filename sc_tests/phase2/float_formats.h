@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short float types by their definition, in f64: what the tests hold the project's own conversions against.
+// The short float types by their definition, in f64. Tests compare the project's conversions with them.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace kernbench {
 
-/// A sign bit, then exponent, then mantissa. Without infinities (OCP e4m3) the top exponent holds numbers, but for a
-/// mantissa of ones, which is NaN.
+/// A sign bit, then exponent, then mantissa. Without infinities (OCP e4m3), the top exponent holds numbers, except that
+/// a mantissa of ones is NaN.
 struct FloatFormat {
   DType dtype;
   int exponent_bits, mantissa_bits;
@@ -34,7 +34,8 @@ struct FloatFormat {
     return sign * std::ldexp(1 + fraction, static_cast<int>(exponent) - bias());
   }
 
-  /// The nearest value of this type, ties to even; beyond the highest one infinity, or NaN where there is none.
+  /// The nearest value of this type, ties to even. Beyond the highest value: infinity, or NaN if the type has no
+  /// infinity.
   double nearest(double v) const {
     if (std::isnan(v) || v == 0) return v;
     if (std::isinf(v)) return has_inf ? v : NAN;
@@ -45,7 +46,7 @@ struct FloatFormat {
     return r;
   }
 
-  /// The bits of a value that this type has; not of NaN.
+  /// The bits of a value of this type, except NaN.
   uint32_t bits_of(double v) const {
     const uint32_t sign = std::signbit(v) ? 1u << (exponent_bits + mantissa_bits) : 0;
     v = std::abs(v);

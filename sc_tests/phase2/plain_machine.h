@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole program in plain arithmetic (plain_values.h): a memory whose bytes are known where they are fixed to the bit,
-// and belong to a value of some range where they are not; no op function of the project is called.
+// A complete program in plain arithmetic (plain_values.h). A byte of memory is either exact or belongs to a value with
+// a range. No op function of the project is called.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace kernbench::testing {
 
-/// A byte: itself, or one of the bytes of a value that is not known to the bit.
+/// A byte: exact, or one of the bytes of an inexact value.
 struct PlainByte {
   struct Holder {
     DType dtype;
@@ -129,7 +129,8 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (!old.exact() || !value.exact() || !expected.exact()) return Value::anything();
     return old.lo == expected.lo ? value : old;
   }
-  /// What a memory makes of an element. Of zeros and NaN a greatest and a least one are left open.
+  /// The value of an element after an atomic. For a maximum or minimum, the sign of a zero and a result with NaN are
+  /// left open.
   static Value after_atomic(const std::string& op, const Value& old, const Value& value, DType type) {
     if (op == "xchg") return value;
     const bool integers = !is_float(type);
@@ -184,7 +185,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
 
   std::vector<Value> computed(const OpDesc& d) {
     if (d.op == "gemm" || d.type == CommandType::composite) return fused(d);
-    if (d.op == "device_assert") return {Value::exactly(1)};  // of what holds
+    if (d.op == "device_assert") return {Value::exactly(1)};  // if it holds
     if (in(d.op, {"randn", "dequantize"}) || (in(d.op, {"reduce", "associative_scan"}) && is_tuple(d)))
       return std::vector<Value>(static_cast<size_t>(d.output.shape.elements()), Value::anything());
     if (in(d.op, {"reduce", "xor_sum", "argsort", "sum", "max", "min", "argmax", "softmax", "argmin", "prod", "cumsum",
@@ -218,7 +219,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
 
   static bool is_tuple(const OpDesc& d) { return d.operands.size() > (d.op == "reduce" ? 1u : 2u); }
 
-  /// Whether an op works in i32: no float and no fraction among its operands, the running tile's type before them.
+  /// Whether an op is computed in i32: its operands (first the running tile) contain no float and no fraction.
   static bool in_integers(const std::string& op, const std::vector<Operand>& operands, const bool* running) {
     if (needs_floats(op) || (running && !*running)) return false;
     bool tensor = running != nullptr;
@@ -230,7 +231,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     return tensor;
   }
 
-  /// An operand as an op over `shape` sees it, in f32 or i32.
+  /// An operand as an op over `shape` reads it, in f32 or i32.
   std::vector<Value> broadcast(const Operand& o, const Dims& shape, bool integers) {
     const auto n = static_cast<size_t>(shape.elements());
     if (o.is_scalar)
@@ -296,7 +297,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (op != "sum") {
       for (size_t k = 1; k < line.size(); ++k)
         r = plain_elementwise(op == "max" ? "maximum" : "minimum", {r, line[k]}, integers);
-      return !integers && r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // in no order
+      return !integers && r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // +0 and -0 are unordered
     }
     double magnitude = 0;
     for (size_t k = 1; k < line.size(); ++k) r = added(r, line[k]);
@@ -310,7 +311,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     if (!(magnitude < 1e38)) return Value::anything();
     if (magnitude == 0) return Value::some_zero();
     const Value r = f32_of(v.widened((terms + 2) * (magnitude * 0x1p-24 + 0x1p-149)));
-    return r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // a sum may begin with +0 once more
+    return r.known && r.lo == 0 && r.hi == 0 ? Value::some_zero() : r;  // a sum may begin with an additional +0
   }
 
   static Value argmin(const std::vector<Value>& line) {
@@ -319,7 +320,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     return argmax(turned);
   }
 
-  /// A line of a scan, a sort, or turned round.
+  /// A line of a scan or a sort, or a reversed line.
   static std::vector<Value> reordered(const OpDesc& d, std::vector<Value> line, bool integers) {
     if (d.op == "flip") {
       std::reverse(line.begin(), line.end());
@@ -363,7 +364,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     return line;
   }
 
-  /// The elements of tensors one behind the other, `length` of each along the last axis.
+  /// Elements of consecutive tensors, with `length` of each along the last axis.
   std::vector<Value> joined(const OpDesc& d) {
     std::vector<std::vector<Value>> parts;
     for (const Operand& o : d.operands) parts.push_back(read(o.ref));
@@ -381,7 +382,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     return out;
   }
 
-  /// Of vectors.
+  /// For vectors.
   std::vector<Value> gathered(const OpDesc& d) {
     const std::vector<Value> x = read(d.operands[0].ref), index = read(d.operands[1].ref);
     std::vector<Value> out;
@@ -402,7 +403,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
     return out;
   }
 
-  /// A word of Philox 4x32-10, or what it is in [0, 1).
+  /// A word of Philox 4x32-10, or its value in [0, 1).
   std::vector<Value> drawn(const OpDesc& d) {
     std::vector<Value> out;
     for (const Value& offset : read(d.operands[0].ref)) {
@@ -458,7 +459,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
       if (std::isnan(v.lo)) return std::vector<Value>(n, Value::exactly(NAN));
       top = std::max(top, v.hi);
     }
-    if (std::isinf(top)) return std::vector<Value>(n, Value::exactly(NAN));  // of inf, or a row of -inf
+    if (std::isinf(top)) return std::vector<Value>(n, Value::exactly(NAN));  // of inf, or of a row of -inf
     std::vector<Value> shares;
     for (size_t k = 0; k < n; ++k) {
       const double own_lo = std::exp(line[k].lo - top), own_hi = std::exp(line[k].hi - top);
@@ -470,7 +471,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
       }
       const double lo = own_lo + others_hi > 0 ? own_lo / (own_lo + others_hi) : 0;
       const double hi = own_hi + others_lo > 0 ? own_hi / (own_hi + others_lo) : 1;
-      // x - max is rounded before exp, and each exp and the sum after it.
+      // x - max is rounded before exp, then each exp, then their sum.
       const double deepest = std::min(150.0, std::abs(line[k].lo - top));
       const double by = hi * 0x1p-24 * (2 * deepest + 200 + static_cast<double>(n)) + 0x1p-147;
       shares.push_back(Value::between(std::max(0.0, lo - by), hi + by));
@@ -567,8 +568,8 @@ class PlainMachine : public ByteMemory<PlainByte> {
       if (p.known) magnitude += std::max(std::abs(p.lo), std::abs(p.hi));
     }
     if (!integer_head && to - from == 1 && acc.exact() && acc.lo == 0) {
-      // One rounding; but a product that vanishes in it, or is -0, keeps its sign only if it is fused with the sum and
-      // nothing, not even +0, is added afterwards.
+      // One rounding. If the product rounds to zero or is -0, it keeps its sign only if it is fused with the sum and
+      // nothing (not even +0) is added afterwards.
       Value r = f32_of(sum);
       if (r.known && r.lo < 0 && r.hi == 0) r.hi = 0.0;
       return r.known && r.lo == 0 && r.hi == 0 && (sum.lo != 0 || std::signbit(acc.lo)) ? Value::some_zero() : r;
@@ -583,7 +584,7 @@ class PlainMachine : public ByteMemory<PlainByte> {
 struct PlainComparison {
   uint64_t points = 0, ranges = 0, anything = 0;
 
-  /// Empty, or the first element outside of its range.
+  /// Empty, or the first element outside its range.
   std::string compare(const OpDesc& d, const uint8_t* out, const std::vector<Value>& want) {
     for (size_t i = 0; i < want.size(); ++i) {
       ++(want[i].exact() ? points : want[i].known ? ranges : anything);

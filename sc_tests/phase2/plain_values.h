@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain arithmetic for tests, independent of what computes on blocks: f64 and int64, one element at a time. A value
-// is known to lie in a range, which is a point wherever the result is fixed to the bit (docs/phase2.md, "Values") and
-// as wide as rounding may make it elsewhere: so whole programs can be followed, with a tolerance that is that of their
-// types and ops.
+// Plain arithmetic for tests, independent of the block arithmetic: f64 and int64, one element at a time. A value is a
+// range. It is a point if the result is exact (docs/phase2.md, "Values"); otherwise its width covers all roundings.
+// Complete programs can so be followed, with a tolerance that fits their types and ops.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ struct Value {
   }
   /// A zero of either sign.
   static Value some_zero() { return {-0.0, 0.0, true}; }
-  /// Known to the bit, but for what is in a NaN.
+  /// Exact, except for the payload of a NaN.
   bool exact() const {
     return known && ((lo == hi && std::signbit(lo) == std::signbit(hi)) || (std::isnan(lo) && std::isnan(hi)));
   }
@@ -51,7 +50,7 @@ inline Value hull(const Value& a, const Value& b) {
   return Value::between(std::min(a.lo, b.lo), std::max(a.hi, b.hi));
 }
 
-/// f over the corners of what its arguments may be: right for an f that rises or falls along each of them.
+/// f over the corners of its arguments' ranges. Correct if f is monotonic in each argument.
 template <class F>
 Value over_corners(const std::vector<Value>& x, F f) {
   bool exact = true;
@@ -78,7 +77,7 @@ Value over_corners(const std::vector<Value>& x, F f) {
 inline double f32_of(double v) {
   return static_cast<double>(static_cast<float>(v));
 }
-/// Both ends of a range as f, which never falls, rounds them; an end may become infinite.
+/// Both ends of a range, rounded by f, which must be monotonic; an end may become infinite.
 template <class F>
 Value rounded_by(const Value& v, F f) {
   if (!v.known) return v;
@@ -112,7 +111,7 @@ inline Bounds bounds_of(DType t) {
     case DType::u32:
       return {0, 4294967295.0};
     case DType::i64:
-      return {-0x1p63, 0x1p63};  // as a double has it: what is beyond 2^53 is known to nobody
+      return {-0x1p63, 0x1p63};  // as a double: values beyond 2^53 are inexact
     default:
       return {-2147483648.0, 2147483647.0};
   }
@@ -154,7 +153,7 @@ inline double decoded(const uint8_t* bytes, DType t) {
   if (t == DType::i32) return static_cast<int32_t>(bits);
   return wrapped(bits, t);
 }
-/// Of a value that t has; not of NaN.
+/// For a value of type t, except NaN.
 inline void encode(double v, DType t, uint8_t* bytes) {
   uint32_t bits;
   if (const FloatFormat* f = short_float(t)) {
@@ -168,12 +167,12 @@ inline void encode(double v, DType t, uint8_t* bytes) {
   std::memcpy(bytes, &bits, size_of(t));
 }
 
-/// What the op's row means, which ops_agree_with_numpy_test.py holds to numpy.
+/// The value by the op's row, which ops_agree_with_numpy_test.py checks against numpy.
 inline double plain_float(const std::string& op, const std::vector<double>& x) {
   return find_math_op(op)->value(x);
 }
 
-/// In i32 as it wraps, or in i64 where an operand is none; f64 holds none of the products, int64 all.
+/// In wrapping i32, or in i64 if an operand is not i32. f64 does not hold all products, int64 does.
 inline double plain_integer(const std::string& op, const std::vector<double>& x) {
   std::vector<int64_t> v;
   bool wide = false;
@@ -182,7 +181,7 @@ inline double plain_integer(const std::string& op, const std::vector<double>& x)
     wide |= v.back() != static_cast<int32_t>(v.back());
   }
   const auto wrap = [&](uint64_t n) {
-    // Beyond 2^53, where a double is not exact, the low bits are what results of 32 bits and fewer keep.
+    // Beyond 2^53, where a double is inexact, results of 32 bits and fewer keep the low bits.
     if (wide && n + (uint64_t{1} << 53) > uint64_t{1} << 54) return static_cast<double>(static_cast<uint32_t>(n));
     return static_cast<double>(wide ? static_cast<int64_t>(n) : static_cast<int32_t>(static_cast<uint32_t>(n)));
   };
@@ -210,13 +209,13 @@ inline bool in(const std::string& op, std::initializer_list<const char*> names) 
 inline bool needs_floats(const std::string& op) {
   return find_math_op(op)->float_only;
 }
-/// Neither rising nor falling along their operands: of what is not known to the bit they may be anything.
+/// Not monotonic: with inexact operands the result may be anything.
 inline bool leaps(const std::string& op) {
   return in(op,
             {"mod", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right", "umulhi"});
 }
 
-/// One element of an elementwise op, in f32 or i32, as yet of no type.
+/// One element of an elementwise op, in f32 or i32, before its conversion to a type.
 inline Value plain_elementwise(const std::string& op, const std::vector<Value>& x, bool integers) {
   if (op == "where") {
     const Value& c = x[0];
@@ -234,10 +233,10 @@ inline Value plain_elementwise(const std::string& op, const std::vector<Value>& 
   if (integers) {
     if (points) return over_corners(x, [&](const std::vector<double>& at) { return plain_integer(op, at); });
     if (op == "div" && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
-    // Where it does not wrap, it rises and falls as the exact one.
+    // It is monotonic like the exact op where it does not wrap.
     Value r = over_corners(x, [&](const std::vector<double>& at) { return std::trunc(plain_float(op, at)); });
     if (op == "abs" && r.known && x[0].lo < 0 && x[0].hi > 0) r.lo = 0;
-    if (r.known && std::max(std::abs(r.lo), std::abs(r.hi)) > 0x1p53) return Value::anything();  // not exact in f64
+    if (r.known && std::max(std::abs(r.lo), std::abs(r.hi)) > 0x1p53) return Value::anything();  // inexact in f64
     return wrapped(r, DType::i32);
   }
   if (op == "div" && !points && all_known && x[1].lo <= 0 && x[1].hi >= 0) return Value::anything();
@@ -246,7 +245,7 @@ inline Value plain_elementwise(const std::string& op, const std::vector<Value>& 
   if (needs_floats(op) && op != "sqrt" && !(r.exact() && !std::isfinite(r.lo))) {
     double by = r.known ? 2.5 * std::max(unit_of(r.lo), unit_of(r.hi)) : 0;
     if (op == "gelu" && r.known) by += 2e-9 * std::max(std::abs(x[0].lo), std::abs(x[0].hi));
-    if (in(op, {"gelu", "silu"}) && r.known) by += 1.2 * (x[0].hi - x[0].lo);  // they fall, then rise
+    if (in(op, {"gelu", "silu"}) && r.known) by += 1.2 * (x[0].hi - x[0].lo);  // not monotonic
     const bool zero = r.exact() && r.lo == 0 && x[0].exact() && x[0].lo == 0;
     if (!zero) r = r.widened(by);
   }

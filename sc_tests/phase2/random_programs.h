@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs for the tests of replay: logs as Phase 1 would write them, of every kind of op over small memories.
+// Random programs for the tests of replay: logs like those of Phase 1, with every kind of op over small memories.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Program {
   std::vector<OpRecord> records;
 };
 
-/// Random commands of two PEs over small memories, so that everything overlaps with everything.
+/// Random commands of two PEs over small memories, so that many overlap.
 class Generator {
  public:
   explicit Generator(unsigned seed) : rng_(seed) {}
@@ -35,7 +35,7 @@ class Generator {
     p.image.write({Space::hbm, kNoPe}, 0, noise(kHbmBytes).data(), kHbmBytes);
     for (uint32_t pe = 0; pe < kPes; ++pe) p.image.write({Space::tcm, pe}, 0, noise(kTcmBytes).data(), kTcmBytes);
     uint64_t seq[kPes] = {};
-    double now = 1000;  // room for what is moved to before its time
+    double now = 1000;  // leaves space for effects that are moved to an earlier time
     for (int i = 0; i < ops; ++i) {
       const auto pe = static_cast<uint32_t>(pick(kPes));
       auto d = command(pe);
@@ -173,7 +173,7 @@ class Generator {
     d.output = target(pe, is_float(t) ? t : DType::i32, {d.m, d.n});
   }
 
-  /// An explicit dependency that alone says what comes first: the instants say the opposite.
+  /// An explicit dependency that alone determines the order; the instants would give the opposite order.
   static void make_dependent(OpRecord& r, const OpRecord& on) {
     r.dependency_ids = {on.op_id};
     const double before = on.desc->submit_ns - 0.5;
@@ -181,7 +181,7 @@ class Generator {
     r.t_end = before;
   }
 
-  /// As Phase 1 does: a store whose source is real at its submission carries its bytes.
+  /// Like Phase 1: a store whose source is real at its submission carries its bytes.
   static void give_data_to_real_stores(Program& p) {
     MemoryImage phase1 = p.image.snapshot();
     for (const OpRecord* r : in_effect_order(p.records)) {
@@ -198,7 +198,8 @@ class Generator {
   std::mt19937 rng_;
 };
 
-/// KERNBENCH_SEED, or always the same one, so that a run tells of a change and nothing else; name it in a SCOPED_TRACE.
+/// KERNBENCH_SEED, or a fixed default, so that a difference between runs comes from a change. Name it in a
+/// SCOPED_TRACE.
 inline unsigned chosen_seed() {
   const char* chosen = std::getenv("KERNBENCH_SEED");
   return chosen ? static_cast<unsigned>(std::stoul(chosen)) : 20261121;

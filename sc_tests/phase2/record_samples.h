@@ -28,7 +28,7 @@ inline OpLogHeader header() {
   return h;
 }
 
-/// One record of every kind, with everything that its row can hold.
+/// One record of every kind, with all fields that its row can have.
 inline std::vector<OpRecord> one_of_each() {
   std::vector<OpRecord> all;
   const auto add = [&](CommandType type, OpKind kind, const std::string& name) -> OpDesc& {

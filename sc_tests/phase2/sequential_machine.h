@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program must give: a memory of plain bytes and one op after the other, in the order of their effects as the
-// data rules (§1, §4) has it, each by the project's own op function.
+// The expected result of a program: a memory of plain bytes, and the ops one after another in the order of their
+// effects by the data rules (§1, §4), each computed with the project's own op function.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 
 namespace kernbench::testing {
 
-/// Commands by the instant of their effect (to the fs), then PE, then program order, atomics of that instant behind
-/// them by their numbers; what `dependency_ids` tell to wait for others stands right behind them. Tokens and what
-/// changes no memory are left out.
+/// Commands sorted by the instant of their effect (in fs), then PE, then program order; atomics of an instant follow,
+/// by their numbers. A command with `dependency_ids` directly follows those. Tokens and records without an effect on
+/// memory are omitted.
 inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>& records) {
   const auto instant = [](const OpRecord& r) {
     return std::llround(1e6 * (r.foreign                             ? r.effect_ns
@@ -66,7 +66,7 @@ inline std::vector<const OpRecord*> in_effect_order(const std::vector<OpRecord>&
 inline bool carries_its_bytes(const OpDesc& d) {
   return d.type == CommandType::store && d.data && d.operands.size() <= 1;
 }
-/// Whether its output, as the record has it, is all that it writes: of scatters and red atomics that is in ranges.
+/// Whether the output in the record is all that the op writes. Scatters and red atomics write ranges instead.
 inline bool writes_its_output(const OpDesc& d) {
   return !d.ranged || d.type == CommandType::load || d.ranged->returns_old;
 }
@@ -82,7 +82,7 @@ class SequentialMachine : public ByteMemory<uint8_t> {
     put(d.output, out);
     return out;
   }
-  /// What a store that carries its bytes would move if it did not.
+  /// The bytes that a store with its own data would otherwise move.
   Bytes source_of(const OpDesc& d) { return d.operands.empty() ? *d.data : get(d.operands[0].ref); }
 
  private:
@@ -105,7 +105,7 @@ class SequentialMachine : public ByteMemory<uint8_t> {
     if (!out.empty()) put(d.output, out);
     return out;
   }
-  /// Element after element; its old values go to `out`, if that is not empty.
+  /// Element by element. The old values go to `out` if it is not empty.
   void run_atomic(const OpDesc& d, Bytes& out) {
     const DType type = d.output.dtype;
     const size_t item = size_of(type);
@@ -149,7 +149,7 @@ class SequentialMachine : public ByteMemory<uint8_t> {
   }
 };
 
-/// Empty if equal, else the first byte that differs, and how many do.
+/// Empty if equal, else the first different byte and the number of differences.
 inline std::string difference(const Bytes& got, const Bytes& want) {
   size_t first = 0, count = 0;
   for (size_t i = want.size(); i-- > 0;) {
@@ -160,8 +160,8 @@ inline std::string difference(const Bytes& got, const Bytes& want) {
   return count ? std::to_string(count) + " bytes differ, the first at " + std::to_string(first) : "";
 }
 
-/// The same over memories: every byte that the machine found or wrote. Before replay some are pending in the image:
-/// these are passed over where it is `pending_too`.
+/// The same for memories: every byte that the machine read or wrote. Bytes that are pending in the image before replay
+/// are skipped if they are in `pending_too`.
 inline std::string difference(const MemoryImage& got, const SequentialMachine& machine, bool pending_too = false,
                               bool with_tcm = true) {
   for (const auto& [key, bytes] : machine.spaces()) {

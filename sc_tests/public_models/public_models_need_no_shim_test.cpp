@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do Accellera's example models stand at a foreign node, and in place of an HBM, with the settings that docs/tlm.md
-// names and nothing else? The sources are those of SystemC's distribution (SYSTEMC_EXAMPLES: its folder `examples`).
+// Do Accellera's example models work as a foreign node, and in place of an HBM, with only the settings that docs/tlm.md
+// names? The sources are those of SystemC's distribution (SYSTEMC_EXAMPLES: its folder `examples`).
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -19,7 +19,7 @@
 #include "at_target_ooo_2_phase.h"
 #include "models/SimpleBusAT.h"
 #include "models/SimpleBusLT.h"
-#define REPORT_DEFINE_GLOBALS  // which their programs have
+#define REPORT_DEFINE_GLOBALS  // as their programs do
 #include "reporting.h"
 #endif
 

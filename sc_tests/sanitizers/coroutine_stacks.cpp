@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SystemC 2.3.4 tells AddressSanitizer when it goes from one thread's stack to another's, but leaves out what follows
-// from three things: sc_main's stack has bounds too, a stack that is left may be come back to, and a thread may end.
-// Linked into a program, this stands between the two and says it all, so that ASan knows the stack that an exception
-// unwinds and the frames that a function has left. What only the stack of a waiting thread points to is no leak.
+// SystemC 2.3.4 tells AddressSanitizer when it switches between the stacks of threads. It omits three facts: sc_main's
+// stack has bounds too, a stack may be resumed, and a thread may end. This file is linked into a program and adds them,
+// so that ASan knows the stack that an exception unwinds and the frames that a function has left. Objects that only the
+// stack of a waiting thread refers to are not leaks.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
@@ -26,7 +26,7 @@ uintptr_t number(const void* address) {
 struct Stack {
   const void* bottom = nullptr;
   size_t bytes = 0;
-  void* frames = nullptr;  ///< ASan's own memory for the stack's frames, while the stack is left
+  void* frames = nullptr;  ///< ASan's own memory for the stack's frames, while the stack is inactive
 };
 
 using Start = void (*)(void**, const void*, size_t);
@@ -56,7 +56,7 @@ uintptr_t begin_of_mapping(uintptr_t address) {
   return begin;
 }
 
-/// As FakeStack::RequiredSize of GCC 12's ASan: frames of 11 sizes, and a flag for each.
+/// Like FakeStack::RequiredSize of GCC 12's ASan: frames of 11 sizes, and a flag for each.
 size_t bytes_of_frames(size_t stack_bytes) {
   size_t log = 16;
   while (log < 20 && size_t{1} << log < stack_bytes) ++log;
@@ -71,7 +71,7 @@ struct Stacks {
   Start start = of_asan<Start>("__sanitizer_start_switch_fiber");
   Finish finish = of_asan<Finish>("__sanitizer_finish_switch_fiber");
 
-  /// The one that the address is on; a thread that begins where another ended was not announced.
+  /// The stack that contains the address. A thread on the former stack of an ended one was not announced.
   Stack& at(uintptr_t address) {
     const auto it = others.upper_bound(address);
     if (it != others.end() && address >= number(it->second.bottom)) return it->second;
@@ -80,14 +80,14 @@ struct Stacks {
     return thread(reinterpret_cast<const void*>(bottom), top - bottom);
   }
 
-  /// A thread's, which SystemC may have put where another's was.
+  /// The stack of a thread, which SystemC may have placed on that of an ended one.
   Stack& thread(const void* bottom, size_t bytes) {
     Stack& s = others[number(bottom) + bytes];
     if (s.bytes == bytes) return s;
     if (s.bytes > 0) {
       __lsan_unregister_root_region(s.bottom, s.bytes);
     } else {
-      __asan_unpoison_memory_region(bottom, bytes);  // of what lay there before
+      __asan_unpoison_memory_region(bottom, bytes);  // poisoned by the earlier contents
     }
     s.bottom = bottom;
     s.bytes = bytes;
@@ -95,7 +95,7 @@ struct Stacks {
     return s;
   }
 
-  /// While a stack is in use LeakSanitizer looks at its frames by itself.
+  /// LeakSanitizer itself scans the frames of an active stack.
   void leave(Stack& s) {
     start(&s.frames, next->bottom, next->bytes);
     if (s.frames) __lsan_register_root_region(s.frames, bytes_of_frames(s.bytes));
@@ -117,7 +117,7 @@ Stacks& stacks() {
 
 extern "C" {
 
-// No size: sc_main's.
+// Size 0: sc_main's stack.
 void __sanitizer_start_switch_fiber(void**, const void* bottom, size_t bytes) {
   Stacks& s = stacks();
   s.next = bytes == 0 ? &s.first : &s.thread(bottom, bytes);
@@ -129,7 +129,7 @@ void __sanitizer_finish_switch_fiber(void*, const void**, size_t*) {
   s.enter(*s.next);
 }
 
-// SystemC's own, called on the stack that goes on, does nothing.
+// SystemC's own call, which is made on the resumed stack, has no effect.
 void* sc_cor_qt_aborthelp(void*, void*, void*) {
   Stacks& s = stacks();
   const Stack ended = *s.current;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kernels, one after the other: what the first stores is pending, the second loads it and computes on. Phase 2
-// gives the right values; looking at them before is a fault; with tl.materialize, or `materialize: outputs`, it is not.
+// Two consecutive kernels: the first stores a pending value; the second loads it and computes with it. Phase 2 gives
+// the correct values. Reading them earlier is a fault, except with tl.materialize or `materialize: outputs`.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -20,7 +20,8 @@ const tl::Ptr kX(Space::hbm, 0, DType::f32), kY(Space::hbm, 4096, DType::f32), k
 
 using Body = std::function<void(tl::Context&)>;
 
-/// Runs `first` on the first PE and `second` on another as soon as the first has ended. Returns the second's fault.
+/// Runs `first` on the first PE, and `second` on another one as soon as the first has ended. Returns the second one's
+/// fault.
 class TwoKernels {
  public:
   explicit TwoKernels(const std::string& options = "")
@@ -129,7 +130,7 @@ TEST(TwoKernelPrograms, are_told_what_to_set_where_nothing_is_kept_to_materializ
   EXPECT_NE(fault.find("a_second_kernel_takes_what_the_first_left_pending_test.cpp:"), std::string::npos) << fault;
 }
 
-/// What someone outside reads of z when both kernels have ended, or the op that makes it.
+/// The value of z that an external reader gets when both kernels have ended, or the op that makes it.
 std::string read_outside(const std::string& options) {
   return in_child([&] {
     TwoKernels program(options);

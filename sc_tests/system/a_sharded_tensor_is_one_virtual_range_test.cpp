@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a tensor that is sharded over many memories one range to a kernel: right data, right path, right time?
+// Is a tensor that is sharded over many memories a single range for a kernel: with correct data, paths and times?
 #include <gtest/gtest.h>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -19,7 +19,7 @@ std::string first_pe_of_every_cube(const Platform& platform) {
   return ids;
 }
 
-/// What the transactions of a translated tensor cost one after the other, each alone.
+/// Total time of the sequential, isolated transactions of a translated tensor.
 double sum_of_formulas(Platform& platform, size_t pe, const Translation& t, bool write) {
   const uint32_t dma = platform.graph().pes[pe].blocks.at("pe_dma");
   double ns = 0;
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(All, OneVirtualRange,
                          ::testing::Values(topology::Links::ideal, topology::Links::cut_through, topology::Links::flit),
                          [](const auto& parameter) { return std::string(topology::name_of(parameter.param)); });
 
-/// c = a · b by the first PE, all three through ranges that lie in the memories of all PEs.
+/// c = a · b by the first PE, all three through ranges in the memories of all PEs.
 KernelSpec gemm_over_ranges(const std::string& name, int64_t tile) {
   KernelSpec s;
   s.name = name;
@@ -126,7 +126,7 @@ KernelSpec gemm_over_ranges(const std::string& name, int64_t tile) {
 const RegisterKernel one_tile{gemm_over_ranges("virtual_test_gemm", 32)};
 const RegisterKernel many_tiles{gemm_over_ranges("virtual_test_gemm_tiled", 5)};
 
-/// Masked, strided and asynchronous loads and stores over the ends of shards: y = x in the end.
+/// Masked, strided and asynchronous loads and stores across shard boundaries; finally y = x.
 const RegisterKernel strided{copying_kernel("virtual_test_strided", [](tl::Context& tl, const tl::Args& args) {
   if (tl.index() != 0) return;
   const int64_t rows = args.integer("n") / 8;
@@ -168,7 +168,7 @@ TEST(VirtualAccess, gives_right_data_to_tiles_that_cross_shards) {
   }
 }
 
-/// What a run says that ends in a fault.
+/// The message of a run that ends with a fault.
 std::string fault_of(const std::string& kernel) {
   return in_child([&] {
     auto p = platform_from_file(topology_path("small.yaml"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes foreign blocks: do its accounts sum, does its log replay from files, do debug transport and pointers go
-// the same way, does a PE get what a foreign memory holds, and who does its atomics?
+// Accesses past foreign blocks: do breakdowns sum, does the log replay from files, do debug transport and pointers use
+// the same path, does a PE read the contents of a foreign memory, and who executes its atomics?
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -80,7 +80,7 @@ TEST_P(PastABlock, the_parts_of_an_access_sum_to_its_latency) {
       sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US));
       EXPECT_NEAR(sum.parts, sum.latency, 1e-6);
       EXPECT_GE(sum.least, -1e-9);
-      // A driver's atomic does not say what it does; the block passes on at once what it does not know.
+      // A driver's atomic has no description. The block immediately passes on commands that it does not support.
       EXPECT_NEAR(sum.outside, atomic == AtomicKind::none ? 14 : 0, 1e-3);
     }
   }
@@ -96,8 +96,8 @@ struct Replayed {
   float factor;
 };
 
-/// Scratch ranges are moved by the block (6), or all goes on by payloads of its own (5): what replays from the files is
-/// where it was in the run.
+/// The block moves scratch ranges (6), or passes everything on with its own payloads (5). A replay from files must have
+/// the same contents as the run.
 TEST(PastABlock, a_log_replays_from_its_files) {
   for (const Replayed& c : {Replayed{"hostile_probe", "false", 6, 1}, Replayed{"hostile_probe", "true", 6, 2},
                             Replayed{"hostile_ranges", "false", 6, 2}, Replayed{"hostile_ranges", "true", 6, 4},
@@ -144,7 +144,7 @@ TEST(PastABlock, a_log_replays_from_its_files) {
           moved += p.addr != at.addr + p.offset && at.contiguous();
           bytes += p.nbytes;
         }
-        if (c.kind == 6) {  // else by writes and reads of the block's own
+        if (c.kind == 6) {  // else by the block's own writes and reads
           EXPECT_EQ(bytes, at.nbytes());
         }
       }
@@ -174,7 +174,7 @@ TEST(PastABlock, a_second_block_for_one_side_is_told) {
             std::string::npos);
 }
 
-/// A block that knows nothing of atomics and says that all is well.
+/// A block that does not support atomics and responds OK.
 TEST(PastABlock, an_atomic_that_nobody_has_done_is_a_fault) {
   for (const auto links : {topology::Links::ideal, topology::Links::cut_through, topology::Links::flit}) {
     const std::string said = in_child([&]() -> std::string {
@@ -202,7 +202,7 @@ TEST(PastABlock, an_atomic_that_nobody_has_done_is_a_fault) {
   }
 }
 
-/// A memory of somebody else's: bytes, and pointers to them.
+/// A foreign memory: bytes, and pointers to them.
 struct PlainMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<PlainMemory> in{"in"};
   std::vector<uint8_t> bytes = std::vector<uint8_t>(1 << 16);
@@ -218,7 +218,7 @@ struct PlainMemory : sc_core::sc_module {
     p.set_response_status(tlm::TLM_OK_RESPONSE);
     t += sc_core::sc_time(10, sc_core::SC_NS);
   }
-  /// All that it knows: adds i32.
+  /// It supports only this: adding i32.
   void add(Payload& p, AtomicExtension& e) {
     e.done = e.op == "add" && e.dtype == DType::i32;
     size_t at = 0;
@@ -252,7 +252,7 @@ struct PlainMemory : sc_core::sc_module {
   }
 };
 
-/// What a CPU has put into a foreign memory a PE loads, dense or in rows; what the PE stores is there.
+/// A PE loads, dense or in rows, the data that a CPU wrote to a foreign memory; the PE's stores arrive there.
 std::string by_hand(Links links) {
   FabricTiming timing;
   timing.links = links;
@@ -287,7 +287,7 @@ std::string by_hand(Links links) {
         seen[1] = static_cast<float>(rows(1, 1));
         tl.store(there + 100, all);
         seen[2] = static_cast<float>(tl.load(there + 100, {8})(2));
-        seen[3] = static_cast<float>(tl.load(there + 200, {4})(0));  // nobody wrote it: what that memory holds
+        seen[3] = static_cast<float>(tl.load(there + 200, {4})(0));  // unwritten: the initial contents of that memory
       },
       [&](const KernelOutcome& outcome) { fault = outcome.fault; });
   sc_core::sc_start();
@@ -302,8 +302,8 @@ TEST(PastABlock, a_pe_and_a_foreign_memory_see_each_others_bytes) {
     EXPECT_EQ(in_child([&] { return by_hand(links); }), std::to_string(8.f + 60 + 300 + 0 + 20000.f));
 }
 
-/// What atomics at a foreign memory come to: bound as it is, or behind an adapter that has its bytes, or asks it for
-/// time only. The sum of what they gave, what was there afterwards, and what the model holds.
+/// Results of atomics at a foreign memory: bound directly, or behind an adapter that stores its bytes in the model or
+/// uses it for time only. The sum of the returned values, the final contents, and the model's contents.
 std::string atomics_at_a_memory(Links links, bool knows, const std::string& storage) {
   FabricTiming timing;
   timing.links = links;
@@ -376,7 +376,8 @@ TEST(PastABlock, a_foreign_memory_does_atomics_that_it_knows) {
   }
 }
 
-/// A pointer as late as the block's, and the way there; and one that is denied where the block hands none on.
+/// A pointer with the latency of the block's own and of the path there; and one that is denied because the block does
+/// not forward it.
 TEST(PastABlock, pointers_go_through_the_blocks) {
   System system;
   Router router("r", system);
@@ -407,7 +408,7 @@ TEST(PastABlock, pointers_go_through_the_blocks) {
   EXPECT_TRUE(cpu.finished && granted && debugged);
 }
 
-/// Takes every request, and answers none.
+/// Accepts every request and never responds.
 struct Silent : sc_core::sc_module {
   tlm_utils::simple_target_socket<Silent> in{"in"};
   explicit Silent(sc_core::sc_module_name name) : sc_module(name) {
@@ -419,7 +420,7 @@ struct Silent : sc_core::sc_module {
   }
 };
 
-/// Beside a clock, where nothing ever starves.
+/// With a clock, so that the simulation never runs out of events.
 std::string asks_the_silent(double timeout_ns) {
   return in_child([&]() -> std::string {
     sc_core::sc_clock clock("clock", 10, sc_core::SC_NS);

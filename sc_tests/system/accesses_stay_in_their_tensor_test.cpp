@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that walks out of its tensor ends the run with its line, where the bytes behind are another tensor's or
-// nobody's, through physical and virtual addresses alike; one that says so may.
+// A kernel that accesses memory beyond its tensor ends the run with its line. This holds if the bytes there belong to
+// another tensor or to none, for physical and virtual addresses. A kernel that lifts the bounds may do so.
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Walk = std::function<void(tl::Context&, const tl::Block& x, const tl::Block& y)>;
 
-/// y = x on the first PE, and then what the walk does.
+/// y = x on the first PE, then the accesses of the walk.
 KernelSpec walking(const std::string& name, Walk walk) {
   KernelSpec s = copying_kernel("bounds_test_" + name, [walk](tl::Context& tl, const tl::Args& args) {
     const tl::Block x = args["x"], y = args["y"];
@@ -22,7 +22,7 @@ KernelSpec walking(const std::string& name, Walk walk) {
   return s;
 }
 
-/// From x into y, where the one lies behind the other.
+/// From x into y, which follows it in memory.
 const RegisterKernel into{walking("into", [](tl::Context& tl, const tl::Block& x, const tl::Block& y) {
   tl.load(x.ptr() + static_cast<int64_t>(y.ptr().addr - x.ptr().addr) / 4, {16});
 })};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many PEs at once on the default machine: no link and no pseudo-channel has ever passed more than its bandwidth, a hot
-// slice is shared fairly, and PEs on their own slices hardly disturb each other. Bytes are counted from outside, by
-// request; nothing of the models' own accounts is used.
+// Many PEs at once on the default machine: no link or pseudo-channel ever exceeds its bandwidth, a hot slice is shared
+// fairly, and PEs on their own slices hardly disturb each other. Bytes are counted from outside, by request, without
+// the models' own breakdowns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const topology::Memory& slice_of_pe(Platform& platform, size_t pe) {
   return platform.graph().memories[platform.pes().local_memory(pe)];
 }
 
-/// `reads` a PE, all issued at 0; its channel lets out one at a time.
+/// `reads` per PE, all issued at 0; its channel issues one at a time.
 std::vector<TrafficRequest> reads_of(const Platform& platform, size_t pe, uint64_t base, uint64_t reads,
                                      uint64_t nbytes = kRead) {
   std::vector<TrafficRequest> all;
@@ -56,8 +56,8 @@ std::vector<Served> play(Platform& platform, const std::vector<TrafficRequest>& 
   return served;
 }
 
-/// Whatever is done at an instant has passed its links and channels since 0, so at every completion the bytes so far
-/// are at most bandwidth x time. Returns the greatest share of its bandwidth that a server has reached, by kind.
+/// Everything that is complete at an instant has passed its links and channels since 0. So at every completion the
+/// bytes so far are at most bandwidth x time. Returns the maximum utilisation of a server, by kind.
 struct Most {
   double link = 0, channel = 0;
 };
@@ -87,7 +87,7 @@ Most expect_no_server_exceeded(Platform& platform, const std::vector<Served>& se
     }
   }
   EXPECT_LE(most.channel, 1 + kSlack);
-  if (g.timing.links != topology::Links::ideal) {  // there any number of messages pass a link at once
+  if (g.timing.links != topology::Links::ideal) {  // any number of messages cross an ideal link at once
     EXPECT_LE(most.link, 1 + kSlack);
   }
   return most;
@@ -107,7 +107,7 @@ TEST_P(HotSlice, serves_its_readers_fairly_and_never_more_than_its_channels_can)
   const std::vector<Served> served = play(*platform, requests);
   const Most most = expect_no_server_exceeded(*platform, served);
 
-  // While all still read: until the first of them has finished.
+  // While all still read: until the first one has finished.
   std::map<uint32_t, uint64_t> done;
   double end = 0, total = 0;
   for (const Served& s : served) {
@@ -124,7 +124,7 @@ TEST_P(HotSlice, serves_its_readers_fairly_and_never_more_than_its_channels_can)
     }
   }
   EXPECT_LE(total / end, 256.0);
-  if (pes > 1) {  // one PE alone has one read out at a time and cannot fill the slice
+  if (pes > 1) {  // a single PE has one read in flight and cannot saturate the slice
     EXPECT_GE(total / end, 0.95 * 256.0);
     EXPECT_GE(most.channel, 0.95) << "the bound is reached, so it would show if it were passed";
   }
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(of, HotSlice,
                                   std::to_string(std::get<1>(p.param));
                          });
 
-/// What the slice of PE 0 gives `pes` readers of 64 KiB while all of them read, GB/s.
+/// Bandwidth that PE 0's slice gives `pes` readers of 64 KiB while all of them read, GB/s.
 double hot_slice_gbs(topology::Links links, size_t pes) {
   const auto platform = default_machine(links);
   constexpr uint64_t kReads = 8, kLong = 65536;
@@ -159,7 +159,7 @@ double hot_slice_gbs(topology::Links links, size_t pes) {
 
 class HotSliceOfLongReads : public ::testing::TestWithParam<size_t> {};
 
-/// A wait for a link that the channels' own wait already covers is not paid twice (timing rules §4).
+/// A wait for a link that overlaps with the channels' own wait is not counted twice (timing rules §4).
 TEST_P(HotSliceOfLongReads, gives_its_bandwidth_in_cut_through_as_with_flits) {
   const auto gbs = [](topology::Links links) {
     return std::stod(in_child([&] { return std::to_string(hot_slice_gbs(links, GetParam())); }));
@@ -192,7 +192,7 @@ TEST_P(OwnSlices, give_128_pes_at_least_four_fifths_of_their_peak) {
   EXPECT_LE(aggregate, 128.0 * 256);
 }
 
-// 128 PEs of one SIP read through the first cube's slices: every PE of a row of cubes meets on the same UCIe ports.
+// 128 PEs of one SIP read from the slices of the first cube: every PE of a row of cubes uses the same UCIe ports.
 TEST_P(OwnSlices, of_one_cube_read_by_all_its_sip_exceed_no_link_on_the_way) {
   const auto platform = default_machine(GetParam());
   std::vector<TrafficRequest> requests;

@@ -85,7 +85,7 @@ class Browser:
         end = time.monotonic() + seconds * cli_support.TIMES_LONGER
         while time.monotonic() < end:
             if callable(what):
-                self.value("0")  # what has happened is heard with an answer
+                self.value("0")  # events so far are delivered with a response
             found = what() if callable(what) else self.value(what)
             if found:
                 return found

@@ -10,10 +10,10 @@ import unittest
 KERNBENCH = os.environ["KERNBENCH_CLI"]
 TOPOLOGIES = os.environ["KERNBENCH_TOPOLOGIES"]
 DATA = os.environ["KERNBENCH_TEST_DATA"]
-# Of exceptions that say neither what was read nor where.
+# From exceptions that name neither the input nor the position.
 BARE = r"json\.exception|\bsto[uidl]+\b|_M_|bad_alloc|basic_|map::at|bad_function|bad_optional|bad_variant|std::(?!exception)"
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
-TIMES_LONGER = int(os.environ.get("KERNBENCH_TIMES_LONGER", 1))  # what is run may take, under a sanitizer
+TIMES_LONGER = int(os.environ.get("KERNBENCH_TIMES_LONGER", 1))  # time limit factor under a sanitizer
 
 
 def skip_under_sanitizers(why):
@@ -57,7 +57,7 @@ def with_plugin(words):
 
 OUTPUTS = {"--log", "--dump", "--oplog", "--memory", "--trace", "--report", "--vcd", "--ftr", "--activity", "--wiring", "--svg",
            "--sqlite", "--store", "--output", "-o", "--statistics", "--dram-commands", "--into"}
-INPUTS_OF = {"replay": {"--memory"}, "traffic": {"--trace"}}  # where an output of `run` is an input
+INPUTS_OF = {"replay": {"--memory"}, "traffic": {"--trace"}}  # commands for which an output of `run` is an input
 
 
 def input_files(arguments):
@@ -121,7 +121,7 @@ class FolderCli(Cli):
     """Each test has a folder of its own."""
 
     def setUp(self):
-        # A browser that has just ended may still write into its part of it.
+        # A browser that has just ended may still write to its profile there.
         self.folder = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
 
     def path(self, name):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What never ends: for tests of what goes on beside it.
+// An endless process, for tests of runs beside it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace kernbench::testing {
 
-/// A clock of 1 ns, and how many rising edges it has had.
+/// A clock of 1 ns, with a count of its rising edges.
 struct Clock : sc_core::sc_module {
   sc_core::sc_clock clock{"clock", sc_core::sc_time(1, sc_core::SC_NS)};
   uint64_t edges = 0;

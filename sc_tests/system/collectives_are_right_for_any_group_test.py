@@ -73,7 +73,7 @@ def all_ops_are_right():
         topology = FOLDER.write(f"star{n}.yaml", star(n))
         for number, dtype in enumerate(["i32", "f16", "bf16", "f32"]):
             item = 4 if dtype in ("i32", "f32") else 2
-            # Fewer elements than members (but one of each block, where blocks have owners), and ragged blocks.
+            # Fewer elements than members (but at least one per block if blocks have owners), and ragged blocks.
             for algorithm in ["ring", "rotate", "tree", "chain", "hierarchical", "pairwise", "sendrecv"] + \
                     ["halving"] * (n & (n - 1) == 0):
                 rows = table("--topology", topology, "--op", "all", "--algorithm", algorithm, "--dtype", dtype,
@@ -146,7 +146,7 @@ def messages_are_as_many_and_as_large_as_the_schedules_say():
                 continue
             got = messages(topology, op, algorithm, elements)
             assert got == count, (n, op, algorithm, got, count)
-    # Fewer elements than members: empty messages are sent all the same.
+    # Fewer elements than members: empty messages are still sent.
     assert messages(os.path.join(FOLDER.path, "star8.yaml"), "all_reduce", "ring", 3) == (2 * 8 * 7, 2 * 7 * 3 * 4)
 
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tl.follow: do records name the ops that their kernel said they follow, those and no others, and does Phase 2 take
-// them?
+// tl.follow: do records name exactly the ops that their kernel listed, and does Phase 2 use them?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,15 +20,15 @@ void follows(tl::Context& tl, const tl::Args& args) {
   const auto sum = tl.async().exp(a);
   tl.follow(sum, b, gathered);
   const auto square = tl.mul(b, b);     // names all three
-  const auto cube = tl.mul(square, b);  // and this one nobody
+  const auto cube = tl.mul(square, b);  // and this one lists none
   const auto stored = tl.store_async(y.ptr, cube);
   tl.follow(stored);
-  tl.follow(stored, cube);  // behind the first: the next command names both, and one twice
+  tl.follow(stored, cube);  // after the first call: the next command lists both, and one of them twice
   tl.store(y.ptr, square);
   const auto negative = tl.composite(tl::elementwise("neg", {tl.ref(x.ptr, {4})}).out(tl.ref(y.ptr, {4})));
   tl.follow(negative);
   tl.store(y.ptr, square);
-  tl.follow(square);  // by the last command of a kernel: by nobody
+  tl.follow(square);  // after a kernel's last command: no record lists it
 }
 
 KernelSpec spec() {
@@ -54,7 +53,7 @@ KernelSpec spec() {
 
 const RegisterKernel registered{spec()};
 
-/// What the run has logged, but for a composite's tokens.
+/// The log of the run, without a composite's tokens.
 struct Kept : OpLogSink {
   explicit Kept(std::vector<OpRecord>& records) : all(records) {}
   void record(OpRecord&& r) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do simple commands take the time in which the TCM moves their operands, and does a kernel's scalar work take what it
-// says (timing rules §5; tl.elapse, pe_cpu's read_cycles)?
+// Do simple commands take the time that the TCM needs for their operands, and does a kernel's scalar work take its
+// declared time (timing rules §5; tl.elapse, pe_cpu's read_cycles)?
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -15,7 +15,7 @@
 namespace kernbench::testing::commands_stream_and_kernels_compute {
 namespace {
 
-/// A PE that computes at no time to speak of and whose TCM reads 100 and writes 10 GB/s.
+/// A PE with almost no compute time whose TCM reads at 100 GB/s and writes at 10 GB/s.
 std::string thin_tcm(const std::string& engine_attrs = "") {
   return "timing: {links: ideal}\nnodes:\n- {id: p.pe_cpu, kind: pe_cpu, attrs: {overhead_ns: 2, freq_ghz: 2, "
          "read_cycles: 3}}\n- {id: p.pe_scheduler, kind: pe_scheduler}\n- {id: p.pe_dma, kind: pe_dma}\n"
@@ -29,7 +29,7 @@ std::string thin_tcm(const std::string& engine_attrs = "") {
          "memories:\n- {node: mem, space: hbm, base: 0, size: 16777216}\n";
 }
 
-/// What every command took, by name and how often it came before: "mul", "mul 2", …
+/// Duration of each command, by name and number of its occurrence: "mul", "mul 2", …
 using Lengths = std::map<std::string, double>;
 class LengthLog : public OpLogSink {
  public:
@@ -152,7 +152,7 @@ TEST(SimpleCommands, pass_over_their_elements_as_often_as_their_networks_are_dee
 }
 
 TEST(SimpleCommands, count_operands_that_stand_twice_twice_and_repeated_elements_once) {
-  // Where reading is what takes the time: writes are fast here.
+  // Here reading determines the time: writes are fast.
   const auto platform = platform_from_text(std::regex_replace(
       thin_tcm(), std::regex("read_bw_gbs: 100, write_bw_gbs: 10"), "read_bw_gbs: 1, write_bw_gbs: 1.0e6"));
   Lengths took, submitted;
@@ -193,7 +193,7 @@ TEST(SimpleCommands, cost_what_a_composite_of_the_same_shape_does_where_the_tcm_
 const RegisterKernel looks{kernel("looks", [](tl::Context& tl, const tl::Args& args) {
   const auto first = tl.load(args["x"].ptr, {4});
   tl.zeros({1}, DType::f32);
-  // Each element that is read takes 3 cycles at 2 GHz; then 100 cycles are said.
+  // Each read element takes 3 cycles at 2 GHz; then 100 cycles are added.
   double sum = first(0);
   for (const double v : first.to_vector<double>()) sum += v;
   tl.elapse(100);
@@ -205,7 +205,7 @@ TEST(ScalarWork, takes_pe_cpus_cycles_and_is_told) {
   Lengths took, submitted;
   const RunReport report = run(*platform, "looks", took, submitted);
   const double work = (5 * 3 + 100) / 2.0;
-  // The second call begins when the first is done, and costs pe_cpu 2 ns.
+  // The second call begins when the first one is done, and costs 2 ns in pe_cpu.
   EXPECT_NEAR(submitted["full 2"], submitted["full"] + took["full"] + work + 2, 1e-6);
   EXPECT_NEAR(report.pes.at(0).scalar_ns, work, 1e-6);
   std::ostringstream text;
@@ -227,7 +227,7 @@ TEST(ScalarWork, stands_on_the_kernels_track_of_a_trace_in_one_piece) {
   EXPECT_NE(text.find("\"dur\": 0.0575", at), std::string::npos) << text.substr(at, 200);
 }
 
-/// The kernel goes on from its own clock where a command ends before its scalar work does.
+/// The kernel continues from its own clock if a command ends before its scalar work.
 const RegisterKernel works_beside{kernel("works_beside", [](tl::Context& tl, const tl::Args& args) {
   const auto x = tl.load_async(args["x"]);
   tl.elapse(2000);

@@ -57,7 +57,7 @@ def a_math_op(folder):
 
 def an_op_that_reads_another_ones_result(folder):
     log, records = records_of(folder, "rmsnorm")
-    maker = {}  # of what stands at an address of a PE's TCM, in program order
+    maker = {}  # of the contents of an address of a PE's TCM, in program order
     reader = None
     for r in sorted((r for r in records if r["params"].get("dst_space") == "tcm"), key=lambda r: r["params"]["seq"]):
         p = r["params"]

@@ -77,7 +77,7 @@ class Kernels(KernelCli):
                 wanted = np.stack([softmax(np.where(seen, scores(x[:, h], x[:, heads + h // 3]), -np.inf)) @ x[:, heads + kv + h // 3]
                                    for h in range(heads)], 1)
                 self.close(o, wanted.reshape(seq, -1), 1e-4)
-                # The last row as the next token of a sequence.
+                # The last row is the next token of a sequence.
                 splits, keys = 3, 13
                 cache = np.zeros((2, kv, splits * keys, dim), np.float32)
                 cache[:, :, :seq - 1] = x[:-1, heads:].reshape(seq - 1, 2, kv, dim).transpose(1, 2, 0, 3)
@@ -171,7 +171,7 @@ class Kernels(KernelCli):
                      (1, 2, 1, 8, 6, 4, 7), (1, 1, 8, 512, 130, 2, 100)):
             with self.subTest(case=case):
                 self.decode(*case)
-        for window in (1, 5, 8, 100):  # ranges that are seen in part, and not at all
+        for window in (1, 5, 8, 100):  # ranges that are visible in part, or not at all
             self.decode(2, 2, 2, 6, 20, 4, 6, window)
         for splits, window in ((1, 0), (4, 0), (4, 3)):
             self.decode(2, 2, 3, 6, 20, splits, 24 // splits, window, np.array([-1e4, -2, 0, 0.5, 3, 1e4], np.float32))
@@ -371,9 +371,9 @@ class Kernels(KernelCli):
         x, b = self.values(11, 37), self.values(37)
         self.close(self.run_kernel("add_bias", ["x"], {"x": x, "b": b}, rows=11, cols=37)[0], x + b)
         self.close(self.run_kernel("scale", ["x"], {"x": x}, rows=11, cols=37, factor=-0.75)[0], -0.75 * x)
-        x[3, 5] = x[3, 30] = 2  # the first of equals
+        x[3, 5] = x[3, 30] = 2  # the first of equal ones
         np.testing.assert_array_equal(self.run_kernel("argmax", ["y"], {"x": x}, rows=11, cols=37)[0], x.argmax(1))
-        for rows, cols in ((11, 37), (1, 1), (2, 3)):  # fewer columns than cubes, rows than PEs
+        for rows, cols in ((11, 37), (1, 1), (2, 3)):  # fewer columns than cubes, fewer rows than PEs
             y, = self.run_kernel("argmax_of_columns", ["y"], {"x": x[:rows, :cols]}, system="six_sip_torus.yaml", rows=rows,
                                  cols=cols)
             np.testing.assert_array_equal(y, x[:rows, :cols].argmax(1))

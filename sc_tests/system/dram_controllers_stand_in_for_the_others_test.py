@@ -111,7 +111,7 @@ class DramControllers(FolderCli):
             f.write(POLICIES)
         build_plugin(source, library)
         trace = self.path("reads.csv")
-        with open(trace, "w", encoding="utf-8") as f:  # row 0 of a bank, another row of it, row 0 again, and again
+        with open(trace, "w", encoding="utf-8") as f:  # row 0 of a bank, another row of it, row 0 again, repeatedly
             f.write("id,issue_ns,initiator,op,address,bytes\n")
             f.writelines(f"{i},{i},pe0.pe_dma,read,{at},32\n" for i, at in enumerate((0, 16384, 64, 128)))
 

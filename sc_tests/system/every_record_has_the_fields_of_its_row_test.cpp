@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op log's matrix (data rules §3), row by row: every record of random kernels on a platform, and samples of what
-// these do not make, have the fields of their row, of the right kind, and say of each other what the contract says.
+// The op log's matrix (data rules §3), row by row: records of random kernels on a platform, and samples of other
+// records, have the fields of their row with the correct types, and are consistent with each other as the contract
+// requires.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ bool is_kind(const std::string& field, const Json& v) {
   return field == "materialized" ? v.is_object() : v.is_number_integer();
 }
 
-/// Empty, or the fault of one record by itself.
+/// Empty, or the fault of a single record.
 std::string fault_of(const Json& r, std::map<std::string, int>& rows) {
   for (const char* column :
        {"op_id", "t_start", "t_end", "component_id", "op_kind", "op_name", "params", "dependency_ids"}) {
@@ -97,7 +98,7 @@ std::string fault_of(const Json& r, std::map<std::string, int>& rows) {
   return "";
 }
 
-/// Empty, or what is wrong among the records of a run.
+/// Empty, or a fault among all records of a run.
 std::string fault_of_all(const std::vector<Json>& log, std::map<std::string, int>& rows) {
   std::set<uint64_t> ids;
   std::map<std::string, std::set<uint64_t>> program;

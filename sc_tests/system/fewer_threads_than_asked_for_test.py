@@ -7,7 +7,7 @@ import tempfile
 import cli_support
 from cli_support import topology
 
-# pthread_create for which only so many threads may be there at a time, as with `ulimit -u`.
+# A pthread_create that limits the number of concurrent threads, as with `ulimit -u`.
 CODE = r"""
 #include <dlfcn.h>
 #include <pthread.h>

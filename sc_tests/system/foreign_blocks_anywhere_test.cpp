@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that know nothing of this project, written from IEEE 1666 alone, between any two blocks: does every call pass
-// them, in the base protocol, and does their delay count?
+// Foreign blocks, written only from IEEE 1666, between any two blocks: does every call pass them, in the base protocol,
+// and does their delay count?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@
 namespace kernbench::testing::foreign_blocks_anywhere {
 namespace {
 
-/// The latency of a transaction that is alone in the system, ns.
+/// The latency of an isolated transaction, ns.
 double lone_ns(Platform& platform, uint32_t initiator, bool write, uint64_t address, uint64_t nbytes) {
   double latency = -1;
   MemoryRequest r;
@@ -39,7 +39,7 @@ struct Mode {
 
 class EveryLink : public ::testing::TestWithParam<Mode> {};
 
-/// A PE's DMA of each cube, to its own slice, one of the other cube and a shared memory; reads and writes.
+/// One PE's DMA of each cube, to its own slice, a slice of the other cube and a shared memory; reads and writes.
 TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
   const topology::Graph plain = small(GetParam().links, GetParam().response);
   Platform untapped("untapped", plain);
@@ -73,7 +73,7 @@ TEST_P(EveryLink, counts_the_delay_of_a_foreign_block) {
       const bool over = std::any_of(w.path.begin(), w.path.end(), [&, e = ends](uint32_t edge) {
         return plain.edges[edge].from == e.first && plain.edges[edge].to == e.second;
       });
-      if (!over && (passed + ends.first) % 16 != 0) continue;  // of those that it cannot change, some
+      if (!over && (passed + ends.first) % 16 != 0) continue;  // only some of those that it cannot change
       const double ns = lone_ns(tapped.platform, w.dma, w.write, w.address, 1024);
       EXPECT_NEAR(ns - w.ns, over ? 14 : 0, 1e-6)
           << plain.nodes[ends.first].id << " -> " << plain.nodes[ends.second].id;
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(of, EveryLink,
 
 class Gemm : public ::testing::TestWithParam<Mode> {};
 
-/// What passes each edge, by the op log and the paths of the graph alone.
+/// The traffic over each edge, from the op log and the paths of the graph alone.
 TEST_P(Gemm, makes_every_call_over_sockets) {
   const topology::Graph plain = small(GetParam().links, GetParam().response);
   const auto options = [] {
@@ -118,7 +118,7 @@ TEST_P(Gemm, makes_every_call_over_sockets) {
   EXPECT_NEAR(report.end_ns, untapped_ns, 1e-6);
   EXPECT_EQ(tapped.violations, std::vector<std::string>{});
 
-  // Memory traffic: what leaves the DMAs passes every edge of its way, in both directions of the sockets.
+  // Memory traffic of the DMAs passes every edge of its path, in both directions of the sockets.
   topology::PathRouter paths(plain);
   std::map<Tapped::Ends, size_t> expected;
   size_t transactions = 0;
@@ -140,7 +140,7 @@ TEST_P(Gemm, makes_every_call_over_sockets) {
     EXPECT_EQ(tap->responses, tap->calls);
   }
 
-  // Items: each service of an engine, and each command, has come by one call; each access of the TCM is asked for.
+  // Items: each service of an engine, and each command, arrived by one call; each access of the TCM was queried.
   std::map<std::string, size_t> services, calls, asked;
   size_t commands = 0;
   for (const OpRecord& r : records) {
@@ -177,7 +177,7 @@ RunOptions sending(const std::string& kernel, const std::vector<std::pair<std::s
   return o;
 }
 
-/// Calls over each edge as op log and paths have it; and of these, those of empty segments.
+/// Calls over each edge by op log and paths, and the calls of empty segments among them.
 std::map<Tapped::Ends, std::pair<size_t, size_t>> calls_of(const std::vector<OpRecord>& records,
                                                            const topology::Graph& plain) {
   topology::PathRouter paths(plain);
@@ -228,7 +228,7 @@ std::string taps_against_log(Mode mode, const RunOptions& what, double untapped_
           << "\n";
   }
   if (calls == 0) wrong << "nothing passed\n";
-  // Items: a send or a receive comes from pe_cpu by one call; a segment and a credit go to pe_dma and come from there.
+  // Items: a send or receive comes from pe_cpu in one call; a segment and a credit go to pe_dma and come from there.
   std::map<std::pair<std::string, std::string>, size_t> items;
   for (const auto& [ends, tap] : tapped.pe_taps)
     items[{plain.nodes[ends.first].kind, plain.nodes[ends.second].kind}] += tap->items;
@@ -248,7 +248,7 @@ std::string taps_against_log(Mode mode, const RunOptions& what, double untapped_
   return wrong.str();
 }
 
-/// Segments, empty ones too, and credits are calls at every tap on their way, legal ones, and are not the later for it.
+/// Segments, including empty ones, and credits are legal calls at every tap on their path, and are not delayed.
 TEST_P(Messages, and_credits_pass_every_edge_of_their_way) {
   const std::vector<std::pair<std::string, std::string>> ring = {
       {"n", "600"}, {"over", "cube+pe"}, {"algorithm", "ring"}, {"slot_bytes", "64"}};
@@ -261,7 +261,7 @@ TEST_P(Messages, and_credits_pass_every_edge_of_their_way) {
   }
 }
 
-/// A monitor on a link sees a segment's bytes: here those that its receiver stores.
+/// A monitor on a link sees a segment's bytes: here, the bytes that its receiver stores.
 TEST_P(Messages, show_their_data) {
   const topology::Graph plain = small(GetParam().links, GetParam().response);
   EXPECT_EQ(in_child([&] {

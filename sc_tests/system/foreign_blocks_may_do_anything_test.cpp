@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a foreign block on a link does of what IEEE 1666 allows: is a kernel's result right, or a fault that says
-// so, and does the simulation go on? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a campaign of it.
+// A foreign block on a link does anything that IEEE 1666 allows. Is a kernel's result correct, or is there a fault that
+// names the cause, and does the simulation continue? KERNBENCH_HOSTILE_CASES and KERNBENCH_HOSTILE_SEED make a
+// campaign.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@
 namespace kernbench::testing::foreign_blocks_may_do_anything {
 namespace {
 
-/// y = x or 2 x, by way of a range that is the PE's own: dense and strided, data and, if asked for, what is pending.
+/// y = x or 2 x, through a range that belongs to the PE: dense and strided, with data and, optionally, pending values.
 void through_scratch(tl::Context& tl, const tl::Args& args) {
   if (args["x"].empty()) return;
   const tl::Block x = args["x"], y = args["y"];
@@ -52,7 +53,7 @@ void through_scratch(tl::Context& tl, const tl::Args& args) {
   tl.store(y, tl.load(own, {n}));
 }
 
-/// y = 2 x or 4 x, by ranges and atomics of each half of a range that is the PE's own.
+/// y = 2 x or 4 x, with ranges and atomics of each half of a range that belongs to the PE.
 void through_ranges(tl::Context& tl, const tl::Args& args) {
   if (args["x"].empty()) return;
   const tl::Block x = args["x"], y = args["y"];
@@ -110,7 +111,7 @@ KernelSpec probe() {
 }
 const RegisterKernel registered[] = {RegisterKernel{probe()}, RegisterKernel{ranges()}};
 
-/// Writes, reads back and exchanges by an atomic as a host would, beside the kernel.
+/// Writes, reads back and exchanges with an atomic, like a host, concurrently with the kernel.
 class HostTraffic : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<HostTraffic> socket{"socket"};
@@ -136,7 +137,7 @@ class HostTraffic : public sc_core::sc_module {
     wait(t);
     return p.get_response_status();
   }
-  /// A word, which nobody else touches.
+  /// A word without other users.
   void exchange(uint64_t address) {
     AtomicExtension e;
     e.op = "xchg";
@@ -161,7 +162,7 @@ class HostTraffic : public sc_core::sc_module {
     if (ok && known_ && e.old != word_) wrong = std::string(name()) + " exchanges for what was not there";
     known_ |= ok;
     if (ok) word_ = e.operand;
-    if (!ok) known_ = false;  // a block may say so of one that is done
+    if (!ok) known_ = false;  // a block may report this for an executed one
   }
   void run() {
     for (int i = 0; i < 6; ++i) {
@@ -178,11 +179,11 @@ class HostTraffic : public sc_core::sc_module {
   }
   uint64_t address_;
   std::minstd_rand random_;
-  std::vector<uint8_t> word_ = std::vector<uint8_t>(4);  ///< what it has left there
+  std::vector<uint8_t> word_ = std::vector<uint8_t>(4);  ///< expected contents
   bool known_ = true;
 };
 
-/// Where a block stands, and what it does.
+/// Position and behaviour of a block.
 struct Place {
   std::string from, to;
   const HostileKind* kind;
@@ -190,7 +191,7 @@ struct Place {
 
 struct Case {
   uint32_t seed;
-  std::string machine, text, kernel;  ///< the machine in words, and as YAML
+  std::string machine, text, kernel;  ///< the machine as text and as YAML
   std::vector<std::pair<std::string, std::string>> params;
   topology::Links links;
   bool finite = false;  ///< buffers
@@ -225,7 +226,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text.replace(at, from.size(), to);
 }
 
-/// small.yaml with a grid, PEs, cubes, memories and times of its own, and a port for a foreign initiator.
+/// small.yaml with random grid, PEs, cubes, memories and times, and a port for a foreign initiator.
 void draw_machine(Case& c, const std::function<size_t(size_t)>& below) {
   const std::string columns = std::to_string(1 + below(4)), rows = std::to_string(1 + below(4));
   const std::string pes = std::to_string(1 + below(4)), cubes = std::to_string(1 + below(2));
@@ -262,7 +263,7 @@ const HostileKind& draw_kind(uint32_t seed, size_t place) {
   return kinds[(seed + place * (1 + seed / kinds.size())) % kinds.size()];
 }
 
-/// Kernels of composites and chains of what Phase 2 makes.
+/// Kernels with composites and chains of Phase 2's results.
 void draw_computing(Case& c, const std::function<size_t(size_t)>& below) {
   const auto size = [&](size_t from, size_t more) { return std::to_string(from + below(more)); };
   switch (below(5)) {
@@ -340,7 +341,7 @@ Case draw(uint32_t seed, bool stores) {
   return c;
 }
 
-/// "verified", "fault: ...", or what is wrong.
+/// "verified", "fault: ...", or a defect.
 std::string outcome(const Case& c) {
   alarm(120);
   scratch.clear();
@@ -376,7 +377,7 @@ std::string outcome(const Case& c) {
   o.params = c.params;
   o.verify = true;
   o.threads = 1;
-  // A launch is answered when its kernel has ended. A block that takes one request at a time takes no other till then.
+  // A launch is answered when its kernel has ended. A block that takes one request at a time takes no other until then.
   if (c.kernel == "sendrecv") o.launch = LaunchMode::direct;
   std::string said;
   try {
@@ -384,7 +385,7 @@ std::string outcome(const Case& c) {
   } catch (const RunError& e) {
     said = std::string("fault: ") + e.what();
   }
-  // Blocks of b_transport alone have no debug transport, by which others answer.
+  // Blocks with only b_transport lack debug transport, which others use for responses.
   const bool silent = std::any_of(c.places.begin(), c.places.end(), [](const Place& p) {
     const std::string name = p.kind->name;
     return name == "multi_blocks" || name == "passthrough_blocks";
@@ -409,7 +410,7 @@ std::string outcome(const Case& c) {
 
 class HostileBlocks : public ::testing::TestWithParam<bool> {};
 
-/// With `materialize: stores` no block that keeps data right is a fault, be its payloads its own.
+/// With `materialize: stores`, a block that preserves data causes no fault, even with its own payloads.
 TEST_P(HostileBlocks, leave_results_right_or_clearly_faulty) {
   const auto number = [](const char* name, unsigned long otherwise) {
     const char* text = std::getenv(name);

@@ -40,7 +40,7 @@ class Ftr:
         self.relations = []
         self.complete = False
         self._types = {}  # of attributes
-        self._ends = []  # of relations, as told
+        self._ends = []  # of relations, in the order of the file
         assert data.startswith(SELF_DESCRIBED + BEGIN), "no FTR file"
         stream = io.BytesIO(data)
         stream.seek(4)
@@ -63,7 +63,7 @@ class Ftr:
         assert isinstance(chunk, cbor2.CBORTag), chunk
         assert (chunk.tag == INFO) == (self.unit is None), "the info chunk is the first, and one"
         if chunk.tag == INFO:
-            # Tag 1, a time since 1970, becomes a date here.
+            # Tag 1, a time since 1970, is converted to a date here.
             self.unit, made = whole(chunk.value)
             assert made.timestamp() == 0, "the date is not the run's"
         elif chunk.tag == DICTIONARY:
@@ -114,7 +114,7 @@ class Ftr:
         self.transactions[number] = t
         return t
 
-    # What tests ask for.
+    # Queries of tests.
     def stream(self, t):
         return self.streams[t.stream][0]
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign blocks that do what IEEE 1666 allows an interconnect or a target: forward, delay, answer, fail, split, make
-// payloads of their own, change the address. Written from the standard alone, but for the scratch ranges, which the
-// kernel of the test tells, as a driver programs a device; some know AtomicExtension too, others pass atomics on, or
-// do nothing and say that all is well.
+// Foreign blocks with any behaviour that IEEE 1666 allows for an interconnect or a target: forward, delay, respond,
+// fail, split, use their own payloads, change the address. They use only the standard, except for the scratch ranges,
+// which the test's kernel tells them, like a driver that programs a device. Some support AtomicExtension; others pass
+// atomics on, or ignore them and respond OK.
 #pragma once
 
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
@@ -25,7 +25,7 @@
 
 namespace kernbench::testing {
 
-/// Ranges that nothing but one PE's kernel touches.
+/// Ranges that only one PE's kernel accesses.
 struct Scratch {
   uint64_t address, nbytes;
 };
@@ -38,7 +38,7 @@ inline const Scratch* scratch_at(uint64_t address) {
   return nullptr;
 }
 
-/// The same place in the other half of its scratch range.
+/// The corresponding address in the other half of its scratch range.
 inline uint64_t swapped(uint64_t address) {
   const Scratch* s = scratch_at(address);
   if (!s) return address;
@@ -52,8 +52,8 @@ inline AtomicExtension* atomic_of(const Payload& p) {
   return p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_extension<AtomicExtension>() : nullptr;
 }
 
-/// An atomic by a payload of one's own: sends(own) sends it on, or does it. Its ranges are where elsewhere(address)
-/// says.
+/// An atomic with the block's own payload: sends(own) sends it on, or executes it. elsewhere(address) gives the place
+/// of its ranges.
 template <class Send, class Elsewhere>
 void convert_atomic(Payload& p, const Send& sends, const Elsewhere& elsewhere) {
   AtomicExtension* e = atomic_of(p);
@@ -73,7 +73,7 @@ void convert_atomic(Payload& p, const Send& sends, const Elsewhere& elsewhere) {
   p.set_response_status(own.get_response_status());
 }
 
-/// Does it on bytes of one's own.
+/// Executes it on the block's own bytes.
 inline void do_atomic(Payload& p, std::map<uint64_t, uint8_t>& bytes) {
   AtomicExtension& e = *atomic_of(p);
   const uint64_t item = size_of(e.dtype);
@@ -97,18 +97,18 @@ class HostileBlock : public sc_core::sc_module {
   explicit HostileBlock(sc_core::sc_module_name name, uint32_t seed) : sc_module(name), random_(seed) {}
   /// Between two neighbours, for the requests of the first.
   virtual void bind(ForeignNode& place, const std::string& from, const std::string& to) = 0;
-  /// Whether an error is what it is there for; whether it loses extensions.
+  /// Whether errors are its purpose; whether it loses extensions.
   virtual bool fails() const { return false; }
   virtual bool loses_extensions() const { return false; }
 
  protected:
   uint64_t draw(uint64_t below) { return random_() % below; }
-  /// The payload is an access; messages between blocks are passed on as they are.
+  /// The payload is an access; messages between blocks are passed on unchanged.
   static bool is_access(const Payload& p) { return p.is_read() || p.is_write(); }
   std::minstd_rand random_;
 };
 
-/// LT: b_transport, in a thread that the socket makes for an nb_transport.
+/// LT: b_transport, in a thread that the socket creates for an nb_transport.
 class LtBlock : public HostileBlock {
  public:
   tlm_utils::simple_target_socket<LtBlock, 64> in{"in"};
@@ -126,7 +126,7 @@ class LtBlock : public HostileBlock {
   virtual void access(Payload& p, sc_core::sc_time& t) { out->b_transport(p, t); }
   virtual void atomic(Payload& p, sc_core::sc_time& t) { out->b_transport(p, t); }
   virtual unsigned debug(Payload& p) { return out->transport_dbg(p); }
-  /// A payload of its own for part of another's bytes.
+  /// Its own payload for a part of another payload's bytes.
   tlm::tlm_response_status pass(const Payload& p, uint64_t from, uint64_t n, sc_core::sc_time& t) {
     Payload own;
     own.set_command(p.get_command());
@@ -175,7 +175,7 @@ class Fails : public LtBlock {
   bool fails() const override { return true; }
 };
 
-/// Reads are answered here, by what debug transport says of the memory behind.
+/// It answers reads from the memory behind, by debug transport.
 class AnswersReads : public LtBlock {
   using LtBlock::LtBlock;
   void access(Payload& p, sc_core::sc_time& t) override {
@@ -197,7 +197,7 @@ class Splits : public LtBlock {
       if (status != tlm::TLM_OK_RESPONSE) p.set_response_status(status);
     }
   }
-  /// Does not know them.
+  /// It does not support them.
   void atomic(Payload& p, sc_core::sc_time&) override { p.set_response_status(tlm::TLM_OK_RESPONSE); }
   bool loses_extensions() const override { return true; }
 };
@@ -221,7 +221,7 @@ class Remaps : public LtBlock {
     out->b_transport(p, t);
     p.set_address(address);
   }
-  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }  // those of the test lie in one half
+  void atomic(Payload& p, sc_core::sc_time& t) override { access(p, t); }  // the test's atomics lie in one half
   unsigned debug(Payload& p) override {
     const uint64_t address = p.get_address();
     p.set_address(swapped(address));
@@ -231,7 +231,7 @@ class Remaps : public LtBlock {
   }
 };
 
-/// Keeps the scratch ranges itself.
+/// Stores the scratch ranges itself.
 class Keeps : public LtBlock {
   using LtBlock::LtBlock;
   void access(Payload& p, sc_core::sc_time& t) override {
@@ -289,7 +289,7 @@ class AtBlock : public HostileBlock {
   unsigned debug(Payload& p) { return out->transport_dbg(p); }
 };
 
-/// Answers reads and writes at BEGIN_REQ, and does them by debug transport.
+/// Answers reads and writes at BEGIN_REQ and executes them by debug transport.
 class Completes : public AtBlock {
   using AtBlock::AtBlock;
   tlm::tlm_sync_enum forward(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
@@ -306,7 +306,7 @@ class Completes : public AtBlock {
 class CompletesScratch : public AtBlock {
   using AtBlock::AtBlock;
   tlm::tlm_sync_enum forward(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& t) override {
-    if (phase == tlm::BEGIN_REQ && atomic_of(p) && scratch_at(p.get_address())) {  // which it does nothing about
+    if (phase == tlm::BEGIN_REQ && atomic_of(p) && scratch_at(p.get_address())) {  // which it does not execute
       p.set_response_status(tlm::TLM_OK_RESPONSE);
       return tlm::TLM_COMPLETED;
     }
@@ -353,7 +353,7 @@ class Multi : public HostileBlock {
   unsigned debug(int i, Payload& p) { return out[i]->transport_dbg(p); }
 };
 
-/// A multi socket, and a passthrough socket, that know b_transport only.
+/// A multi socket, and a passthrough socket, with only b_transport.
 class MultiBlocks : public HostileBlock {
  public:
   tlm_utils::multi_passthrough_target_socket<MultiBlocks> in{"in"};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign blocks that take several requests at a time, by payloads of a pool of their own, in the whole of the base
-// protocol: late END_REQ, END_REQ and BEGIN_RESP as return values, responses out of order and late, END_RESP early,
-// late and as TLM_COMPLETED; and what such blocks do in practice: a cache, a write buffer, a bridge of 64 bytes, a
-// firewall.
+// Foreign blocks that handle several requests at a time, with payloads from their own pool, using the complete base
+// protocol: late END_REQ; END_REQ and BEGIN_RESP as return values; late and reordered responses; END_RESP early, late
+// and as TLM_COMPLETED. Also practical blocks: a cache, a write buffer, a bridge of 64 bytes, a firewall.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 
 namespace kernbench::testing {
 
-/// AT on both sides. A thread a request, so that they pass each other.
+/// AT on both sides. One thread per request, so that requests can overtake.
 class HostileEngine : public HostileBlock, private tlm::tlm_mm_interface {
  public:
   tlm_utils::simple_target_socket<HostileEngine, 512> in{"in"};
@@ -32,14 +31,14 @@ class HostileEngine : public HostileBlock, private tlm::tlm_mm_interface {
   bool loses_extensions() const override { return true; }
 
  protected:
-  /// In a thread of its own.
+  /// In a separate thread.
   virtual void access(Payload& p) { convert(p, 0, p.get_data_length()); }
   virtual void atomic(Payload& p) { send(p); }
-  /// Answers at BEGIN_REQ, or not.
+  /// May respond at BEGIN_REQ.
   virtual std::optional<tlm::tlm_sync_enum> at_once(Payload&, tlm::tlm_phase&, sc_core::sc_time&) { return {}; }
   virtual unsigned debug(Payload& p) { return out->transport_dbg(p); }
 
-  /// Part of a payload, by one of the pool; `offset`: what the address changes by. Sets the response on an error.
+  /// Sends a part of a payload with one of the pool; `offset`: change of the address. Sets the response on an error.
   void convert(Payload& p, uint64_t from, uint64_t n, uint64_t offset = 0, std::vector<uint8_t> only = {}) {
     Payload& own = acquire();
     own.set_command(p.get_command());
@@ -60,7 +59,7 @@ class HostileEngine : public HostileBlock, private tlm::tlm_mm_interface {
       p.set_response_status(own.get_response_status());
     own.release();
   }
-  /// An atomic by a payload of the pool, its ranges where elsewhere(address) says.
+  /// An atomic with a payload of the pool; elsewhere(address) gives the place of its ranges.
   template <class Elsewhere>
   void convert_own(Payload& p, const Elsewhere& elsewhere) {
     const auto by_the_pool = [&](Payload& shape) {
@@ -79,7 +78,7 @@ class HostileEngine : public HostileBlock, private tlm::tlm_mm_interface {
     };
     convert_atomic(p, by_the_pool, elsewhere);
   }
-  /// On, until its response is here.
+  /// Sends it on and waits for its response.
   void send(Payload& p) {
     while (requesting_) wait(request_ended_);
     requesting_ = &p;
@@ -206,7 +205,7 @@ class HostileEngine : public HostileBlock, private tlm::tlm_mm_interface {
   sc_core::sc_event request_ended_, response_ended_;
 };
 
-/// Beats of an odd length, one behind the other.
+/// Consecutive beats of an odd length.
 class Beats : public HostileEngine {
   using HostileEngine::HostileEngine;
   void access(Payload& p) override {
@@ -227,7 +226,7 @@ class Beats : public HostileEngine {
   }
 };
 
-/// Each access by two of its own: the even bytes, then the odd ones, by byte enables.
+/// Splits each access into two of its own: the even bytes, then the odd ones, with byte enables.
 class Interleaves : public HostileEngine {
   using HostileEngine::HostileEngine;
   void access(Payload& p) override {
@@ -236,7 +235,7 @@ class Interleaves : public HostileEngine {
   }
 };
 
-/// The halves of the scratch ranges swapped, in parts that end at multiples of 64 bytes.
+/// Swaps the halves of the scratch ranges, in parts that end at multiples of 64 bytes.
 class Bridge64 : public HostileEngine {
   using HostileEngine::HostileEngine;
   void access(Payload& p) override {
@@ -267,7 +266,7 @@ class Bridge64 : public HostileEngine {
   }
 };
 
-/// Reads of the scratch ranges are answered from what was written there or read before.
+/// Answers reads of the scratch ranges from earlier writes or reads.
 class Cache : public HostileEngine {
   using HostileEngine::HostileEngine;
   void access(Payload& p) override {
@@ -296,8 +295,8 @@ class Cache : public HostileEngine {
   std::map<uint64_t, uint8_t> lines_;
 };
 
-/// A write buffer for the scratch ranges: a store is answered at once, and goes on together with those behind it that
-/// continue it, when anything else comes.
+/// A write buffer for the scratch ranges. A store is answered at once. It is sent together with later ones that
+/// continue it, when any other access arrives.
 class Combines : public HostileEngine {
   using HostileEngine::HostileEngine;
   void access(Payload& p) override {
@@ -325,7 +324,7 @@ class Combines : public HostileEngine {
     busy_ = false;
     free_.notify();
   }
-  /// What is kept is newer than what is behind.
+  /// The buffered data are newer than those behind.
   unsigned debug(Payload& p) override {
     const unsigned n = out->transport_dbg(p);
     for (unsigned i = 0; i < n; ++i) {
@@ -351,7 +350,7 @@ class Combines : public HostileEngine {
   sc_core::sc_event free_;
 };
 
-/// Every ninth access is none of yours.
+/// Denies every ninth access.
 class Firewall : public HostileEngine {
   using HostileEngine::HostileEngine;
   bool fails() const override { return true; }
@@ -379,7 +378,7 @@ class RespondsAtOnce : public HostileEngine {
   }
 };
 
-/// Passes the payload itself on, late in both directions, and out of order.
+/// Passes the payload itself on, delayed and reordered in both directions.
 class Reorders : public HostileEngine {
   using HostileEngine::HostileEngine;
   bool loses_extensions() const override { return false; }
@@ -391,7 +390,7 @@ class Reorders : public HostileEngine {
   void atomic(Payload& p) override { access(p); }
 };
 
-/// LT that runs ahead: it says delays and never waits.
+/// Temporally decoupled LT: it annotates delays and never waits.
 class RunsAhead : public LtBlock {
   using LtBlock::LtBlock;
   void access(Payload& p, sc_core::sc_time& t) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a kernel that reads a value which does not exist yet fail, and is it told which handle and which op?
+// Does a kernel fail if it reads a pending value, and does the message name the handle and the op?
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
@@ -9,7 +9,7 @@
 namespace kernbench::testing {
 namespace {
 
-/// Stores a sum, loads it back, which is fine, and looks at it, which is not.
+/// Stores a sum, loads it back (legal), and reads its elements (illegal).
 void peeks_at_a_sum(tl::Context& tl, const tl::Args& args) {
   const tl::View& x = args["x"];
   if (x.empty()) return;

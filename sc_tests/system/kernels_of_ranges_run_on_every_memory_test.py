@@ -15,7 +15,7 @@ CASES = int(os.environ.get("KERNBENCH_RANGES_CASES", 44))
 SEED = int(os.environ.get("KERNBENCH_RANGES_SEED", 1))
 
 FLOATS = ("f32", "f16", "bf16")
-# By kernel: what its parameters are drawn from.
+# By kernel: the ranges of its random parameters.
 KERNELS = {
     "embedding_gather": {"vocab": (1, 300), "dim": (1, 70), "tokens": (1, 90), "dtype": FLOATS},
     "paged_gather": {"pages": (1, 40), "page": (1, 20), "dim": (1, 40), "seqs": (1, 20), "blocks": (1, 9), "dtype": FLOATS},

@@ -64,7 +64,7 @@ class VirtualAddresses(Cli):
             report = self.report(["vector_add"], "--oplog", log)
             self.assertNotIn("addresses", report)
             with open(log) as lines:
-                self.assertNotIn("virtual", "".join(lines.readlines()[1:]))  # the header holds the topology file
+                self.assertNotIn("virtual", "".join(lines.readlines()[1:]))  # the header contains the topology file
 
     def test_are_told_in_the_report(self):
         out = self.succeeds("run", "--topology", topology("small.yaml"), "--kernel", "vector_add", "--address",
@@ -91,7 +91,7 @@ class VirtualAddresses(Cli):
             paid = self.report(kernel, "--address", "virtual", file=costly)
             physical = self.report(kernel, file=costly)
             self.assertEqual(physical["end_ns"], free["end_ns"])
-            # One block a PE: the reads of a and b miss one after the other in one channel, then the write of c.
+            # One block per PE: the reads of a and b miss sequentially in one channel, then the write of c.
             self.assertAlmostEqual(paid["end_ns"] - free["end_ns"], 300, delta=1e-6)
             for bad in ("3000", "32", "0", "many"):
                 with open(costly, "w") as file:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A platform of some 19,000 SystemC objects beside a 1 ns clock: slices, pauses, a stop, several runs in a row,
-// destroyed idle and in mid-run. Under AddressSanitizer nothing may be left, used after its end, or lost.
+// A platform of about 19,000 SystemC objects beside a 1 ns clock: slices, pauses, a stop, several consecutive runs,
+// destruction while idle and during a run. Under AddressSanitizer nothing may leak or be used after its end.
 #include <gtest/gtest.h>
 
 #include "clock.h"
@@ -51,7 +51,7 @@ TEST(LargePlatforms, run_in_a_row_beside_a_clock) {
     slice(10);
   }
   EXPECT_GT(clock.edges, 500u);
-  platform.reset();  // idle, and the clock goes on
+  platform.reset();  // while idle; the clock continues
   const uint64_t edges = clock.edges;
   slice(10);
   EXPECT_EQ(clock.edges, edges + 10);

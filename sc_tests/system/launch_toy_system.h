@@ -21,7 +21,7 @@ constexpr double kNear = kToIoCpu + kToMCpu + kToPe0;       // 36.9
 constexpr double kFar = kToIoCpu + kToMCpu + kToPe1;        // 39.7
 }  // namespace toy
 
-/// `without`: an id to leave out, with its links.
+/// `without`: an id to omit, with its links.
 inline std::string toy_system(const std::string& without = "") {
   std::string nodes, links;
   const auto node = [&](const std::string& id, const std::string& kind, const std::string& attrs) {

@@ -43,7 +43,7 @@ def run_arguments(log, *more, run=gemm_dot()):
 
 def limited(size):
     """No file may grow beyond so many bytes: a disk that is full, without being root."""
-    # Python ignores SIGXFSZ; the child is to do so too, so that a write fails as on a full disk.
+    # Python ignores SIGXFSZ. The child must do so too, so that a write fails like on a full disk.
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)), "restore_signals": False}
 
 
@@ -68,7 +68,7 @@ def killed(folder, run, whole, kills):
         size = log.stat().st_size
         replayed = 0
         for i in range(8 * kills):
-            if i >= kills and replayed:  # more only where each came too early to leave anything
+            if i >= kills and replayed:  # more kills only if all came too early to leave anything
                 break
             for old in folder.glob("killed.*"):
                 old.unlink()

@@ -49,7 +49,7 @@ class Memory(cli_support.Cli):
         self.assertLess(found, bytes_each * MARGIN, what)
 
     def test_of_a_pe(self):
-        # Far apart: what blocks are made in grows by large pages.
+        # Far apart, because the memory of blocks grows by large pages.
         self.documented("PE", (self.traffic(2048, 1) - self.traffic(128, 1)) / 1920, 67_000)
 
     def test_of_a_request(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do kernels that send and receive have the right data in both passes, is each fault told with its line, and does the
-// race check know what a message orders? (collectives rules §11)
+// Do kernels that send and receive have correct data in both passes, is each fault reported with its line, and does the
+// race check use the order that a message gives? (collectives rules §11)
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kRow = 3000;  // f32: three segments of 4,096 bytes
 
-/// A ring over the PEs of the launch: E of each to W of the next.
+/// A ring over the PEs of the launch: port E of each to port W of the next.
 std::vector<QueueConnection> ring(const Params&, const LaunchShape& launch) {
   std::vector<QueueConnection> connections;
   const auto n = static_cast<int64_t>(launch.pes.size());
@@ -28,7 +28,7 @@ std::vector<QueueConnection> ring(const Params&, const LaunchShape& launch) {
   return connections;
 }
 
-/// y of each PE is twice x of the one before it, by way of a pending value, and x of the one before that.
+/// y of each PE is twice the x of the previous PE, sent as a pending value, plus that x, sent as real data.
 void pass_on(tl::Context& tl, const tl::Args& args) {
   const auto x = tl.load(args["x"]);
   const auto twice = tl.add(x, x);
@@ -105,18 +105,18 @@ void any_of_outstanding(tl::Context& tl, const tl::Args& args) {
   tl.wait(first);
 }
 
-/// A recv_any of one port has its turn, too: the next one begins behind that port.
+/// A recv_any of a single port advances the round robin too: the next one begins after that port.
 void any_in_turn(tl::Context& tl, const tl::Args& args) {
   const auto x = tl.load(args["x"]);
   for (const char* port : {"E", "E", "W", "W"}) tl.send_async(port, x);
-  tl.elapse(1e5);  // until all are there
+  tl.elapse(1e5);  // until all have arrived
   tl.recv_any({"W"}, {1, kRow}, DType::f32);
   if (tl.recv_any({"W", "E"}, {1, kRow}, DType::f32).port != "E") throw std::runtime_error("it was E's turn");
   tl.recv("E", {1, kRow}, DType::f32);
   tl.store(args["y"], tl.recv("W", {1, kRow}, DType::f32));
 }
 
-/// PE 0 writes y of PE 1 and says so (or says so before it is done); PE 1 reads it.
+/// PE 0 writes y of PE 1 and sends a message (or sends it before the write is done); PE 1 reads it.
 void message_orders(tl::Context& tl, const tl::Args& args) {
   if (tl.index() == 0) {
     const auto e = tl.store_async(args.shard("y", 1), tl.load(args["x"]));
@@ -251,7 +251,7 @@ TEST(Messages, faults_name_line_pe_and_port) {
   }
 }
 
-/// What a kernel declares is checked before the run.
+/// Declarations of a kernel are checked before the run.
 TEST(Connections, of_a_kernel_that_are_not_legal_are_told) {
   using Some = std::vector<QueueConnection>;
   const std::pair<Some, std::vector<const char*>> cases[] = {

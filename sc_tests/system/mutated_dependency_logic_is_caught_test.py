@@ -19,9 +19,9 @@ SOURCE = pathlib.Path(os.environ["KERNBENCH_SOURCE"])
 BUILD = pathlib.Path(os.environ["KERNBENCH_BUILD"])
 PROPERTIES = [("phase2_tests", "Replay.equals_a_sequential_machine_on_random_programs_for_any_number_of_threads"),
               ("system_tests", "RandomKernels.*")]
-SECONDS = 60  # a graph that lost an edge may wait for ever
+SECONDS = 60  # a graph without an edge may wait for ever
 
-# file: [(what is wrong, the text as it stands (once in the file), the same with the fault wherever MUTANT is true)]
+# file: [(the fault, the current text (once in the file), the text that is faulty if MUTANT is true)]
 FAULTS = {
     "replay_graph.cpp": [
         ("edges from an op's last operand are lost",
@@ -90,7 +90,7 @@ def with_faults(text, faults, first):
 
 
 def compile_mutants(folder):
-    # Where sources are compiled in groups, any group of the library's has its words.
+    # If sources are compiled in groups, all groups of the library have its options.
     command = next(c for c in json.loads((BUILD / "compile_commands.json").read_text())
                    if "/kernbench_phase2.dir/" in c["command"] and "/arithmetic_" not in c["file"])
     names, compilers, first = [], [], 1

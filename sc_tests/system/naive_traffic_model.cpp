@@ -32,12 +32,12 @@ struct Message {
   const FlatRequest* q = nullptr;
   std::vector<int> there, back;  // edges
   double grant = 0, done = 0;
-  double drain = 0;       // what follows the header of a read's response
-  double not_before = 0;  // its end, if its header waited nowhere
+  double drain = 0;       // data after the header of a read's response
+  double not_before = 0;  // its end, if its header did not wait
   bool returning = false;
   size_t hop = 0;  // edges passed on the current leg
   Server came_from{kPool, -1};
-  int64_t left_as = 0;  // its place in the order in which things left that server
+  int64_t left_as = 0;  // its position in the departures from that server
   int64_t granted_as = 0;
 };
 
@@ -116,7 +116,7 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
   const auto edge = [&](int e) -> const FlatEdge& { return s.edges[static_cast<size_t>(e)]; };
   const auto over = [](double bytes, double bw) { return bw > 0 ? bytes / bw : 0.0; };
 
-  // At each instant: first what happens inside initiators, then responses leave memories, then arrivals at servers.
+  // In each instant: first events inside initiators, then responses leave memories, then arrivals at servers.
   struct Instant {
     std::deque<std::function<void()>> inside;
     std::vector<std::tuple<int64_t, std::function<void()>>> departures;   // by order of arrival at the memory
@@ -146,7 +146,7 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
     return m.q->write != m.returning ? static_cast<double>(m.q->bytes) : 0.0;
   };
 
-  // What a read's header takes from the memory to the initiator's end, alone.
+  // Zero-load time of a read's header from the memory to the initiator.
   const auto idle_way = [&](const Message& m) {
     double ns = node(m.q->initiator).overhead_ns;
     for (size_t i = 0; i < m.back.size(); ++i) {
@@ -169,7 +169,7 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
     todo[fs(t)].inside.push_back([&, t] { grant_next_after(m, t); });
   };
 
-  // The header of m stands at the node after `m.hop` edges of its leg.
+  // The header of m is at the node after `m.hop` edges of its segment.
   header_at_node = [&](Message& m, double t) {
     while (true) {
       const std::vector<int>& way = leg(m);
@@ -297,7 +297,7 @@ std::vector<NaiveResult> NaiveTrafficModel::play(const std::vector<FlatRequest>&
     } else if (!now.arrivals.empty()) {
       const Server server = now.arrivals.begin()->first;
       auto& all = now.arrivals.begin()->second;
-      // Of each server that they come from, only the one that left it first may go; of those: grant, initiator, reads.
+      // For each upstream server, only the first departure may go; among these: by grant, initiator, reads first.
       const auto behind_another = [&](const Message& m) {
         return std::any_of(all.begin(), all.end(), [&](const auto& o) {
           return o.first->came_from == m.came_from && o.first->left_as < m.left_as;

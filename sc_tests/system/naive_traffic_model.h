@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timing rules §2 to §4 and §9 written down once more, naively: one sorted list of things to do, no SystemC, no
-// modules, nothing shared with the models under test. Links ideal or cut_through.
+// The timing rules §2 to §4 and §9 in a second, naive implementation: one sorted event list, without SystemC or
+// modules, sharing nothing with the models under test. Links are ideal or cut_through.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ struct NaiveResult {
 class NaiveTrafficModel {
  public:
   explicit NaiveTrafficModel(const FlatSystem& system);
-  /// False where the contract says that the request is an error: no path, or no way back where one is needed.
+  /// False if the contract makes the request an error: no path, or no path back that is needed.
   bool possible(const FlatRequest& q) const;
   std::vector<NaiveResult> run(const std::vector<FlatRequest>& requests) const;
 

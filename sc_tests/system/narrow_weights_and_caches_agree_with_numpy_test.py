@@ -85,7 +85,7 @@ class Narrow(KernelCli):
             with self.subTest(case=case):
                 self.check_product("gemm_2d", *case, **params)
         self.check_product("gemm_2d", small, "i4", 64, 64, 256, 128, dtype="f16")
-        for n in (17, 34):  # the ranks share out columns, by pairs; and rows
+        for n in (17, 34):  # the ranks split columns, in pairs; and rows
             self.check_product("gemm_2d", six, "i4", 5, n, 7, 3, split="columns")
         self.check_product("gemm_2d", six, "i4", 17, 5, 7, 3, split="rows")
         for group in (0, 5):
@@ -187,7 +187,7 @@ class Narrow(KernelCli):
                     all_of[:, :, context] = np.clip(np.rint(t), -127, 127) if kind == "i8" else codes[np.abs(codes - t[..., None]).argmin(-1)]
                 np.testing.assert_allclose(cached.reshape(batch, kv, 9, dim)[:, :, context], keys[:, :, context])
                 if splits > 1:
-                    continue  # --verify has looked at the ranges
+                    continue  # --verify has checked the ranges
                 s = np.einsum("bhgd,bhkd->bhgk", x[:, :4].reshape(batch, kv, 2, dim), keys * ks[..., None]) / np.sqrt(dim)
                 p = np.exp(s - s.max(-1, keepdims=True))
                 wanted = np.einsum("bhgk,bhkd->bhgd", p / p.sum(-1, keepdims=True), values * vs[..., None])

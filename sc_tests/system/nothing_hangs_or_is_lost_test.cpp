@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a run that cannot go on end with a report of who waits for whom, and does the TCM keep its regions and buffers?
+// Does a blocked run end with a report of all waits, and are the TCM's regions and buffers kept?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 namespace kernbench::testing::nothing_hangs_or_is_lost {
 namespace {
 
-/// A matrix unit that takes a tile and never gives it back.
+/// A matrix unit that never completes a tile.
 class LosesTiles : public Engine {
  public:
-  /// Takes what the block takes that it stands for.
+  /// Accepts the parameters of the block that it replaces.
   using Parameters = PeGemmParameters;
   LosesTiles(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& parameters)
       : Engine(name, config, parameters) {
@@ -76,7 +76,7 @@ TEST(Completion, reported_twice_is_a_caught_bug) {
   PeCommand command;
   PeItem tile;
   tile.command = &command;
-  tile.token = true;  // not in flight: it has been reported before
+  tile.token = true;  // not in flight: it was reported before
   auto& scheduler = dynamic_cast<PeScheduler&>(*platform->pes().pe(0).scheduler);
   PePort from_engine(scheduler);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
@@ -84,7 +84,7 @@ TEST(Completion, reported_twice_is_a_caught_bug) {
   EXPECT_THROW(from_engine.nb_transport_bw(tile, phase, delay), std::logic_error);
 }
 
-/// Asks for more than the allocatable TCM holds.
+/// Allocates more than the allocatable TCM.
 void asks_for_too_much(tl::Context& tl, const tl::Args&) {
   const auto a = tl.zeros({1024, 1024, 2}, DType::f32);
   const auto b = tl.zeros({1024, 1024, 2}, DType::f32);
@@ -115,7 +115,7 @@ TEST(Tcm, exhausted_says_what_was_asked_what_is_free_and_on_which_pe) {
   }
 }
 
-/// When and where a tile of a composite had its buffer.
+/// Time and place of a tile's buffer.
 struct Buffer {
   uint64_t offset = 0;
   double from = 0, to = 0;
@@ -141,7 +141,7 @@ TEST(Tcm, tile_buffers_of_a_composite_never_overlap_while_alive) {
   const auto platform = small_with(R"(reserved_mb: [0-9.]+)", "reserved_mb: 0.1");
   RunOptions o = options_for("gemm", *platform, 1);
   o.params = {{"m", "100"}, {"n", "75"}, {"k", "256"}};
-  Buffers buffers;  // the log does not outlive the run
+  Buffers buffers;  // a copy, because the log is destroyed after the run
   o.log = std::make_unique<BufferLog>(buffers);
   run_kernel(*platform, std::move(o));
   // Tiles of 32 x 32 x 64 in f32: (32·64 + 64·32 + 32·32)·4 bytes; ⌊0.1 MB / that⌋ = 5 buffers.

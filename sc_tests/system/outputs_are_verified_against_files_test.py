@@ -112,7 +112,7 @@ KERNBENCH_PLUGIN("bare")
             for scale in (1, 100, 1000):
                 status, out, err = self.attention("false", dtype, q=(q * scale).astype(kind), k=k, v=v)
                 self.assertEqual(status, 0, f"{dtype} {scale}: {out}{err}")
-            # What a query does not see, or weighs with a weight that rounds to 0.
+            # Values that a query does not see, or weights with a weight that rounds to 0.
             for odd in (np.inf, -np.inf, np.nan):
                 strange = v.copy()
                 strange[:, 90] = odd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a class of one's own that lacks something for its place told so in one line, before the run? Each place of a PE,
-// of a router and of a memory, each thing that can be missing.
+// Is a user-defined class that lacks a requirement of its place reported in one line, before the run? All places of a
+// PE, of a router and of a memory, and all possible omissions.
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
@@ -60,7 +60,7 @@ PeTcmParameters legal() {
   return p;
 }
 
-/// One of ours that hides one of its sockets.
+/// A built-in block that hides one of its sockets.
 template <class Block>
 class NoTarget : public Block {
  public:
@@ -78,13 +78,13 @@ class NoInitiator : public Block {
   CommandInitiatorSocket* command_initiator() override { return nullptr; }
 };
 
-/// An engine of no stage.
+/// An engine without a stage.
 class ServesNothing : public Engine {
  public:
   using Parameters = EngineParameters;
   using Engine::Engine;
 };
-/// An engine of a kind's stages, without sockets, or without its side towards the PE.
+/// An engine with its kind's stages that lacks sockets or its interface to the PE.
 class ServesAll : public Engine {
  public:
   using Parameters = EngineParameters;
@@ -108,7 +108,7 @@ class ServesNobody : public ServesAll {
   using ServesAll::ServesAll;
   PeBlock* pe_block() override { return nullptr; }
 };
-/// A DMA that cannot be reached by the fabric, or leads nowhere there.
+/// A DMA that the fabric cannot reach, or that cannot reach the fabric.
 class DmaWithoutSocket : public PeDma {
  public:
   using PeDma::PeDma;
@@ -183,7 +183,7 @@ std::string machine_with(const std::string& name, const std::string& kind) {
          "memories:\n- {node: hbm_ctrl, space: hbm, base: 0, size: 16777216}\n";
 }
 
-/// What is told of a machine with that class; in a process of its own, as SystemC elaborates once.
+/// The report about a machine with that class, from a separate process, because SystemC elaborates once.
 std::string told(const std::string& name, const std::string& kind) {
   return in_child([&]() -> std::string {
     try {

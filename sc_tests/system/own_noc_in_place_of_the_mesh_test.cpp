@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cube.noc.type: foreign`: a TLM-2.0 model of a whole NoC in the place of every cube's mesh. Do kernels, messages
-// between PEs and launches pass it, and is it as fast as our own block of no time (`type: single`)?
+// `cube.noc.type: foreign`: a TLM-2.0 model of a NoC replaces the mesh of every cube. Do kernels, messages between PEs
+// and launches pass it, with the times of the built-in zero-delay block (`type: single`)?
 #include <gtest/gtest.h>
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
 #include <tlm_utils/multi_passthrough_target_socket.h>
@@ -17,7 +17,7 @@
 namespace kernbench::testing {
 namespace {
 
-/// AT: any neighbour to any other, all at a time, by the platform's routes.
+/// AT: from any neighbour to any other, all concurrently, by the platform's routes.
 class OwnNoc : public sc_core::sc_module {
  public:
   tlm_utils::multi_passthrough_target_socket<OwnNoc, 512> in{"in"};
@@ -65,7 +65,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
     text.replace(at, from.size(), to);
 }
 
-/// small.yaml, its cubes' NoC as said.
+/// small.yaml with this NoC in its cubes.
 std::string machine(const std::string& noc) {
   std::string t = read_file(topology_path("small.yaml"));
   const size_t first = t.find("  noc:\n    type: mesh"), last = t.find("  pe_layout:");
@@ -85,7 +85,7 @@ struct NocRun {
   std::vector<std::pair<std::string, std::string>> params;
 };
 
-/// The end of a run, ns, or what is wrong; `delay_ns`: of each NoC of one's own, none: our own block.
+/// The end of a run in ns, or a fault. `delay_ns`: of each user-defined NoC; none: the built-in block.
 std::string end_of(const NocRun& r, std::optional<double> delay_ns) {
   topology::Overrides o;
   o.links = r.links;
@@ -156,7 +156,7 @@ TEST(OwnNoc, that_cannot_be_is_told_in_one_line) {
   std::string t = machine("{type: foreign}");
   t.replace(t.find("  # ports:                     # "), 5, "  ports: [{at: pe0, bw_gbs: 1}] #");
   EXPECT_NE(fault(t).find("found 'pe0'; legal: noc"), std::string::npos) << fault(t);
-  // Nothing bound: told before the run.
+  // Unbound: reported before the run.
   EXPECT_NE(in_child([&]() -> std::string {
               Platform platform("system",
                                 topology::compile_text(machine("{type: foreign}"), "own.yaml", component_catalog()));

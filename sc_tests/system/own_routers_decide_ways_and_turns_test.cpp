@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does what a router of one's own decides happen, in every link mode: which way a request takes (and its response
-// back), and whose turn it is?
+// Are the decisions of a user-defined router applied in every link mode: the path of a request (and of its response),
+// and the arbitration order?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace kernbench::testing::own_routers_decide_ways_and_turns {
 namespace {
 
-/// Sends every other request another way than the topology says, where there is one towards a router.
+/// Sends every other request along another path than the topology's, if one leads to a router.
 class OtherWayRouter : public Router {
  public:
   using Router::Router;
@@ -37,7 +37,7 @@ class OtherWayRouter : public Router {
 };
 KERNBENCH_REGISTER_COMPONENT(OtherWayRouter)
 
-/// The last of those who wait is the first; which links they came by is kept.
+/// Last come, first served; records the links of the waiting messages.
 class LastFirstRouter : public Router {
  public:
   using Router::Router;
@@ -55,7 +55,7 @@ class LastFirstRouter : public Router {
 };
 KERNBENCH_REGISTER_COMPONENT(LastFirstRouter)
 
-/// The shortest message first: an allocation of one's own is this file.
+/// The shortest message first. This file contains the complete user-defined allocator.
 class Shortest : public SwitchAllocator {
  public:
   bool goes_before(const SwitchRequest& a, const SwitchRequest& b, uint64_t) const override {
@@ -65,7 +65,7 @@ class Shortest : public SwitchAllocator {
 };
 KERNBENCH_REGISTER_NAMED(SwitchAllocator, Shortest, "test_shortest", "the shortest message first")
 
-/// r00 has two ways to the memory at r11; only the one by r10 is slow.
+/// r00 has two paths to the memory at r11; only the one by r10 is slow.
 std::string square(const std::string& impl) {
   return "nodes:\n- {id: cpu, kind: port}\n- {id: r00, kind: router, impl: " + impl + "}\n" +
          "- {id: r01, kind: router}\n- {id: r10, kind: router, attrs: {overhead_ns: 100}}\n"
@@ -86,7 +86,7 @@ constexpr Mode kModes[] = {{topology::Links::ideal, topology::Response::ideal},
                            {topology::Links::cut_through, topology::Response::routed},
                            {topology::Links::flit, topology::Response::routed}};
 
-/// Latencies of requests that are never under way together.
+/// Latencies of requests that are never in flight together.
 std::vector<double> lone_latencies(const std::string& yaml, const Mode& mode) {
   const std::string text = in_child([&] {
     topology::Overrides o;
@@ -139,8 +139,8 @@ TEST(OwnRouters, choose_who_is_first) {
   }
 }
 
-/// Three initiators share the link from r to the memory, which is slow; a message keeps its virtual channel, so each
-/// has one. Who ends first, second, third, by number.
+/// Three initiators share the slow link from r to the memory. A message keeps its virtual channel, so each has one.
+/// Returns the numbers of the first, second and third to end.
 std::string order_of_ends(const std::string& router) {
   return in_child([&]() -> std::string {
     std::string yaml = "nodes:\n- {id: r, kind: router, " + router +
@@ -175,12 +175,12 @@ TEST(FiniteBuffers, take_an_allocation_of_ones_own) {
             std::string::npos);
 }
 
-/// The next flit of the message that has the link is always the last one to come.
+/// The next flit of the message on the link is always the last one to arrive.
 TEST(FiniteBuffers, ask_a_router_of_ones_own) {
   EXPECT_EQ(order_of_ends("impl: test.last_first, attrs: {buffer_flits: 32, vcs: 4}"), "021");
 }
 
-/// The proof that nothing comes to a deadlock is of the routes.
+/// The proof of deadlock freedom covers only the routes.
 TEST(FiniteBuffers, keep_an_own_router_on_the_routes_that_are_proven) {
   std::string yaml = square("test.other_way");
   yaml.replace(yaml.find("{id: hbm, kind: hbm_ctrl}"), 25, "{id: hbm, kind: hbm_ctrl, attrs: {buffer_flits: 8}}");

@@ -19,7 +19,7 @@ class Paged(KernelCli):
     def pool(self, cache, real, *shape):
         if cache == "i8":
             return self.random.integers(-127, 128, shape).astype(np.int8)
-        if cache == "f8e4m3":  # that f32 has exactly, as does f8
+        if cache == "f8e4m3":  # exact in f32 and in f8
             return (self.random.integers(-8, 9, shape) / 8).astype(np.float32)
         return self.values(*shape).astype(real)
 
@@ -31,7 +31,7 @@ class Paged(KernelCli):
         if table is None:
             table = self.random.permutation(pages)[:batch * blocks].reshape(batch, blocks)
         real = np.float16 if dtype == "f16" else np.float32
-        # What stands in an eighth is as exact in the cache's types.
+        # Multiples of an eighth are exact in the cache's types.
         qkv = (np.round(self.values(batch, (heads + 2 * kv) * dim) * 8) / 8).astype(real)
         pools = [self.pool(cache, real, kv * pages, page, dim) for _ in "kv"]
         scales = [np.ones(kv)] * 2

@@ -99,7 +99,7 @@ class Pftrace:
                 self._descriptor(packet["track_descriptor"])
             else:
                 events.append((packet["timestamp"], self._resolved(packet["track_event"])))
-        events.sort(key=lambda e: e[0])  # stable: as Perfetto's trace processor does
+        events.sort(key=lambda e: e[0])  # stable, like Perfetto's trace processor
         self._events(events)
 
     def _descriptor(self, d):

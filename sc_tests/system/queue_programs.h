@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends and receives between PEs behind a switch, played as `kernbench pipeline` does: for tests of inter-PE queues.
+// Sends and receives between PEs behind a switch, played like `kernbench pipeline`: for tests of inter-PE queues.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ inline std::string star(const Star& s) {
   return y;
 }
 
-/// A work file put together call by call; PEs by number.
+/// A work file that is built call by call; PEs by number.
 class Programs {
  public:
   void connect(int a, const std::string& port, int b, const std::string& peer_port) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does `run` with check_races tell each kind of race, with the kernel's lines, and nothing of the corrected twin?
+// Does `run` with check_races report each kind of race, with the kernel's lines, and nothing for the corrected twin?
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -55,7 +55,7 @@ void one_reads_what_another_writes(tl::Context& tl, const tl::Args& args, bool c
   tl.load(corrected || tl.index() == 0 ? args["y"] : args.shard("y", 0));
 }
 
-/// Loads its row again and again, others between; the corrected twin each time another place.
+/// Loads its row repeatedly, with others in between; the corrected twin loads another place each time.
 void polls(tl::Context& tl, const tl::Args& args, bool corrected) {
   if (args["x"].empty()) return;
   for (int64_t i = 0; i < 2000; ++i) {
@@ -88,7 +88,7 @@ const RegisterKernel registered[] = {
     RegisterKernel{spec_of("all_write_one_row", all_write_one_row)},
     RegisterKernel{spec_of("one_reads_what_another_writes", one_reads_what_another_writes)}};
 
-/// "kind: op of PE, op of PE" of each race that a run on the first two PEs has; the whole text follows the first.
+/// "kind: op of PE, op of PE" of each race in a run on the first two PEs, followed by the text of the first.
 std::vector<std::string> races_of(const std::string& kernel, bool corrected) {
   std::vector<std::string> found;
   const std::string all = in_child([&] {
@@ -149,7 +149,7 @@ TEST(CheckRaces, tells_a_pe_that_reads_what_another_writes) {
   expect("one_reads_what_another_writes", {"read_of_unfinished_write: dma_write 0, dma_read 1 x1"});
 }
 
-/// A program against PeBackend itself, which may hand out TCM that a DMA still writes.
+/// A program that uses PeBackend directly, which may allocate TCM that a DMA still writes.
 std::string races_of_tcm_used_again(bool corrected) {
   return in_child([&] {
     const auto platform = platform_from_file(topology_path("small.yaml"));
@@ -190,7 +190,7 @@ std::string races_of_tcm_used_again(bool corrected) {
 
 std::string* told = nullptr;
 
-/// What is said of a kernel that polls, with a limit of `many` accesses, and of its races.
+/// The messages about a polling kernel with a limit of `many` accesses, and about its races.
 std::string polling(bool corrected, uint64_t many) {
   return in_child([&] {
     std::string text;

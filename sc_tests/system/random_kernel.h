@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of random commands on tl, for the test of Phase 1 and Phase 2 together.
+// Kernels of random commands on tl, for the combined test of Phase 1 and Phase 2.
 #pragma once
 
 #include <array>
@@ -17,20 +17,20 @@
 
 namespace kernbench::testing {
 
-/// Memory that the kernels share, filled from the start, and a place of real i32 values to branch on.
+/// Memory that the kernels share, with initial contents, and real i32 values to branch on.
 struct SharedMemory {
   tl::Ptr hbm, sram;
   uint64_t hbm_bytes, sram_bytes;
   tl::Ptr decisions;
   int64_t decision_count;
-  tl::Ptr flags;  ///< i32, one a kernel, 0 at the start
+  tl::Ptr flags;  ///< i32, one per kernel, initially 0
 };
 
-/// Commands of every kind and type on whatever lies in the shared memory: blocks overlap and are read as other types
-/// than they were written as, handles are views of one another, and TCM is used again when the last of them dies.
+/// Commands of every kind and type on the contents of the shared memory. Blocks overlap and are read with other types
+/// than they were written, handles are views of one another, and TCM is reused when the last of them dies.
 class RandomKernel {
  public:
-  /// `number`: which of the kernels it is.
+  /// `number`: number of the kernel.
   RandomKernel(tl::Context& tl, const SharedMemory& memory, unsigned seed, bool materializes, int64_t number)
       : tl_(tl), memory_(memory), rng_(seed), materializes_(materializes), number_(number) {}
 
@@ -44,7 +44,7 @@ class RandomKernel {
  private:
   uint64_t pick(uint64_t n) { return std::uniform_int_distribution<uint64_t>(0, n - 1)(rng_); }
   bool one_in(uint64_t n) { return pick(n) == 0; }
-  /// The name of an elementwise op of so many operands that takes such values.
+  /// A random elementwise op with that many operands that accepts these values.
   const char* one_of_rows(int operands, Values values) {
     std::vector<const char*> names;
     for (const MathOp& op : math_ops()) {
@@ -92,12 +92,12 @@ class RandomKernel {
   }
   tl::Tensor dense(const tl::Tensor& t) { return t.contiguous() ? t : tl_.copy(t); }
 
-  /// Something alive, or something new.
+  /// A live value, or a new one.
   tl::Tensor value() {
     if (live_.empty() || one_in(4)) return keep(loaded(dtype(), shape()));
     return live_[pick(live_.size())];
   }
-  /// An operand that goes with x.
+  /// An operand that fits x.
   tl::Arg with(const tl::Tensor& x) {
     if (one_in(4)) return immediate(x.dtype());
     for (const tl::Tensor& t : live_) {
@@ -308,7 +308,7 @@ class RandomKernel {
     }
   }
 
-  /// The greatest and where it is, and a sum with a product; of any two types.
+  /// The maximum with its index, and a sum with a product; of any two types.
   void tuple() {
     const tl::Tensor x = value();
     const int axis = static_cast<int>(pick(static_cast<uint64_t>(x.rank())));
@@ -324,7 +324,7 @@ class RandomKernel {
   }
 
   // ---- ranges of memory
-  /// An index of the kernel's own, some of it twice, and where to count it from.
+  /// An index of the kernel's own, partly repeated, and its base.
   tl::Ptr reached(DType t, int64_t width, const Dims& shape, tl::Tensor* index) {
     constexpr int64_t kApart = 40;
     std::vector<int> own(static_cast<size_t>(shape.elements()));
@@ -407,7 +407,7 @@ class RandomKernel {
       }
     }
   }
-  /// What unpacks, and MX.
+  /// Ops that unpack, and MX.
   void short_floats() {
     const DType t = any({DType::f8e4m3, DType::f8e5m2});
     if (one_in(2)) {
@@ -519,7 +519,7 @@ class RandomKernel {
   std::vector<tl::Tensor> live_;
 };
 
-/// Two kernels one after another on each of two PEs, on memory that begins as values of mixed types.
+/// Two consecutive kernels on each of two PEs, on memory that begins with values of mixed types.
 class RandomKernelRun {
  public:
   explicit RandomKernelRun(unsigned seed) : platform(platform_from_file(topology_path("small.yaml"))), seed_(seed) {

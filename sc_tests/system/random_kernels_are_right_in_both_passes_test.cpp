@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random kernels on a platform, two after another on each of two PEs, all over the same memory: what Phase 1 knew of
-// memory and what Phase 2 computes, for any number of threads, equal to the bit a sequential machine that runs the same
-// op functions one by one, and plain arithmetic that knows none of them says that the values are right.
+// Random kernels on a platform, two consecutive ones on each of two PEs, all on the same memory. Phase 1's memory and
+// Phase 2's results, for any number of threads, are bit-identical to a sequential machine that runs the same op
+// functions one by one. Independent plain arithmetic confirms the values.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -27,7 +27,7 @@ class ComparedRun : public RandomKernelRun {
  public:
   using RandomKernelRun::RandomKernelRun;
 
-  /// Empty, or what was wrong.
+  /// Empty, or a fault.
   std::string run(Counts& counts) {
     const std::string fault = simulate();
     return fault.empty() ? compare(counts) : fault;
@@ -52,9 +52,9 @@ class ComparedRun : public RandomKernelRun {
       ReplayOptions options;
       options.threads = threads;
       options.keep_tcm = true;
-      // Where ops are checked, replay computes also what Phase 1 did for tl.materialize.
+      // If ops are checked, replay also computes the ops that Phase 1 computed for tl.materialize.
       const auto check = [&](const ReplayedOp& op) {
-        if (op.record.desc->type == CommandType::atomic) return;  // which gives its ranges' values; memory shows them
+        if (op.record.desc->type == CommandType::atomic) return;  // it returns its ranges' values; memory shows them
         const Bytes out(op.output, op.output + op.record.desc->output.nbytes());
         if (wrong.empty() && out != outputs.at(op.record.op_id))
           wrong = "op " + std::to_string(op.record.op_id) + " (" + op.record.desc->name + ") gives other bits";
@@ -107,13 +107,13 @@ TEST(RandomKernels, equal_a_sequential_machine_and_plain_arithmetic_for_any_numb
   RecordProperty("anything", std::to_string(all.plain.anything));
 }
 
-constexpr int64_t kBlockRoom = 256;  ///< elements of y for each block that is stored
+constexpr int64_t kBlockRoom = 256;  ///< elements of y for each stored block
 const std::vector<Dims> kShapes = {{5}, {3, 5}, {2, 3, 5}, {2, 2, 3, 5}, {2, 1, 2, 3, 5}, {2, 1, 2, 2, 3, 5}};
 constexpr int64_t kGap = 3;  ///< between a block's rows
 const std::vector<int> kOwn = {7, -3, 11, 0, 5, 2};
 
-/// Data and what is pending in strided blocks of every rank; behind them what cat, join and views of these make of
-/// loads and of the kernel's own values.
+/// Real and pending values in strided blocks of every rank; then the results of cat, join and their views on loads and
+/// on the kernel's own values.
 void stores_strided_blocks(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr x = args["x"].ptr, y = args["y"].ptr;
   tl.store(y, tl.tensor(std::vector<float>(args["y"].shape.elements(), 0), args["y"].shape, DType::f32));
@@ -139,7 +139,7 @@ std::map<std::string, Expected> strided_blocks(const Params&, const TensorMap& i
   const std::vector<float> x = in.at("x").floats();
   std::vector<float> y(static_cast<size_t>(kBlockRoom) * (2 * kShapes.size() + 4), 0);
   size_t at = 0;
-  /// `value` of each element, counted in row-major order, of a block of so many rows.
+  /// `value` of each element, counted in row-major order, of a block with that many rows.
   const auto block = [&](int64_t rows, int64_t row, int64_t ld, const std::function<float(size_t)>& value) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t i = 0; i < row; ++i)
@@ -157,7 +157,7 @@ std::map<std::string, Expected> strided_blocks(const Params&, const TensorMap& i
   block(2, 3, 4, own);
   block(4, 3, 7, [&](size_t i) { return i < 6 ? x[i] : own(i - 6); });
   block(6, 2, 5, joined);
-  block(6, 2, 4, [&](size_t i) { return joined(i % 2 * 6 + i / 2); });  // axis 0 is the last one now
+  block(6, 2, 4, [&](size_t i) { return joined(i % 2 * 6 + i / 2); });  // axis 0 is now the last one
   return {{"y", {HostTensor::from(DType::f32, {static_cast<int64_t>(y.size())}, y), {}}}};
 }
 

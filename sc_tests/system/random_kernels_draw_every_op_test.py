@@ -19,7 +19,7 @@ NOT_DRAWN = {
     "none": "a word for an operand left out",
     "clampnum": "only Triton's clampf is it: ttir_values_agree_with_numpy_test.py",
 }
-# Ops of one elementwise name each are drawn by it; atomics by theirs through atomic() and red().
+# Elementwise ops with a name are selected by it; atomics by theirs through atomic() and red().
 CALLED_BY_NAME = re.compile(r'"(\w+)"')
 
 
@@ -39,7 +39,7 @@ def ops_of_header():
     ops |= set(re.findall(r"KERNBENCH_TL_ATOMIC\(\w+, (\w+)\)", public))
     ops |= {name for name in re.findall(r"^\s*void (\w+)\(", public, re.M)
             if name in ("send", "recv", "signal", "wait_until", "device_print", "device_assert", "wait")}
-    return (ops | set(rows())) - {"name"}  # of the macros that make the rows' calls
+    return (ops | set(rows())) - {"name"}  # of the macros that generate the rows' calls
 
 
 def drawn():

@@ -8,9 +8,9 @@ import random
 PE = ("pe_cpu", "pe_scheduler", "pe_dma", "pe_fetch_store", "pe_gemm", "pe_math", "pe_tcm", "pe_mmu", "pe_ipcq")
 HBM, SRAM = "hbm_ctrl", "sram"
 MEMORY_BYTES = 1 << 24
-# By unit: what is drawn of numbers. Of other units nothing is drawn that has a default.
+# By unit: random numbers. Attributes with other units and a default keep it.
 DRAWN = {"ns": (0.1, 9), "GB/s": (20, 300), "GHz": (0.5, 2), "cycles": (0.1, 3), "": (0.3, 1), "MAC": (256, 4096)}
-# By unit: what becomes of a value where the machine is twice as fast.
+# By unit: the value for a machine that is twice as fast.
 FASTER = {"ns": 0.5, "ps": 0.5, "GB/s": 2, "GHz": 2}
 
 
@@ -19,7 +19,7 @@ class Declarations:
         """`components`: the list of the command."""
         self.by_impl = {c["impl"]: c for c in components}
         self.impls = {}
-        for c in components:  # what an sc_main must bind is no block of such a machine
+        for c in components:  # a block that an sc_main must bind cannot be part of such a machine
             if c["kind"] != "foreign" and not c["impl"].endswith("_tlm"):
                 self.impls.setdefault(c["kind"], []).append(c["impl"])
         self.transit = [kind for kind in self.impls if kind in ("router", "xbar", "bridge", "switch", "ucie", "noc", "io_noc")]

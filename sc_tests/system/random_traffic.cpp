@@ -106,7 +106,8 @@ class Builder {
       n.store_and_forward = true;
       n.outstanding = o_.ties ? 1 : pick(r_, {0, 1, 2});
     } else if (!o_.ties) {
-      // With ties: one engine each, else two messages of equal rank meet, and their order is the project's choice (§9).
+      // With ties: one engine each. Otherwise two messages of equal rank could meet, whose order the contract leaves
+      // open (§9).
       n.rd_engines = pick(r_, {1, 1, 2, 3});
       n.wr_engines = pick(r_, {1, 1, 2});
     }
@@ -137,7 +138,7 @@ std::vector<FlatRequest> random_requests(std::mt19937_64& r, const FlatSystem& s
   double burst = 0;
   for (size_t i = 0; i < count; ++i) {
     FlatRequest q;
-    // Bursts of requests of one instant, some of them close together.
+    // Bursts of simultaneous requests, some of them close together.
     if (chance(r, o.ties ? 10 : 30))
       burst += o.ties ? 4.0 * static_cast<double>(r() % 20) : 0.125 * static_cast<double>(r() % 2000);
     q.issue_ns = burst;
@@ -176,7 +177,7 @@ std::string FlatSystem::yaml() const {
     if (edges[e].bw > 0) y << ", bw_gbs: " << edges[e].bw;
     if (one_way[e]) y << ", bidirectional: false";
     y << "}\n";
-    if (!one_way[e]) ++e;  // its way back
+    if (!one_way[e]) ++e;  // its path back
   }
   y << "memories:\n";
   for (const FlatMemory& m : memories) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random flat topologies and requests for them, as plain values: what both the project and the naive model are given.
+// Random flat topologies with requests, as plain values: inputs of both the project and the naive model.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct FlatRequest {
 
 struct RandomOptions {
   bool cut_through = false, routed = false;
-  bool ties = false;  ///< few distinct delays, sizes and issue times, so that many things happen at once
+  bool ties = false;  ///< few distinct delays, sizes and issue times, so that many events coincide
 };
 
 FlatSystem random_system(std::mt19937_64&, const RandomOptions&);

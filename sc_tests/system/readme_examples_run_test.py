@@ -21,7 +21,8 @@ COMPILER = os.environ["KERNBENCH_CXX"]
 INCLUDE = os.environ["KERNBENCH_INCLUDE"]
 
 
-# What the machine and the version decide: how far floats are from the reference depends on the processor's vectors.
+# Parts that depend on machine and version: the distance of floats from the reference depends on the processor's
+# vectors.
 MASKS = [(r"max abs \S+  (max rel \S+|\S+ of its tolerance)", "max abs #  of tolerance #"),
          (r"wall \d+\.\d+ s \(simulation \d+\.\d+, replay \d+\.\d+\)", "wall # s (simulation #, replay #)"),
          (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"), (r"\d+\.\d+ s of CPU time", "# s of CPU time"),
@@ -56,7 +57,7 @@ class CommandLines(cli_support.Cli):
                               env={**os.environ, "PATH": path}, timeout=timeout * cli_support.TIMES_LONGER)
         self.assertEqual(done.returncode, 0, f"{line}: {done.stderr}")
         lines = done.stdout.splitlines(True)
-        if "kernbench serve" in line:  # behind its greeting it answers in the order in which points are done
+        if "kernbench serve" in line:  # after its greeting, answers come in the order in which points are done
             lines[1:] = sorted(lines[1:])
         return "".join(lines) + done.stderr
 
@@ -68,14 +69,14 @@ class CommandLines(cli_support.Cli):
         self.maxDiff = None
         with open(PRINTED) as f:
             self.assertEqual(self.printed(), f.read())
-        for line in self.lines:  # and leaves what it names
+        for line in self.lines:  # and leaves the files that it names
             for name in re.findall(r"(?:> |-o |--(?:report|oplog|trace|vcd|ftr|wiring|store) )(\S+)", line):
                 self.assertGreater(os.path.getsize(os.path.join(self.folder, name)), 100, line)
 
     def test_the_page_server_says_where_it_is_and_ends_on_ctrl_c(self):
         self.assertIn("kernbench web", self.lines)
         if not shutil.which("kernbench-web", path=os.path.dirname(KERNBENCH)):
-            return  # built where cpp-httplib is found
+            return  # built if cpp-httplib is found
         with subprocess.Popen([KERNBENCH, "web"], cwd=tempfile.mkdtemp(dir=self.folder), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True) as server:
             try:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `materialize: outputs` and `stores`: do foreign memories hold results when a job is done, do kernels compute right
-// behind blocks with payloads of their own, and do times and the op log stay?
+// `materialize: outputs` and `stores`: do foreign memories contain results when a job is done, do kernels compute
+// correctly behind blocks with their own payloads, and are times and the op log unchanged?
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 #include <unistd.h>
@@ -74,17 +74,17 @@ class Ram : public sc_core::sc_module {
   }
 };
 
-/// LT; what passes is as it was.
+/// LT; passes everything unchanged.
 class Block : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Block> in{"in"};
   tlm_utils::simple_initiator_socket<Block> out{"out"};
-  size_t own = 0;  ///< payloads of its own
+  size_t own = 0;  ///< its own payloads
   explicit Block(sc_core::sc_module_name name) : sc_module(name) {
     in.register_b_transport(this, &Block::serve);
     in.register_transport_dbg(this, &Block::debug);
   }
-  /// What it still holds.
+  /// Writes buffered data.
   virtual void flush() {}
 
  protected:
@@ -125,7 +125,7 @@ class Splitter : public Block {
   }
 };
 
-/// From 64 to 256 bit: aligned beats of 32 bytes, of which it writes what is enabled.
+/// From 64 to 256 bit: aligned beats of 32 bytes, with byte enables for writes.
 class WidthConverter : public Block {
   using Block::Block;
   void serve(Payload& p, sc_core::sc_time& t) override {
@@ -150,7 +150,7 @@ class WidthConverter : public Block {
   }
 };
 
-/// Eight lines of 64 bytes, written when they make room.
+/// Eight lines of 64 bytes, written back on eviction.
 class WriteBackCache : public Block {
   using Block::Block;
   struct Line {
@@ -178,7 +178,7 @@ class WriteBackCache : public Block {
     order_.push_back(address);
     return lines_[address] = line;
   }
-  /// One access after the other.
+  /// One access at a time.
   void serve(Payload& p, sc_core::sc_time& t) override {
     while (busy_) wait(free_);
     busy_ = true;
@@ -286,7 +286,7 @@ std::unique_ptr<Block> make_block(const std::string& kind, const char* name) {
   return std::make_unique<Block>(name);
 }
 
-/// What two passes give.
+/// The results of two passes.
 std::string two_passes(const Case& c) {
   Platform platform("system", topology::compile_text(machine(c.links, "outputs", "attrs: {overhead_ns: 10}", ""), "m",
                                                      component_catalog()));
@@ -296,7 +296,7 @@ std::string two_passes(const Case& c) {
   return r.response.ok() ? bytes_of(job) : r.response.text;
 }
 
-/// What lies in the memory behind the block when it has given away what it held.
+/// The contents of the memory behind the block after it has written everything back.
 std::string behind(const Case& c) {
   Platform platform("system", topology::compile_text(machine(c.links, "stores", "attrs: {overhead_ns: 10}", kTap), "m",
                                                      component_catalog()));
@@ -357,7 +357,7 @@ TEST(RealBytes, change_neither_times_nor_the_op_log) {
   }
 }
 
-/// The bytes of a foreign memory when a job is done that its owner has given inputs by itself, twice.
+/// The bytes of a foreign memory when a job is done whose inputs its owner wrote directly, twice.
 std::string in_ram(const std::string& links, const std::string& materialize) {
   Platform platform(
       "system", topology::compile_text(machine(links, materialize, "impl: builtin.hbm_tlm, attrs: {max_bytes: 64}", ""),

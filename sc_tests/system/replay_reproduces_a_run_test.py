@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 KERNBENCH = pathlib.Path(os.environ["KERNBENCH_CLI"])
-ALONE = pathlib.Path(os.environ["KERNBENCH_REPLAY"])  # the same without SystemC
+ALONE = pathlib.Path(os.environ["KERNBENCH_REPLAY"])  # the same program without SystemC
 SMALL = pathlib.Path(os.environ["KERNBENCH_TOPOLOGIES"]) / "small.yaml"
 RUNS = [
     ("c", ["gemm", "--param", "m=100", "--param", "n=72", "--param", "k=130"]),
@@ -63,7 +63,7 @@ def bad_files_are_refused(folder):
             for length in (0, 5, 50, len(whole) // 3, len(whole) // 2, len(whole) - 2):
                 other.write_bytes(whole[:length])
                 refused(f"{path.name} cut to {length}", *arguments)
-            # One bit in every part of the file; what SQLite does not use of its pages may change.
+            # One bit in every part of the file. Parts of pages that SQLite does not use may change.
             for i in range(200):
                 at = (2 * i + 1) * len(whole) // 400
                 other.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << i % 8)]) + whole[at + 1:])
@@ -129,7 +129,7 @@ def main():
                 same_bits(folder, output, kernel, log_name)
         same_bits(folder, "c", ["gemm"], "timed.sqlite", ["--transfer", "timed"])
         if os.environ.get("KERNBENCH_SANITIZED") == "thread":
-            return 0  # what follows has no threads
+            return 0  # the remaining part has no threads
         the_header_names_instruction_set_and_eigen(folder)
         every_op_is_checked(folder)
         what_was_materialized_is_taken_or_compared(folder)

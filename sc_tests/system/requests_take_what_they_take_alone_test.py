@@ -34,7 +34,7 @@ class OneLine(FolderCli):
         return [(float(r["done_ns"]) - float(r["grant_ns"]), float(r["formula_ns"])) for r in rows]
 
     def test_far_apart_each_takes_what_it_takes_alone(self):
-        # Each kind behind each other one, and behind itself.
+        # Each kind after each other one, and after itself.
         requests = [op for pair in itertools.product(KINDS, KINDS) for op in pair]
         for links in ("cut_through", "flit"):
             alone = {op: self.latencies(links, [op], 0)[0] for op in KINDS}

@@ -40,7 +40,7 @@ class Numpy(KernelCli):
         bound = tolerance + tolerance * np.maximum(np.abs(reference), np.abs(a) @ np.abs(b) / np.sqrt(k))
         error = np.abs(c.astype(np.float64) - reference)
         self.assertTrue((error <= bound).all(), f"{kernel} {dtype}: {error.max()}")
-        self.assertGreater(np.abs(reference).max(), 10 * bound.min())  # the bound tells right from zero
+        self.assertGreater(np.abs(reference).max(), 10 * bound.min())  # the bound must exclude zero
 
     def test_gemm_2d_of_any_shape(self):
         """Also fewer rows, columns or k than PEs and cubes: some have no part of an operand, or of anything."""
@@ -91,7 +91,7 @@ class Numpy(KernelCli):
 
     def test_weights_of_four_bits(self):
         a, scale = self.values("f16", 50, 64), self.values("f16", 24, 2)
-        w = self.random.integers(-8, 8, (24, 64)).astype(np.int8)  # as .npy files hold i4
+        w = self.random.integers(-8, 8, (24, 64)).astype(np.int8)  # like .npy files with i4
         c = self.result("gemm_w4", "c", {"a": a, "w": w, "scale": scale}, {"m": 50, "n": 24, "k": 64})
         b = (w.astype(np.float32) * np.repeat(scale, 32, 1).astype(np.float32)).astype(np.float16).astype(np.float64)
         reference = a.astype(np.float64) @ b.T
@@ -153,7 +153,7 @@ class Numpy(KernelCli):
         np.testing.assert_array_equal(self.result("moe_dispatch", "buffer", inputs, params), buffer)
         np.testing.assert_array_equal(self.result("moe_dispatch", "slot", inputs, params), slot)
         np.testing.assert_array_equal(self.result("moe_dispatch", "counts", inputs, params), taken)
-        for first, here in ((0, 5), (1, 2), (4, 1)):  # some experts are elsewhere; more choices than room for a token's are none
+        for first, here in ((0, 5), (1, 2), (4, 1)):  # some experts elsewhere; excess choices dropped
             several = choice if here > 1 else np.stack([choice[:, 0], np.full(tokens, -1)], 1).astype(np.int32)
             order = [(t, j) for e in range(first, first + here) for t in range(tokens) for j in range(k) if several[t, j] == e]
             buffer_of = np.zeros((tokens * min(k, here), dim), np.float32)
@@ -165,7 +165,7 @@ class Numpy(KernelCli):
             params = {"tokens": tokens, "dim": dim, "experts": here, "first": first, "k": k}
             np.testing.assert_array_equal(self.result("moe_sort", "slot", inputs, params), slot_of)
             np.testing.assert_array_equal(self.result("moe_sort", "buffer", inputs, params), buffer_of)
-        nothing = {"x": x[:1], "choice": np.full((1, 6), -1, np.int32)}  # scatters that move nothing, one after the other
+        nothing = {"x": x[:1], "choice": np.full((1, 6), -1, np.int32)}  # consecutive scatters that move nothing
         params = {"tokens": 1, "dim": dim, "experts": experts, "k": 6}
         np.testing.assert_array_equal(self.result("moe_sort", "slot", nothing, params), nothing["choice"])
         params["capacity"] = capacity

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tests that the filter names, inside SystemC: one test case, one process (SystemC elaborates once).
-// A SystemC warning or error is a failure.
+// Runs the tests that the filter names, inside SystemC. One process per test case, because SystemC elaborates once. A
+// SystemC warning or error is a failure.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

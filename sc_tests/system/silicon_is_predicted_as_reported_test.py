@@ -31,7 +31,7 @@ class Test(cli_support.Cli):
         self.assertEqual(len(unicast), 440)
         self.assertEqual([c.measured for c in unicast if c.fitted], [206, 2429, 5819])
         self.assertEqual([c.measured for c in self.cells if c.fitted and c.memory == "dram"], [381])
-        for c in self.cells:  # what is no padding grows with its size, but for the noise of small ones
+        for c in self.cells:  # parts other than padding grow with size, except for the noise of small ones
             self.assertGreater(c.measured, 100)
         self.assertEqual(len(silicon.read_csv("dram_bandwidth.csv")), 56)
 
@@ -54,7 +54,7 @@ class Test(cli_support.Cli):
             found, group = {}, ""
             with open(file, encoding="utf-8") as f:
                 for line in f:
-                    group = re.match(r"(\w*)", line)[1] or group  # from the left edge on
+                    group = re.match(r"(\w*)", line)[1] or group  # from the left margin on
                     if m := re.match(r" +(\w+): \{value: ([\d.]+), unit: [^,]+, quality: \w+, range: \[([\d.]+), ([\d.]+)\]", line):
                         found[f"{group}.{m[1]}"] = [float(v) for v in m.groups()[1:]]
             return found
@@ -65,7 +65,7 @@ class Test(cli_support.Cli):
             for line in (line for lines in chip.own.values() for line in lines):
                 value, low, high = (float(v) for v in re.search(
                     r"value: ([\d.]+).*range: \[([\d.]+), ([\d.]+)\]", line).groups())
-                if line.startswith("rest:"):  # two chips, which differ by more
+                if line.startswith("rest:"):  # two chips that differ by more
                     low, value, high = 1 + low, 1 + value, 1 + high
                 self.assertTrue(value / 2.5 <= low <= value <= high <= 2.05 * value, line)
                 self.assertIn(" source: \"", line)
@@ -76,15 +76,15 @@ class Test(cli_support.Cli):
                 self.assertEqual(own[same], node[same], same)
 
     def test_registers_by_hand(self):
-        # 16384 registers of 32 bits with four ports: the terms that count are those of depth.
+        # 16384 registers of 32 bits with four ports: only the terms of depth matter.
         self.assertAlmostEqual(silicon.register_file(16384, 32, 4), 23.55, 2)
         self.assertAlmostEqual(silicon.V_CACHE, 41 / 64 / 8.388608, 6)
 
     def test_a_core_by_hand(self):
-        # GC200: 215 mm2 of 1472 tiles, which make 250 TFLOP/s at 1.325 GHz.
+        # GC200: 215 mm2 for 1472 tiles with 250 TFLOP/s at 1.325 GHz.
         self.assertAlmostEqual(1472 * 64 * 2 * 1.325e-3, 250, delta=1)
         self.assertAlmostEqual(silicon.CORE_GC200, 2282, delta=1)
-        # GA100: 476.25 mm2 of 128 SMs less their L1, 192 KB each.
+        # GA100: 476.25 mm2 for 128 SMs without their L1, 192 KB each.
         self.assertAlmostEqual(silicon.CORE_GA100, (476.25e6 - 128 * 192 * 8192 * 0.0763685) / 131072, delta=1)
 
     def test_area_and_power(self):
@@ -99,12 +99,12 @@ class Test(cli_support.Cli):
         for e in found.values():
             self.assertGreater(e["peak_share"], 0.9)
             self.assertEqual(e["out_of_bounds"], [])
-        # All have as much GEMM as is published, and GH100 and GA100 five stacks.
+        # All have the published GEMM rate; GH100 and GA100 have five stacks.
         self.assertEqual([found[name]["area"]["hbm_stacks"] for name in ("tpu_v4i", "h100", "a100")], [2, 5, 5])
         self.assertAlmostEqual(65536 * 2 * 1.05 / 1e3, 138, delta=0.5)
         self.assertAlmostEqual(8 * 33792 * 2 * 1.83 / 1e3, 989, delta=1)
         self.assertAlmostEqual(8 * 13824 * 2 * 1.41 / 1e3, 312, delta=1)
-        # Of TPUv4i one block is published: CMEM, 28 % of a die of at most 400 mm2.
+        # One block of TPUv4i is published: CMEM, 28 % of a die of at most 400 mm2.
         cmem = next(b for b in found["tpu_v4i"]["area"]["blocks"] if b["block"] == "*.sram" and b["of"] == "bits")
         self.assertAlmostEqual(cmem["mm2"]["value"] / (0.28 * 400) - 1, -0.27, delta=0.01)
 

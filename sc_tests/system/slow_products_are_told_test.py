@@ -32,7 +32,7 @@ class Advice(cli_support.Cli):
             self.assertEqual(told[0], "gemm")
             took, times, allowed, predicted = map(float, told[3:7])
             self.assertGreater(times, 3)
-            self.assertRegex(err, r", reading [\d.]+ [MG]iB for operands of [\d.]+ MiB: ")  # b in each PE, a again and again
+            self.assertRegex(err, r", reading [\d.]+ [MG]iB for operands of [\d.]+ MiB: ")  # b in each PE, a repeatedly
             self.assertAlmostEqual(took, self.us(slow), delta=1)
             self.assertAlmostEqual(took / allowed, times, delta=0.2)
             quick, err = self.run_and_read("--kernel", "gemm_2d", *sizes(*shape), "--param", f"dtype={dtype}")

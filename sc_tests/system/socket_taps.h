@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observers between bound sockets: all calls go through them, as they are.
+// Observers between bound sockets, which pass all calls unchanged.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace kernbench::testing {
 
-/// Of one port, what it calls.
+/// The calls of one port.
 template <class Types, class Interface>
 class SocketTap;
 
@@ -22,7 +22,7 @@ class SocketTap<Types, tlm::tlm_fw_transport_if<Types>> : public tlm::tlm_fw_tra
   using Phase = typename Types::tlm_phase_type;
 
  public:
-  using Seen = std::function<bool(Payload&, const Phase&)>;  ///< false: the call is lost
+  using Seen = std::function<bool(Payload&, const Phase&)>;  ///< false: drop the call
   SocketTap(tlm::tlm_fw_transport_if<Types>& behind, Seen seen) : behind_(behind), seen_(std::move(seen)) {}
   tlm::tlm_fw_transport_if<Types>* behind() const override { return &behind_; }
   tlm::tlm_sync_enum nb_transport_fw(Payload& p, Phase& phase, sc_core::sc_time& delay) override {
@@ -44,7 +44,7 @@ class SocketTap<Types, tlm::tlm_bw_transport_if<Types>> : public tlm::tlm_bw_tra
   using Phase = typename Types::tlm_phase_type;
 
  public:
-  using Seen = std::function<bool(Payload&, const Phase&)>;  ///< false: the call is lost
+  using Seen = std::function<bool(Payload&, const Phase&)>;  ///< false: drop the call
   SocketTap(tlm::tlm_bw_transport_if<Types>& behind, Seen seen) : behind_(behind), seen_(std::move(seen)) {}
   tlm::tlm_bw_transport_if<Types>* behind() const override { return &behind_; }
   tlm::tlm_sync_enum nb_transport_bw(Payload& p, Phase& phase, sc_core::sc_time& delay) override {
@@ -59,8 +59,8 @@ class SocketTap<Types, tlm::tlm_bw_transport_if<Types>> : public tlm::tlm_bw_tra
   const Seen seen_;
 };
 
-/// Puts a tap between each port of the nodes and its peer when all is bound. `Seen`: called as
-/// bool(FabricPort& from, payload, phase) for what leaves a port, either way.
+/// Puts a tap between each port of the nodes and its peer, after binding. `Seen` is called as bool(FabricPort& from,
+/// payload, phase) for calls that leave a port, in both directions.
 template <class Types, class Port>
 class SocketTaps : public sc_core::sc_module {
   using Forward = tlm::tlm_fw_transport_if<Types>;
@@ -72,7 +72,7 @@ class SocketTaps : public sc_core::sc_module {
   using Seen = std::function<bool(Port& from, Payload&, const Phase&)>;
   SocketTaps(sc_core::sc_module_name name, Seen seen) : sc_module(name), seen_(std::move(seen)) {}
 
-  /// Before the simulation starts. Null: no socket.
+  /// Call it before the simulation starts. Null: no socket.
   template <class InitiatorSocket, class TargetSocket>
   void watch(InitiatorSocket* initiator, TargetSocket* target) {
     if (initiator)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the cube's shared SRAM a place to load from and store to, and do the host's allocators keep their owners apart?
+// Can kernels load from and store to the cube's shared SRAM, and do the host's allocators keep owners separate?
 #include <gtest/gtest.h>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -12,7 +12,7 @@
 namespace kernbench::testing {
 namespace {
 
-/// y = x by way of the SRAM, each PE in a part of its own; a composite reads and writes there too.
+/// y = x through the SRAM, each PE in its own part; a composite reads and writes there too.
 KernelSpec through_sram() {
   KernelSpec s = copying_kernel("sram_test_copy", [](tl::Context& tl, const tl::Args& args) {
     if (args["x"].empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system tests share: platforms from text or file, traffic in a process of its own.
+// Helpers of the system tests: platforms from text or file, traffic in a separate process.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace kernbench::testing {
 
-std::string topology_path(const std::string& file);  ///< of the topologies that ship
+std::string topology_path(const std::string& file);  ///< of a supplied topology
 std::string sample_path(const std::string& sample, const std::string& file);
 std::string read_file(const std::string& path);
 
@@ -24,8 +24,8 @@ std::unique_ptr<Platform> platform_from_file(const std::string& path, const topo
 TrafficRequest request(Platform&, double issue_ns, const std::string& initiator, const std::string& op,
                        uint64_t address, uint64_t nbytes);
 
-/// Runs `body` in a forked child, so that one test can simulate many times; the parent must not have simulated. Returns
-/// what the body returned: text, empty where all is well; a crash or an exception is text too.
+/// Runs `body` in a forked child, so that one test can simulate repeatedly; the parent must not have simulated. Returns
+/// the body's text, which is empty on success. A crash or an exception also becomes text.
 std::string in_child(const std::function<std::string()>& body);
 
 }  // namespace kernbench::testing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a PE with router and memory, made by hand with parameter structs, take as long for a kernel as the same from
-// YAML? And is what is missing told there, too?
+// Does a PE with router and memory, made by hand from parameter structs, take the same time for a kernel as the one
+// from YAML? And are omissions reported there too?
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -149,7 +149,7 @@ links:
 
 constexpr uint64_t kRings = 65536;
 
-/// Loads, sends in four segments, and stores what comes back, twice as large.
+/// Loads, sends in four segments, and stores the doubled reply.
 void sender(tl::Context& tl) {
   tl.send("E", tl.load(tl::Ptr(Space::hbm, 0, DType::f32), {32, 32}));
   tl.store(tl::Ptr(Space::hbm, 8192, DType::f32), tl.recv("E", {32, 32}, DType::f32));
@@ -159,7 +159,7 @@ void receiver(tl::Context& tl) {
   tl.send("W", x + x);
 }
 
-/// `tier`: where the rings of both PEs lie.
+/// `tier`: place of the rings of both PEs.
 std::string messages_from_yaml(topology::Links links, const std::string& tier) {
   topology::Overrides o;
   o.links = links;
@@ -290,7 +290,7 @@ TEST(ByHand, ports_that_cannot_be_joined_are_told) {
             "far, port W: no room for a ring of 4194304 bytes in hbm, of which 4096 are free\n");
 }
 
-/// A memory of somebody else's.
+/// A foreign memory.
 struct LtMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<LtMemory> in{"in"};
   explicit LtMemory(sc_core::sc_module_name name) : sc_module(name) { in.register_b_transport(this, &LtMemory::serve); }
@@ -300,7 +300,7 @@ struct LtMemory : sc_core::sc_module {
   }
 };
 
-/// Reads of an m_cpu each, one after the other's end.
+/// Sequential reads of an m_cpu.
 struct Reader {
   Reader(RequestPort& p, Timeline& t) : port(p), timeline(t) {}
   double read(uint64_t address) {
@@ -321,8 +321,8 @@ struct Reader {
   Timeline& timeline;
 };
 
-// A transaction is used again after one whose header waited at a link on its way to pseudo-channels: nothing of that
-// wait may be left where the next one goes to a foreign memory.
+// A transaction object is reused after one whose header waited at a link on its path to pseudo-channels. Nothing of
+// that wait may remain when the next one goes to a foreign memory.
 TEST(ByHand, a_read_of_a_foreign_memory_takes_the_same_whatever_was_before) {
   FabricTiming timing;
   timing.links = Links::cut_through;
@@ -347,7 +347,7 @@ TEST(ByHand, a_read_of_a_foreign_memory_takes_the_same_whatever_was_before) {
   Reader reader(a, system.timeline());
   const double before = reader.read(1 << 20);
   EXPECT_GT(before, 10);
-  MemoryRequest first, second;  // at one instant: the second's header waits 10 ns for the link to the slice
+  MemoryRequest first, second;  // at one instant: the header of the second waits 10 ns for the link to the slice
   for (auto& [r, port] : {std::pair<MemoryRequest*, RequestPort*>{&first, &a}, {&second, &b}}) {
     r->nbytes = 1024;
     r->issue_ns = system.timeline().now_ns();
@@ -358,7 +358,7 @@ TEST(ByHand, a_read_of_a_foreign_memory_takes_the_same_whatever_was_before) {
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(reader.read(1 << 20), before, 1e-6) << i;
 }
 
-/// A block of somebody else's between two routers: 7 ns later.
+/// A foreign block between two routers: 7 ns delay.
 struct LtBlock : sc_core::sc_module {
   tlm_utils::simple_target_socket<LtBlock> in{"in"};
   tlm_utils::simple_initiator_socket<LtBlock> out{"out"};
@@ -369,7 +369,7 @@ struct LtBlock : sc_core::sc_module {
   }
 };
 
-/// Latency of a read past two routers, between which there is a foreign block (or, with `number` 0, a link).
+/// Latency of a read past two routers with a foreign block (or, with `number` 0, a link) in between.
 std::string past_a_block(bool block, size_t number) {
   return in_child([&]() -> std::string {
     System system;

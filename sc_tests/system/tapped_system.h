@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system with an observing module at every socket over which blocks can call each other: in the fabric a block that
-// knows nothing of this project (IEEE 1666 alone), inside a PE one that passes pe_command_protocol on.
+// A system with an observing module at every socket between blocks: in the fabric a foreign block (only IEEE 1666),
+// inside a PE one that passes pe_command_protocol on.
 #pragma once
 
 #include <tlm_utils/passthrough_target_socket.h>
@@ -24,16 +24,16 @@
 
 namespace kernbench::testing {
 
-/// Passes requests on in one direction, and their responses back, later by a delay.
+/// Passes requests on in one direction and their responses back, with a delay.
 class Tap : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Tap> in{"in"};
   tlm_utils::simple_initiator_socket<Tap> out{"out"};
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  std::map<std::pair<uint64_t, bool>, size_t> requests;  ///< of memory traffic, by address and whether it writes
-  std::vector<std::vector<uint8_t>> written;             ///< what writes to address 0 showed
+  std::map<std::pair<uint64_t, bool>, size_t> requests;  ///< of memory traffic, by address and direction
+  std::vector<std::vector<uint8_t>> written;             ///< data of writes to address 0
   size_t calls = 0, messages = 0, responses = 0;
-  size_t credits = 0;  ///< of the calls, by the note that this project's payloads carry
+  size_t credits = 0;  ///< calls, by the extension of this project's payloads
 
   explicit Tap(sc_core::sc_module_name name) : sc_module(name) {
     in.register_nb_transport_fw(this, &Tap::forward);
@@ -66,14 +66,14 @@ class Tap : public sc_core::sc_module {
   }
 };
 
-/// Observes items inside a PE, and what is asked by them.
+/// Observes items inside a PE, and their queries.
 class PeTap : public sc_core::sc_module {
  public:
   tlm_utils::passthrough_target_socket<PeTap, 32, pe_command_protocol> in{"in"};
   tlm_utils::simple_initiator_socket<PeTap, 32, pe_command_protocol> out{"out"};
   size_t items = 0, completions = 0, asked = 0;
   size_t segments = 0, credits = 0;  ///< of the items
-  struct Access {                    ///< of pe_tcm
+  struct Access {                    ///< for pe_tcm
     std::shared_ptr<const OpDesc> op;
     bool write;
     uint64_t bytes;
@@ -120,8 +120,8 @@ class PeTap : public sc_core::sc_module {
   }
 };
 
-/// A system with a tap between every two blocks that can call each other: on its edges, and where blocks of a PE are
-/// bound without one.
+/// A system with a tap between every two connected blocks: on its edges, and between blocks of a PE that are bound
+/// without an edge.
 class Tapped {
  public:
   using Ends = std::pair<uint32_t, uint32_t>;
@@ -133,13 +133,13 @@ class Tapped {
   Tapped(const char* name, const topology::Graph& plain) : platform(name, with_nodes(plain)) {
     for (const auto& [from, to] : pairs(plain)) bind(plain, from, to, nodes_.at(std::minmax(from, to)));
   }
-  /// The one between two blocks of a PE, by kinds.
+  /// The tap between two blocks of a PE, by kinds.
   PeTap& inside(size_t pe, const std::string& from, const std::string& to) {
     const auto& blocks = platform.graph().pes.at(pe).blocks;
     return *pe_taps.at({blocks.at(from), blocks.at(to)});
   }
   Platform platform;
-  std::map<Ends, std::unique_ptr<Tap>> taps;  ///< by who asks whom
+  std::map<Ends, std::unique_ptr<Tap>> taps;  ///< by (querying block, queried block)
   std::map<Ends, std::unique_ptr<PeTap>> pe_taps;
   std::vector<std::string> violations;
 

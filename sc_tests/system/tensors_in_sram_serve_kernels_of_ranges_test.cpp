@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of gathers, scatters, atomics and flags with every tensor in their cube's SRAM: each PE copies what is
-// its own there, they run, and what they made is copied back and verified; in every link mode and with finite buffers,
-// without a race. KERNBENCH_RANGES_CASES and KERNBENCH_RANGES_SEED make a campaign of it.
+// The kernels of gathers, scatters, atomics and flags with all tensors in their cube's SRAM. Each PE copies its own
+// parts there, the kernels run, and the results are copied back and verified, in every link mode and with finite
+// buffers, without a race. KERNBENCH_RANGES_CASES and KERNBENCH_RANGES_SEED make a campaign.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,14 +18,14 @@ namespace {
 
 const char* const kGate = "gate";
 
-/// Behind all that every PE has written. `element` of the gate counts those that have come.
+/// After all writes of all PEs. `element` of the gate counts the PEs that have arrived.
 void meet(tl::Context& tl, const tl::Args& args, int64_t element) {
   const tl::Ptr gate = args[kGate].ptr + element;
   tl.red_add(gate.block({1}), 1);
   tl.wait_until(gate, tl::Cmp::ge, tl.size());
 }
 
-/// A tensor's shards in SRAM, one behind the other from `at` on, as the launch has them in HBM.
+/// A tensor's shards in SRAM, consecutive from `at` on, in the order of the launch in HBM.
 struct Moved {
   std::vector<tl::View> shards;
   tl::View range;
@@ -36,7 +36,7 @@ struct Moved {
 
 Moved moved(const tl::Context& tl, const tl::Args& args, const std::string& name, const tl::Ptr& at) {
   Moved m;
-  std::map<uint64_t, uint64_t> places;  // of shards that PEs share: one
+  std::map<uint64_t, uint64_t> places;  // of shards shared by PEs: one place
   for (uint32_t p = 0; p < args.shards(); ++p) {
     tl::View v = args.shard(name, p);
     if (!v.empty()) {
@@ -79,7 +79,7 @@ void run_in_sram(const KernelSpec& kernel, tl::Context& tl, const tl::Args& args
   }
 }
 
-/// The kernel with the gate beside its tensors.
+/// The kernel with the gate in addition to its tensors.
 std::string add_in_sram(const std::string& name, int64_t pes) {
   KernelSpec s = *KernelRegistry::instance().find(name);
   const KernelSpec kernel = s;
@@ -98,7 +98,7 @@ std::string add_in_sram(const std::string& name, int64_t pes) {
 }
 
 using Parameters = std::vector<std::pair<std::string, std::vector<std::string>>>;
-/// What each kernel's parameters are drawn from: sizes that no PE or tile divides, one, and larger ones.
+/// Ranges of each kernel's random parameters: sizes without common divisors with PEs or tiles, one, and larger ones.
 const std::vector<std::pair<std::string, Parameters>> kKernels = {
     {"embedding_gather", {{"vocab", {"1", "37", "90"}}, {"dim", {"1", "33"}}, {"tokens", {"1", "3", "41"}}}},
     {"paged_gather",

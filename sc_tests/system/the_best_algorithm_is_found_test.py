@@ -10,7 +10,7 @@ import cli_support
 from cli_support import KERNBENCH, topology
 
 SEED = int(os.environ.get("KERNBENCH_SEED", 35))
-CASES = int(os.environ.get("KERNBENCH_CASES", 6))  # 40 in a campaign by hand
+CASES = int(os.environ.get("KERNBENCH_CASES", 6))  # 40 in a manual campaign
 ALGORITHMS = {"all_reduce": ("ring", "rotate", "halving", "tree", "grid", "hierarchical"),
               "reduce_scatter": ("ring", "halving"), "all_gather": ("ring", "halving"),
               "broadcast": ("chain", "tree", "grid"), "reduce": ("chain", "tree", "grid")}
@@ -78,7 +78,7 @@ class Best(cli_support.Cli):
             self.assertEqual(first, again)
             with open(file) as f:
                 self.assertEqual(f.read(), answer)
-        self.report(*run, "--param", "n=64")  # another size, machine or group is another question
+        self.report(*run, "--param", "n=64")  # another size, machine or group needs new trials
         self.report(*run, "--links", "cut_through")
         self.report(*run, "--pes", "leaders")
         self.assertEqual(len(self.kept()), 4)
@@ -96,7 +96,7 @@ class Best(cli_support.Cli):
             best = self.report(*run, "--param", "algorithm=best")
             auto = self.report(*run)
             self.assertLessEqual(best["sim_ns"], auto["sim_ns"])
-        self.assertEqual(len(self.kept()), 2)  # the loop asks once for all its times
+        self.assertEqual(len(self.kept()), 2)  # the loop requests all its times at once
 
     def test_the_table_has_it(self):
         def table(algorithm):

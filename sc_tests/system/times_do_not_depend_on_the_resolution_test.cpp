@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's time resolution is the simulation's, set by whoever has sc_main. The model's own times are the same at
-// any: of transactions at ports, LT and AT, and of a kernel. Each resolution is a process of its own.
+// The kernel's time resolution belongs to the simulation; the owner of sc_main sets it. The model's own times are equal
+// at any resolution: of transactions at ports, LT and AT, and of a kernel. Each resolution runs in a separate process.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ void print_times(const std::string& links) {
                "{at: r3c1, distance_mm: 0.11, bw_gbs: 47.9}] #");
   auto platform = platform_from_text(text, o);
   LtInitiator lt("lt", [](LtInitiator& me) {
-    sc_core::wait(sc_core::sc_time(50, sc_core::SC_US));  // when the other's are done
+    sc_core::wait(sc_core::sc_time(50, sc_core::SC_US));  // after the other's are done
     for (uint64_t i = 0; i < 20; ++i) {
       Shape s;
       s.command = i % 2 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND;
@@ -61,7 +61,7 @@ void print_times(const std::string& links) {
   for (const OpRecord& r : records) std::printf("%s %.9f\n", r.foreign ? "port" : "kernel", r.t_end - r.t_start);
 }
 
-/// What a process of that resolution prints, in order.
+/// The output of a process with that resolution, in order.
 std::string times_at(const std::string& tick_fs, const std::string& links) {
   const std::string command = "KERNBENCH_TEST_TICK_FS=" + tick_fs + " KERNBENCH_TEST_LINKS=" + links + " '" +
                               std::filesystem::read_symlink("/proc/self/exe").string() +

@@ -14,7 +14,7 @@ import cli_support
 import random_machines
 
 MACHINES = int(os.environ.get("KERNBENCH_MACHINES", 200))
-# On random machines: how many PEs they have, and what runs there.
+# For random machines: their numbers of PEs, and their work.
 KERNELS = {"vector_add": (3, {"n": 1000}), "gemm": (2, {"m": 40, "n": 40, "k": 72}), "softmax": (1, {"rows": 6, "cols": 100}),
            "all_reduce": (4, {"n": 500}), "rmsnorm": (2, {"rows": 6, "cols": 90})}
 METRICS = "sim_ns,verified,bytes_read,bytes_written,tcm_bytes"
@@ -87,7 +87,7 @@ class Changes(cli_support.Cli):
         kernels = [line.partition(":")[0] for line in self.succeeds("list", "kernels").splitlines() if not line.startswith(" ")]
         paths, pes = self.variants("small", machine), ",".join(random_machines.pes(machine))
         self.assertGreater(self.compare({"small": paths}, kernels, ["--pes", pes]), 30)
-        # All at once, each with a file.
+        # All outputs at once, each with a file.
         watched = [word for option in ("trace", "vcd", "ftr", "oplog") for word in
                    (f"--{option}", os.path.join(self.kept.name, "watched." + {"trace": "json", "oplog": "jsonl"}.get(option, option)))]
         for kernel in kernels[::3]:

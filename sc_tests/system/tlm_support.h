@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign initiators for tests: an LT one whose thread is the test's, an AT one that knows every way to answer.
+// Foreign initiators for tests: an LT one in the test's thread, and an AT one that supports every way to respond.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -43,7 +43,7 @@ class PayloadPool : public tlm::tlm_mm_interface {
   size_t in_use_ = 0;
 };
 
-/// What one access asks for.
+/// Parameters of an access.
 struct Shape {
   tlm::tlm_command command = tlm::TLM_READ_COMMAND;
   uint64_t address = 0;
@@ -66,7 +66,7 @@ inline double now_ns() {
   return sc_core::sc_time_stamp().to_seconds() * 1e9;
 }
 
-/// A thread of the test's own, with a socket.
+/// A separate thread of the test with a socket.
 class LtInitiator : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<LtInitiator> socket{"socket"};
@@ -102,7 +102,7 @@ class LtInitiator : public sc_core::sc_module {
   std::function<void(LtInitiator&)> body_;
 };
 
-/// Issues from the test's thread, any number at once, and ends responses in every legal way.
+/// Issues from the test's thread, with any number in flight, and ends responses in every legal way.
 class AtInitiator : public sc_core::sc_module {
  public:
   enum class Ending { end_resp, updated, completed };
@@ -128,7 +128,7 @@ class AtInitiator : public sc_core::sc_module {
     socket.register_nb_transport_bw(this, &AtInitiator::nb_transport_bw);
   }
 
-  /// Waits for the request channel, then sends BEGIN_REQ. `issued` lives until it has ended.
+  /// Waits for the request channel, then sends BEGIN_REQ. `issued` must live until its end.
   void issue(Issued& issued) {
     while (requesting_) wait(request_free_);
     wait_until(channel_free_ns_);

@@ -39,7 +39,7 @@ class Vcd:
         assert not scopes, "a scope stays open"
 
     def _values(self, body):
-        time, section = -1, None  # $dumpon, $dumpoff say anew what every signal is
+        time, section = -1, None  # $dumpon, $dumpoff repeat the value of every signal
         for line in body.splitlines():
             if line.startswith("#"):
                 assert int(line[1:]) > time, f"time goes back at {line}"
@@ -59,7 +59,7 @@ class Vcd:
                 assert (self.widths[code] == 1) == (change[3] is not None), line
                 changes = self.changes[code]
                 if time == 0 and not section and len(changes) == 1:
-                    changes.clear()  # what is from 0 on, in the place of the initial value
+                    changes.clear()  # changes at 0 replace the initial value
                 assert not changes or changes[-1][0] < time, f"{code} changes twice at {time}"
                 assert not changes or section or changes[-1][1] != value, f"{code} does not change at {time}"
                 assert section != "$dumpoff" or value == "x", f"{code} has a value in $dumpoff"

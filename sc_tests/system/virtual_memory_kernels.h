@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of virtual memory share: kernels, and a log that is kept.
+// Helpers of the tests of virtual memory: kernels, and a stored log.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace kernbench::testing {
 
-/// Hands records on to a vector that outlives the run.
+/// Passes records to a vector that outlives the run.
 class KeptLog : public OpLogSink {
  public:
   explicit KeptLog(std::vector<OpRecord>& records) : records_(records) {}
@@ -31,7 +31,7 @@ inline TensorSpec vector_of_n(const std::string& name, TensorSpec::Role role, Pl
   return t;
 }
 
-/// x [n], sharded by rows over the launched PEs, in; y [n], in the first PE's slice, out: y = x by whatever way.
+/// x [n], sharded by rows over the launched PEs, in; y [n], in the first PE's slice, out: y = x by any means.
 inline KernelSpec copying_kernel(const std::string& name, KernelFunction function) {
   KernelSpec s;
   s.name = name;

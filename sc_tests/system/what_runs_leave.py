@@ -32,13 +32,13 @@ def is_whole(name, found, content, renewed=False):
         return content.startswith(found.removesuffix(b"\n]\n"))
     if name.endswith(".vcd"):
         return found.endswith(b"\n") and (content.startswith(found) or renewed and b"$enddefinitions" in found)
-    if name.endswith(".gtkw"):  # as it was written at the start: of the time 0
+    if name.endswith(".gtkw"):  # as written at the start, at time 0
         return renewed or re.sub(rb"(?m)^\*.*", b"", found) == re.sub(rb"(?m)^\*.*", b"", content)
     if name.endswith(".ftr"):
         some, every = Ftr(found), Ftr(content)
         return (some.complete and set(some.relations) <= set(every.relations) and
                 all(every.transactions[i] == t for i, t in some.transactions.items() if "unfinished" not in t.attributes))
-    if name.endswith(".pftrace"):  # its bandwidths end where it does
+    if name.endswith(".pftrace"):  # its bandwidths end with the file
         some, every = Pftrace(packets(found)), Pftrace(packets(content))
         return (all(s in every.slices[track] for track, slices in some.slices.items() for s in slices) and
                 all(i in every.instants[track] for track, instants in some.instants.items() for i in instants))
@@ -51,7 +51,7 @@ def what_is_left_is_honest(what, log, whole, *more, output="c"):
     again = log.with_name("again.npy")
     again.unlink(missing_ok=True)
     plain = kernbench("replay", "--oplog", log, "--dump", f"{output}={again}", *more)
-    if plain.returncode == 0:  # the end was reached before the kill
+    if plain.returncode == 0:  # it ended before the kill
         assert again.read_bytes() == whole, f"{what}: other bits"
         return True
     told_in_one_line(what, plain, (2,))

@@ -28,7 +28,7 @@ double overhead(const topology::Node& n) {
   return n.attrs.number("overhead_ns", 0);
 }
 
-/// The channel of the block of interleave_bytes that an offset lies in.
+/// The channel of the block of interleave_bytes with that offset.
 size_t channel_of(const topology::Node& memory, uint64_t offset, size_t channels) {
   uint64_t block = offset / static_cast<uint64_t>(memory.attrs.integer("interleave_bytes", 1));
   if (channels < 2 || memory.attrs.string("hash", "none") == "none") return block % channels;
@@ -37,13 +37,13 @@ size_t channel_of(const topology::Node& memory, uint64_t offset, size_t channels
   return channel;
 }
 
-/// Bytes of the whole bursts that [offset, offset + bytes) touches.
+/// Bytes of the complete bursts that [offset, offset + bytes) touches.
 double in_bursts(const topology::Node& memory, uint64_t offset, uint64_t bytes) {
   const auto burst = static_cast<uint64_t>(memory.attrs.integer("burst_bytes", 1));
   return static_cast<double>(((offset + bytes - 1) / burst - offset / burst + 1) * burst);
 }
 
-/// Busy time of the memory's servers with `nbytes` from its first address, the longest.
+/// Longest busy time of the memory's servers for `nbytes` from its first address.
 double channel_ns(const topology::Node& memory, uint64_t nbytes) {
   std::vector<double> busy(static_cast<size_t>(memory.attrs.integer("pseudo_channels", 0)), 0.0);
   const auto interleave = static_cast<uint64_t>(memory.attrs.integer("interleave_bytes", 0));
@@ -73,7 +73,7 @@ double closed_form_ns(const topology::Graph& g, const Way& way, uint64_t nbytes,
   return t + (channels ? std::max(drain, channel_ns(*way.memory, nbytes)) : drain);
 }
 
-/// Flits of one message: bytes, and the instants at which they are ready to leave where they are.
+/// Flits of one message: bytes, and the times at which they are ready to leave their position.
 struct Flits {
   std::vector<double> bytes, ready;
 };
@@ -103,7 +103,7 @@ void pass_node(const topology::Node& n, Flits& f, bool waits_for_all) {
   for (size_t i = 1; i < f.ready.size(); ++i) f.ready[i] = std::max(f.ready[i], f.ready[i - 1]);
 }
 
-/// From the way's first node to its last one's edge; the first node's overhead is in `f`.
+/// From the first node of the path to the edge of the last one; the first node's overhead is in `f`.
 void travel(const topology::Graph& g, const std::vector<uint32_t>& edges, Flits& f, bool data) {
   for (size_t i = 0; i < edges.size(); ++i) {
     const topology::Node& from = g.nodes[g.edges[edges[i]].from];

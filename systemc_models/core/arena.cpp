@@ -14,7 +14,8 @@ constexpr size_t kPage = 4096, kLargePage = size_t{2} << 20, kLargestChunk = siz
 }  // namespace
 
 #ifdef __SANITIZE_ADDRESS__
-// Each piece is a chunk of its own from the heap: an access beyond its end is told, and what it points to is no leak.
+// Each piece is a separate heap chunk. AddressSanitizer then detects accesses beyond its end and reports no leaks for
+// objects that it refers to.
 
 Arena::~Arena() {
   for (const Chunk& c : chunks_) ::operator delete(c.start, std::align_val_t(kLine));
@@ -41,7 +42,7 @@ void* Arena::allocate(size_t bytes) {
   return at;
 }
 
-/// Chunks grow with what there is already, so that a small system stays small.
+/// Chunks grow with the existing total, so that a small system stays small.
 void Arena::grow(size_t bytes) {
   size_t all = 0;
   for (const Chunk& c : chunks_) all += c.bytes;
@@ -49,7 +50,7 @@ void Arena::grow(size_t bytes) {
   const bool large = wanted >= kLargePage;
   const size_t unit = large ? kLargePage : kPage;
   const size_t size = (wanted + unit - 1) / unit * unit;
-  // Room for a start at a multiple of the page; what is not needed is given back.
+  // Space for a start at a multiple of the page. The surplus is returned.
   const size_t mapped = large ? size + unit : size;
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
@@ -59,7 +60,7 @@ void Arena::grow(size_t bytes) {
     if (aligned > start) munmap(start, static_cast<size_t>(aligned - start));
     if (start + mapped > aligned + size) munmap(aligned + size, static_cast<size_t>(start + mapped - aligned - size));
     start = aligned;
-    madvise(start, size, MADV_HUGEPAGE);  // refused: small pages do as well
+    madvise(start, size, MADV_HUGEPAGE);  // if refused, small pages work too
   }
   chunks_.push_back({start, size});
   next_ = start;

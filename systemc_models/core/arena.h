@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for what a platform's blocks touch at every event: laid side by side in the order of asking, on large pages
-// where the system gives them, so that thousands of PEs' state needs few entries of the processor's page table cache.
-// Given back as a whole, with the arena.
+// Memory for the state that a platform's blocks access at every event. It is allocated contiguously in call order, on
+// large pages if available, so that the state of thousands of PEs needs few TLB entries. It is freed as a whole with
+// the arena.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,10 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// Room for `bytes` from the beginning of a cache line on.
+  /// Returns `bytes` bytes that begin at a cache line.
   void* allocate(size_t bytes);
-  /// `count` Ts in a row. Their memory lives as long as the arena; who owns something must be destroyed before.
+  /// `count` Ts in sequence. Their memory lives as long as the arena. Objects with destructors must be destroyed
+  /// before.
   template <class T>
   T* make(size_t count = 1) {
     static_assert(alignof(T) <= kLine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of a block: declared by the class that `impl:` names, checked by the topology compiler.
-// Plain C++: no SystemC here.
+// Attributes of a block. The class that `impl:` names declares them; the topology compiler checks them. Plain C++, no
+// SystemC.
 #pragma once
 
 #include <cstdint>
@@ -20,58 +20,56 @@ namespace kernbench::core {
 using NumberMap = std::map<std::string, double>;
 using AttrValue = std::variant<double, int64_t, bool, std::string, NumberMap>;
 
-/// 0 for what is no number.
+/// 0 for a value that is not a number.
 double number_of(const AttrValue&);
 /// "f16=1, f32=0.5".
 std::string text_of(const NumberMap&);
-/// As --set takes it.
+/// In the form of --set.
 std::string text_of(const AttrValue&);
 
 enum class AttrType { number, integer, boolean, string, number_map };
 
-/// What a larger value of an attribute means.
+/// The effect of a larger value of an attribute.
 enum class Direction : uint8_t {
   rate,     ///< the block is faster
   latency,  ///< the block is slower
-  depth,    ///< more items wait, are under way, or are covered
+  depth,    ///< more items can wait, be in flight, or be covered
   count,    ///< the block has more of something
-  flag,     ///< nothing: the attribute is true or false
-  choice,   ///< nothing: no value is faster by itself
+  flag,     ///< none: the attribute is true or false
+  choice,   ///< none: no value is faster by itself
 };
 /// "rate".
 std::string_view name_of(Direction);
 
-/// What another value of an attribute costs.
+/// The cost of another value of an attribute.
 enum class CostClass : uint8_t {
-  free,      ///< nothing: another setting of the same hardware
-  room,      ///< memory for more of what waits
+  free,      ///< none: another setting of the same hardware
+  room,      ///< memory for more waiting items
   hardware,  ///< more, faster or other hardware
 };
 /// "room".
 std::string_view name_of(CostClass);
 
-/// The area that an attribute takes on a die: its value times `each`, of the constant `area.CONSTANT` of an energy
-/// table.
+/// The die area of an attribute: its value times `each`, with the constant `area.CONSTANT` of an energy table.
 struct AreaTerm {
-  std::string constant;  ///< "lane"; of "mac" a table has one constant a dtype
-  std::string counts;    ///< what is counted, for reports: "lanes"
+  std::string constant;  ///< "lane"; for "mac" a table has one constant per dtype
+  std::string counts;    ///< the counted items, for reports: "lanes"
   double each = 1;
-  bool factor = false;  ///< the value multiplies the block's other terms of the constant; a map does so by dtype
+  bool factor = false;  ///< the value multiplies the block's other terms with this constant; a map does so by dtype
 };
 
-/// The least bandwidth, clock or rate: a byte takes a millisecond. Less is a slip; its times are soon no 64-bit number
-/// of fs.
+/// The minimum bandwidth, clock or rate: a byte takes a millisecond. Lower values are typing errors, and their times
+/// would not fit 64 bits of fs.
 constexpr double kLeastRate = 1e-6;
 
-/// A key of a number map that its block knows. Where the file does not say it, it is as that of `as`, if the file says
-/// that.
+/// A key of a number map that its block uses. If the file omits it, the value of `as` applies, if the file has that.
 struct KnownKey {
   std::string name, as;
-  /// None: the map says neither.
+  /// No value if the map has neither.
   std::optional<double> in(const NumberMap&) const;
 };
 
-/// One attribute that a block understands.
+/// An attribute that a block accepts.
 struct AttrSpec {
   std::string name;
   AttrType type = AttrType::number;
@@ -82,28 +80,28 @@ struct AttrSpec {
   double min = -std::numeric_limits<double>::infinity();
   bool min_exclusive = false;  ///< legal values are > min, not >= min
   double max = std::numeric_limits<double>::infinity();
-  bool power_of_two = false;                ///< integers only
-  uint64_t multiple_of = 1;                 ///< integers only
+  bool power_of_two = false;                ///< only for integers
+  uint64_t multiple_of = 1;                 ///< only for integers
   std::vector<std::string> choices;         ///< legal strings (number maps: names), if not empty
-  const NamedRegistry* registry = nullptr;  ///< strings: those that are registered there are legal, also later ones
-  bool other_texts = false;                 ///< beside the registered ones others, of which the block judges
-  std::vector<KnownKey> known_keys;         ///< number maps: those that the block knows; others are legal, too
-  double key_default = 0;                   ///< what one of them is where the file says neither
+  const NamedRegistry* registry = nullptr;  ///< for strings: the names in this registry are legal, including later ones
+  bool other_texts = false;                 ///< other strings are legal too, and the block checks them
+  std::vector<KnownKey> known_keys;         ///< for number maps: the keys that the block uses; others are legal too
+  double key_default = 0;                   ///< the value of a key if the file has neither
   Direction direction = Direction::choice;
-  std::optional<CostClass> cost;     ///< none: as cost_class() says
-  bool overhead = false;             ///< the fixed delay of the block: counts as its kind's resource
-  std::optional<Resource> resource;  ///< whose time it changes; --scale changes rates and latencies of it
-  Limit limit = Limit::none;         ///< that a larger value, or another one, moves
-  std::optional<bool> faster;        ///< flags: the value with which the block is faster
+  std::optional<CostClass> cost;     ///< none: see cost_class()
+  bool overhead = false;             ///< the block's fixed delay; counts as the resource of its kind
+  std::optional<Resource> resource;  ///< the resource whose time it changes; --scale changes rates and latencies of it
+  Limit limit = Limit::none;         ///< the limit that a larger or another value moves
+  std::optional<bool> faster;        ///< for flags: the value with which the block is faster
   std::optional<AreaTerm> area;
-  /// What is declared; else flags and texts are free, depths are room, other numbers are hardware.
+  /// The declared class; else `free` for flags and texts, `room` for depths, `hardware` for other numbers.
   CostClass cost_class() const;
-  /// Legal strings now; empty: any, as far as the specification says.
+  /// Currently legal strings; empty: any string that the specification allows.
   std::vector<std::string> legal_texts() const;
   bool is_legal(const std::string& text) const;
 };
 
-/// A value that does not go with the others of its node: "found 3; legal: a divisor of …".
+/// A value that conflicts with others of its node: "found 3; legal: a divisor of …".
 struct AttrFault {
   std::string attribute, text;
 };
@@ -125,7 +123,7 @@ class Attributes {
   std::vector<std::pair<std::string, AttrValue>> items_;
 };
 
-/// std::invalid_argument where a value is not what the attribute allows: "freq_ghz: found 0, expected more than 0 GHz".
+/// std::invalid_argument if a value is illegal: "freq_ghz: found 0, expected more than 0 GHz".
 void check_value(const AttrSpec&, const AttrValue&);
 
 }  // namespace kernbench::core

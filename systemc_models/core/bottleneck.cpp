@@ -6,7 +6,7 @@ namespace {
 
 struct Names {
   std::string_view name, title;
-  std::string_view scale = {}, scale_title = {};  ///< of limits
+  std::string_view scale = {}, scale_title = {};  ///< for limits
 };
 constexpr Names kResourceNames[kResources] = {
     {"launch", "the launch"},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways in which a part of a machine holds a run back: a resource takes time, a limit makes things wait.
-// Attributes declare which of them they move (parameters.h); --explain, --scale and remedies read that. Plain C++: no
-// SystemC here.
+// Two reasons why a part of a machine slows a run down: a resource takes time, and a limit makes items wait. Attributes
+// declare which of them they change (parameters.h). --explain, --scale and remedies use that. Plain C++, no SystemC.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +10,11 @@
 
 namespace kernbench::core {
 
-/// A class of what takes time. docs/insight.md says of each what counts as it.
+/// A class of time consumers. docs/insight.md lists the parts of each.
 enum class Resource : uint8_t {
-  launch,     ///< overheads of pcie_ep, io_cpu and m_cpu, which launches and the host's transfers pass
-  host,       ///< what the host itself takes: delays of programs, and unexplained time before a launch
-  pe_cpu,     ///< the cost of a command in the kernel
+  launch,     ///< overheads of pcie_ep, io_cpu and m_cpu, for launches and transfers of the host
+  host,       ///< the host: delays of programs, and unexplained time before a launch
+  pe_cpu,     ///< cost of a command in the kernel
   kernel,     ///< scalar work of a kernel
   scheduler,  ///< overhead of pe_scheduler
   engines,    ///< overheads of engines of PEs
@@ -25,16 +24,16 @@ enum class Resource : uint8_t {
   tcm,        ///< ports of the TCM
   hbm,        ///< bandwidth of edges to HBM and of its channels
   sram,       ///< bandwidth of edges to shared SRAM
-  memory,     ///< overheads of memories, and the time of those that are not kernbench's
-  mesh,       ///< bandwidth of the links of a cube: between routers, and from pe_dma, m_cpu and ports to them
+  memory,     ///< overheads of memories, and the time of foreign memories
+  mesh,       ///< bandwidth of a cube's links: between routers, and from pe_dma, m_cpu and ports to them
   ucie,       ///< bandwidth of links of UCIe ports
   pcie,       ///< bandwidth of PCIe and inside IO chiplets
-  link,       ///< bandwidth of links of any other kind, as flat topologies have them
-  routers,    ///< overheads of the nodes that a message passes
+  link,       ///< bandwidth of all other links, as in flat topologies
+  routers,    ///< overheads of the nodes on a message's path
   wires,      ///< distances
-  queues,     ///< overhead of pe_ipcq, and its slots' accesses
-  buffers,    ///< of a system with finite buffers: waits for room and channels, which is what no other rule explains
-  other,      ///< what no rule explains: blocks that are not kernbench's
+  queues,     ///< overhead of pe_ipcq, and accesses to its slots
+  buffers,    ///< in systems with finite buffers: waits for buffer space and channels that no other rule explains
+  other,      ///< time that no rule explains: foreign blocks
 };
 constexpr size_t kResources = static_cast<size_t>(Resource::other) + 1;
 
@@ -43,16 +42,16 @@ std::string_view title_of(Resource);
 /// "hbm", for files and options.
 std::string_view name_of(Resource);
 
-/// Of the causes of a run: whose limit one is. docs/insight.md says which attributes each follows from.
+/// A limit in the causal graph of a run. docs/insight.md lists the attributes that each follows from.
 enum class Limit : uint8_t {
   none,
   window,       ///< tiles in flight of composites: reserved TCM
-  depth,        ///< room in the queue of an engine
+  depth,        ///< space in the queue of an engine
   engines,      ///< servers of pe_dma
-  channels,     ///< a memory's channel has more than its even share while others are idle
+  channels,     ///< a memory channel has more than its equal part of the load while others are idle
   slots,        ///< of the rings between PEs
-  outstanding,  ///< transactions that pe_dma has under way for one item
-  buffers,      ///< room, and virtual channels, of finite buffers
+  outstanding,  ///< transactions in flight of pe_dma for one item
+  buffers,      ///< space in, and virtual channels of, finite buffers
 };
 constexpr size_t kLimits = static_cast<size_t>(Limit::buffers) + 1;
 
@@ -60,7 +59,7 @@ constexpr size_t kLimits = static_cast<size_t>(Limit::buffers) + 1;
 std::string_view name_of(Limit);
 /// "the window of tiles in flight", for sentences.
 std::string_view title_of(Limit);
-/// "queue_depth": what --scale calls all attributes of the limit. Empty: --scale does not change them.
+/// "queue_depth": the name in --scale for all attributes of the limit. Empty: --scale cannot change them.
 std::string_view scale_name_of(Limit);
 /// "depth of the engines' queues".
 std::string_view scale_title_of(Limit);

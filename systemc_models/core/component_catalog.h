@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that are registered (registry.h), as plain data: for who asks what there is and makes none.
+// The registered blocks (registry.h) as plain data, for users that do not create instances.
 #pragma once
 
 #include "kernbench/systemc_models/core/impl_catalog.h"
 
 namespace kernbench::core {
 
-/// Of the process.
+/// The catalog of the process.
 const ImplCatalog& component_catalog();
 
 }  // namespace kernbench::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns a block. Plain C++: no SystemC here.
+// Ownership of a block. Plain C++, no SystemC.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace kernbench::core {
 
 class Component;
 
-/// Owns a block that lies in an arena, whose memory outlives it.
+/// Owns a block whose memory belongs to an arena, which outlives it.
 struct DestroyInArena {
   void operator()(Component*) const;
 };

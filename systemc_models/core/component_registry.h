@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that are registered (registry.h), and who makes one. Plain C++: no SystemC here.
+// The registered blocks (registry.h) and their factories. Plain C++, no SystemC.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,13 @@ struct ComponentConfig;
 class ComponentRegistry : public ImplCatalog {
  public:
   using Factory = std::function<ComponentPtr(const char* name, const ComponentConfig&)>;
-  /// A name that is taken keeps its first owner; see conflicts().
+  /// If a name is taken, the first owner keeps it; see conflicts().
   void add(ImplSpec spec, Factory make);
   const ImplSpec* find(const std::string& impl) const override;
   std::vector<const ImplSpec*> all() const override;
   const Kinds& kinds() const override { return kinds_; }
   const Factory* factory(const std::string& impl) const;
-  /// Names that were registered more than once; a Platform does not build any of them.
+  /// Names that were registered more than once. A Platform refuses to build them.
   const std::vector<std::string>& conflicts() const { return conflicts_; }
 
  private:
@@ -36,7 +36,7 @@ class ComponentRegistry : public ImplCatalog {
   Kinds kinds_;
 };
 
-/// The one registry of the process; component_catalog() is the same, as the topology compiler sees it.
+/// The registry of the process. component_catalog() is its interface for the topology compiler.
 ComponentRegistry& component_registry();
 
 }  // namespace kernbench::core

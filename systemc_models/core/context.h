@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all blocks of one system share: the agenda, memory for their state, and the order in which they were made.
+// Data shared by all blocks of a system: the timeline, memory for their state, and the order of their creation.
 #pragma once
 
 #include "kernbench/systemc_models/core/arena.h"
@@ -16,9 +16,9 @@ class Context {
 
   Timeline& timeline() { return timeline_; }
   const Timeline& timeline() const { return timeline_; }
-  /// Where the blocks and their state are; outlives them.
+  /// Memory of the blocks and of their state; outlives them.
   Arena& arena() { return arena_; }
-  /// Of blocks that are made by hand: each the next number.
+  /// The next number for a block that is made by hand.
   uint32_t next_index() { return next_index_++; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block's attributes are, whether a file gives them or not. Plain C++: no SystemC here.
+// The values of a block's attributes, given in a file or by default. Plain C++, no SystemC.
 #pragma once
 
 #include <utility>
@@ -9,9 +9,8 @@
 
 namespace kernbench::core {
 
-/// Every attribute of an implementation with its value, given or by default, in the order in which it declares them. A
-/// number is a double, also where a whole one is given; a map has all names that the block knows. Those that have no
-/// value are left out.
+/// Every attribute of an implementation with its given or default value, in declaration order. Numbers are doubles,
+/// also integers. Maps include all names that the block uses. Attributes without a value are omitted.
 std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec&, const Attributes& given);
 
 }  // namespace kernbench::core

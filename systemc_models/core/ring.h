@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A FIFO over one array that grows, its first places inside the object: for the short queues of blocks, where
-// std::deque's 80 bytes and two levels cost more than what they hold.
+// A growing FIFO over one array, whose first elements are inside the object. It is for short queues of blocks, where
+// std::deque's 80 bytes and two levels cost more than the contents.
 #pragma once
 
 #include <cstdint>

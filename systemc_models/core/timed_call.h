@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a thing happens on the agenda (timeline.h): its order among those of its instant, and what is called. Plain C++:
-// no SystemC here.
+// An entry of the timeline (timeline.h): its order among the entries of its instant, and the function to call. Plain
+// C++, no SystemC.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace kernbench::core {
 
-/// Order among entries of one instant: phase first, then major, then minor, then order of entry.
+/// Order among entries of one instant: by phase, then major, then minor, then sequence of entry.
 struct Order {
   enum Phase : uint64_t {
-    kCredits = 0,      ///< slots of inter-PE queues become free for their senders; credits of finite buffers arrive
-    kLinks = 1,        ///< links into finite buffers become free and are given by age
-    kVisible = 2,      ///< segments become visible to their receivers
-    kEngines = 3,      ///< completions, hand-ons, submissions inside PEs and other initiators
-    kQueues = 4,       ///< the servers of inter-PE queues take what is new at the instant
+    kCredits = 0,      ///< slots of inter-PE queues become free for senders; credits of finite buffers arrive
+    kLinks = 1,        ///< links into finite buffers become free and are granted by age
+    kVisible = 2,      ///< segments become visible to receivers
+    kEngines = 3,      ///< completions, hand-overs and submissions in PEs and other initiators
+    kQueues = 4,       ///< the servers of inter-PE queues take new items of the instant
     kDepartures = 5,   ///< responses leave a memory
     kArrivals = 6,     ///< messages become ready at a link or arrive at a memory
-    kArbitration = 7,  ///< a router of one's own, or a DRAM controller, chooses among what is ready
+    kArbitration = 7,  ///< a user-defined router or a DRAM controller selects among ready items
   };
-  /// A major behind all others of a phase.
+  /// A major after all others of a phase.
   static constexpr uint64_t kLast = (uint64_t{1} << 61) - 1;
   uint64_t major = 0;
   uint64_t minor = 0;
@@ -31,7 +31,7 @@ struct Order {
   bool operator<(const Order& o) const { return major != o.major ? major < o.major : minor < o.minor; }
 };
 
-/// What is called at a time: a function of one object, or of one object and another. Made by call<>().
+/// A function to call at a time, with one object, or with an object and an argument. Made by call<>().
 class TimedCall {
  public:
   TimedCall() = default;
@@ -51,16 +51,16 @@ class TimedCall {
   void* argument_ = nullptr;
 };
 
-/// An overload for what a call is about may throw, in the place of a time that is none, a fault that names it.
+/// If a time is invalid, an overload for the argument's type may throw an error that names it.
 template <class Argument>
 void blame(const TimeBeyondRange&, const Argument&) {}
 
-/// self.function(), or function(self): call<&HbmDram::due>(*this).
+/// Calls self.function(), or function(self): call<&HbmDram::due>(*this).
 template <auto function, class Self>
 TimedCall call(Self& self) {
   return {[](void* s, void*) { std::invoke(function, *static_cast<Self*>(s)); }, &self, nullptr};
 }
-/// self.function(argument), or function(self, argument).
+/// Calls self.function(argument), or function(self, argument).
 template <auto function, class Self, class Argument>
 TimedCall call(Self& self, Argument& argument) {
   return {[](void* s, void* a) {

@@ -13,7 +13,7 @@ constexpr auto later = [](const auto& a, const auto& b) { return b < a; };
 
 Timeline::Timeline(sc_core::sc_module_name name, uint32_t most_numbers)
     : sc_module(name), wake_("wake"), most_numbers_(most_numbers) {
-  sc_core::sc_time::from_value(1);  // from here on the resolution stays as it is
+  sc_core::sc_time::from_value(1);  // fixes the resolution from here on
   tick_fs_ =
       std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15)));
   SC_HAS_PROCESS(Timeline);
@@ -37,11 +37,11 @@ void Timeline::number_anew() {
   }
 }
 
-// push(), first() and pop() stand in their callers by force: each event goes through them, and a call would copy an
-// entry once more.
+// push(), first() and pop() are always inlined: every event uses them, and a call would copy an entry once more.
 
-/// Into the lane whose last entry is the nearest before it; else an empty one; else the heap. Lanes in use stand by
-/// their last entries, the latest first: that stays so, as those before the first that fits all end later.
+/// Appends to the lane with the latest last entry that is earlier than this one; else to an empty lane; else to the
+/// heap. Lanes in use are sorted by their last entries, latest first. The order is preserved, because all lanes before
+/// the chosen one end later.
 [[gnu::always_inline]] inline void Timeline::push(const Entry& e) {
   ++waiting_;
   int lane = 0;
@@ -54,7 +54,7 @@ void Timeline::number_anew() {
   std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
-/// Where the next entry is.
+/// The lane or heap with the next entry.
 [[gnu::always_inline]] inline int Timeline::first() const {
   int from = kHeap;
   const Entry* least = heap_.empty() ? nullptr : &heap_.front();
@@ -75,7 +75,7 @@ void Timeline::number_anew() {
     heap_.pop_back();
   } else {
     lanes_[from].pop_front();
-    if (lanes_[from].empty()) --lanes_used_;  // it was the last: all others end later
+    if (lanes_[from].empty()) --lanes_used_;  // it was the last one, because all others end later
   }
   return e;
 }
@@ -95,7 +95,7 @@ void Timeline::arm() {
   wake_.notify(sc_core::sc_time::from_value(tick - now));
 }
 
-/// Nothing else in the simulation happens up to the next entry's tick.
+/// Whether no other event of the simulation is due up to the next entry's tick.
 bool Timeline::next_is_free(uint64_t tick) const {
   if (sc_core::sc_pending_activity_at_current_time()) return false;
   if (!sc_core::sc_pending_activity_at_future_time()) return true;
@@ -103,11 +103,11 @@ bool Timeline::next_is_free(uint64_t tick) const {
   return tick < other;
 }
 
-/// What is left stays on the agenda.
+/// Remaining entries stay on the timeline.
 void Timeline::leave() {
   working_ = false;
   reached_end_ = true;
-  sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+  sc_core::sc_pause();  // unlike sc_stop, it prints nothing on stdout
 }
 
 void Timeline::work() {

@@ -98,7 +98,7 @@ class Timeline : public sc_core::sc_module {
       return sequence < o.sequence;
     }
   };
-  /// Entries in their order. Entries with a fixed delay arrive in that order by themselves.
+  /// Entries sorted by their order. Entries with a fixed delay arrive in this order automatically.
   using Lane = Ring<Entry, 2>;
   static constexpr int kLanes = 8, kHeap = kLanes;
   void push(const Entry&);
@@ -109,7 +109,8 @@ class Timeline : public sc_core::sc_module {
   uint64_t tick_of(uint64_t fs) const {
     return tick_fs_ == 1 ? fs : fs / tick_fs_ + (fs % tick_fs_ >= tick_fs_ - tick_fs_ / 2);
   }
-  /// from_value(), which is neither inline nor short, at every hop: a time is its one member, the number of ticks.
+  /// Avoids from_value(), which is neither inline nor short, at every hop: a time is its only member, the number of
+  /// ticks.
   static sc_core::sc_time ticks(uint64_t n) {
     using Time = sc_core::sc_time;
     static_assert(std::is_standard_layout_v<Time> && sizeof(Time) == sizeof(Time::value_type));

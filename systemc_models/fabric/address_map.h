@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory has which addresses. Where blocks were made and connected by hand it resolves addresses too, by the way
-// with the fewest hops.
+// The address ranges of the memories. For blocks that were made and connected by hand it also resolves addresses, by
+// the path with the fewest hops.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class FabricNode;
 struct MemoryWindow {
   uint64_t base = 0, size = 0;  ///< bytes; size 0: no memory
   Space space = Space::hbm;
-  Component* memory = nullptr;  ///< null: a foreign one, bound without an adapter
+  Component* memory = nullptr;  ///< null: a foreign memory, bound without an adapter
   bool holds(uint64_t address, uint64_t nbytes) const {
     return address >= base && nbytes <= size && address - base <= size - nbytes;
   }
@@ -35,29 +35,30 @@ class AddressMap : public RouteSource {
   explicit AddressMap(Fabric& fabric) : fabric_(fabric) {}
   ~AddressMap() override;
 
-  /// The memory has [base, base + size). std::invalid_argument for an empty range and one that overlaps another.
+  /// Gives the memory the range [base, base + size). std::invalid_argument for an empty range and for an overlap with
+  /// another one.
   void add(MemoryTarget&, uint64_t base, uint64_t size, Space = Space::hbm);
-  /// The foreign target that is bound behind a router's (or an initiator's) initiator socket, as number `binding`
-  /// there (from 0, by the order in which peers were bound).
+  /// A foreign target that is bound to the initiator socket of a router or initiator as peer number `binding` (from 0,
+  /// in the order of binding).
   void add_foreign(FabricNode& behind, size_t binding, uint64_t base, uint64_t size, Space = Space::hbm);
-  /// A foreign block between two of ours: what leaves `from` by its initiator socket's number `out` comes, where the
-  /// block lets it, to the target socket of `to` as its number `in`.
+  /// A foreign block between two blocks of the project. A message that leaves `from` by peer number `out` of its
+  /// initiator socket arrives, if the block passes it, at peer number `in` of the target socket of `to`.
   void add_way(FabricNode& from, size_t out, FabricNode& to, size_t in) { ways_.push_back({&from, out, &to, in}); }
   /// The memory at a physical address.
   MemoryWindow window_at(uint64_t address) const;
-  /// First and last address of the gap between memories that an address lies in, at which there is none.
+  /// First and last address of the gap around an address without memory.
   std::pair<uint64_t, uint64_t> gap_at(uint64_t address) const;
 
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   const Route& message_route(uint32_t from, uint32_t to) override;
-  /// Where blocks are connected by hand every link has one back.
+  /// Blocks connected by hand have a link in each direction.
   const Route& reversed_message_route(uint32_t from, uint32_t to) override;
 
  private:
   struct Range {
     MemoryWindow window;
     MemoryTarget* memory = nullptr;
-    FabricNode* behind = nullptr;  ///< of a foreign target
+    FabricNode* behind = nullptr;  ///< the node before a foreign target
     size_t binding = 0;
   };
   struct ForeignWay {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where order is decided ahead of time: all questions that a link mode asks before it lets a message take a place at
-// once instead of waiting on the timeline for its turn. Why that is exact, and who knows the answers beforehand:
-// ahead_of_time.md, beside this file.
+// Early reservation: the conditions under which a link mode may reserve a message's place immediately, instead of
+// waiting on the timeline. ahead_of_time.md in this folder explains why this is exact and how the conditions are known
+// in advance.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
@@ -9,13 +9,13 @@
 
 namespace kernbench::ahead_of_time {
 
-/// At the first link: the initiator alone sends there, none of its messages waits, and a read goes before a write that
-/// is granted at the same instant (§9), so none can come before this one.
+/// At the first link. The initiator is the only sender, and none of its messages waits. A read precedes a write that is
+/// granted at the same instant (§9), so no other message can precede this one.
 inline bool first_in_turn(const FabricTransaction& x, const Link& first) {
   return !x.write && first.waiting == 0 && first.sole_sender == &x.initiator->owner();
 }
 
-/// At a link, or at a memory: all that goes there comes by `from`, in the order in which it left there.
+/// At a link or a memory: everything that goes there comes by `from`, in the order in which it left there.
 inline bool next_in_turn(const Link& next, const Link* from) {
   return from && next.sole_sender == from;
 }
@@ -23,13 +23,13 @@ inline bool next_in_turn(const MemoryTarget& memory, const Link* from) {
   return from && memory.sole_sender() == from;
 }
 
-/// At a memory, where links keep no order: all that goes there is this initiator's, and nothing of it waits.
+/// At a memory, if links keep no order: everything that goes there is this initiator's, and none of it waits.
 inline bool next_in_turn(const MemoryTarget& memory, const FabricTransaction& x) {
   return !x.write && memory.sole_sender() == &x.initiator->owner() && memory.requests_waiting() == 0;
 }
 
-/// Flits that come out of `from` become ready at a node in that order. (A message's first flit waits for the overhead,
-/// the others do not: of messages whose flits are mixed, one may overtake.)
+/// Whether flits that leave `from` become ready at a node in that order. (A message's first flit waits for the overhead
+/// and the others do not. So if flits of several messages are mixed, one may overtake.)
 inline bool flits_keep_order(const Link& from, double overhead_ns) {
   return from.unmixed || overhead_ns == 0;
 }

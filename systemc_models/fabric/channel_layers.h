@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite buffers: how virtual channels keep messages from waiting for each other in a circle (docs/flow_control.md).
+// Finite buffers: virtual channels that prevent cycles of waiting messages (docs/flow_control.md).
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace kernbench::fabric {
 
-/// Messages of one class wait for none of the other, but where a memory makes a response of a request.
+/// Messages of one class never wait for the other class. The exception is a memory that makes a response from a
+/// request.
 enum MessageClass : uint32_t { kRequests, kResponses, kMessageClasses };
 
-/// Behind the links that are divided, each layer has its share of the virtual channels of a class. A message begins in
-/// the first layer, and goes on in the next one behind a dateline. Links are named by their edges.
+/// At divided links, each layer has a part of the virtual channels of a class. A message begins in the first layer and
+/// changes to the next one after a dateline. Links are named by their edges.
 struct ChannelLayers {
   uint32_t count = 1;
   std::set<uint32_t> divided[kMessageClasses];
-  /// By the edge onto which they lead: the edge from which, and the layer in which, a message comes.
+  /// By the outgoing edge: the incoming edge of a message, and its layer.
   using Datelines = std::set<std::pair<uint32_t, uint32_t>>;
   std::map<uint32_t, Datelines> datelines[kMessageClasses];
 };

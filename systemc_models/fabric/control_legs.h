@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The legs of control messages: from one stop to the next, found once and kept.
+// The segments ("legs") of control messages between two stops. They are determined once and cached.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct ControlLeg {
   FabricNode* end = nullptr;
   ControlTarget* target = nullptr;  ///< the block at the end
   Path path() const { return {hops.data(), hops.size(), false}; }
-  /// What a block that a message leaves adds to it, which carries no bytes. ns.
+  /// Delay of the block that a message leaves, for a message without bytes. ns.
   static double ns_at(const PathHop& hop) { return hop.cost({true, false, 0, 0}).ns(); }
-  /// What all of it costs: blocks and wires. ns.
+  /// Total cost of the segment: blocks and wires. ns.
   double ns() const;
 };
 
@@ -31,11 +31,12 @@ class ControlLegs {
   ControlLegs& operator=(const ControlLegs&) = delete;
   virtual ~ControlLegs();
 
-  /// Between two blocks by their indices. InputError where the last takes no messages, one line; or what find() throws.
+  /// Between two blocks given by their indices. InputError with one line if the last one takes no messages, or an error
+  /// of find().
   const ControlLeg& leg(uint32_t from, uint32_t to);
 
  protected:
-  /// The ports of the way; of blocks made by hand that with the fewest hops. AccessError where there is none.
+  /// The ports of the path. For blocks made by hand, the path with the fewest hops. AccessError if there is none.
   virtual std::vector<FabricPort*> find(FabricNode& from, FabricNode& to);
   FabricNode& node(uint32_t index) const;
 

@@ -144,10 +144,10 @@ ControlMessage& ControlPool::acquire(uint64_t correlation) {
   return m;
 }
 
-/// What was said goes at once; a launch's may hold much.
+/// The contents are deleted at once, because those of a launch may be large.
 void ControlPool::free(tlm::tlm_generic_payload* payload) {
   auto* m = static_cast<ControlMessage*>(payload->get_extension<SocketMessage>());
-  payload->reset();  // extensions that others have left to go with the message
+  payload->reset();  // extensions that foreign blocks have left on the payload
   m->body.reset();
   m->addresses.reset();
   m->places.clear();

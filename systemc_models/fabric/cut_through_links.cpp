@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `links: cut_through`: each directed link is one FIFO server, ordered by the time at which the header is ready to
-// leave the node; s = max(ready, free), free = s + (payload + header_bytes) / bw, the header is at the other end at s +
+// `links: cut_through`: each directed link is a FIFO server, ordered by the time at which the header is ready to leave
+// the node. s = max(ready, free), free = s + (payload + header_bytes) / bw; the header reaches the other end at s +
 // wire.
 #include "kernbench/systemc_models/fabric/header_links.h"
 

@@ -17,7 +17,8 @@ FabricTransaction::FabricTransaction(tlm::tlm_mm_interface* pool) : payload(pool
 }
 
 FabricTransaction::~FabricTransaction() {
-  payload.clear_extension<AtomicExtension>();  // of one still under way: somebody else's, who may be gone
+  payload.clear_extension<AtomicExtension>();  // for a transaction in flight: the extension belongs to another object,
+                                               // which may be deleted
   payload.clear_extension(this);
 }
 
@@ -29,7 +30,7 @@ Hop& FabricTransaction::own_hop(uint32_t i) {
   return own_hops[i];
 }
 
-/// A response whose way is its own keeps it.
+/// A response with a separate path keeps that path.
 void FabricTransaction::take_own_hops() {
   const bool same = !returns_elsewhere();
   hops = own_hops.data();
@@ -42,7 +43,7 @@ void FabricTransaction::take_own_hops() {
 void FabricTransaction::note_way_out(FabricPort& out) {
   if (node < hop_count && hops[node].out == &out) return;
   own_hop(node).out = &out;
-  own_hops.resize(node + 1);  // what lies behind is not known
+  own_hops.resize(node + 1);  // the path beyond is unknown
   take_own_hops();
 }
 
@@ -124,7 +125,7 @@ FabricTransaction& Fabric::acquire() {
 }
 
 void Fabric::free(tlm::tlm_generic_payload* payload) {
-  payload->reset();  // extensions that others have left to go with the transaction
+  payload->reset();  // extensions that foreign blocks have left on the transaction
   idle_.push_back(transaction_of(*payload));
 }
 

@@ -18,13 +18,13 @@ const Route& FabricInitiator::route_of(const Access& a) {
   const Route* r = last_route_;
   const uint64_t span = a.span ? a.span : a.rows.ranges ? a.rows.first_bytes() : a.nbytes;
   if (r && a.address - r->base < r->size && span <= r->size - (a.address - r->base)) return *r;
-  // An atomic needs a way back, as a read does.
+  // An atomic needs a path back, like a read.
   r = &node_.fabric().routes().route(owner().index(), a.address, span, a.write && a.rows.atomic == AtomicKind::none);
-  if (r->returns) last_route_ = r;  // one without a way back serves some transactions only
+  if (r->returns) last_route_ = r;  // a route without a path back serves only some transactions
   return *r;
 }
 
-/// One that is granted now; `rank`: among those that are granted at one instant, read 0, write 1, comm 2, credit 3.
+/// A transaction that is granted now. `rank` orders grants of one instant: read 0, write 1, comm 2, credit 3.
 FabricTransaction& FabricInitiator::acquire(const Route& route, uint8_t channel, uint64_t rank) {
   Fabric& fabric = node_.fabric();
   FabricTransaction& x = fabric.acquire();
@@ -63,8 +63,7 @@ void FabricInitiator::fill(FabricTransaction& x, const Access& a) {
   x.rows = a.rows;
   x.mover = a.mover;
   x.issue_ns = a.issue_ns;
-  if (x.hop_count > 0) x.overhead_ns = node_.begin_ns({x, false});  // at its own socket a memory's counts once
-  // A write has data; an empty message, which a base-protocol write cannot be, is a command to nobody but its end.
+  if (x.hop_count > 0) x.overhead_ns = node_.begin_ns({x, false});  // a memory's own socket: its overhead counts once
   const bool empty = x.message && x.nbytes == 0;
   fill_payload(x.payload, empty ? tlm::TLM_IGNORE_COMMAND : command_of(x.write, &x.rows), x.address, x.nbytes, a.data,
                a.mover);
@@ -115,8 +114,8 @@ std::string FabricInitiator::answered_with_error(const FabricTransaction& x) con
 
 namespace {
 
-/// An atomic with a response that no block has done: foreign blocks or memories do not know it (access rules
-/// §17.4).
+/// An atomic whose response shows that no block has executed it: foreign blocks or memories do not support it (access
+/// rules §17.4).
 bool left_undone(const FabricTransaction& x) {
   if (!x.is_atomic()) return false;
   const AtomicExtension* e = atomic_of(x.payload);
@@ -133,7 +132,7 @@ void FabricInitiator::watch(FabricTransaction& x) {
                                  call<&FabricInitiator::time_out>(*this));
 }
 
-/// The oldest access has had its time. Nothing stands on the timeline but for one that is under way.
+/// The oldest access has reached its timeout. The timeline has an entry only for an access in flight.
 void FabricInitiator::time_out() {
   const double now = node_.fabric().timeline().now_ns();
   while (!watched_.empty() && ended(watched_.front())) watched_.pop_front();
@@ -161,7 +160,8 @@ void FabricInitiator::transaction_failed(FabricTransaction&, const std::string& 
   SC_REPORT_ERROR("/kernbench/tlm", why.c_str());
 }
 
-/// One transaction for each destination. Those that lie behind one port go there as one, the first of them.
+/// Makes one transaction for each destination. Destinations behind one port travel as one message, that of the first of
+/// them.
 void FabricInitiator::start_multicast(const Access& a) {
   const auto m = std::make_shared<Multicast>(a.multicast->combined, node_.fabric());
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
@@ -183,7 +183,7 @@ void FabricInitiator::start_multicast(const Access& a) {
 void FabricInitiator::send(Multicast& m) {
   FabricTransaction& first = m.first();
   try {
-    // A copy: the first may be the last to be sent.
+    // A copy, because the first may be the last to be sent.
     std::vector<FabricTransaction*> branches = m.fork(first);
     branches.insert(branches.begin(), &first);
     for (FabricTransaction* branch : branches) node_.fabric().mode().start(*branch);
@@ -194,7 +194,8 @@ void FabricInitiator::send(Multicast& m) {
 
 void FabricInitiator::start(const Access& a) {
   if (a.multicast && a.multicast->addresses.size() > 1) return start_multicast(a);
-  // Ideal links are no servers: there a message comes from the initiator's channel itself, which keeps its order.
+  // Ideal links are not servers. There, messages count as coming from the initiator's channel itself, which keeps their
+  // order.
   const uint64_t rank = node_.fabric().mode().links_serve() ? a.write : a.channel;
   FabricTransaction& x = acquire(route_of(a), a.channel, rank);
   x.message = false;
@@ -249,7 +250,7 @@ void fill_payload(tlm::tlm_generic_payload& p, tlm::tlm_command command, uint64_
     p.set_byte_enable_length(foreign->get_byte_enable_length());
   } else {
     const auto length = static_cast<unsigned>(std::min<uint64_t>(nbytes, std::numeric_limits<unsigned>::max()));
-    p.set_data_ptr(const_cast<uint8_t*>(data));  // of a write, which nobody changes
+    p.set_data_ptr(const_cast<uint8_t*>(data));  // data of a write, which no block modifies
     p.set_data_length(length);
     p.set_streaming_width(length);
     p.set_byte_enable_ptr(nullptr);
@@ -268,7 +269,7 @@ void FabricInitiator::response_back(FabricTransaction& x) {
     header_ns += node_.end_ns();
     x.overhead_ns += node_.end_ns();
   }
-  // A wait for a link that the memory's own wait already covers is not paid twice (§4).
+  // A wait for a link that overlaps with the memory's own wait is not counted twice (§4).
   const double covered = std::min(x.covered_ns, x.link_queue_ns - x.queued_there_ns);
   x.link_queue_ns -= covered;
   end_at(x, header_ns + (x.tail_ns - covered));

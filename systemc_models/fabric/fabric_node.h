@@ -146,7 +146,7 @@ void connect(FabricNode& a, FabricNode& b, const LinkParameters&);
 void bind(FabricPort& from, FabricPort& to);
 
 /// A port to a foreign block, whose sockets ForeignSockets binds later. `back`: cost of the block's edge to here, which
-/// the port cannot know.
+/// the port cannot determine.
 FabricPort& open_port(FabricNode&, const LinkTo& there, const LinkParameters& back);
 
 }  // namespace kernbench::fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who watches a link or a node: nobody, one observer, or several, behind the one pointer that the hot path looks at.
+// Observers of a link or a node: none, one or several, behind the single pointer that the hot path reads.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace kernbench::fabric {
 
-/// Tells several, in the order in which they came.
+/// Notifies several observers, in the order in which they were added.
 class FabricObserverList : public FabricObserver {
  public:
   std::vector<FabricObserver*> all;
@@ -42,14 +42,14 @@ class FabricObserverList : public FabricObserver {
   }
 };
 
-/// Not to be changed while something is told.
+/// Must not change during a notification.
 class FabricObservers {
  public:
   FabricObservers() = default;
   FabricObservers(const FabricObservers&) = delete;
   FabricObservers& operator=(const FabricObservers&) = delete;
 
-  /// One that is there already stays there once.
+  /// An observer that is already present is not added again.
   void add(FabricObserver& o) {
     if (told_ == &o) return;
     if (!told_) {
@@ -72,13 +72,13 @@ class FabricObservers {
     told_ = all.empty() ? nullptr : all.front();
     list_.reset();
   }
-  /// Whether anybody watches; only then is there someone to tell.
+  /// Whether there are observers.
   explicit operator bool() const { return told_ != nullptr; }
   FabricObserver* operator->() const { return told_; }
 
  private:
   FabricObserver* told_ = nullptr;
-  std::unique_ptr<FabricObserverList> list_;  ///< where there are several
+  std::unique_ptr<FabricObserverList> list_;  ///< if there are several
 };
 
 }  // namespace kernbench::fabric

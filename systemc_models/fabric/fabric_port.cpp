@@ -71,8 +71,8 @@ tlm::tlm_sync_enum FabricPort::nb_transport_fw(tlm::tlm_generic_payload& payload
   return other_transport_fw(payload, phase, delay);
 }
 
-/// Beside a foreign block, of messages, of payloads that are not known by their class. By itself: what most calls do
-/// not need takes them no time.
+/// For neighbours of foreign blocks, messages, and payloads whose class is unknown. A separate function, so that the
+/// usual calls do not pay for it.
 tlm::tlm_sync_enum FabricPort::other_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                   sc_core::sc_time& delay) {
   if (foreign_) return foreign_->nb_transport_fw(payload, phase, delay);
@@ -89,7 +89,8 @@ tlm::tlm_sync_enum FabricPort::nb_transport_bw(tlm::tlm_generic_payload& payload
 
 void FabricPort::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (foreign_) return foreign_->b_transport(payload, delay);
-  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);  // between this project's blocks nobody blocks
+  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);  // blocks of the project never use b_transport between
+                                                                 // each other
 }
 
 unsigned FabricPort::transport_dbg(tlm::tlm_generic_payload& payload) {
@@ -100,7 +101,7 @@ bool FabricPort::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_
   return foreign_ && foreign_->get_direct_mem_ptr(payload, dmi);
 }
 
-/// This project's blocks ask foreign ones alone for pointers.
+/// Blocks of the project request pointers only from foreign blocks.
 void FabricPort::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
   if (foreign_) foreign_->invalidate(first, last);
 }
@@ -115,7 +116,7 @@ void FabricPort::bound_backward(tlm::tlm_bw_transport_if<>* neighbour) {
   meet(look_through_to<FabricPort>(neighbour));
 }
 
-/// Null: no block of this project.
+/// Null: a foreign block.
 void FabricPort::meet(FabricPort* neighbour) {
   neighbour_ = neighbour;
   incoming_ = neighbour ? &neighbour->link : nullptr;

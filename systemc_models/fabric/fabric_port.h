@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of a block to a neighbour in the fabric.
+// A block's connection to a neighbour in the fabric.
 #pragma once
 
 #include <tlm>
@@ -17,22 +17,23 @@ class SocketMessage;
 
 /// Phase of a flit that neither begins a request nor ends a response. The base protocol may ignore it.
 DECLARE_EXTENDED_PHASE(FLIT);
-/// Phase of a credit, which goes the other way than the flit whose room it is. Likewise.
+/// Phase of a credit, which travels opposite to the flit whose buffer space it returns. The base protocol may ignore
+/// it.
 DECLARE_EXTENDED_PHASE(CREDIT);
 
-/// What is bound to the sockets at this end: calls of the neighbour arrive here, and what goes to it leaves from here,
-/// over the link in that direction. Requests go by the initiator socket, their responses come back over it; the
-/// neighbour's requests and their responses go by the target socket.
+/// The sockets' end of a connection. Calls of the neighbour arrive here, and messages to it leave from here, over the
+/// link in that direction. Requests use the initiator socket, and their responses return over it. The neighbour's
+/// requests and their responses use the target socket.
 ///
-/// Between two of this project's blocks a request's BEGIN_REQ is answered TLM_COMPLETED where the response is back at
-/// once (its time is the call's delay), else TLM_UPDATED with END_REQ, and BEGIN_RESP comes later, answered
-/// TLM_COMPLETED. In flit mode a call carries a flit, or several of a message that go on together: x.flits_together,
-/// the delay is the first one's. With the first flit of a request it is the BEGIN_REQ, with the last one of a response
-/// the BEGIN_RESP; otherwise it has a phase of its own. Beside any other block a ForeignNeighbour keeps the whole base
-/// protocol.
+/// Between two blocks of the project, BEGIN_REQ of a request returns TLM_COMPLETED if the response is back immediately
+/// (its time is the call's delay). Otherwise it returns TLM_UPDATED with END_REQ, and BEGIN_RESP follows later and
+/// returns TLM_COMPLETED. In flit mode a call carries one flit, or several flits of a message that move together
+/// (x.flits_together; the delay is that of the first). The first flit of a request is the BEGIN_REQ, and the last one
+/// of a response is the BEGIN_RESP; other flits have their own phase. Next to a foreign block, a ForeignNeighbour
+/// implements the complete base protocol.
 class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
-  /// With a link of its own, or with that of another port, which leads the same way.
+  /// With a new link, or with that of another port that leads to the same place.
   FabricPort(FabricNode& node, const LinkParameters& to_neighbour);
   FabricPort(FabricNode& node, Link& to_neighbour);
   FabricPort(const FabricPort&) = delete;
@@ -40,10 +41,11 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   ~FabricPort() override;
 
  private:
-  // What comes in touches the line of these two, what leaves that of the way out and the link.
+  // Incoming messages access the cache line of these two members; outgoing messages access that of the forward path and
+  // the link.
   FabricNode* node_;
   ForeignNeighbour* foreign_ = nullptr;
-  tlm::tlm_fw_transport_if<>* forward_ = nullptr;  ///< the neighbour, for requests; null: not of this project, or none
+  tlm::tlm_fw_transport_if<>* forward_ = nullptr;  ///< the neighbour, for requests; null: foreign, or none
 
  public:
   Link& link;  ///< to the neighbour
@@ -55,31 +57,31 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
   FabricPort* neighbour_ = nullptr;
 
  public:
-  InputPort* input = nullptr;  ///< finite buffers: what has come in and waits (wormhole_links.h)
+  InputPort* input = nullptr;  ///< finite buffers: waiting messages that arrived here (wormhole_links.h)
   uint32_t rank = 0;           ///< among its node's ports
 
   FabricNode& node() const { return *node_; }
-  /// The neighbour's port, and the link from there; null where the neighbour is not of this project.
+  /// The neighbour's port, and the link from there; null for a foreign neighbour.
   FabricPort* neighbour() const { return neighbour_; }
   Link* incoming() const { return incoming_; }
-  /// What keeps the protocol beside a block that is not of this project; else null.
+  /// Implements the protocol towards a foreign block; else null.
   ForeignNeighbour* foreign() const { return foreign_; }
-  /// The same, made where there is none yet: before it is known who is bound.
+  /// The same; created if necessary, because the peer may not be bound yet.
   ForeignNeighbour& foreign_neighbour();
   tlm::tlm_fw_transport_if<>* forward() const { return forward_; }
   tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
 
-  /// Hands a request to the neighbour, where its header is at x.time_ns, `delay` from now. True: the response is back
-  /// here, at x.time_ns, which is now `delay` from now.
+  /// Hands a request to the neighbour. Its header is there at x.time_ns, `delay` from now. Returns true if the response
+  /// is back here, at x.time_ns; `delay` is then updated.
   bool request(FabricTransaction& x, sc_core::sc_time& delay) {
     if (!forward_) return request_outside(x);
     ++x.node;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     return forward_->nb_transport_fw(x.payload, phase, delay) == tlm::TLM_COMPLETED;
   }
-  /// Hands a response to the neighbour, where its header is at x.time_ns.
+  /// Hands a response to the neighbour. Its header is there at x.time_ns.
   void respond(FabricTransaction& x);
-  /// Hands flits to the neighbour, where they are at their time_ns, the first one `delay` from now.
+  /// Hands flits to the neighbour. They are there at their time_ns, the first one `delay` from now.
   void hand_on(FlitTrain train, sc_core::sc_time delay) {
     if (foreign_) return flits_outside(train);
     Flit& f = train.first;
@@ -94,24 +96,24 @@ class FabricPort final : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_t
       forward_->nb_transport_fw(x.payload, phase, delay);
     }
   }
-  /// Hands a credit to the neighbour by whose request (`response`: response) a flit had come.
+  /// Hands a credit to the neighbour whose request (`response`: response) carried the flit.
   void give_back(const Credit&, FabricTransaction&, bool response);
-  /// The same for messages that are no memory traffic: they are at the neighbour at m.time_ns().
+  /// The same for messages other than memory traffic. They are at the neighbour at m.time_ns().
   void request(SocketMessage& m);
   void respond(SocketMessage& m);
-  /// The answer to a request whose response is back at the neighbour at x.time_ns.
+  /// The return status of a request whose response is back at the neighbour at x.time_ns.
   tlm::tlm_sync_enum completed(const FabricTransaction& x, sc_core::sc_time& delay) const;
-  /// The answer to a request whose response comes later.
+  /// The return status of a request whose response follows later.
   static tlm::tlm_sync_enum accepted(tlm::tlm_phase& phase) {
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
   }
 
-  // Elaboration has shown who is bound here; an observer between (look_through.h) is looked through.
+  // Elaboration has determined the peer. An observer in between (look_through.h) is transparent.
   void bound_forward(tlm::tlm_fw_transport_if<>* neighbour);
   void bound_backward(tlm::tlm_bw_transport_if<>* neighbour);
 
-  // What the neighbour calls.
+  // Called by the neighbour.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay) override;
   void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay) override;

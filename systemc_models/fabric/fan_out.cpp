@@ -36,7 +36,8 @@ void FanOut::pass_on(ControlMessage& request) {
   std::string text;
   try {
     for (const auto& [stop, m] : messages) legs.push_back(&fabric.control_legs().leg(node_.owner().index(), stop));
-  } catch (const std::runtime_error& e) {  // of blocks made by hand: a platform has found all legs before the run
+  } catch (const std::runtime_error& e) {  // for blocks made by hand; a platform has checked all segments before the
+                                           // run
     code = HostError::no_path;
     text = e.what();
     for (const auto& [stop, m] : messages) m->payload.release();
@@ -54,7 +55,7 @@ void FanOut::pass_on(ControlMessage& request) {
 void FanOut::response_arrived(ControlMessage& m) {
   Open& open = *static_cast<Open*>(m.context);
   --open.outstanding;
-  // What comes after an error has nobody to tell.
+  // After an error the request is already answered, so later responses are ignored.
   if (open.request && (!m.response.ok() || open.outstanding == 0)) {
     ControlMessage& request = *open.request;
     open.request = nullptr;

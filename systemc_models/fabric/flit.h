@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flit mode (timing rules §3, `links: flit`): messages move flit by flit, so that streams that merge share a link.
+// Flit mode (timing rules §3, `links: flit`): messages move flit by flit, so merging streams share a link.
 #pragma once
 
 #include <algorithm>
@@ -12,34 +12,35 @@ namespace kernbench::fabric {
 struct InputChannel;
 
 struct alignas(64) Flit {
-  // What each hop touches is one cache line.
+  // The members that each hop accesses fit one cache line.
   FabricTransaction* transaction = nullptr;
   double time_ns = 0;
   Order order;
   double bytes = 0;
-  double list_bytes = 0;  ///< that it is longer on links: the request's list of ranges
+  double list_bytes = 0;  ///< additional length on links: the request's list of ranges
   uint32_t index = 0;     ///< in its message
-  uint32_t ready_by = 0;  ///< the flit by whose arrival at the node it became ready: where that stores, the last
+  uint32_t ready_by = 0;  ///< the flit whose arrival made it ready at the node; at a store-and-forward node, the last
+                          ///< flit
   uint32_t node = 0;      ///< position on the way
   bool last = false;
   bool response = false;
-  bool header = false;  ///< of a packet: its address is that of the first byte behind it
-  bool slowed = false;  ///< most_gbs bounds it on the next link
+  bool header = false;  ///< header of a packet; its address is that of the first byte after it
+  bool slowed = false;  ///< most_gbs limits its rate on the next link
   uint64_t address = 0;
   // Finite buffers (wormhole_links.h).
   enum class State : uint8_t { coming, here, ready };
-  State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
-  uint32_t channel = 0;         ///< of its class, by which it has come to the node
-  uint32_t layer = 0;           ///< of a message's first flit: of virtual channels (channel_layers.h)
-  InputChannel* at = nullptr;   ///< where it waits there
-  Flit* behind = nullptr;       ///< the next in its queue there
-  uint64_t turn = 0;            ///< its number among those that have become ready
-  double most_gbs = 0;          ///< of a sum's flit
+  State state = State::coming;  ///< state at the node: coming to it, stored there, ready to continue
+  uint32_t channel = 0;         ///< in its class: the channel by which it came to the node
+  uint32_t layer = 0;           ///< for a message's first flit: layer of virtual channels (channel_layers.h)
+  InputChannel* at = nullptr;   ///< the channel in which it waits
+  Flit* behind = nullptr;       ///< the next one in its queue
+  uint64_t turn = 0;            ///< its number in the order of readiness
+  double most_gbs = 0;          ///< for the flit of a sum: maximum rate on the next link, GB/s
 
   double data_bytes() const { return header ? 0 : bytes; }
 };
 
-/// Flits of one message that go on together: one, or several of x.flits from it on.
+/// Flits of one message that move together: one, or several of x.flits from it on.
 struct FlitTrain {
   Flit& first;
   uint32_t count;
@@ -47,38 +48,38 @@ struct FlitTrain {
   Flit& last() const { return (*this)[count - 1]; }
 };
 
-/// As of its transaction.
+/// The same as for its transaction.
 [[noreturn]] inline void blame(const TimeBeyondRange& e, const Flit& f) {
   blame(e, *f.transaction);
 }
 
-/// Room that a flit leaves in a buffer (wormhole_links.h), on its way back over the link by which the flit came.
+/// Buffer space that a flit frees (wormhole_links.h), on its path back over the link by which the flit came.
 struct Credit {
   uint32_t channel = 0;
   uint32_t message_class = 0;
-  double time_ns = 0;  ///< when it is at the sender
+  double time_ns = 0;  ///< arrival at the sender
 };
 
-/// A message's flits on their way past a foreign block, which sees the message as one payload.
+/// The flits of a message that passes a foreign block, which sees it as one payload.
 struct FlitStream {
-  const FabricPort* from = nullptr;  ///< by which they go to the foreign block
-  FabricPort* to = nullptr;          ///< where the message has come out again; null: it has not yet
+  const FabricPort* from = nullptr;  ///< port to the foreign block
+  FabricPort* to = nullptr;          ///< port from which the message has come out; null: not yet
   bool response = false;
-  bool answered = false;  ///< the block has answered by itself before all flits were there: the rest ends there
+  bool answered = false;  ///< the block has answered itself before all flits arrived; the others end there
   double first_ns = 0, shift_ns = 0;
-  uint64_t shift_bytes = 0;    ///< of the addresses, modulo 2^64: where the block has changed them
-  std::vector<Flit*> waiting;  ///< to come out with or behind the message
+  uint64_t shift_bytes = 0;    ///< change of the addresses by the block, modulo 2^64
+  std::vector<Flit*> waiting;  ///< leave with the message or after it
 };
 
-/// How a message's data lie in flits.
+/// Division of a message's data into flits.
 struct FlitCuts {
   uint32_t flit_bytes = 0;
-  uint32_t packet_flits = 0;  ///< of data behind each header; 0: data flits come without
+  uint32_t packet_flits = 0;  ///< flits of data after each header; 0: no headers
   double header_bytes = 0;
 };
 
-/// Visits the flits of a range of memory in address order: visit(address, bytes). Rows that touch are one range; cuts
-/// are at multiples of flit_bytes of the address.
+/// Visits the flits of a memory range in address order: visit(address, bytes). Adjacent rows are one range. Cuts are at
+/// multiples of flit_bytes of the address.
 template <class Visit>
 void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visit visit) {
   for_each_range(address, rows, [&](uint64_t at, uint64_t left) {
@@ -94,7 +95,7 @@ void for_each_flit(uint64_t address, const Rows& rows, uint32_t flit_bytes, Visi
 /// The same with the headers of packets: visit(address, bytes, header).
 template <class Visit>
 void for_each_flit_of_packets(uint64_t address, const Rows& rows, const FlitCuts& cuts, Visit visit) {
-  uint32_t left = 0;  // of the packet
+  uint32_t left = 0;  // left in the packet
   for_each_flit(address, rows, cuts.flit_bytes, [&](uint64_t at, uint64_t bytes) {
     if (cuts.packet_flits > 0 && left == 0) {
       visit(at, cuts.header_bytes, true);

@@ -9,7 +9,7 @@
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench::fabric {
-/// One flit as the whole message (requests without data, acknowledgements).
+/// One flit for a complete message (requests without data, acknowledgements).
 void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   Flit* f = fabric_.acquire_flit();
   *f = Flit{};
@@ -21,8 +21,8 @@ void FlitLinks::make_header(FabricTransaction& x, bool response) const {
   x.flits.assign(1, f);
 }
 
-/// All data flits of the transaction, in address order, or that of its ranges; of a compare-and-swap the expected bytes
-/// before the new ones.
+/// All data flits of the transaction, in the order of addresses or of its ranges. For a compare-and-swap, the expected
+/// bytes precede the new ones.
 void FlitLinks::make_data(FabricTransaction& x, bool response) const {
   x.flits.clear();
   const auto make = [&](uint64_t address, double bytes, bool header) {
@@ -150,7 +150,7 @@ void FlitLinks::at_router(FlitTrain train, Router& router, Link* from) {
   }
 }
 
-/// The flits of a multicast, each ready at one instant for all branches; or an acknowledgement of its.
+/// The flits of a multicast, each ready at the same time for all branches; or its acknowledgement.
 void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from) {
   FabricTransaction& x = *train.first.transaction;
   const double overhead = router.delay_of({x, train.first.response});
@@ -183,7 +183,7 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
     c->address += branch.address - x.address;
     return c;
   };
-  // A flit that leaves early may be served, and used again, before the next one is looked at.
+  // A flit that leaves early may be served and reused before the next one is processed.
   std::vector<Flit*> flits;
   for (uint32_t i = 0; i < train.count; ++i) flits.push_back(&train[i]);
   for (Flit* flit : flits) {
@@ -225,10 +225,11 @@ void FlitLinks::multicast_at_router(FlitTrain train, Router& router, Link* from)
   }
 }
 
-/// Flits of a reduction's message where messages are added: the n-th goes on when all n-th are there.
+/// Flits of a reduction's message at a node that adds: the n-th flit of the sum leaves when the n-th flits of all
+/// messages have arrived.
 void FlitLinks::reduction_at_router(FlitTrain train, Router& router, Link* from) {
   Reduction& reduction = *train.first.transaction->reduction;
-  // A flit that leaves may be used again before the next one is looked at.
+  // A flit that leaves may be reused before the loop reaches the next one.
   std::vector<Flit*> flits;
   for (uint32_t i = 0; i < train.count; ++i) flits.push_back(&train[i]);
   for (Flit* f : flits) {
@@ -269,7 +270,7 @@ void FlitLinks::add_up_at_router(Reduction& reduction, const std::vector<Reducti
   router.wait_for_turn(next, {f.time_ns, f.order, call<&FlitLinks::flit_turn>(*this, f), &sum, last.from});
 }
 
-/// A reduction's acknowledgement branches off to its sources.
+/// The acknowledgement of a reduction forks towards its sources.
 void FlitLinks::acknowledgement_at_router(Flit& f, Router& router, Link* from) {
   FabricTransaction& x = *f.transaction;
   const double arrival = f.time_ns;
@@ -305,7 +306,7 @@ void FlitLinks::acknowledge(FabricTransaction& message, MemoryTarget& memory, do
   }
 }
 
-/// Data: on only when all of it is there.
+/// Data continue only when all of them have arrived.
 void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
   FabricTransaction& x = *f.transaction;
   if (f.index == 0) x.held.clear();
@@ -321,18 +322,18 @@ void FlitLinks::hold(Flit& f, Router& router, Link* from, FabricPort& next) {
 }
 
 void FlitLinks::held_turn(FabricTransaction& x) {
-  // A copy: the next node may store and forward too, and begins to hold while this one lets go.
+  // A copy, because the next node may also store and forward, and begins to hold flits while this one releases them.
   const std::vector<Flit*> held = x.held;
   for (Flit* f : held) flit_turn(*f);
 }
 
 void FlitLinks::at_memory(FlitTrain train, MemoryTarget& memory, Link* from) {
   FabricTransaction& x = *train.first.transaction;
-  // serve() has the overhead in it.
+  // serve() includes the overhead
   const double overhead = memory.flit_servers() ? memory.end_ns() : 0;
   const bool in_turn = ahead_of_time::next_in_turn(memory, from) && ahead_of_time::flits_keep_order(*from, overhead);
   double& before = x.ready_ns[train.first.node];
-  // The last one may bring the answer, which is flits of its own.
+  // The last flit may trigger the response, which has its own flits.
   for (uint32_t i = 0, n = train.count; i < n; ++i) {
     Flit& f = train[i];
     const double arrival = f.time_ns;
@@ -375,7 +376,7 @@ void FlitLinks::serve(Flit& f, MemoryTarget& memory) {
   x.write ? serve_write_flit(f, memory) : serve_read(f, memory);
 }
 
-/// To a memory that is asked for whole transactions the request comes with its last flit.
+/// A memory that serves complete transactions gets the request with its last flit.
 void FlitLinks::serve_whole(FabricTransaction& x, MemoryTarget& memory) {
   x.flits.clear();
   const Service s = memory.begin_service(x);
@@ -386,7 +387,7 @@ void FlitLinks::serve_whole(FabricTransaction& x, MemoryTarget& memory) {
 
 void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
   FabricTransaction& x = *f.transaction;
-  x.tail_ns = std::max(x.tail_ns, memory.serve_flit(x, f, f.time_ns));  // its finish
+  x.tail_ns = std::max(x.tail_ns, memory.serve_flit(x, f, f.time_ns));  // end of its service
   const double ready = f.time_ns;
   fabric_.release_flit(&f);
   if (++x.flits_done < x.flit_count) return;
@@ -400,7 +401,7 @@ void FlitLinks::serve_write_flit(Flit& f, MemoryTarget& memory) {
   answer_write(x, memory, x.tail_ns);
 }
 
-/// With an acknowledgement, or with the old bytes of an atomic, which are all there at finish_ns.
+/// Responds with an acknowledgement, or with the old bytes of an atomic, which are all available at finish_ns.
 void FlitLinks::answer_write(FabricTransaction& x, MemoryTarget& memory, double finish_ns) {
   if (x.rows.posted) {
     x.served();
@@ -429,7 +430,7 @@ void FlitLinks::serve_read(Flit& f, MemoryTarget& memory) {
 void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service& s) {
   x.tail_ns = x.write ? 0 : s.finish_ns - s.header_leaves_ns;
   memory.tell_finished(x, s.finish_ns);
-  if (!x.write && !x.flits.empty()) return;  // they are on their way
+  if (!x.write && !x.flits.empty()) return;  // they are in flight
   if (x.reduction) return acknowledge(x, memory, s.finish_ns);
   if (x.is_atomic()) takes_effect(x, s.finish_ns);
   if (x.write) return answer_write(x, memory, s.finish_ns);
@@ -439,7 +440,7 @@ void FlitLinks::answer(FabricTransaction& x, MemoryTarget& memory, const Service
   leave_memory(x, memory);
 }
 
-/// Those that are whole now leave. While the next one is not known, nothing is on the timeline.
+/// Flits whose bytes are complete leave now. While the time of the next one is unknown, the timeline has no entry.
 void FlitLinks::data_came(FabricTransaction& x, uint64_t nbytes, double t_ns) {
   if (x.hop_count == 0) return;
   if (x.flits.empty()) {
@@ -473,7 +474,7 @@ void FlitLinks::leave_memory(FabricTransaction& x, MemoryTarget& memory) {
     for (Flit* f : std::vector<Flit*>(x.flits)) at_initiator(*f);
     return;
   }
-  // An edge without a bandwidth takes no time: there a write that came first may end with a later read.
+  // An edge without bandwidth takes no time. There, a write that came first may end together with a later read.
   if (memory.answers_in_order() && x.first_back().in->link.bw_gbs > 0 && x.last_hop().out->link.bw_gbs > 0) {
     for (Flit* f : x.flits) f->node = x.back_count;
     x.flits_done = x.flit_count;
@@ -503,8 +504,8 @@ void FlitLinks::at_initiator(Flit& f) {
   if (last) x.initiator->end_at(x, ready);
 }
 
-/// The message that a foreign block has passed on goes on in the flits in which it came there; one that begins at the
-/// foreign block is cut into flits here.
+/// A message that a foreign block has passed continues in its flits. A message that begins at the foreign block is cut
+/// into flits here.
 void FlitLinks::came_in(FabricTransaction& x, FabricPort& port, bool response) {
   FlitStream* stream = nullptr;
   for (const auto& s : x.streams) {
@@ -545,7 +546,7 @@ void FlitLinks::enter(Flit& f, FabricPort& port) {
   }
 }
 
-/// Of a way that is not known: what the blocks and links of this project on it cost, up to where it was answered.
+/// For an unknown path: the costs of the project's blocks and links on it, up to the block that answered.
 void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
   const Route& r = *x.route;
   const PassingMessage request{x, false}, response{x, true};
@@ -565,9 +566,9 @@ void FlitLinks::account_past_foreign_blocks(FabricTransaction& x) const {
   }
 }
 
-/// Flit by flit there is no one wait of a message: what is over the zero-load latency is queueing, and what of
-/// that is neither overhead, wire nor store-and-forward is the flits' serialisation. Of a posted message, which is
-/// where it ends at x.time_ns, store-and-forward is part of that.
+/// In flit mode a message has no single wait. The time above the zero-load latency is queueing. The rest without
+/// overhead, wires and store-and-forward is serialization latency. For a posted message, which ends at x.time_ns, that
+/// includes store-and-forward.
 void FlitLinks::complete_account(FabricTransaction& x) const {
   const Route& r = *x.route;
   const double latency_ns = (x.message ? x.time_ns : x.done_ns) - x.grant_ns;
@@ -595,20 +596,20 @@ void FlitLinks::complete_account(FabricTransaction& x) const {
   x.drain_ns = zero.latency_ns - x.overhead_ns - x.wire_ns - x.store_forward_ns;
   x.link_queue_ns = latency_ns - zero.latency_ns;
   if (!x.served_whole) return;
-  // A memory that takes whole requests has booked the wait for it. What it took less than alone, as one with open rows
-  // may, is of the data.
+  // A memory that serves complete requests has already counted its wait. If it took less time than at zero load (open
+  // rows), the difference belongs to the data.
   x.drain_ns += std::min(x.link_queue_ns, 0.0);
   x.link_queue_ns = std::max(x.link_queue_ns, 0.0);
   x.memory_queue_ns = std::min(x.memory_queue_ns, x.link_queue_ns);
   x.link_queue_ns -= x.memory_queue_ns;
 }
 
-/// An initiator sends a message's flits one behind the other, and so do memories that answer in order; they stay so as
-/// long as nobody else sends on the links.
+/// An initiator sends the flits of a message consecutively, and so does a memory that answers in order. They stay
+/// consecutive as long as the links have no other senders.
 void FlitLinks::senders_known(const std::vector<Link*>& links) const {
   const std::unordered_set<const void*> known(links.begin(), links.end());
   for (Link* link : links) {
-    // Up to the one at the beginning of the chain.
+    // Back to the link at the beginning of the chain.
     const Link* first = link;
     bool unmixed = true;
     for (size_t steps = 0; unmixed && known.count(first->sole_sender); ++steps) {

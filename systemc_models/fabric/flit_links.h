@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `links: flit` (timing rules §3): data moves in flits, cut at multiples of flit_bytes of the address; a link is one
-// FIFO server over flits. A message's first flit is ready overhead_ns after its arrival at a node; a later one at the
-// later of its own arrival and the time the flit before it became ready.
+// `links: flit` (timing rules §3): data move in flits, which are cut at multiples of flit_bytes of the address. A link
+// is a FIFO server of flits. A message's first flit is ready overhead_ns after its arrival at a node. A later flit is
+// ready at the later of its own arrival and the time at which the flit before it became ready.
 //
-// A message's flits go down a chain in one go, a call over a socket for all of them, as long as they cannot mix with
-// others' (Link::unmixed).
+// As long as a message's flits cannot mix with others (Link::unmixed), they move down the chain together, with one
+// socket call for all of them.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@
 
 namespace kernbench::fabric {
 
-/// The link's next place, not before `from_ns`, for a flit that is ready at f.time_ns; sets the time at the other end.
+/// Reserves the link's next place, not before `from_ns`, for a flit that is ready at f.time_ns. Sets its time at the
+/// other end.
 inline void cross(Link& link, Flit& f, double from_ns = 0) {
   const double ready = f.time_ns;
   const double start =
@@ -44,21 +45,22 @@ inline void cross(Link& link, Flit& f, double from_ns = 0) {
   link.observers->link_crossed(*f.transaction, link, c);
 }
 
-/// The flit has arrived at f.time_ns: sets when it is ready, given when the one before it became ready.
+/// The flit has arrived at f.time_ns. Sets the time at which it is ready, given that time of the flit before it.
 inline void become_ready(Flit& f, double overhead_ns, double& before_ns) {
   before_ns = f.index == 0 ? f.time_ns + overhead_ns : std::max(f.time_ns, before_ns);
   f.time_ns = before_ns;
   f.ready_by = f.index;
 }
 
-/// When the next flit of a read leaves a memory that serves the transaction as a whole; `done`: bytes that have left.
+/// Time at which the next flit of a read leaves a memory that serves complete transactions. `done`: bytes that have
+/// left.
 inline double leaves_evenly_ns(const Flit& f, double& done, uint64_t nbytes, const Service& s) {
   done += f.data_bytes();
   const double share = done / static_cast<double>(nbytes);
   return share < 1 ? s.header_leaves_ns + (s.finish_ns - s.header_leaves_ns) * share : s.finish_ns;
 }
 
-/// By which port a flit at node f.node goes on, of its way back and forth.
+/// The port by which a flit leaves node f.node, on its path there or back.
 inline FabricPort& next_port(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
   return f.response ? *x.back[f.node - 1].in : *x.hops[f.node].out;
@@ -69,7 +71,7 @@ class FlitLinks : public LinkMode {
   using LinkMode::LinkMode;
   uint64_t address_period() const override { return fabric_.timing().flit_bytes; }
   bool data_follow_header() const override { return false; }  // flits come one by one
-  /// A message without data is one flit of header_bytes; data flits carry no header, but for packets.
+  /// A message without data is one flit of header_bytes. Data flits carry no header, except with packets.
   double bytes_on_link(double data_bytes) const override {
     const bool headers = data_bytes == 0 || fabric_.timing().packet_flits > 0;
     return data_bytes + (headers ? fabric_.header_bytes(data_bytes) : 0);
@@ -96,11 +98,11 @@ class FlitLinks : public LinkMode {
  protected:
   Timeline& timeline() const { return fabric_.timeline(); }
   void make_request(FabricTransaction&) const;
-  /// A flit that is ready at the memory is served.
+  /// Serves a flit that is ready at the memory.
   void serve(Flit&, MemoryTarget&);
   /// The response's flits leave at their times.
   virtual void leave_memory(FabricTransaction&, MemoryTarget&);
-  /// Those whose times data_came() has told leave, the next one at t_ns; none was left that had not.
+  /// The flits whose times data_came() has reported leave, the next one at t_ns. All earlier ones have left.
   virtual void known_flits_leave(FabricTransaction&, double t_ns);
   void at_initiator(Flit&);
 
@@ -121,14 +123,14 @@ class FlitLinks : public LinkMode {
   void acknowledge(FabricTransaction&, MemoryTarget&, double finish_ns);
   void hold(Flit&, Router&, Link* from, FabricPort& next);
   void held_turn(FabricTransaction&);
-  /// A flit that is ready takes the link to the next node of its way, and is there at f.time_ns.
+  /// A ready flit crosses the link to the next node of its path and is there at f.time_ns.
   void leave(Flit& f, Link& link) {
     cross(link, f);
     f.node = f.response ? f.node - 1 : f.node + 1;
   }
   void hand_on(FlitTrain train, FabricPort& port) { port.hand_on(train, timeline().delay_until(train.first.time_ns)); }
   void flit_turn(Flit& f) { go_on({f, 1}); }
-  [[gnu::always_inline]] void go_on(FlitTrain train) {  // a frame less for each hop of each flit
+  [[gnu::always_inline]] void go_on(FlitTrain train) {  // saves a stack frame for each hop of each flit
     FabricPort& port = next_port(train.first);
     for (uint32_t i = 0; i < train.count; ++i) leave(train[i], port.link);
     hand_on(train, port);

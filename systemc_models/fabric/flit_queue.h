@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flits that wait at a node to go on, one behind the other: finite buffers (wormhole_links.h).
+// A queue of flits that wait to leave a node: finite buffers (wormhole_links.h).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace kernbench::fabric {
 
 struct OutputChannel;
 
-/// Credits of queues between PEs travel against the way of the data, as responses do.
+/// Credits of queues between PEs travel opposite to the data, like responses.
 inline uint32_t class_of(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
   return f.response || (x.message && x.channel == FabricInitiator::kCredit) ? kResponses : kRequests;
 }
 
-/// The first is offered to its link when it is ready.
+/// The first flit is offered to its link when it is ready.
 struct FlitQueue {
   enum class Place : uint8_t { initiator, input, memory };
   explicit FlitQueue(Place p) : place(p) {}
@@ -31,11 +31,11 @@ struct FlitQueue {
 
   Place place;
   bool offered = false;
-  uint32_t edge = 0;  ///< of an input: over which its flits come
+  uint32_t edge = 0;  ///< for an input: the edge by which its flits come
   Flit* first = nullptr;
   Flit* last = nullptr;
-  uint64_t rank = 0;              ///< among those that send onto one link
-  OutputChannel* onto = nullptr;  ///< that the first flit's message holds behind that link
+  uint64_t rank = 0;              ///< among the senders onto one link
+  OutputChannel* onto = nullptr;  ///< held by the first flit's message, after that link
 };
 
 }  // namespace kernbench::fabric

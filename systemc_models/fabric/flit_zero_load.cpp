@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The zero-load latency of a transaction, flit by flit: the same steps as in traffic, at idle links.
+// The zero-load latency of a transaction, flit by flit: the same steps as with traffic, on idle links.
 #include "kernbench/systemc_models/fabric/flit_links.h"
 #include "kernbench/systemc_models/fabric/path.h"
 
 namespace kernbench::fabric {
 namespace {
 
-/// A message alone: its flits at one place after the other.
+/// An isolated message: its flits at one node after another.
 class IsolatedMessage {
  public:
   explicit IsolatedMessage(std::vector<Flit> flits) : flits_(std::move(flits)) {}
@@ -19,7 +19,7 @@ class IsolatedMessage {
     idle.set({link.wire_ns, link.bw_gbs});
     for (Flit& f : flits_) cross(idle, f);
   }
-  /// Arrival at a node; returns what store-and-forward made it wait.
+  /// Arrival at a node. Returns the wait for store-and-forward.
   double enter(double overhead_ns, bool stores) {
     const double arrive = first_ns(), rest = stores ? last_ns() - arrive : 0;
     if (stores) {
@@ -36,7 +36,7 @@ class IsolatedMessage {
   std::vector<Flit> flits_;
 };
 
-/// The memory's part: the request's flits are there; sets when the response's leave.
+/// The memory's part: the request's flits have arrived. Sets the times at which the response's flits leave.
 void serve_alone(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows,
                  std::vector<Flit>& request, std::vector<Flit>& response) {
   const double first = request.front().time_ns;
@@ -71,7 +71,7 @@ ZeroLoad FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   const auto message = [&](bool back) {
     std::vector<Flit> flits;
     const uint64_t bytes = rows.data_bytes(write, back, nbytes);
-    for (uint64_t cut = 0; cut < bytes; cut += nbytes) {  // a compare-and-swap's twice
+    for (uint64_t cut = 0; cut < bytes; cut += nbytes) {  // a compare-and-swap carries its bytes twice
       for_each_flit_of_packets(address, rows, cuts(), [&](uint64_t a, double n, bool header) {
         Flit& f = flits.emplace_back();
         f.address = a;
@@ -87,7 +87,7 @@ ZeroLoad FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
   IsolatedMessage request = message(false), response = message(true);
 
   ZeroLoad zero;
-  double left = 0;  // the first flit, the node that was added last
+  double left = 0;  // of the first flit, from the last added node
   const auto add = [&](const FabricNode& node, uint32_t number, bool back, double arrive, double overhead,
                        double ready) {
     if (!hops) return;
@@ -122,15 +122,15 @@ ZeroLoad FlitLinks::work_out(const Route& r, bool write, uint64_t address, uint6
     enter(request, hop);
     cross_link(request, hop);
   }
-  if (!r.target) {  // a message: there it ends
+  if (!r.target) {  // a message ends there
     zero.latency_ns = request.last_ns();
     return zero;
   }
   const double arrive = request.first_ns(), overhead = r.target->end_ns();
-  request.enter(r.target->flit_servers() ? overhead : 0, false);  // serve() has the overhead in it
+  request.enter(r.target->flit_servers() ? overhead : 0, false);  // serve() includes the overhead
   add(*r.target, static_cast<uint32_t>(r.hops.size()), false, arrive, overhead, arrive + overhead);
   serve_alone(r, write, address, nbytes, rows, request.flits(), response.flits());
-  if (rows.posted) return ends(response.first_ns());  // when its memory is finished with it
+  if (rows.posted) return ends(response.first_ns());  // when its memory has finished
   if (hops) hops->back().drain_ns = response.first_ns() - left;
   left = response.first_ns();
   for (const PathHop& hop : r.path(true)) {

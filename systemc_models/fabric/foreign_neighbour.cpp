@@ -19,7 +19,7 @@ struct ForeignNeighbour::Blocking {
   bool complete = false;
 };
 
-/// What a posted message is at a foreign block.
+/// The payload of a posted message at a foreign block.
 class ForeignNeighbour::Envelope : public tlm::tlm_extension<Envelope> {
  public:
   explicit Envelope(tlm::tlm_mm_interface* pool) : payload(pool) { payload.set_extension(this); }
@@ -47,7 +47,7 @@ class ForeignNeighbour::Envelope : public tlm::tlm_extension<Envelope> {
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     payload.set_extension(&x);
   }
-  /// The message is another's by now.
+  /// The message now belongs to another object.
   void empty() { payload.clear_extension<FabricTransaction>(); }
 
   tlm::tlm_generic_payload payload;
@@ -96,7 +96,7 @@ ForeignNeighbour::Envelope& ForeignNeighbour::envelope_of(FabricTransaction& x) 
 void ForeignNeighbour::free(tlm::tlm_generic_payload* payload) {
   auto* e = payload->get_extension<Envelope>();
   e->empty();
-  payload->reset();  // extensions that others have left
+  payload->reset();  // extensions that foreign blocks have left
   idle_envelopes_.push_back(e);
 }
 
@@ -109,7 +109,7 @@ void ForeignNeighbour::deliver_response(FabricTransaction& x) {
   send_back(x.payload);
 }
 
-/// As the foreign block has asked: by b_transport or nb_transport.
+/// With the transport that the foreign block used: b_transport or nb_transport.
 void ForeignNeighbour::send_back(tlm::tlm_generic_payload& p) {
   const auto it = blocking_.find(&p);
   if (it == blocking_.end()) return responses_.send(p);
@@ -177,7 +177,7 @@ void ForeignNeighbour::send_flit(Flit& f) {
   }
 }
 
-/// From here on time passes outside.
+/// From here on, time passes in the foreign block.
 void ForeignNeighbour::leave(FabricTransaction& x) {
   x.outside_tick = timeline_.stamp();
   x.outside = &port_;
@@ -186,7 +186,7 @@ void ForeignNeighbour::leave(FabricTransaction& x) {
 
 // ---- in
 
-/// The message is here at `at_ns`: its exact time is as much later as the kernel's has become meanwhile.
+/// The message returns at `at_ns`. Its exact time advances by the ticks that have passed.
 void ForeignNeighbour::come_back(FabricTransaction& x, uint64_t tick) {
   x.outside = nullptr;
   if (tick <= x.outside_tick) return;
@@ -241,7 +241,7 @@ void ForeignNeighbour::request_came(tlm::tlm_generic_payload& p) {
   if (auto* e = p.get_extension<Envelope>()) e->passed_on = true;
   port_.node().fabric().mode().came_in(x, port_, false);
   if (!message) return;
-  p.set_response_status(tlm::TLM_OK_RESPONSE);  // nobody else does
+  p.set_response_status(tlm::TLM_OK_RESPONSE);  // no other block sets it
   send_back(p);
 }
 
@@ -279,9 +279,9 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
   }
   auto& x = *p.get_extension<FabricTransaction>();
   come_back(x, timeline_.tick_now());
-  x.address = p.get_address();  // as it was sent, whatever it was behind the block
-  // With flits, data that have still to come to a block that has answered by itself are not lost on their way: its
-  // answer begins behind them.
+  x.address = p.get_address();  // as sent, regardless of changes behind the block
+  // With flits: if the block answers itself before all data arrived, the remaining data still arrive, and its response
+  // begins after them.
   for (const auto& s : x.streams) {
     if (s->from != &port_ || s->response || s->to) continue;
     const bool all_here = s->waiting.back()->last;
@@ -294,9 +294,9 @@ void ForeignNeighbour::responded(tlm::tlm_generic_payload& p) {
   answered(x);
 }
 
-/// The response is here, and nothing of the request is still to come.
+/// The response has arrived, and nothing of the request is outstanding.
 void ForeignNeighbour::answered(FabricTransaction& x) {
-  // The block behind may be another than this project's: then nobody has counted back.
+  // The block behind may be foreign, so the node number was not decremented.
   while (x.node > 0 && !(x.node < x.hop_count && x.hops[x.node].out == &port_)) --x.node;
   port_.node().fabric().answered_outside(x, x.payload.get_response_status());
   port_.node().fabric().mode().came_in(x, port_, true);
@@ -354,7 +354,7 @@ tlm::tlm_fw_transport_if<>* ForeignNeighbour::entry() {
   return entry_.get();
 }
 
-/// The payload's bytes, where none were needed so far: what memory holds for a write, else zeros.
+/// The payload's data, if they were not needed so far: for a write the contents of memory, else zeros.
 void ForeignNeighbour::attach_data(FabricTransaction& x) {
   if (x.payload.get_data_ptr()) return;
   x.bytes.assign(x.payload.get_data_length(), 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port has beside a block that is not of this project: an LT or AT model of the user's own, a bus, an observer.
-// It keeps the base protocol towards it in both roles: requests and responses one at a time, END_REQ waited for,
-// b_transport served, data attached to payloads whose bytes the project's own blocks do not need.
+// The protocol of a port next to a foreign block: a user's LT or AT model, a bus, or an observer. It implements the
+// base protocol in both roles: one request and one response at a time, waits for END_REQ, accepts b_transport, and
+// attaches data to payloads, which the project's own blocks do not need.
 //
-// Every call goes out at the very instant of the message, in its turn. What comes back or through is as late as the
-// foreign block makes it: the message's exact time moves by the ticks that have passed outside. In flit mode the
-// foreign block sees one payload a message, when its first flit is there; the flits behind it keep their distance from
-// the first (FlitStream). A posted message, which goes on before its payload has been answered, has a payload of its
-// own at each foreign block.
+// Every call is made at the instant of the message, in order. The foreign block determines the delay of messages that
+// return or pass through: the exact time advances by the ticks that have passed in it. In flit mode the foreign block
+// sees one payload per message, when its first flit arrives. Later flits keep their distance from the first
+// (FlitStream). A posted message, which continues before its payload is answered, has a separate payload at each
+// foreign block.
 #pragma once
 
 #include <memory>
@@ -34,27 +34,27 @@ class ForeignNeighbour : private RequestChannel::Client,
   ~ForeignNeighbour() override;
   void set_forward(tlm::tlm_fw_transport_if<>* forward) { requests_.set_forward(forward); }
   tlm::tlm_fw_transport_if<>* forward() const { return requests_.forward(); }
-  /// What messages call the foreign block: by default where it stands.
+  /// Name of the foreign block in messages; by default its position.
   void set_name(std::string name) { name_ = std::move(name); }
   std::string name() const;
   std::string target_name() const override { return name(); }
-  /// As RequestChannel: how the block's responses end, and the clock of its delays.
+  /// As in RequestChannel: the kind of response end, and the clock of the block's delays.
   void set_block(protocol::EndResp end_resp, const sc_core::sc_time& cycle) { requests_.set_target(end_resp, cycle); }
-  /// Asks the foreign block for a pointer; `told`: whom it calls when that holds no more.
+  /// Requests a pointer from the foreign block. `told` is notified of its invalidation.
   bool ask_for_pointer(tlm::tlm_generic_payload&, tlm::tlm_dmi&, tlm::tlm_bw_transport_if<>* told);
   void invalidate(uint64_t first, uint64_t last);
   void set_backward(tlm::tlm_bw_transport_if<>* backward) { responses_.set_backward(backward); }
-  /// What the edge from the foreign block to here costs; that block knows nothing of it.
+  /// Cost of the edge from the foreign block to here, which that block does not model.
   Link from;
 
-  // What the port's block sends: the header is there at x.time_ns, the flit at f.time_ns.
+  // Messages of the port's block: the header is there at x.time_ns, the flit at f.time_ns.
   void send_request(FabricTransaction&);
   void send_response(FabricTransaction&);
   void send_flit(Flit&);
   void send_request(SocketMessage&);
   void send_response(SocketMessage&);
 
-  // What the foreign block calls.
+  // Called by the foreign block.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time& delay);
   void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay);
@@ -81,18 +81,18 @@ class ForeignNeighbour : private RequestChannel::Client,
   void message_came(SocketMessage&);
   void send_back(tlm::tlm_generic_payload&);
   void message_at(SocketMessage&, uint64_t tick);
-  /// What serves payloads of foreign initiators, which carry no note of this project's; null where bytes are not kept.
+  /// Serves payloads of foreign initiators, which lack this project's extension; null if bytes are not stored.
   tlm::tlm_fw_transport_if<>* entry();
   void attach_data(FabricTransaction&);
 
   FabricPort& port_;
   Timeline& timeline_;
   std::string name_;
-  std::vector<tlm::tlm_bw_transport_if<>*> pointed_;  ///< who has pointers that the block has granted
+  std::vector<tlm::tlm_bw_transport_if<>*> pointed_;  ///< holders of pointers that the block has granted
   RequestChannel requests_;
   ResponseChannel responses_;
-  std::unordered_map<const tlm::tlm_generic_payload*, Blocking*> blocking_;  ///< calls of b_transport that wait
-  std::unique_ptr<tlm::tlm_fw_transport_if<>> entry_;                        ///< null until it is needed
+  std::unordered_map<const tlm::tlm_generic_payload*, Blocking*> blocking_;  ///< waiting calls of b_transport
+  std::unique_ptr<tlm::tlm_fw_transport_if<>> entry_;                        ///< created on first use
   std::vector<std::unique_ptr<Envelope>> envelopes_;
   std::vector<Envelope*> idle_envelopes_;
 };

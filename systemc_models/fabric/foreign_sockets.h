@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds sockets of a foreign block to an open port of the fabric (fabric_node.h): each gets a socket of its own at the
-// other side, of its width, so that those that count their peers (multi_passthrough_*) find what they expect.
+// Binds sockets of a foreign block to an open port of the fabric (fabric_node.h). Each gets a separate opposite socket
+// of its width, so that sockets that count their peers (multi_passthrough_*) see the expected number.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class ForeignSockets {
     end->socket.bind(target);
     elaborated_.push_back([&port, end] { port.bound_forward(end->socket.operator->()); });
   }
-  /// The foreign block's requests come to the port.
+  /// The foreign block's requests go to the port.
   template <unsigned W, int N, sc_core::sc_port_policy P>
   void take(FabricPort& port, tlm::tlm_base_initiator_socket<W, Forward, Backward, N, P>& initiator) {
     initiator.bind(socket_at<W>(port));
@@ -37,13 +37,13 @@ class ForeignSockets {
     initiator.get_base_port().bind(socket.get_base_interface());
     socket.get_base_port().bind(initiator.get_base_interface());
   }
-  /// To be called at the end of elaboration, when it is known who is bound.
+  /// Call it at the end of elaboration, when the peers are known.
   void end_of_elaboration() const {
     for (const auto& f : elaborated_) f();
   }
 
  private:
-  /// A port has to be in a module.
+  /// A port must be inside a module.
   template <class Socket>
   struct End : sc_core::sc_module {
     explicit End(sc_core::sc_module_name name) : sc_module(name) {}

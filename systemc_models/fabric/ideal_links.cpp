@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `links: ideal`: any number of messages pass a link at once. Order is decided at the memory alone.
+// `links: ideal`: any number of messages cross a link at the same time. Only the memory orders them.
 #include "kernbench/systemc_models/fabric/header_links.h"
 
 namespace kernbench::fabric {

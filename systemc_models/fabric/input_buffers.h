@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node's inputs hold of flits that wait to go on (docs/flow_control.md). Plain C++: no SystemC here.
+// Buffers at a node's inputs for waiting flits (docs/flow_control.md). Plain C++, no SystemC.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace kernbench::fabric {
 
-/// Of a block at whose inputs flits may have to wait. Each input has `vcs` virtual channels for requests and as many
-/// for responses, each with room for `buffer_flits`.
+/// Parameters of a block at whose inputs flits may wait. Each input has `vcs` virtual channels for requests and as many
+/// for responses, each with space for `buffer_flits`.
 struct BufferParameters : BlockParameters {
   std::optional<uint32_t> buffer_flits;
   uint32_t vcs = 1;
@@ -28,15 +28,15 @@ struct BufferParameters : BlockParameters {
   }
 };
 
-/// The same as a block tells it to the law of the links.
+/// The same, as a block reports it to the link mode.
 struct InputBuffers {
-  uint32_t flits = 0;  ///< 0: no limit
+  uint32_t flits = 0;  ///< 0: unlimited
   uint32_t vcs = 1;
-  /// Onto a link that leaves the block: who goes first. Null: who waits longest.
+  /// Arbitration of a link that leaves the block. Null: oldest first.
   const SwitchAllocator* allocator = nullptr;
 };
 
-/// Without limits the law is that of links without buffers: first come, first served.
+/// Without limits the links work like those without buffers: first come, first served.
 inline InputBuffers buffers_of(const BufferParameters& p, const SwitchAllocator* allocator = nullptr) {
   if (!p.buffer_flits) return {};
   return {*p.buffer_flits, p.vcs, allocator};

@@ -7,7 +7,7 @@ namespace kernbench::fabric {
 
 namespace {
 
-/// A foreign block waits for no credits: what it passes on is taken as it comes.
+/// A foreign block waits for no credits, so its flits are accepted on arrival.
 InputBuffers buffers_behind(const FabricPort& in) {
   return in.neighbour() ? in.node().input_buffers() : InputBuffers{};
 }
@@ -29,7 +29,7 @@ InputPort::InputPort(FabricPort& in)
   for (FabricPort* p : in.node().ports()) {
     if (in.neighbour() && p->incoming() == in.incoming()) p->input = this;
   }
-  if (!limited()) return;  // as many channels as messages
+  if (!limited()) return;  // there are as many channels as messages
   for (const uint32_t c : {kRequests, kResponses}) {
     for (uint32_t n = 0; n < buffers.vcs; ++n) by_number_[c].push_back(&add(c, n));
   }
@@ -50,8 +50,8 @@ InputChannel& InputPort::append(Flit& f) {
   return v;
 }
 
-/// Without a limit a message begins a queue of its own. It is known by the message: a foreign block may begin one of
-/// its own, an answer, while the flits of another that it passes on are still to come.
+/// Without a limit, each message begins its own queue. The message identifies it, because a foreign block may begin a
+/// message of its own, a response, while flits of another one that it passes are outstanding.
 InputChannel& InputPort::queue_of(const Flit& f) {
   if (f.index == 0) {
     if (idle_.empty()) idle_.push_back(&add(class_of(f), f.channel));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver's side of a link of finite buffers (docs/flow_control.md): what has come over it and waits at the node.
-// Of the sender it knows what does not change: its place in the order of an instant, and how long the wire is.
+// The receiving end of a link with finite buffers (docs/flow_control.md): the flits that have arrived over it and wait
+// at the node. Of the sender it has only constants: its position in the order of an instant, and the length of the
+// wire.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,14 @@ struct InputChannel : FlitQueue {
 
   InputPort& port;
   const uint32_t message_class, number;
-  uint32_t stored = 0;  ///< at a node that stores and forwards: its first flits, which have left the buffer
+  uint32_t stored = 0;  ///< at a store-and-forward node: number of first flits that have left the buffer
   Flit* last_stored = nullptr;
-  bool forwards = false;                 ///< at such a node: it is known when its first message goes on
-  FabricTransaction* serving = nullptr;  ///< at a memory: whose flit has left the queue, but has not had its turn there
+  bool forwards = false;                 ///< at such a node: the departure time of its first message is known
+  FabricTransaction* serving = nullptr;  ///< at a memory: transaction whose flit has left the queue but was not served
+                                         ///< yet
 };
 
-/// Two ports that one link leads to have one.
+/// Two ports that are reached by one link share one.
 class InputPort {
  public:
   explicit InputPort(FabricPort& in);
@@ -36,14 +38,14 @@ class InputPort {
 
   FabricPort& port;
   const InputBuffers buffers;
-  const double wire_ns;    ///< of the link: what a credit takes back
-  const Order order;       ///< of what is done with a flit before any goes on at the instant
-  ReadyOrder ready_order;  ///< of what comes out of the link
+  const double wire_ns;    ///< of the link; delay of a credit
+  const Order order;       ///< of actions on a flit that precede all departures of the instant
+  ReadyOrder ready_order;  ///< of the flits that leave the link
 
   bool limited() const { return buffers.flits > 0; }
-  /// A flit has come.
+  /// A flit has arrived.
   InputChannel& append(Flit&);
-  /// The first one goes.
+  /// Removes the first flit.
   void pop(InputChannel&);
   InputChannel& channel(uint32_t message_class, uint32_t number) { return *by_number_[message_class][number]; }
 
@@ -56,10 +58,10 @@ class InputPort {
   InputChannel& add(uint32_t message_class, uint32_t number);
   InputChannel& queue_of(const Flit&);
 
-  const uint64_t rank_;  ///< of the port, among those of its node
+  const uint64_t rank_;  ///< of the port in its node
   std::deque<InputChannel> channels_;
   std::vector<InputChannel*> by_number_[kMessageClasses];  ///< with a limit
-  // Without one: of messages that have begun and not ended; those that no message has.
+  // Without a limit: the channels of messages in progress, and unused ones.
   std::vector<Arriving> arriving_;
   std::vector<InputChannel*> idle_;
 };

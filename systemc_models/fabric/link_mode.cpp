@@ -15,8 +15,9 @@ namespace kernbench::fabric {
 
 ZeroLoad LinkMode::zero_load(const Route& r, bool write, uint64_t address, uint64_t nbytes, const Rows& rows) const {
   constexpr size_t kKept = 16;                                        // a power of two
-  if (rows.ranges) return work_out(r, write, address, nbytes, rows);  // hardly any list comes twice
-  // Cuts at multiples of a length and channels taken in turn: addresses that differ by whole turns are alike.
+  if (rows.ranges) return work_out(r, write, address, nbytes, rows);  // lists rarely repeat
+  // Flits are cut at multiples of a length, and channels are used round robin. Addresses that differ by a multiple of
+  // the period are therefore equivalent.
   const uint64_t span = rows.span();
   uint64_t period = r.target ? r.target->address_period(address - r.base, span) : 1;
   if (period == 0) return work_out(r, write, address, nbytes, rows);

@@ -48,13 +48,13 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
     if (const auto lines = layers.datelines[c].find(link.edge); lines != layers.datelines[c].end())
       datelines_[c] = lines->second;
   }
-  if (!limited()) return;  // as many channels as messages
+  if (!limited()) return;  // there are as many channels as messages
   for (const uint32_t c : {kRequests, kResponses}) {
     for (uint32_t n = 0; n < far_.vcs; ++n) channels_[c].push_back({c, n, far_.flits, n * layers_[c] / far_.vcs});
   }
 }
 
-/// Of the virtual channels by which a message goes on whose first flit is the queue's.
+/// Selects the virtual channel for the message whose first flit is at the head of the queue.
 uint32_t LinkOutput::next_layer(const FlitQueue& q) const {
   const Flit& f = *q.first;
   const ChannelLayers::Datelines& lines = datelines_[class_of(f)];
@@ -62,8 +62,8 @@ uint32_t LinkOutput::next_layer(const FlitQueue& q) const {
   return f.layer + static_cast<uint32_t>(lines.count({q.edge, f.layer}));
 }
 
-/// The one with most room that no message holds, of its layer; of equals in turns. Where there is no limit each message
-/// has a channel of its own, so that none waits behind another.
+/// The free channel with the most space in the layer; among equals round robin. Without a limit, each message has its
+/// own channel, so that none waits behind another.
 OutputChannel* LinkOutput::find_channel(const FlitQueue& q) {
   const uint32_t c = class_of(*q.first);
   if (!limited()) {

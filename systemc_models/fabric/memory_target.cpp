@@ -58,7 +58,7 @@ bool MemoryTarget::departs_in_turn(const FabricTransaction& x) const {
   return early_ == Early::all || (early_ == Early::reads && !x.write && responses_waiting_ == 0);
 }
 
-/// What a memory takes and its account does not name is its own time, so that accounts sum.
+/// Time of a memory that its breakdown does not name is the memory's own, so that breakdowns sum.
 Service MemoryTarget::begin_service(FabricTransaction& x) {
   constexpr double kNothingNs = 1e-9;
   x.served_whole = true;
@@ -114,14 +114,14 @@ void MemoryTarget::misled(const FabricTransaction& x) const {
                                  " here, expected " + (x.route->target ? x.route->target->id() : "a foreign memory"));
 }
 
-/// None of its times is before the one that it follows from.
+/// Checks that no time precedes the one that it follows from.
 void MemoryTarget::check(bool write, double from_ns, const Service& s) const {
   const double begin = write ? from_ns : checked_ns(*this, "serve(): header_leaves_ns", s.header_leaves_ns, from_ns);
   checked_ns(*this, "serve(): finish_ns", s.finish_ns, begin);
 }
 
 void MemoryTarget::answer(FabricTransaction& x, const Service& s) {
-  // A read whose data leave as they come may be further than here by then.
+  // The data of a read that leave as they arrive may be beyond this point by then.
   const bool left = !x.write && !x.flits.empty();
   check(x.write, left ? std::min(x.time_ns, timeline().now_ns()) : x.time_ns, s);
   book(x, s);

@@ -118,21 +118,21 @@ void Multicast::release_others() {
 
 namespace {
 
-/// An acknowledgement in an idle system, ready to take the link back from node `node`.
+/// An acknowledgement in an idle system that is ready to take the link back from node `node`.
 struct Acknowledgement {
   uint64_t fs;
   size_t destination;
   uint32_t node;
   double ready_ns;
   const Route* route;
-  bool operator<(const Acknowledgement& o) const {  // of a priority queue: the greatest is the last to go
+  bool operator<(const Acknowledgement& o) const {  // for a priority queue: the greatest is the last to leave
     return fs != o.fs ? fs > o.fs : destination > o.destination;
   }
 };
 
 }  // namespace
 
-/// The branches do not meet on their way there. The acknowledgements may, on the way back.
+/// The branches do not meet on the path there. The acknowledgements may meet on the path back.
 double Multicast::formula_ns(Fabric& fabric, uint32_t initiator, const MulticastTo& to, uint64_t nbytes,
                              const Rows& rows) {
   const LinkMode& mode = fabric.mode();

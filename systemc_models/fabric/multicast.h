@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A multicast: one write to several memories (multicast rules §19). It models the tree of the routes and its forks; the
-// times of links, nodes and memories are those of any message.
+// A multicast: one write to several memories (multicast rules §19). It models the tree of the routes and its forks.
+// Times of links, nodes and memories are those of any message.
 //
-// Decisions. Each destination has a FabricTransaction with its own route, so that a memory serves it, and its
-// acknowledgement returns, like any write's. Destinations that lie behind one edge travel as the first of them; at a
-// fork the others that leave by another edge get a copy of its state and go on as messages of their own. So an edge
-// carries the message once, and the link modes have no second law. Combined acknowledgements meet at forks.
+// Design: each destination has a FabricTransaction with its own route. A memory serves it, and its acknowledgement
+// returns, like those of any write. Destinations behind one edge travel as the first of them. At a fork, the
+// destinations that leave by another edge get a copy of its state and continue as separate messages. So an edge carries
+// the message once, and the link modes need no further rules. Combined acknowledgements meet at forks.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ class Multicast {
  public:
   /// `combined`: forks join acknowledgements.
   Multicast(bool combined, Fabric& fabric) : combined_(combined), fabric_(fabric) {}
-  /// The transaction of the next destination.
+  /// Adds the transaction of the next destination.
   void add(FabricTransaction& x);
-  /// The first destination's, which stands for the multicast.
+  /// The transaction of the first destination, which represents the multicast.
   FabricTransaction& first() const { return *members_.front().x; }
 
-  /// The message that x carries is ready at node x.node: the transactions that carry it from there on beside x, one an
-  /// edge, in the state of x.
+  /// The message that x carries is ready at node x.node. Returns the other transactions that carry it from there on,
+  /// one per edge, in the state of x.
   std::vector<FabricTransaction*> fork(FabricTransaction& x);
-  /// Those that fork() gave at a node.
+  /// The transactions that fork() returned at a node.
   std::vector<FabricTransaction*> branches(const FabricTransaction& x, uint32_t node) const;
 
   /// Whether acknowledgements wait for each other at a node, number `number` of the route.
@@ -46,19 +46,19 @@ class Multicast {
     double arrival_ns = 0;
     const Link* from = nullptr;
     Order order;
-    FabricTransaction* absorbed = nullptr;  ///< by the arrival: it goes no further
+    FabricTransaction* absorbed = nullptr;  ///< by this arrival: it ends here
   };
-  /// An acknowledgement arrives at a node that joins them. The one that goes on if all have been announced: the last by
-  /// arrival; else with x null.
+  /// An acknowledgement arrives at a node that joins them. When all have arrived, returns the one that continues, which
+  /// is the last by arrival. Before that, x is null.
   Joined join(const FabricNode& node, const Joined& arrives);
 
   /// Whether x, which is done at x.done_ns, is the last.
   bool ends(FabricTransaction& x);
   double done_ns() const;
-  /// The first has the latency breakdown of the slowest.
+  /// Gives the first transaction the latency breakdown of the slowest.
   void complete_account();
   void release_others();
-  /// That of the slowest destination, which is done.
+  /// The transaction of the slowest destination; valid when all are done.
   FabricTransaction& slowest() const { return *slowest_; }
   /// Calls f(FabricTransaction&) for each destination's, in their order.
   template <class F>
@@ -66,8 +66,8 @@ class Multicast {
     for (const Member& m : members_) f(*m.x);
   }
 
-  /// A posted message has left over one of its first edges, whose source is free for it at *free_ns. Whether it has left
-  /// over all first edges; *free_ns is then the latest.
+  /// A posted message has left over one of its first edges; the source is free again at *free_ns. Returns whether it has
+  /// left over all first edges; *free_ns is then the latest.
   bool has_left(double* free_ns);
   /// Calls f(FabricTransaction&) for x and those that it carries.
   template <class F>
@@ -104,7 +104,7 @@ class Multicast {
   FabricTransaction* slowest_ = nullptr;
 };
 
-/// AccessError for a multicast that cannot be (§19.1 to §19.3, §19.7).
+/// AccessError for an illegal multicast (§19.1 to §19.3, §19.7).
 void check_multicast(Fabric&, uint32_t initiator, const MulticastTo&, uint64_t nbytes);
 
 /// Calls f(const FabricTransaction&) for the transaction, or for each destination's of a multicast.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of a message: its hops from the source to the end, in the order in which the message takes them.
-// Models: what each hop costs the message. Does not model: waits for others, which the link mode knows.
+// The path of a message: its hops from the source to the end, in travel order. Models the cost of each hop for the
+// message. Does not model waits for other messages, which the link mode determines.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/access.h"
@@ -10,18 +10,18 @@
 
 namespace kernbench::fabric {
 
-/// A node and a link of a path. A request leaves the node over the link; a response comes to the node over it. So the
-/// memory, whose cost is its service, belongs to no hop.
+/// A node and a link of a path. A request leaves the node over the link; a response reaches the node over it. The
+/// memory belongs to no hop, because its cost is its service.
 struct PathHop {
-  const FabricPort* port = nullptr;    ///< of the node, at the link
-  const Link* link = nullptr;          ///< null: a foreign memory without an adapter answers, which has no link
-  const Link* past_foreign = nullptr;  ///< second link of the hop, out of a foreign block between; null: none
-  const Link* from = nullptr;          ///< by which the message comes to the node; null: it begins there
-  uint32_t number = 0;                 ///< of the node: 0 is the initiator
+  const FabricPort* port = nullptr;    ///< port of the node at the link
+  const Link* link = nullptr;          ///< null: a foreign memory without an adapter, which has no link, answers
+  const Link* past_foreign = nullptr;  ///< the second link of a hop with a foreign block, after the block; null: none
+  const Link* from = nullptr;          ///< link by which the message reaches the node; null: it begins there
+  uint32_t number = 0;                 ///< number of the node: 0 is the initiator
   bool response = false;
 
   const FabricNode& node() const { return port->node(); }
-  /// The one place that states what a node of a path costs (timing rules §2, §3).
+  /// The only function that computes the cost of a node of a path (timing rules §2, §3).
   NodeCost cost(const PassingMessage& m) const {
     if (number > 0) return node().passing_cost(m, from);
     return {response ? node().end_ns() : node().begin_ns(m), 0};
@@ -37,7 +37,7 @@ class Path {
   size_t size() const { return count_; }
   /// The n-th hop that the message takes.
   PathHop operator[](size_t n) const { return at_node(static_cast<uint32_t>(response_ ? count_ - 1 - n : n)); }
-  /// The hop of a node by its number. Sums over it are the same to the last bit in both directions.
+  /// The hop of a node by its number. Sums over hops in this order are bit-identical in both directions.
   PathHop at_node(uint32_t i) const {
     const Hop& at = hops_[i];
     PathHop hop;

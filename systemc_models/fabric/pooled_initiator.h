@@ -17,7 +17,7 @@ class RequestPool {
 
   /// Queues the request.
   void push(MemoryRequest& r) { waiting_.push_back(&r); }
-  /// Whether take() gives one.
+  /// Whether take() returns a request.
   bool has_next() const { return !waiting_.empty() && idle_ > 0; }
   /// The next request to grant, or null; takes a server.
   MemoryRequest* take() {
@@ -40,7 +40,7 @@ class RequestPool {
   std::deque<MemoryRequest*> waiting_;
 };
 
-/// An initiator whose requests come from drivers alone (m_cpu, pcie_ep): grants them from its pools.
+/// An initiator that only drivers use (m_cpu, pcie_ep). It grants their requests from its pools.
 class PooledInitiator : public FabricInitiator, public RequestPort {
  public:
   void request(MemoryRequest& r) override {
@@ -53,10 +53,10 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
   }
 
  protected:
-  /// One pool for reads and writes, each granted `issue_ns` after the one before at the earliest.
+  /// One pool for reads and writes. Grants are at least `issue_ns` apart.
   PooledInitiator(FabricNode& node, uint32_t servers, double timeout_ns = 0, double issue_ns = 0)
       : FabricInitiator(node, timeout_ns), issue_ns_(issue_ns), pools_{RequestPool(servers)} {}
-  /// A channel for each.
+  /// One channel for reads and one for writes.
   PooledInitiator(FabricNode& node, uint32_t read_servers, uint32_t write_servers)
       : FabricInitiator(node), pools_{RequestPool(read_servers), RequestPool(write_servers)} {}
 
@@ -90,7 +90,7 @@ class PooledInitiator : public FabricInitiator, public RequestPort {
     }
   }
 
-  /// Where one waits that could be granted but for the time, it is asked again then.
+  /// If only the time prevents the grant of a waiting request, it is retried at that time.
   bool may_issue(uint32_t channel) {
     if (!pools_[channel].has_next()) return false;
     if (issue_ns_ == 0) return true;

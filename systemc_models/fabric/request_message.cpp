@@ -7,7 +7,7 @@ namespace kernbench::fabric {
 
 namespace {
 
-/// What a request is to do as an atomic, and the payload shows a copy of; null: it is none.
+/// A copy of the atomic in a request, for its payload; null: not an atomic.
 AtomicExtension* atomic_of(const MemoryRequest& r) {
   const tlm::tlm_generic_payload* pattern = r.mover ? r.mover->foreign() : nullptr;
   return pattern ? kernbench::atomic_of(*pattern) : nullptr;
@@ -32,7 +32,7 @@ void RequestMessage::send(FabricPort& out, MemoryRequest& r) {
 void RequestMessage::request_in(FabricPort& in) {
   in_ = &in;
   if (RequestPort* issues = in.node().request_port()) return issues->request(request_);
-  payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);  // a block outside has led it astray
+  payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);  // a foreign block has misdirected it
   answered_outside(in);
   respond();
 }
@@ -52,7 +52,7 @@ void RequestMessage::served(MemoryRequest& r, const FabricTransaction& x) {
   me.respond();
 }
 
-/// Instead of a transaction that there never was: one that began and ended now.
+/// Replaces a transaction that never existed by one that began and ended now.
 void RequestMessage::answered_outside(FabricPort&) {
   FabricTransaction& x = fabric_.acquire();
   x.write = request_.write;
@@ -69,7 +69,7 @@ void RequestMessage::response_in(FabricPort&) {
   FabricTransaction& x = *transaction_;
   if (AtomicExtension* e = atomic_of(request_)) *e = *kernbench::atomic_of(payload);
   const tlm::tlm_response_status status = payload.get_response_status();
-  if (status != x.payload.get_response_status()) {  // of a block on the way
+  if (status != x.payload.get_response_status()) {  // set by a block on the path
     x.payload.set_response_status(status);
     if (request_.mover && status != tlm::TLM_OK_RESPONSE) request_.mover->failed(x, status);
   }
@@ -78,7 +78,7 @@ void RequestMessage::response_in(FabricPort&) {
   payload.release();
 }
 
-/// What memory holds of what is written, or has been read; else zeros.
+/// Contents of memory for written or read bytes; else zeros.
 void RequestMessage::show_data() {
   if (payload.get_data_ptr() && payload.get_data_ptr() != bytes_.data()) return;
   if (!answered_) bytes_.assign(payload.get_data_length(), 0);
@@ -100,7 +100,7 @@ void RemoteRequestPort::request(MemoryRequest& r) {
 
 void RemoteRequestPort::free(tlm::tlm_generic_payload* payload) {
   auto* m = static_cast<RequestMessage*>(payload->get_extension<SocketMessage>());
-  payload->reset();  // extensions that others have left
+  payload->reset();  // extensions that foreign blocks have left
   idle_.push_back(m);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver's request on its way over a socket to the block that issues it, and its answer on the way back: what the
-// host's uploads, read-backs and DMA are between the host and a pcie_ep. A payload of the whole request; being on that
-// way costs nothing, so the block has the request at the instant at which it leaves, and the driver the answer at the
-// instant of its end.
+// A driver's request on its path over a socket to the block that issues it, and its response on the path back. The
+// host's uploads, read-backs and DMA between the host and a pcie_ep use it. It is one payload for the complete request.
+// This path takes no time: the block gets the request at the instant at which it leaves, and the driver gets the
+// response at the instant of its end.
 #pragma once
 
 #include <memory>
@@ -27,14 +27,14 @@ class RequestMessage : public SocketMessage {
   void respond();
 
   Fabric& fabric_;
-  MemoryRequest* asked_ = nullptr;            ///< the driver's
-  MemoryRequest request_;                     ///< the same, as the block at the end has it
-  FabricPort* in_ = nullptr;                  ///< where it came in there
-  FabricTransaction* transaction_ = nullptr;  ///< that it was, kept until the driver has been told
-  std::vector<uint8_t> bytes_;                ///< what the payload points to, where a foreign block may look
+  MemoryRequest* asked_ = nullptr;            ///< of the driver
+  MemoryRequest request_;                     ///< its copy for the issuing block
+  FabricPort* in_ = nullptr;                  ///< input port at that block
+  FabricTransaction* transaction_ = nullptr;  ///< its transaction, kept until the driver is notified
+  std::vector<uint8_t> bytes_;                ///< data of the payload, if a foreign block may read them
 };
 
-/// A block's RequestPort as who is bound to its socket sees it. A request that waits stands for itself alone.
+/// A block's RequestPort for a peer of its socket. A waiting request represents only itself.
 class RemoteRequestPort : public RequestPort, private tlm::tlm_mm_interface {
  public:
   /// Requests leave by `out`.

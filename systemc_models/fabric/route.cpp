@@ -47,7 +47,7 @@ size_t RangeGrouping::group_of(uint64_t address) const {
 }
 
 std::vector<Hop> fewest_hops(FabricNode& from, FabricNode& to, const PassedBy& passed_by) {
-  std::map<FabricNode*, Hop> reached = {{&from, {}}};  // how each node was reached first
+  std::map<FabricNode*, Hop> reached = {{&from, {}}};  // the hop by which each node was first reached
   std::deque<FabricNode*> open = {&from};
   while (!open.empty() && !reached.count(&to)) {
     FabricNode* node = open.front();

@@ -15,7 +15,7 @@ namespace kernbench::fabric {
 
 namespace {
 
-/// Null: the block does not reduce.
+/// Null if the block does not reduce.
 std::unique_ptr<const ReduceRules> reduce_rules_of(const Component& block, const RouterParameters& p) {
   const auto fault = [&](const std::string& what) { throw InputError(block.id() + ": " + what); };
   if (!p.reduces) return nullptr;
@@ -37,7 +37,7 @@ std::unique_ptr<const ReduceRules> reduce_rules_of(const Component& block, const
 
 }  // namespace
 
-/// Before a link of a router of one's own: who is ready, and whether the router is about to be asked.
+/// The queue before a link of a user-defined router: ready messages, and whether an arbitration is pending.
 struct Router::Queue {
   Router* router = nullptr;
   FabricPort* port = nullptr;
@@ -102,7 +102,7 @@ bool Router::own_rules() const {
 }
 
 FabricPort& Router::way(const FabricTransaction& x, FabricPort& from) {
-  // Of several routes that are as short, the one that was proven.
+  // Among several shortest routes, the proven one.
   if (fabric().timing().proven && x.node < x.hop_count && x.hops[x.node - 1].in == &from &&
       &x.hops[x.node].out->node() == static_cast<FabricNode*>(this))
     return *x.hops[x.node].out;
@@ -123,7 +123,7 @@ FabricPort& Router::find_way(FabricTransaction& x, FabricPort& from) {
   if (x.node > kMostHops)
     throw OwnClassError(*this, "way() leads in circles: over " + std::to_string(kMostHops) + " hops to " +
                                    (x.message ? std::string("a message's end") : address_text(x.address)));
-  // With finite buffers, a way that is not the route's is none that was proven to be free of deadlocks.
+  // With finite buffers, a path other than the route was not proven deadlock-free.
   if (fabric().timing().proven && x.node < x.hop_count && !x.moved && x.hops[x.node].out != &port)
     throw OwnClassError(*this, "way() leaves the route to " +
                                    (x.message ? std::string("a message's end") : address_text(x.address)) +
@@ -150,7 +150,7 @@ void Router::arbitrate(FabricPort& port, const WaitingMessage& m) {
 
 namespace {
 
-// The kinds that only pass on differ in nothing but their names.
+// The kinds that only pass traffic on differ only in their names.
 struct PlainKind {
   const char* kind;
   const char* help;

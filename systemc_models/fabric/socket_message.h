@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the fabric's sockets and is no memory transaction: a control message (control_message.h), a driver's
-// request on its way to the block that issues it (request_message.h). A base-protocol payload with this note on it; at
-// every call sc_time_stamp() + delay is when it is there.
+// Messages over the fabric's sockets that are not memory transactions: a control message (control_message.h), or a
+// driver's request to the block that issues it (request_message.h). A base-protocol payload with this extension;
+// sc_time_stamp() + delay of each call is its arrival time.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ class SocketMessage : public tlm::tlm_extension<SocketMessage> {
   tlm::tlm_extension_base* clone() const override { return nullptr; }  // identity matters: never copied
   void copy_from(const tlm::tlm_extension_base&) override {}
 
-  /// Messages come before whatever else happens at their instant.
+  /// Messages precede all other events of their instant.
   static Order order() { return Order(Order::kEngines, 0, 0); }
-  /// When it is at the block that it has been handed to last, ns.
+  /// Arrival time at the last block that received it, ns.
   double time_ns() const { return time_ns_; }
   bool answered() const { return answered_; }
 
-  // For the block that it has been handed to.
-  /// It has come in by that port, or its response is back by it.
+  // For the block that received it.
+  /// It has arrived by that port, or its response has returned by it.
   virtual void request_in(FabricPort& in) = 0;
   virtual void response_in(FabricPort& out) = 0;
 
-  // Beside a block that is not of this project.
-  /// It is handed over: what it points to must be there.
+  // Next to a foreign block.
+  /// It is handed over, so the payload needs data.
   virtual void show_data() {}
-  /// Time passes outside, for which it is late when it comes back.
+  /// Time passes in the foreign block, which delays it.
   void leave(uint64_t tick) { outside_tick_ = tick; }
   void come_back(uint64_t tick, const Timeline& timeline) {
     if (tick <= outside_tick_) return;
@@ -43,7 +43,7 @@ class SocketMessage : public tlm::tlm_extension<SocketMessage> {
     time_ns_ += ns;
     late(ns);
   }
-  /// A block outside has answered it itself; response_in() comes behind.
+  /// A foreign block has answered it itself; response_in() follows.
   virtual void answered_outside(FabricPort& out) = 0;
 
   tlm::tlm_generic_payload payload;

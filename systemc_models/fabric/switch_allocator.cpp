@@ -10,7 +10,7 @@ NamedClasses<SwitchAllocator>& SwitchAllocator::registry() {
 
 namespace {
 
-/// Whose turn comes first behind the last one's.
+/// The next one after the last winner, round robin.
 class RoundRobin : public SwitchAllocator {
  public:
   bool goes_before(const SwitchRequest& a, const SwitchRequest& b, uint64_t last) const override {
@@ -18,7 +18,7 @@ class RoundRobin : public SwitchAllocator {
   }
 };
 
-/// First come, first served, as on links without buffers.
+/// First come, first served, like links without buffers.
 class OldestFirst : public SwitchAllocator {
  public:
   bool goes_before(const SwitchRequest& a, const SwitchRequest& b, uint64_t) const override { return a.turn < b.turn; }

@@ -8,7 +8,7 @@
 namespace kernbench::fabric {
 namespace {
 
-/// By which port a flit has come to node f.node.
+/// The port by which a flit came to node f.node.
 FabricPort& port_of(const Flit& f) {
   const FabricTransaction& x = *f.transaction;
   return f.response ? *x.back[f.node].out : *x.hops[f.node - 1].in;
@@ -29,7 +29,7 @@ PassingMessage passing(const Flit& f) {
 
 }  // namespace
 
-/// A block that is not of this project gives no credits: it takes whatever comes.
+/// A foreign block gives no credits and accepts everything.
 LinkOutput& WormholeLinks::output(FabricPort& port) {
   if (!port.link.output) port.link.output = &outputs_.emplace_back(*this, port);
   return *port.link.output;
@@ -46,7 +46,7 @@ void WormholeLinks::start(FabricTransaction& x) {
   timeline().at(x.time_ns, order, call<&WormholeLinks::source_turn>(*this, x));
 }
 
-/// An initiator sends one message behind the other.
+/// An initiator sends its messages one after another.
 void WormholeLinks::source_turn(FabricTransaction& x) {
   FlitQueue& source = output(*x.hops[0].out).source;
   for (Flit* f : x.flits) {
@@ -114,7 +114,7 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
   const Link& next = next_port(f).link;
   if (router.stores_and_forwards() && x.has_data(f.response)) {
-    // Before anything goes on at the instant.
+    // Before all departures of the instant.
     timeline().at(arrival, port.order, call<&WormholeLinks::stored_turn>(*this, f));
     if (!f.last) return;
     f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next);
@@ -126,7 +126,7 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   timeline().at(f.time_ns, f.order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
-/// A response is back at its initiator: which takes it at once, unless it shares a buffer with others.
+/// A response has returned to its initiator, which takes it at once, unless it shares a buffer with others.
 void WormholeLinks::at_end(Flit& f, FabricPort& in) {
   InputPort& port = input(in);
   if (!port.limited()) return at_initiator(f);
@@ -144,8 +144,8 @@ void WormholeLinks::stored_turn(Flit& f) {
   if (f.at->first->state == Flit::State::here) store(*f.at);
 }
 
-/// A node that stores and forwards takes the flits of the message in front out of the buffer as they come. When it has
-/// the last they go on; the flits behind wait in the buffer until they have gone.
+/// A store-and-forward node moves the flits of the first message out of the buffer as they arrive. When it has the last
+/// flit, they leave. Later flits wait in the buffer until then.
 void WormholeLinks::store(InputChannel& v) {
   const FabricTransaction* message = v.first->transaction;
   for (Flit* f = v.stored ? v.last_stored->behind : v.first;
@@ -159,8 +159,8 @@ void WormholeLinks::store(InputChannel& v) {
   }
 }
 
-/// The message in front, of which this is the last flit, is to go on then. Where that is known when the flit has not
-/// yet come, it stands on the timeline among those that were known as early: so ties go as without buffers.
+/// Sets the departure of the first message, whose last flit this is. If the time is known before the flit arrives, the
+/// timeline entry is made at once. Ties are then resolved like without buffers.
 void WormholeLinks::forward_at(double ready_ns, InputChannel& v, Flit& last) {
   v.forwards = true;
   timeline().at(ready_ns, last.order, call<&WormholeLinks::forward_turn>(*this, last));
@@ -179,7 +179,7 @@ void WormholeLinks::forward_turn(Flit& last) {
   advance(v);
 }
 
-/// What can be done with the first flit of an input is done.
+/// Handles the first flits of an input as far as possible.
 void WormholeLinks::advance(InputChannel& v) {
   while (Flit* f = v.first) {
     if (f->state == Flit::State::coming) return;
@@ -199,7 +199,7 @@ void WormholeLinks::offer(FlitQueue& q) {
   ask(o);
 }
 
-/// Somebody may be able to take the link: because of a credit when all credits of the instant have come.
+/// A flit may be able to take the link. After a credit, this is decided when all credits of the instant have arrived.
 void WormholeLinks::ask(LinkOutput& o, bool by_credit) {
   if (o.asked || o.offers().empty()) return;
   o.asked = true;
@@ -208,7 +208,7 @@ void WormholeLinks::ask(LinkOutput& o, bool by_credit) {
   timeline().at(std::max(now, o.link.free_ns), o.order(), call<&WormholeLinks::allocate>(*this, o));
 }
 
-/// The link is free. Where nobody can go, a credit or the next offer asks again.
+/// The link is free. If no flit can take it, a credit or the next offer triggers this again.
 void WormholeLinks::allocate(LinkOutput& o) {
   FlitQueue* q = o.choose();
   if (q) send(o, *q);
@@ -246,7 +246,7 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
   }
 }
 
-/// The first flit goes from the buffer, or from the store, where its room has been given back.
+/// Removes the first flit from the buffer, or from the store, whose buffer space was already returned.
 void WormholeLinks::leave_input(InputChannel& v) {
   Flit& f = *v.first;
   if (v.stored > 0) {
@@ -268,7 +268,7 @@ void WormholeLinks::leave_outlet(ResponseQueue& q, bool last) {
   for (InputChannel* v : std::vector<InputChannel*>(std::move(outlet.stalled))) take(*v);
 }
 
-/// Room in the channel, for the sender; `in`: by which the flit has come that was there.
+/// Returns buffer space of the channel to the sender. `in`: port by which the removed flit came.
 void WormholeLinks::give_credit(const InputChannel& v, FabricTransaction& x, FabricPort& in, bool response) {
   if (!v.port.limited()) return;
   in.give_back({v.number, v.message_class, timeline().now_ns() + v.port.wire_ns}, x, response);
@@ -290,8 +290,8 @@ void WormholeLinks::memory_turn(Flit& f) {
   if (f.at->first == &f) take(*f.at);
 }
 
-/// The memory takes the first flits of an input as far as they are ready. With a limited buffer a flit leaves it when
-/// its server begins with it, and one that makes a response only while the outlet has room.
+/// The memory takes the first flits of an input when they are ready. With a limited buffer, a flit leaves it when its
+/// server begins with it. A flit that makes a response leaves only if the outlet has space.
 void WormholeLinks::take(InputChannel& v) {
   MemoryTarget& memory = memory_of(v);
   while (v.first && v.first->state == Flit::State::ready && !v.serving) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// `links: flit` where nodes say buffer_flits: wormhole switching with virtual channels and credits. What a flit costs
-// on a link and at a node is as in flit_links.h; here stands who may go on, and when. The rules: docs/flow_control.md.
+// `links: flit` with buffer_flits at nodes: wormhole switching with virtual channels and credits. Costs of a flit on a
+// link and at a node are those of flit_links.h. This class decides which flit may move, and when. docs/flow_control.md
+// has the rules.
 //
-// Models: a buffer for each virtual channel of each input, first in first out; credits, which come back over the link's
-// wire; a virtual channel held by a message from its first flit to its last; requests and responses in channels of
-// their own; switch allocation in turns or by age. Does not model: a crossbar whose inputs are shared by their virtual
-// channels; routes that depend on the load.
+// Models a FIFO buffer for each virtual channel of each input; credits, which return over the link's wire; virtual
+// channels that a message holds from its first flit to its last; separate channels for requests and responses; switch
+// allocation round robin or by age. Does not model a crossbar whose inputs are shared by their virtual channels, or
+// routes that depend on the load.
 //
-// Nothing is decided ahead of time: a flit that has come waits on the timeline until it is ready, then in its buffer.
+// There is no early reservation: a flit waits on the timeline until it is ready, then in its buffer.
 //
-// What a node knows of a link is its own: LinkOutput, who sends, InputPort, who receives. Between them go flits and
-// credits, over the sockets, and nothing else.
+// Each node stores its own end of a link: LinkOutput at the sender, InputPort at the receiver. They exchange only flits
+// and credits, over the sockets.
 #pragma once
 
 #include <deque>
@@ -34,7 +35,7 @@ class WormholeLinks : public FlitLinks {
                                        sc_core::sc_time&) override;
   tlm::tlm_sync_enum response_at(FabricTransaction&, FabricPort& out, tlm::tlm_phase&) override;
   std::vector<std::string> waiting() const override;
-  LinkLaws laws() const override { return {false, true, false}; }  // a lone message may wait for credits
+  LinkLaws laws() const override { return {false, true, false}; }  // even an isolated message may wait for credits
 
  private:
   LinkOutput& output(FabricPort&);
@@ -73,11 +74,11 @@ class WormholeLinks : public FlitLinks {
   static void departure_turn(ResponseQueue&, FabricTransaction&);
   void leave_outlet(ResponseQueue&, bool last);
 
-  uint64_t turns_ = 0;  ///< the number of the flit that became ready last
+  uint64_t turns_ = 0;  ///< number of the last flit that became ready
   std::deque<LinkOutput> outputs_;
   std::deque<InputPort> inputs_;
   std::unordered_map<const MemoryTarget*, Outlet> outlets_;
-  std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< of reads whose data are still to come
+  std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< reads with outstanding data
 };
 
 }  // namespace kernbench::fabric

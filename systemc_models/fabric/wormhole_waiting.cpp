@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say of messages that stand still: who waits for whom.
+// Description of blocked messages: which one waits for which.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ std::string link_to(const InputChannel& v) {
   return link_between(*in.neighbour(), in);
 }
 
-/// The channel for which the first flit of a queue waits; of several the first. Null: for its turn, there is no limit.
+/// The channel that the first flit of a queue waits for; the first of several. Null: it waits only for its turn,
+/// because there is no limit.
 const OutputChannel* awaited(const LinkOutput& o, const FlitQueue& q) {
   if (o.far_buffers().flits == 0) return nullptr;
   return q.onto ? q.onto : &o.channels(class_of(*q.first)).front();
@@ -40,12 +41,12 @@ std::string text_of(const LinkOutput& o, const FlitQueue& q, const OutputChannel
                      address_text(x.address), f.index, what, v.number, name_of(v.message_class), most - v.room, most);
 }
 
-/// The buffer that what stands first in `v` waits to get into; null where it does not wait.
+/// The buffer that the first flit in `v` waits for; null if it does not wait.
 const InputChannel* behind(const InputChannel& v) {
   if (!v.offered) return nullptr;
   const LinkOutput& o = *next_port(*v.first).link.output;
   const OutputChannel* next = awaited(o, v);
-  InputPort* there = o.port.neighbour()->input;  // null: nothing has come there yet
+  InputPort* there = o.port.neighbour()->input;  // null: nothing has arrived there yet
   return next && there ? &there->channel(next->message_class, next->number) : nullptr;
 }
 

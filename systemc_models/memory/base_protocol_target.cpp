@@ -21,14 +21,14 @@ struct BaseProtocolTarget::Access : DataMover {
   tlm::tlm_generic_payload* payload = nullptr;
   MemoryWindow window;
   MemoryRequest request;
-  Rows rows;  ///< of the request, where its beats go to the same addresses again, and of an atomic
+  Rows rows;  ///< for a request whose beats repeat the same addresses, and for an atomic
   struct Atomic;
-  std::unique_ptr<Atomic> atomic;  ///< null: it is none
+  std::unique_ptr<Atomic> atomic;  ///< null: not an atomic
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-  std::optional<PayloadRange> arrived;  ///< at the memory: a foreign block may have changed the address
-  bool local = false;                   ///< a LocalWindow's
+  std::optional<PayloadRange> arrived;  ///< range at the memory: a foreign block may have changed the address
+  bool local = false;                   ///< served by a LocalWindow
   bool blocking = false;                ///< b_transport
-  bool has_place = false;               ///< of `outstanding`
+  bool has_place = false;               ///< holds one of `outstanding` places
   bool moved = false, served_by_fabric = false, complete = false;
   sc_core::sc_event completed;  ///< b_transport waits for it
   double grant_ns = 0, done_ns = 0;
@@ -44,12 +44,12 @@ struct BaseProtocolTarget::Access : DataMover {
 };
 
 struct BaseProtocolTarget::Access::Atomic {
-  AtomicExtension& asked;  ///< the payload's
-  AtomicExtension shown;   ///< the same from the first range on, which is where the request goes
+  AtomicExtension& asked;  ///< from the payload
+  AtomicExtension shown;   ///< the same, with offsets from the first range, which is the address of the request
   tlm::tlm_generic_payload pattern;
   std::vector<AccessRange> ranges;
-  std::vector<uint8_t> bytes;  ///< what the pattern points to, which means nothing
-  bool by_model = false;       ///< a foreign memory's model does it, or does not
+  std::vector<uint8_t> bytes;  ///< the pattern's data, without meaning
+  bool by_model = false;       ///< the model of a foreign memory decides whether to execute it
 
   Atomic(AtomicExtension& e, uint64_t rebased) : asked(e), shown(e), bytes(e.nbytes()) {
     asked.done = shown.done = false;
@@ -72,10 +72,10 @@ tlm::tlm_generic_payload* BaseProtocolTarget::Access::foreign() {
 }
 
 void BaseProtocolTarget::Access::served(FabricTransaction& x, double at_ns) {
-  arrived.emplace(x.payload);  // who may be another's before they are moved
+  arrived.emplace(x.payload);  // the payload may belong to another object before the bytes are moved
   if (atomic) atomic->by_model = atomic_of(x.payload) && System::store_of(target->system_.window_at(x.address));
-  // After all that PEs do at that instant; among foreign transactions in the order in which the memory served them,
-  // among atomics in that of their arrival there.
+  // After all effects of PEs at that instant. Foreign transactions follow the order of service at the memory, atomics
+  // the order of arrival there.
   target->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, atomic ? x.memory_arrival : 0),
                                 call<&BaseProtocolTarget::move_bytes>(*target, *this));
 }
@@ -162,7 +162,7 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode(tlm::tlm_
   r.write = p.is_write();
   r.address = p.get_address();
   r.nbytes = p.get_data_length();
-  // Beats of a stream go to the same addresses again; one that ends within its width counts as a whole one.
+  // Beats of a stream repeat the same addresses. A stream that ends within its width counts as a complete one.
   if (span < r.nbytes) {
     a->rows = {(r.nbytes + span - 1) / span, span, 0};
     r.rows = &a->rows;
@@ -237,8 +237,9 @@ std::unique_ptr<BaseProtocolTarget::Access> BaseProtocolTarget::decode_atomic(tl
   return a;
 }
 
-/// The memory is finished with it: element by element, so that one that stands twice is done twice. What comes of it is
-/// a foreign write of each range in the log. What a foreign model keeps it has changed itself, or has not.
+/// The memory has served the atomic. It is applied element by element, so a repeated element is updated repeatedly.
+/// Each range becomes a foreign write in the log. If a foreign model stores the bytes, the model has applied the atomic
+/// itself, or refused it.
 void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
   const uint64_t arrived = a.arrived->address(), item = size_of(e.dtype);
   a.window = system_.window_at(arrived);
@@ -270,7 +271,7 @@ void BaseProtocolTarget::do_atomic(Access& a, AtomicExtension& e) {
   e.done = true;
 }
 
-/// Who has asked gets what was there, if it was done.
+/// The initiator gets the old values if the atomic was executed.
 void BaseProtocolTarget::Access::answer_atomic() {
   if (status == tlm::TLM_OK_RESPONSE && !atomic->shown.done) {
     status = tlm::TLM_COMMAND_ERROR_RESPONSE;
@@ -310,11 +311,11 @@ tlm::tlm_sync_enum BaseProtocolTarget::nb_transport_fw(tlm::tlm_generic_payload&
                                                        sc_core::sc_time& delay) {
   if (phase == tlm::END_RESP) {
     if (!responses_.end_response(p, delay)) protocol_error("END_RESP without a response that waits for it");
-    return tlm::TLM_COMPLETED;  // as legal as TLM_ACCEPTED, and there are initiators that wait for it
+    return tlm::TLM_COMPLETED;  // as legal as TLM_ACCEPTED, and some initiators require it
   }
   if (phase != tlm::BEGIN_REQ) {
     if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) protocol_error("a target's phase on the forward path");
-    return tlm::TLM_ACCEPTED;  // phases that are not the base protocol's may be ignored
+    return tlm::TLM_ACCEPTED;  // phases outside the base protocol may be ignored
   }
   if (accesses_.count(&p)) {
     protocol_error("BEGIN_REQ of a payload that is under way");
@@ -349,7 +350,7 @@ void BaseProtocolTarget::due(Access& a) {
   grant(a);
 }
 
-/// END_REQ, where BEGIN_REQ was only accepted.
+/// Sends END_REQ if BEGIN_REQ was only accepted.
 void BaseProtocolTarget::end_request(Access& a) {
   if (a.blocking) return;
   tlm::tlm_phase phase = tlm::END_REQ;
@@ -509,7 +510,7 @@ ForeignNeighbour* BaseProtocolTarget::block_before(uint64_t address, bool write,
   return system_.block_before(owner_.index(), address, write, settings_.bus_bytes, ns);
 }
 
-/// What the block grants, as far as the way there makes it later.
+/// The page that the block grants, with latencies that include the path to it.
 bool BaseProtocolTarget::point_past(ForeignNeighbour& block, double way_ns, tlm::tlm_generic_payload& p,
                                     tlm::tlm_dmi& dmi) {
   if (!block.ask_for_pointer(p, dmi, responses_.backward())) return false;
@@ -521,7 +522,7 @@ bool BaseProtocolTarget::point_past(ForeignNeighbour& block, double way_ns, tlm:
 
 bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) {
   dmi.init();
-  if (!settings_.allow_dmi) return false;  // anywhere
+  if (!settings_.allow_dmi) return false;  // not allowed at any address
   double way_ns = 0;
   if (ForeignNeighbour* block = block_before(p.get_address(), p.is_write(), &way_ns))
     return point_past(*block, way_ns, p, dmi);
@@ -543,7 +544,7 @@ bool BaseProtocolTarget::get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tl
   }
 }
 
-/// Its bytes are the image's, and the memory has nothing against it.
+/// The image stores its bytes, and the memory allows DMI.
 bool BaseProtocolTarget::may_be_pointed_to(const MemoryWindow& window) const {
   const auto* memory = dynamic_cast<const MemoryTarget*>(window.memory);
   return settings_.allow_dmi && memory && memory->allows_dmi();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TLM-2.0 base protocol as a foreign initiator sees it at the edge of a platform: LT, AT, debug transport and DMI
-// on one interface. Ports (host/port.h), blocks of the fabric (foreign_entry.h) and the host's socket
-// (platform/launch/host_interface.h) have one each. docs/tlm.md is the guide; in short:
+// The TLM-2.0 base protocol towards a foreign initiator at the edge of a platform: LT, AT, debug transport and DMI on
+// one interface. Ports (host/port.h), blocks of the fabric (foreign_entry.h) and the host's socket
+// (platform/launch/host_interface.h) have one each. docs/tlm.md is the guide. In short:
 //
-// Time. A request is issued at sc_time_stamp() + delay, whichever transport it comes by, and is done when a pe_dma's
-// (less that one's overhead) would be: LT = AT. b_transport waits for that and returns with delay 0: a temporally
-// decoupled initiator is synchronised. nb_transport answers BEGIN_REQ with END_REQ (TLM_UPDATED) while fewer than
-// `outstanding` transactions are under way, else TLM_ACCEPTED with END_REQ later; BEGIN_RESP comes when the transaction
-// is done; the place is given back with END_RESP.
+// Time. With either transport, a request is issued at sc_time_stamp() + delay. It takes as long as one of a pe_dma,
+// without that one's overhead: LT = AT. b_transport waits for the end and returns with delay 0, so a temporally
+// decoupled initiator is synchronised. If fewer than `outstanding` transactions are in flight, nb_transport returns
+// END_REQ (TLM_UPDATED) for BEGIN_REQ. Otherwise it returns TLM_ACCEPTED and sends END_REQ later. BEGIN_RESP comes when
+// the transaction is done; END_RESP frees its place.
 //
-// Atomics. A TLM_IGNORE_COMMAND with an AtomicExtension is done as an atomic, at the end of the memory's service;
-// others of this command do nothing.
+// Atomics. A TLM_IGNORE_COMMAND with an AtomicExtension is executed as an atomic at the end of the memory's service.
+// Other transactions with this command have no effect.
 //
-// Data. A write commits, a read samples when the memory serves it (DataMover). Never-written bytes read as 0. Errors
-// are response statuses and take no time (TLM_COMPLETED), but for reads of pending bytes, which take theirs.
+// Data. A write commits, and a read samples, when the memory serves it (DataMover). Unwritten bytes read as 0. Errors
+// are response statuses without time (TLM_COMPLETED), except reads of pending bytes, which take their normal time.
 #pragma once
 
 #include <deque>
@@ -37,26 +37,26 @@ struct AtomicExtension;
 
 namespace kernbench::memory {
 
-/// Addresses that are served at the socket itself, in no time.
+/// Addresses that the socket itself serves, in no time.
 class LocalWindow {
  public:
   virtual ~LocalWindow() = default;
   virtual bool holds(uint64_t address) const = 0;
-  /// Does it, at the transaction's time, on the timeline. The answer.
+  /// Executes the transaction at its time, on the timeline. Returns the response status.
   virtual tlm::tlm_response_status access(tlm::tlm_generic_payload&) = 0;
 };
 
 class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, private ResponseChannel::Client {
  public:
   struct Settings {
-    uint32_t outstanding = 0;  ///< transactions under way at once; 0: any number
+    uint32_t outstanding = 0;  ///< limit of transactions in flight; 0: none
     bool allow_dmi = false;
-    unsigned bus_bytes = 4;  ///< of the socket: DMI's latencies are those of a lone access of so many bytes
+    unsigned bus_bytes = 4;  ///< width of the socket; DMI latencies are those of an isolated access of that many bytes
   };
-  /// Issues into `requests`, in the name of `owner`, whose records the op log gets; its context is a System.
+  /// Issues into `requests` in the name of `owner`, whose op log gets the records. The owner's context is a System.
   BaseProtocolTarget(Component& owner, RequestPort& requests, const Settings&);
   ~BaseProtocolTarget() override;
-  /// Where responses go; null where nothing is bound.
+  /// The receiver of responses; null if nothing is bound.
   void set_backward(tlm::tlm_bw_transport_if<>* bw) { responses_.set_backward(bw); }
 
   void set_local(LocalWindow* local) { local_ = local; }
@@ -67,11 +67,11 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   unsigned transport_dbg(tlm::tlm_generic_payload&) override;
 
   Component& owner() const { return owner_; }
-  /// Why the last transaction with an error response had one; empty if none had. One line.
+  /// Reason of the last error response; empty if there was none. One line.
   const std::string& last_error() const { return last_error_; }
   /// Transactions that have not ended.
   size_t under_way() const { return accesses_.size(); }
-  /// The same, a line each.
+  /// The same as text, one line each.
   std::vector<std::string> waiting() const;
 
   void invalidate(uint64_t first, uint64_t last) override;
@@ -79,7 +79,7 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
 
  private:
   struct Access;
-  /// Null, and the payload's status is set, where the transaction cannot be served; `ignored`: nothing is to be done.
+  /// Null if the transaction cannot be served; the payload's status is then set. `ignored`: it needs no action.
   std::unique_ptr<Access> decode(tlm::tlm_generic_payload&, bool* ignored);
   void fail(tlm::tlm_generic_payload&, tlm::tlm_response_status, const std::string& why);
   void issue_at(Access&, double t_ns);
@@ -94,10 +94,10 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   void read(Access&, const PayloadRange&);
   ForeignRecord commit(const MemoryWindow&, uint64_t address, const uint8_t* bytes, uint64_t nbytes);
   bool may_be_pointed_to(const MemoryWindow&) const;
-  /// The first foreign block on the way to an address; null: none is. `ns`: what the way there and back takes.
+  /// The first foreign block on the path to an address, or null. `ns`: time of the path there and back.
   ForeignNeighbour* block_before(uint64_t address, bool write, double* ns = nullptr) const;
   bool point_past(ForeignNeighbour&, double way_ns, tlm::tlm_generic_payload&, tlm::tlm_dmi&);
-  /// Of the access that DMI's latency is; NaN past a block that is not of this project. AccessError: there is no way.
+  /// Time of the access that defines the DMI latency; NaN beyond a foreign block. AccessError if there is no path.
   double lone_ns(bool write, uint64_t address) const;
   void complete(Access&);
   void response_ended(tlm::tlm_generic_payload&) override;
@@ -112,8 +112,8 @@ class BaseProtocolTarget : public tlm::tlm_fw_transport_if<>, public DmiUser, pr
   ResponseChannel responses_;
 
   std::unordered_map<const tlm::tlm_generic_payload*, std::unique_ptr<Access>> accesses_;
-  uint32_t taken_ = 0;           ///< places of `outstanding`
-  std::deque<Access*> waiting_;  ///< for a place
+  uint32_t taken_ = 0;           ///< used places of `outstanding`
+  std::deque<Access*> waiting_;  ///< transactions that wait for a place
   std::string last_error_;
 };
 

@@ -7,7 +7,7 @@
 namespace kernbench::memory {
 namespace {
 
-/// By a number of `bits` bits the xor of its digits of so many bits.
+/// The xor of the digits of each number of `bits` bits.
 const uint32_t* digits_table(unsigned digit_bits, unsigned bits) {
   static std::map<unsigned, std::vector<uint32_t>> tables;
   std::vector<uint32_t>& table = tables[digit_bits];
@@ -28,7 +28,7 @@ ChannelInterleave::ChannelInterleave(uint32_t channels, uint64_t interleave_byte
       hash_(hash && channels > 1),
       alike_(hash ? channels : 1) {
   if (!hash_) return;
-  constexpr unsigned kMostBits = 12;  // of a table, unless a digit has more
+  constexpr unsigned kMostBits = 12;  // size of a table, unless a digit has more bits
   const auto digit_bits = static_cast<unsigned>(__builtin_ctz(channels));
   table_bits_ = digit_bits * std::max(1u, kMostBits / digit_bits);
   table_mask_ = (uint64_t{1} << table_bits_) - 1;
@@ -43,9 +43,9 @@ uint64_t ChannelInterleave::rows_of_whole_turns(uint64_t stride) const {
   return last_rows_;
 }
 
-/// Where the turns to the next row are a power of two, in a cycle of rows the lowest whole digit above them runs
-/// through all its values, for each value of the digit that they may share, and with it the xor: the digits below stay,
-/// and so do those above, from a row on whose place in the cycle is 0.
+/// For rows that are a power of two of rounds apart. In a cycle of rows, the lowest whole digit above that power takes
+/// all its values equally often, and so does the xor. Lower digits are constant. Higher digits are constant from a row
+/// on whose position in the cycle is 0.
 uint64_t ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const {
   if (!hash_) {
     alike_[0] = rows;
@@ -57,7 +57,7 @@ uint64_t ChannelInterleave::count_alike(uint64_t turn, uint64_t turns_to_next, u
   };
   const unsigned digit = static_cast<unsigned>(__builtin_ctzll(channels_.value()));
   const unsigned step = turns_to_next > 0 ? static_cast<unsigned>(__builtin_ctzll(turns_to_next)) : 0;
-  const unsigned cycle = (step + digit - 1) / digit * digit + digit - step;  // bits of the number of rows
+  const unsigned cycle = (step + digit - 1) / digit * digit + digit - step;  // log2 of the number of rows
   if (turns_to_next != uint64_t{1} << step || step + cycle > 63) {
     count_next(rows);
     return 0;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an hbm_pc spreads its bytes over its pseudo-channels (timing rules §4): blocks of interleave_bytes go to the
-// channels in turn, or, with the hash, to the xor of all digits of the block's number in base `channels`; a channel
-// moves whole bursts. A turn of all channels gives a block to each whatever the hash, so whole turns are told at once;
-// rows that are whole turns apart are alike but for the names of the channels, and of any stride every few rows are
-// whole turns apart. With the hash, rows that are a power of two of turns apart go to all channels as often over a
-// cycle of a digit of the turn's number: of those only the bytes of one row count. From row to row places are added,
-// without a division. Plain C++ but for Rows: no SystemC here.
+// Distribution of an hbm_pc's bytes over its pseudo-channels (timing rules §4). Blocks of interleave_bytes go to the
+// channels round robin. With the hash, a block goes to the xor of all digits of its number in base `channels`. A
+// channel moves complete bursts.
+//
+// A round (a "turn" in the code) has one block for each channel. With and without the hash, each channel gets one block
+// of it, so complete rounds are counted at once. Rows that are whole rounds apart use the same channels up to a
+// permutation. For any stride, every n-th row is whole rounds apart, for a small n.
+//
+// With the hash, let rows be a power of two of rounds apart. Over a cycle of a digit of the round's number they use all
+// channels equally often. So only the bytes of one row are counted. Positions advance from row to row by addition,
+// without division.
+//
+// Plain C++ except for Rows: no SystemC.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +24,14 @@ namespace kernbench::memory {
 
 class ChannelInterleave {
  public:
-  /// `burst_bytes`: a divisor of interleave_bytes. `hash`: xor; `channels` is a power of two then.
+  /// `burst_bytes`: a divisor of interleave_bytes. `hash`: xor; `channels` must then be a power of two.
   ChannelInterleave(uint32_t channels, uint64_t interleave_bytes, uint64_t burst_bytes, bool hash);
 
   const Divisor& burst() const { return burst_; }
   /// Offsets are from the first byte of the memory.
   size_t channel_of(uint64_t offset) const;
-  /// What the channels move of rows from `offset` on, in the order of addresses: chunk(channel, bytes), bytes of the
-  /// whole bursts that are touched in one block; turns(n): each channel n whole blocks.
+  /// Visits the traffic of rows from `offset` on, in address order. chunk(channel, bytes): bytes of the complete bursts
+  /// that are touched in one block. turns(n): n complete blocks for each channel.
   template <class Chunk, class Turns>
   void visit(uint64_t offset, const Rows& rows, Chunk chunk, Turns turns) const {
     Place p = place_of(offset);
@@ -34,7 +40,7 @@ class ChannelInterleave {
       for_each_range(offset, rows, [&](uint64_t at, uint64_t bytes) {
         const Place here = place_of(at);
         if (here.byte + bytes > block_.value()) return visit_range(here, bytes, digits, chunk, turns);
-        chunk(here.block ^ digits(here.turn), bytes_of_bursts(here.byte, bytes, burst_));  // as most are
+        chunk(here.block ^ digits(here.turn), bytes_of_bursts(here.byte, bytes, burst_));  // the usual case
       });
       return;
     }
@@ -44,12 +50,13 @@ class ChannelInterleave {
       add(p, to_next);
     });
   }
-  /// The same in any order, of rows that are alike once: chunk(channel, bytes, times); all(bytes, times): each channel.
+  /// The same in any order; equal rows are visited once. chunk(channel, bytes, times). all(bytes, times): for each
+  /// channel.
   template <class Chunk, class All>
   void visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, All all) const;
 
  private:
-  /// Of a byte: number of the turn, of the block in it, of the byte in that.
+  /// Position of a byte: the round, the block in it, the byte in the block.
   struct Place {
     uint64_t turn, block, byte;
   };
@@ -61,7 +68,7 @@ class ChannelInterleave {
     for (uint64_t rest = hash_ ? turn : 0; rest > 0; rest >>= table_bits_) all ^= table_[rest & table_mask_];
     return all;
   }
-  /// digits_of() the turn that was asked for last.
+  /// Caches digits_of() of the last round.
   class Digits {
    public:
     Digits(const ChannelInterleave& of, uint64_t turn) : of_(of), turn_(turn), digits_(of.digits_of(turn)) {}
@@ -77,32 +84,32 @@ class ChannelInterleave {
   };
   template <class Chunk, class Turns>
   void visit_range(Place, uint64_t bytes, Digits& digits, Chunk& chunk, Turns& turns) const;
-  /// visit_alike() of rows one by one.
+  /// visit_alike() row by row.
   template <class Chunk, class All>
   void visit_each(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const;
-  /// visit_alike() of rows that are whole turns apart.
+  /// visit_alike() for rows that are whole rounds apart.
   template <class Chunk, class All>
   void visit_turns_apart(uint64_t offset, const Rows& rows, Chunk& chunk, All& all) const;
-  /// The least number of rows of that stride that take whole turns.
+  /// The smallest number of rows with that stride that span whole rounds.
   uint64_t rows_of_whole_turns(uint64_t stride) const;
 
-  /// Whether rows that are whole turns apart go to the same channels but for their names: with the hash as long as each
-  /// stays in one turn, as the next one's blocks are xor-ed with something else.
+  /// Whether rows that are whole rounds apart use the same channels up to a permutation. With the hash, each row must
+  /// lie in one round, because blocks of the next round are xor-ed with another number.
   bool are_alike(const Place& first, uint64_t bytes) const {
     return !hash_ || first.block * block_.value() + first.byte + bytes <= turn_.value();
   }
-  /// Counts the rows by what is xor-ed with the numbers of their channels. Each of these comes as often as it returns,
-  /// and alike_[x] times more.
+  /// Counts the rows by the number that is xor-ed with their channels. Each number occurs as often as the returned
+  /// count, plus alike_[x].
   uint64_t count_alike(uint64_t turn, uint64_t turns_to_next, uint64_t rows) const;
 
-  Divisor channels_, block_, turn_, burst_;  ///< bytes but for the channels
+  Divisor channels_, block_, turn_, burst_;  ///< in bytes, except channels_
   bool hash_;
-  /// Of numbers of so many bits, which are whole digits, the xor of these.
+  /// For each number of that many bits (complete digits): the xor of its digits.
   const uint32_t* table_ = nullptr;
   unsigned table_bits_ = 0;
   uint64_t table_mask_ = 0;
   mutable std::vector<uint64_t> alike_;               ///< scratch of count_alike()
-  mutable uint64_t last_stride_ = 0, last_rows_ = 1;  ///< of rows_of_whole_turns(): asked for last, and the answer
+  mutable uint64_t last_stride_ = 0, last_rows_ = 1;  ///< cache of rows_of_whole_turns(): last argument and result
 };
 
 inline ChannelInterleave::Place ChannelInterleave::place_of(uint64_t offset) const {
@@ -124,7 +131,7 @@ inline void ChannelInterleave::add(Place& p, const Place& more) const {
   }
 }
 
-/// Every `period`th row is whole turns behind the one before; where there are several, those are told together.
+/// Every `period`-th row is whole rounds after the one before. If there are several, they are counted together.
 template <class Chunk, class All>
 void ChannelInterleave::visit_alike(uint64_t offset, const Rows& rows, Chunk chunk, All all) const {
   const bool apart = !rows.ranges && rows.count > 1 && rows.stride > rows.bytes;

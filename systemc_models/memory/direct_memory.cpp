@@ -9,7 +9,7 @@
 namespace kernbench::memory {
 namespace {
 
-/// Bytes of an op's operand or result, from its first element to the end of its last.
+/// Byte range of an op's operand or result, from its first element to the end of its last.
 template <class Visit>
 void for_each_operand(const OpDesc& op, Visit visit) {
   const auto one = [&](const Operand& o) {
@@ -83,7 +83,8 @@ bool DirectMemory::grant(DmiUser& target, const MemoryWindow& window, uint64_t a
   return true;
 }
 
-/// A pointer writes zeros without a trace; so whoever may write has written the zeros that it sees.
+/// Zeros written through a pointer cannot be detected. Therefore a grant for writing first writes the zeros that the
+/// page shows.
 void DirectMemory::fill_unwritten(uint64_t base, Page& p) {
   std::vector<std::pair<uint64_t, uint64_t>> holes;
   system_.image().for_each_piece(p.window.key(), base, p.bytes.size(),
@@ -95,7 +96,7 @@ void DirectMemory::fill_unwritten(uint64_t base, Page& p) {
 
 void DirectMemory::settle(uint64_t base, Page& p) {
   if (!p.writer || std::memcmp(p.bytes.data(), p.known.data(), p.bytes.size()) == 0) return;
-  constexpr size_t kJoin = 16;  // differences as near as this are one write
+  constexpr size_t kJoin = 16;  // differences closer than this become one write
   for (size_t i = 0; i < p.bytes.size();) {
     if (p.bytes[i] == p.known[i]) {
       ++i;

@@ -41,7 +41,7 @@ std::unique_ptr<const DramMapping> DramMapping::from(const std::string& text, co
 }
 
 DramBitFields::DramBitFields(const std::string& fields, const DramGeometry& g) {
-  std::array<unsigned, kFields> left = {};  // bits of each field that no part has yet
+  std::array<unsigned, kFields> left = {};  // bits of each field that are not assigned to a part yet
   left[kStackId] = log2_of(g.stack_ids);
   left[kGroup] = log2_of(g.bank_groups);
   left[kBank] = log2_of(g.banks);
@@ -106,7 +106,7 @@ DramBitFields::DramBitFields(const std::string& fields, const DramGeometry& g) {
     slots_[f] = {at, 0};
     at += whole[f];
   }
-  unsigned shift = 0, digit = 0;  // digit: bits of the spread parts side by side
+  unsigned shift = 0, digit = 0;  // digit: bits of adjacent spread parts
   for (auto p = parts.rbegin(); p->field != kRow; ++p) {
     if (p->spread && (p == parts.rbegin() || !(p - 1)->spread)) {
       digit = 0;

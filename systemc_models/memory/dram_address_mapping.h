@@ -56,7 +56,7 @@ class DramBitFields : public DramMapping {
     unsigned bits = 0;
     bool spread = false;
   };
-  struct Slot {  // of a field in what of_bit_ has
+  struct Slot {  // a field's position in the values of of_bit_
     unsigned shift = 0;
     uint64_t mask = 0;
   };
@@ -64,10 +64,11 @@ class DramBitFields : public DramMapping {
     return static_cast<uint32_t>((place >> slots_[f].shift) & slots_[f].mask);
   }
 
-  /// What each bit of an address flips in its place: all fields but row and byte, side by side in their slots.
+  /// For each bit of an address: the bits of the place that it flips. All fields except row and byte are side by side
+  /// in their slots.
   std::array<uint64_t, 64> of_bit_ = {};
   std::array<Slot, kFields> slots_ = {};
-  uint64_t used_ = 0;  ///< bits that flip any
+  uint64_t used_ = 0;  ///< bits that flip anything
   unsigned row_shift_ = 0;
   bool spread_ = false;
 };

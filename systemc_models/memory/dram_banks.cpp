@@ -41,7 +41,7 @@ Cycle DramBanks::earliest_ref(uint32_t stack) const {
   return latest;
 }
 
-/// The fifth ACT comes not before tFAW behind the first.
+/// The fifth ACT comes at least tFAW after the first.
 void DramBanks::count_act(Stack& s, Cycle cycle) {
   s.last_acts[s.oldest_act] = cycle;
   s.oldest_act = (s.oldest_act + 1) % s.last_acts.size();
@@ -107,7 +107,7 @@ void DramBanks::ref(uint32_t stack, Cycle cycle) {
     not_before(banks_[b].act, cycle + timing_.tRFC);
 }
 
-/// Inside the bank a refresh is an ACT and a PRE, and counts as an ACT to the others.
+/// Inside the bank, a refresh is an ACT and a PRE. For other banks it counts as an ACT.
 void DramBanks::ref_single(uint32_t bank, Cycle cycle) {
   Bank& b = banks_[bank];
   Stack& s = stacks_[b.stack];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: the banks of a DRAM channel as its controller keeps them: which rows are open, and from which cycle on each
-// command is legal. Each command moves the earliest cycles of those behind it. Plain C++: no SystemC here.
+// Models the state of the banks of a DRAM channel in its controller: the open rows, and the earliest legal cycle of
+// each command. Each command updates the earliest cycles of later ones. Plain C++, no SystemC.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class DramBanks {
 
   DramBanks(const DramTiming&, const DramGeometry&);
 
-  /// Number of a bank, of a pseudo-channel's stack ID, in the channel.
+  /// Number in the channel: of a bank, and of a pseudo-channel's stack ID.
   uint32_t bank_of(const DramPlace& p) const {
     return (stack_of(p) * geometry_.bank_groups + p.group) * geometry_.banks + p.bank;
   }
@@ -37,24 +37,24 @@ class DramBanks {
   Cycle earliest_column(uint32_t bank, bool write) const {
     return std::max(column_[write][bank], column_of_stack(banks_[bank].stack, write));
   }
-  /// Its two parts: what the bank and its group have, and what all banks of a stack ID share.
+  /// Its two parts: the constraints of the bank and its group, and those that all banks of a stack ID share.
   const Cycle* columns_of_banks(bool write) const { return column_[write].data(); }
   Cycle column_of_stack(uint32_t stack, bool write) const {
     return std::max(stacks_[stack].column[write], pcs_[stack / geometry_.stack_ids].column[write]);
   }
   Cycle earliest_pre(uint32_t bank) const { return banks_[bank].pre; }
-  /// Of all banks of a stack ID at once; REF: when all are closed.
+  /// For all banks of a stack ID. REF requires that all are closed.
   Cycle earliest_pre_all(uint32_t stack) const;
   Cycle earliest_ref(uint32_t stack) const;
 
   void act(uint32_t bank, Cycle, uint32_t row);
-  /// `close`: RDA, WRA.
+  /// `close`: for RDA, WRA.
   void column(uint32_t bank, bool write, bool close, Cycle);
   void pre(uint32_t bank, Cycle);
   void pre_all(uint32_t stack, Cycle);
   void ref(uint32_t stack, Cycle);
   void ref_single(uint32_t bank, Cycle);
-  /// All rows are closed, and were long ago.
+  /// Sets all rows to closed, for a long time.
   void forget_rows();
 
  private:
@@ -65,9 +65,9 @@ class DramBanks {
   };
   struct Group {
     Cycle act = 0;
-    std::array<Cycle, 2> column = {};  ///< read, write
+    std::array<Cycle, 2> column = {};  ///< for reads, for writes
   };
-  struct Stack {  // a stack ID of a pseudo-channel
+  struct Stack {  // for a stack ID of a pseudo-channel
     Cycle act = 0;
     std::array<Cycle, 2> column = {};
     std::array<Cycle, 4> last_acts = {};  ///< a ring, for tFAW
@@ -87,7 +87,8 @@ class DramBanks {
   std::vector<Group> groups_;
   std::vector<Stack> stacks_;
   std::vector<PseudoChannel> pcs_;
-  std::array<std::vector<Cycle>, 2> column_;  ///< by bank, its group's with it: read whenever a column command is next
+  std::array<std::vector<Cycle>, 2> column_;  ///< by bank, including its group; separate, because every selection of a
+                                              ///< column command reads them
 };
 
 }  // namespace kernbench::memory

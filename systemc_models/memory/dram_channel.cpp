@@ -39,7 +39,7 @@ DramChannel::DramChannel(const DramConfig& config, uint16_t index, Client& clien
   column_floor_.resize(stacks_.size());
   forward_free_.resize(config.geometry.pseudo_channels);
   if (refresh_interval_ == kNoCycle) return;
-  // One stack ID after the other, so that they are not all away at once.
+  // Staggered over the stack IDs, so that they are not all unavailable at once.
   const auto n = static_cast<Cycle>(stacks_.size());
   for (Cycle s = 0; s < n; ++s) stacks_[static_cast<size_t>(s)].refresh_due = refresh_interval_ * (s + 1) / n;
   plan(0);
@@ -66,7 +66,7 @@ void DramChannel::step(Cycle now) {
   const bool row = row_.start == now, column = column_.start == now;
   if (column) issue_column(column_);
   if (row) issue(row_);
-  // What came into a queue's last place may have left it for another.
+  // A new request in the last position of a queue may have moved from there.
   if (row || column) plan_after(now + 1, row, column);
   next_ = std::min({row_.start, column_.start, refresh_due_});
   for (const bool write : {false, true}) {
@@ -76,11 +76,11 @@ void DramChannel::step(Cycle now) {
   }
 }
 
-/// True: the queues have changed.
+/// Returns true if the queues have changed.
 bool DramChannel::admit(Cycle now) {
   arrived_.clear();
   bool any = false;
-  for (const bool write : {true, false}) {  // so that a read finds what was written before it
+  for (const bool write : {true, false}) {  // writes first, so that a read finds earlier written data
     const size_t room = write ? config_.queues.writes : config_.queues.reads;
     Ring<Waiting>& waiting = waiting_[write];
     while (!waiting.empty() && waiting.front().ready <= now && queued_[write] < room) {
@@ -152,7 +152,7 @@ bool DramChannel::blocked(Cycle from, uint32_t bank) const {
   return config_.policies.refresh->all_banks() || bank % banks_.banks_of_stack() == s.refresh_bank;
 }
 
-/// What goes onto each bus next if nothing else comes.
+/// Determines the next command of each bus, if no request arrives.
 void DramChannel::plan(Cycle from) {
   choose_direction();
   plan_in_direction(from);
@@ -176,8 +176,8 @@ void DramChannel::plan_in_direction(Cycle from) {
             });
 }
 
-/// The same after commands. Those on one bus change nothing for the other's but at their own bank; the other's next
-/// stays where it is, and that of the bank is considered beside it.
+/// The same after commands. A command on one bus affects the other bus only at its own bank. The other bus's planned
+/// command therefore stays, and only that bank is planned again.
 void DramChannel::plan_after(Cycle from, bool row, bool column) {
   const bool drained = draining_;
   choose_direction();
@@ -190,13 +190,13 @@ void DramChannel::plan_after(Cycle from, bool row, bool column) {
   if (column) plan_columns(from);
 }
 
-/// The same where requests have come. Only their own banks may have another next command: what was found for the
-/// others when they were planned last holds.
+/// The same after arrivals. Only the banks of the new requests may get another next command; the plans of other banks
+/// remain valid.
 void DramChannel::plan_arrived(Cycle from) {
   const bool drained = draining_;
   choose_direction();
   if (draining_ != drained || refreshing_) return plan_in_direction(from);
-  bool row = false, column = false;  // whose next command was of one of these banks
+  bool row = false, column = false;  // the planned command was of one of these banks
   for (const DramRequest* r : arrived_) {
     row = row || (row_.request && row_.bank == r->bank);
     column = column || (column_.request && column_.bank == r->bank);
@@ -210,7 +210,7 @@ void DramChannel::plan_arrived(Cycle from) {
   if (column) plan_columns(from);
 }
 
-/// Those that have requests in the direction that is served, and of these the ones that `these` has, by word.
+/// The banks with requests in the served direction, and of these the ones in `these`, by word.
 template <class These, class Do>
 void DramChannel::for_banks(const These& these, const Do& work) const {
   const std::vector<uint64_t>& active = active_[draining_];
@@ -220,13 +220,13 @@ void DramChannel::for_banks(const These& these, const Do& work) const {
   }
 }
 
-/// Of the banks whose next command is for the row bus, when they were planned last.
+/// The row bus: among the planned banks whose next command uses it.
 void DramChannel::plan_rows(Cycle from) {
   for_banks([&](size_t word) { return ~for_column_[word]; }, [&](uint32_t bank) { plan_bank(from, bank); });
 }
 
-/// Of those whose next is for the column bus. All share what is the earliest for their stack ID and the bus, so that
-/// each is a comparison of two numbers.
+/// The column bus, likewise. Its banks share the earliest cycle of their stack ID and the bus, so each needs only a
+/// comparison of two numbers.
 void DramChannel::plan_columns(Cycle from) {
   from = std::max(from, column_free_);
   for (uint32_t s = 0; s < stacks_.size(); ++s) column_floor_[s] = std::max(from, banks_.column_of_stack(s, draining_));
@@ -285,13 +285,13 @@ void DramChannel::plan_bank(Cycle from, uint32_t bank) {
   if (open != DramBanks::kClosed)
     return row_.consider(std::max({from, row_free_, banks_.earliest_pre(bank)}), r, DramOp::PRE);
   Cycle start = std::max({from, row_free_, banks_.earliest_act(bank) - (t_.tACT - 1)});
-  // A refresh that is due does not wait for ever newer rows.
+  // A due refresh takes priority over new rows.
   const Cycle refresh = stacks_[banks_.stack_of_bank(bank)].single_refresh;
   if (refresh != kNoCycle && start + t_.tACT - 1 + t_.tRRDL > refresh) start = std::max(start, refresh);
   row_.consider(start, r, DramOp::ACT);
 }
 
-/// A write began when it got its place in the queue; who asked for it may have forgotten it since.
+/// A write began when it entered the queue. Its owner may be gone since.
 void DramChannel::issue(const Plan& p) {
   const Cycle cycle = p.start + (p.op == DramOp::ACT ? t_.tACT - 1 : 0);
   row_free_ = cycle + 1;

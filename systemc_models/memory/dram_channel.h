@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: a DRAM channel with its controller: two bounded queues, writes that wait until they are drained, a row bus
-// and a column bus that the channel's pseudo-channels share, refresh. It goes from command to command: what it does
-// next and when follows from the earliest cycles that DramBanks knows, so cycles without a command cost nothing. Does
-// not model: power-down, ECC, refresh commands that are postponed or pulled in. Plain C++: no SystemC here.
+// Models a DRAM channel with its controller: two bounded queues, buffered writes that are drained in groups, a row bus
+// and a column bus that the channel's pseudo-channels share, and refresh. It advances from command to command: the next
+// command and its cycle follow from the earliest cycles in DramBanks, so cycles without a command cost nothing. Does
+// not model power-down, ECC, or postponed and pulled-in refresh commands. Plain C++, no SystemC.
 #pragma once
 
 #include <memory>
@@ -13,17 +13,17 @@
 
 namespace kernbench::memory {
 
-/// Bursts in a channel's queues. Writes are drained from `write_high` on, or where no read waits, until at most
-/// `write_low` are left and a read waits, or none is. While reads wait a drain sends at most `drain` writes, and the
-/// next one begins only when the reads that waited at its end have been served.
+/// Numbers of bursts in a channel's queues. A drain of writes starts at `write_high` writes, or if no read waits. It
+/// ends at `write_low` or fewer writes if a read waits, or when no write is left. While reads wait, a drain sends at
+/// most `drain` writes. The next one starts only after the reads that waited at its end were served.
 struct DramQueues {
   uint32_t reads = 64, writes = 64;
   uint32_t write_high = 48, write_low = 16;
   uint32_t drain = 32;
 };
 
-/// Who is not passed over for ever. A bank works for its oldest request, whatever the scheduler says, once `row_hits`
-/// others have gone before it, or where it has waited for `max_age` cycles.
+/// Limits against starvation. Regardless of the scheduler, a bank serves its oldest request after `row_hits` others
+/// have passed it, or when it has waited for `max_age` cycles.
 struct DramFairness {
   uint32_t row_hits = 16;
   Cycle max_age = 1000;
@@ -37,42 +37,43 @@ struct DramConfig {
   DramFairness fairness;
 };
 
-/// What has been done; commands, and bursts. A burst that hit found its row open when it was first considered.
+/// Counts of commands and of bursts. A burst is a hit if its row was open when it was first considered.
 struct DramCounts {
   uint64_t reads = 0, writes = 0, activates = 0, precharges = 0, refreshes = 0, bank_refreshes = 0;
   uint64_t row_hits = 0, row_misses = 0, row_conflicts = 0;
-  uint64_t forwarded = 0;  ///< reads that the write queue answered
+  uint64_t forwarded = 0;  ///< reads answered by the write queue
   DramCounts& operator+=(const DramCounts&);
 };
 
 class DramChannel {
  public:
-  /// Who is told what becomes of bursts.
+  /// Receives the progress of bursts.
   class Client {
    public:
     virtual ~Client() = default;
-    /// The controller works for the burst from this cycle on: its first command, a write's place in the queue.
+    /// From this cycle on the controller works on the burst: its first command, or for a write its entry into the
+    /// queue.
     virtual void burst_begins(void* owner, Cycle) = 0;
-    /// A read's data have come, at a cycle not before the present; a write has its place in the queue.
+    /// The data of a read arrive, at the current cycle or later; or a write has entered its queue.
     virtual void burst_done(void* owner, uint64_t number, Cycle) = 0;
   };
 
-  /// `index`: of the channel in its memory.
+  /// `index`: number of the channel in its memory.
   DramChannel(const DramConfig&, uint16_t index, Client&);
 
-  /// A burst that wants a place in its queue from cycle `ready` on. `now` never goes back; all that was due before it
-  /// has been done.
+  /// Adds a burst that wants to enter its queue from cycle `ready` on. `now` must not decrease, and run() must have
+  /// been called for all earlier cycles.
   void arrive(Cycle now, Cycle ready, const DramPlace&, bool write, void* owner, uint64_t number);
-  /// When run() is to be called: kNoCycle while nobody asks anything of it.
+  /// The next cycle for run(); kNoCycle while there are no requests.
   Cycle next() const { return busy() ? next_ : kNoCycle; }
-  /// Does what is due up to `now`.
+  /// Executes everything due up to `now`.
   void run(Cycle now);
   bool busy() const { return waiting_[0].size() + waiting_[1].size() + queued_[0] + queued_[1] > 0; }
-  /// Bursts without a place in a queue.
+  /// Bursts outside the queue.
   size_t waiting(bool write) const { return waiting_[write].size(); }
   const DramCounts& counts() const { return counts_; }
   void observe(DramCommandObserver* observer) { observer_ = observer; }
-  /// All rows are closed.
+  /// Closes all rows.
   void forget_rows() { banks_.forget_rows(); }
 
  private:
@@ -82,20 +83,20 @@ class DramChannel {
     void* owner;
     uint64_t number;
   };
-  struct List {  // of a bank's requests in one direction
+  struct List {  // requests of a bank in one direction
     DramRequest *oldest = nullptr, *youngest = nullptr;
-    DramRequest* chosen = nullptr;  ///< by the scheduler; null: it is to be asked
-    uint32_t passed = 0;            ///< requests that have gone before the oldest, one after the other
+    DramRequest* chosen = nullptr;  ///< selected by the scheduler; null: not selected yet
+    uint32_t passed = 0;            ///< consecutive requests that passed the oldest
   };
   struct Stack {
     Cycle refresh_due = kNoCycle;
-    uint32_t refresh_bank = 0;        ///< per bank: the next one, of the stack ID
-    Cycle single_refresh = kNoCycle;  ///< when it can go, once it is due and the bank is closed
+    uint32_t refresh_bank = 0;        ///< for per-bank refresh: the next bank of the stack ID
+    Cycle single_refresh = kNoCycle;  ///< earliest cycle, once it is due and the bank is closed
   };
-  /// A command, and when it can go onto its bus.
+  /// A command and its earliest cycle on its bus.
   struct Plan {
     Cycle start = kNoCycle;
-    uint64_t age = 0;  ///< refreshes before all requests
+    uint64_t age = 0;  ///< refreshes come before all requests
     DramOp op = DramOp::ACT;
     uint32_t bank = 0, stack = 0;
     DramRequest* request = nullptr;
@@ -139,25 +140,25 @@ class DramChannel {
   Client& client_;
   DramCommandObserver* observer_ = nullptr;
   DramBanks banks_;
-  Ring<Waiting> waiting_[2];  ///< reads, writes
+  Ring<Waiting> waiting_[2];  ///< for reads, for writes
   size_t queued_[2] = {};
-  std::vector<const DramRequest*> arrived_;  ///< into the queues, at this cycle
+  std::vector<const DramRequest*> arrived_;  ///< entered the queues in this cycle
   std::vector<DramRequest> requests_;
   std::vector<DramRequest*> idle_requests_;
   std::vector<List> lists_[2];        ///< by bank
-  std::vector<uint64_t> active_[2];   ///< a bit for each bank that has requests
-  std::vector<uint64_t> for_column_;  ///< of those planned: whose next command is for the column bus
-  std::vector<Cycle> column_floor_;   ///< by stack ID, while the column bus is planned
-  std::vector<uint64_t> column_age_;  ///< of such a bank: its request's
+  std::vector<uint64_t> active_[2];   ///< one bit for each bank with requests
+  std::vector<uint64_t> for_column_;  ///< planned banks whose next command is for the column bus
+  std::vector<Cycle> column_floor_;   ///< by stack ID, during planning of the column bus
+  std::vector<uint64_t> column_age_;  ///< by such bank: age of its request
   std::vector<Stack> stacks_;
   const Cycle refresh_interval_;
-  Cycle refresh_due_ = kNoCycle;     ///< the next one that does not block banks yet
-  bool refreshing_ = false;          ///< one is due
-  bool draining_ = false;            ///< writes are served
-  uint32_t drained_ = 0;             ///< by this drain, while reads waited
-  uint64_t served_first_ = 0;        ///< reads up to this age, before the next drain
-  size_t owed_ = 0;                  ///< so many of them wait
-  std::vector<Cycle> forward_free_;  ///< by pseudo-channel: when the write queue can answer the next read
+  Cycle refresh_due_ = kNoCycle;     ///< the next refresh that does not block banks yet
+  bool refreshing_ = false;          ///< a refresh is due
+  bool draining_ = false;            ///< writes are being served
+  uint32_t drained_ = 0;             ///< writes of this drain while reads waited
+  uint64_t served_first_ = 0;        ///< reads up to this age are served before the next drain
+  size_t owed_ = 0;                  ///< number of these reads that wait
+  std::vector<Cycle> forward_free_;  ///< by pseudo-channel: earliest cycle of the write queue's next answer to a read
   Cycle row_free_ = 0, column_free_ = 0;
   Plan row_, column_;
   Cycle next_ = kNoCycle;

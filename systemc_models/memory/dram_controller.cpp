@@ -28,7 +28,7 @@ void DramController::cut(Cycle now, bool write) {
   }
 }
 
-/// What a mapping of one's own gives may be anything.
+/// A user-defined mapping may return anything.
 DramPlace DramController::place_of(uint64_t offset) const {
   const DramGeometry& g = config_.geometry;
   const DramPlace p = mapping_->place_of(offset);
@@ -38,7 +38,8 @@ DramPlace DramController::place_of(uint64_t offset) const {
   return p;
 }
 
-/// True: to its end; of what has not come as a whole, as far as bursts have. Rows that touch are one range.
+/// Returns true if the transfer is cut to its end; a partial transfer is cut as far as its bursts have arrived.
+/// Adjacent rows are one range.
 bool DramController::cut_one(const Piece& piece, Cycle now) {
   DramTransfer& t = *piece.transfer;
   const uint64_t burst = config_.geometry.burst_bytes;
@@ -80,7 +81,7 @@ const std::vector<DramTransfer*>& DramController::run(Cycle now) {
   for (const auto& c : channels_) {
     if (c->next() <= now) c->run(now);
   }
-  for (const bool write : {true, false}) cut(now, write);  // as in a channel: a read finds what was written before it
+  for (const bool write : {true, false}) cut(now, write);  // as in a channel: reads find earlier written data
   told_.clear();
   std::swap(told_, ended_);
   return told_;

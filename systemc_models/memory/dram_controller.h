@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A DRAM controller by itself, in cycles: cuts transfers into bursts, hands them to the channels by the address
-// mapping, and says when each transfer is done. hbm_dram.h puts it onto a platform. Plain C++: no SystemC here.
+// A DRAM controller without a platform, in cycles. It cuts transfers into bursts, passes them to the channels by the
+// address mapping, and reports when each transfer is done. hbm_dram.h attaches it to a platform. Plain C++, no SystemC.
 #pragma once
 
 #include <deque>
@@ -13,28 +13,29 @@
 
 namespace kernbench::memory {
 
-/// Of its owner; alive until it is done.
+/// Belongs to its owner and must live until it is done.
 struct DramTransfer {
   bool write = false;
-  bool atomic = false;  ///< a write whose bursts are read before: each asks for its place when its data have come
-  uint64_t offset = 0;  ///< of its first byte in the memory
+  bool atomic = false;  ///< a write whose bursts are read first; each write burst is queued when its data have been
+                        ///< read
+  uint64_t offset = 0;  ///< its first byte in the memory
   Rows rows;
-  Cycle ready = 0;              ///< when the controller may begin with it
-  Cycle begin = kNoCycle;       ///< when it did
-  Cycle done = 0;               ///< data of a read have come, a write's all have a place in their queues
-  uint64_t open = 1;            ///< bursts that are not done; 1 more while it is not cut to its end
-  void* context = nullptr;      ///< the owner's
-  Cycle first_data = kNoCycle;  ///< of a read: when the first burst has come
-  uint64_t came = 0;            ///< of a read: all bytes before have come
-  Cycle came_at = 0;            ///< when the last of them did
-  // How it is cut, and which of a read's bursts have come.
-  uint64_t row = 0, at = 0, cut = 0;  ///< how far it has been cut: row, bytes of it; bursts
+  Cycle ready = 0;              ///< earliest cycle at which the controller may start it
+  Cycle begin = kNoCycle;       ///< actual start
+  Cycle done = 0;               ///< for a read: all data have arrived; for a write: all bursts are in their queues
+  uint64_t open = 1;            ///< unfinished bursts, plus 1 until it is completely cut
+  void* context = nullptr;      ///< for the owner
+  Cycle first_data = kNoCycle;  ///< for a read: arrival of the first burst
+  uint64_t came = 0;            ///< for a read: number of bytes that have arrived without a gap
+  Cycle came_at = 0;            ///< arrival of the last of them
+  // Progress of cutting, and arrived bursts of a read.
+  uint64_t row = 0, at = 0, cut = 0;  ///< next position: row, bytes in it; bursts
   uint64_t bytes_cut = 0;
   struct Burst {
     uint64_t bytes;
     Cycle end;
   };
-  std::deque<Burst> bursts;       ///< from the first on that has not come
+  std::deque<Burst> bursts;       ///< from the first one that has not arrived
   uint64_t first_burst = 0;       ///< its number
   std::vector<DramPlace> places;  ///< of an atomic's bursts, by number
   bool reads() const { return !write || atomic; }
@@ -45,30 +46,30 @@ class DramController : private DramChannel::Client {
   DramController(const DramConfig&, const std::string& mapping);
 
   static constexpr uint64_t kAll = ~uint64_t{0};
-  /// All of a transfer before `bytes` may be cut into bursts; of a write whose data come bit by bit several times, with
-  /// kAll at last. `now`: never goes back. What was due before it has been done.
+  /// The first `bytes` of a transfer may be cut into bursts. Call it repeatedly for a write whose data arrive
+  /// gradually, finally with kAll. `now` must not decrease, and run() must have been called for all earlier cycles.
   void submit(DramTransfer&, Cycle now, uint64_t bytes = kAll);
-  /// When run() is to be called; kNoCycle: never.
+  /// The next cycle for run(); kNoCycle: none.
   Cycle next() const;
-  /// Does what is due up to `now`; the transfers whose end is known now, in the order in which that came to be known.
+  /// Executes everything due up to `now`. Returns the transfers whose end is now known, in the order in which it became
+  /// known.
   const std::vector<DramTransfer*>& run(Cycle now);
-  /// The reads of which more bytes have come to be known by the last run().
+  /// The reads for which the last run() found further arrived bytes.
   const std::vector<DramTransfer*>& came() const { return came_; }
   const DramConfig& config() const { return config_; }
   const DramMapping& mapping() const { return *mapping_; }
   DramCounts counts() const;
   void observe(DramCommandObserver*);
-  /// All rows are closed.
+  /// Closes all rows.
   void forget_rows();
 
  private:
-  static constexpr size_t kCutAhead =
-      4096;  ///< reads, or writes, that wait for places in queues; what is behind is not cut yet
-  static constexpr uint64_t kWritesBack = ~uint64_t{0};  ///< the number of an atomic's bursts when they are written
+  static constexpr size_t kCutAhead = 4096;  ///< reads, or writes, that wait for the queues; later ones are not cut yet
+  static constexpr uint64_t kWritesBack = ~uint64_t{0};  ///< number for the write bursts of an atomic
   void cut(Cycle now, bool write);
   struct Piece {
     DramTransfer* transfer;
-    uint64_t bytes;  ///< up to which it may be cut
+    uint64_t bytes;  ///< limit up to which it may be cut
   };
   bool cut_one(const Piece&, Cycle now);
   DramPlace place_of(uint64_t offset) const;
@@ -82,7 +83,7 @@ class DramController : private DramChannel::Client {
   std::vector<std::unique_ptr<DramChannel>> channels_;
   std::deque<Piece> uncut_[2];  ///< reads, writes
   std::vector<DramTransfer*> ended_, told_, came_;
-  /// Of atomics: bursts that are to be written when their data have come, by that cycle.
+  /// For atomics: bursts to write in the cycle in which their data have been read.
   struct WriteBack {
     DramTransfer* transfer;
     uint64_t number;

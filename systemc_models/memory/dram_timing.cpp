@@ -8,7 +8,7 @@
 namespace kernbench::memory {
 namespace {
 
-/// 2.0 Gb/s a pin, 64 pins and BL4 a pseudo-channel: 16 GB/s.
+/// 2.0 Gb/s per pin, 64 pins and BL4 per pseudo-channel: 16 GB/s.
 DramPreset hbm2() {
   DramTiming t;
   t.tCK_ps = 1000;
@@ -39,7 +39,7 @@ DramPreset hbm2() {
   return {t, {4, 2, 1, 4, 4, 1024, 32}};
 }
 
-/// 3.2 Gb/s a pin, 64 pins and BL4 a pseudo-channel: 25.6 GB/s. The cells' times are those of hbm2, in ns.
+/// 3.2 Gb/s per pin, 64 pins and BL4 per pseudo-channel: 25.6 GB/s. Cell timings in ns are those of hbm2.
 DramPreset hbm2e() {
   DramPreset p = hbm2();
   DramTiming& t = p.timing;
@@ -67,7 +67,7 @@ DramPreset hbm2e() {
   return p;
 }
 
-/// 6.4 Gb/s a pin, 32 pins and BL8 a pseudo-channel: 25.6 GB/s.
+/// 6.4 Gb/s per pin, 32 pins and BL8 per pseudo-channel: 25.6 GB/s.
 DramPreset hbm3() {
   DramPreset p = hbm2();
   DramTiming& t = p.timing;
@@ -132,10 +132,10 @@ std::optional<DramFault> fault_of(const DramTiming& t, const DramGeometry& g) {
   if (t.tRRDL < t.tRRDS) return fault("tRRDL", t.tRRDL, "from tRRDS", t.tRRDS);
   if (t.tWTRL < t.tWTRS) return fault("tWTRL", t.tWTRL, "from tWTRS", t.tWTRS);
   if (t.tRC < t.tRAS) return fault("tRC", t.tRC, "from tRAS", t.tRAS);
-  // A write's data come behind those of a read before it.
+  // A write's data follow those of an earlier read.
   if (t.tRTW + t.tCWL < t.tCL + t.tBURST)
     return fault("tRTW", t.tRTW, "from tCL + tBURST - tCWL", t.tCL + t.tBURST - t.tCWL);
-  // Between two refreshes there is time for a row to be opened, read or written, and closed.
+  // Between two refreshes a row can be opened, read or written, and closed.
   const uint64_t row = row_cycles(t);
   if (t.tREFI < t.tRFC + row)
     return fault("tREFI", t.tREFI, "from tRFC and a row's ACT, column and PRE to the next ACT,", t.tRFC + row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a foreign initiator's payload comes in at a block that is no port: at a router's or a memory's target socket.
-// It is served as if that block were an initiator of its own, with any number of transactions under way, and DMI.
+// The entry of a foreign initiator's payload at a block that is not a port: the target socket of a router or a memory.
+// The block acts as an initiator of its own, with any number of transactions in flight, and DMI.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/pooled_initiator.h"

@@ -8,7 +8,7 @@
 namespace kernbench::memory {
 namespace {
 
-/// An atomic's bytes are read and written.
+/// An atomic both reads and writes its bytes.
 double drain_ns(const Request& q) {
   const auto ns = [](double bytes, double bw) { return bw > 0 ? bytes / bw : 0; };
   return ns(static_cast<double>(q.rows.data_bytes(q.write, false, q.nbytes)), q.route.write_bw) +

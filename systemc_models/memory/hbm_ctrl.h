@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models `builtin.hbm_ctrl` and `builtin.sram`: one FIFO server that is occupied for overhead + drain, so a short
-// request waits behind a long one (head-of-line blocking). Timing rules §2; with flits §3: the same server, flit by
-// flit. Does not model channels (see hbm_pc.h), banks or refresh.
+// request waits behind a long one (head-of-line blocking). Timing rules §2. With flits (§3) the same server works flit
+// by flit. Does not model channels (see hbm_pc.h), banks or refresh.
 #pragma once
 
 #include "kernbench/systemc_models/fabric/memory_target.h"

@@ -66,7 +66,7 @@ HbmDram::HbmDram(sc_core::sc_module_name name, const ComponentConfig& config, co
       tck_ps_(dram_.config().timing.tCK_ps),
       alone_(without_refresh(parameters.config()), parameters.mapping) {}
 
-/// The first cycle that does not begin before.
+/// The first cycle that begins at or after the time.
 Cycle HbmDram::cycle_from(double t_ns) const {
   const uint64_t tck_fs = uint64_t{dram_.config().timing.tCK_ps} * 1000;
   return static_cast<Cycle>((Timeline::to_fs(t_ns) + tck_fs - 1) / tck_fs);
@@ -96,7 +96,7 @@ Service HbmDram::zero_load(const Request& q) const {
       alone_now_ = next;
     }
   };
-  // With flits a write's bytes have come evenly, by the link to the memory, and are cut as they do.
+  // With flits, a write's bytes arrive evenly over the link to the memory, and are cut as they arrive.
   const bool comes = q.write && !t.atomic && !fabric().mode().data_follow_header() && q.route.write_bw > 0;
   const uint64_t flit = fabric().timing().flit_bytes;
   const Cycle first = alone_now_;
@@ -161,7 +161,7 @@ Service HbmDram::take(FabricTransaction& x) {
   return s;
 }
 
-/// Commands of a cycle come behind all that arrives at its instant.
+/// Commands of a cycle follow all arrivals of its instant.
 void HbmDram::wake() {
   const Cycle next = dram_.next();
   if (next >= armed_) return;
@@ -171,7 +171,7 @@ void HbmDram::wake() {
 
 void HbmDram::due() {
   const Cycle now = cycle_from(timeline().now_ns());
-  if (now != armed_) return;  // an earlier one has come in between
+  if (now != armed_) return;  // an earlier entry was added meanwhile
   armed_ = kNoCycle;
   const std::vector<DramTransfer*>& ended = dram_.run(now);
   for (DramTransfer* t : dram_.came())
@@ -180,13 +180,14 @@ void HbmDram::due() {
   wake();
 }
 
-/// Data take the path from when the first are there, a write's from its arrival.
+/// Read data use the path from the first data on, write data from the arrival.
 double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) const {
   const double path_from = t.write ? 0 : ns_of(t.first_data - dram_.config().timing.tBURST) - zero_ns;
   return std::max(ns_of(t.done) - zero_ns, path_from + path_ns);
 }
 
-/// The response leaves so that its last byte does when the last data have come. A read's first data may be far by then.
+/// The response is sent so that its last byte leaves with the last data. The first data of a read may have left long
+/// before.
 void HbmDram::finish(Transfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
   const double queued = t.queued_ns, path = data_path_ns(Request(x));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: `builtin.hbm_dram`: an HBM controller with channels, pseudo-channels, stack IDs, bank groups, banks and rows,
-// that sends JEDEC commands at their times (dram_channel.h). A request is cut into bursts, which wait for places in
-// their channels' queues. A read ends when its last data have come over the data bus, a write when its bursts all have
-// places in the write queues (from there a read of the same burst is answered); neither before its bytes can have come
-// or gone over the path, as with builtin.hbm_pc. It takes whole requests in every link mode and answers late: what a
-// request takes is not known when it comes. docs/memory_models.md. Does not model: what dram_channel.h does not;
-// merging of writes.
+// Models `builtin.hbm_dram`: an HBM controller with channels, pseudo-channels, stack IDs, bank groups, banks and rows
+// that sends JEDEC commands at their times (dram_channel.h).
+//
+// A request is cut into bursts, which wait for places in their channels' queues. A read ends when its last data have
+// passed the data bus. A write ends when all its bursts are in the write queues, which answer reads of the same burst.
+// Neither ends before the path can have moved its bytes, as with builtin.hbm_pc. In every link mode it takes complete
+// requests. It answers late, because the duration of a request is unknown at its arrival. See docs/memory_models.md.
+//
+// Does not model the omissions of dram_channel.h, and merging of writes.
 #pragma once
 
 #include <memory>
@@ -32,7 +34,7 @@ struct HbmDramParameters : HbmParameters {
   Number tCK_ps, tBURST, tACT, tCL, tCWL, tRCDRD, tRCDWR, tRP, tRAS, tRC, tCCDS, tCCDL, tCCDR, tRRDS, tRRDL, tFAW, tWR,
       tWTRS, tWTRL, tRTP, tRTW, tREFI, tRFC, tRFCSB, tRREFD;
 
-  /// visit(name, member of these parameters, member of DramTiming, unit, help): each timing, once.
+  /// visit(name, member of these parameters, member of DramTiming, unit, help): once for each timing.
   template <class Visit>
   static void for_each_timing(Visit visit) {
     using P = HbmDramParameters;
@@ -114,7 +116,7 @@ struct HbmDramParameters : HbmParameters {
     });
   }
   std::optional<AttrFault> fault_together() const;
-  /// The preset with what is given over it.
+  /// The preset, overridden by given values.
   DramConfig config() const;
 };
 
@@ -136,12 +138,12 @@ class HbmDram : public MemoryTarget {
   void data_comes(FabricTransaction& x, uint64_t nbytes) override;
   std::optional<uint64_t> activates() const override { return dram_.counts().activates; }
   const DramConfig& dram() const { return dram_.config(); }
-  /// Who is told of every command; null: nobody. One.
+  /// Sets the observer of commands; null: none. There is at most one.
   void observe_commands(DramCommandObserver* observer) { dram_.observe(observer); }
 
  protected:
   Service take(FabricTransaction& x) override;
-  /// In an idle controller with closed rows, from a clock edge on, and no refresh on the way.
+  /// In an idle controller with closed rows, from a clock edge on, without a refresh.
   Service zero_load(const Request&) const override;
   bool serves_past_its_edge() const override { return true; }
 
@@ -150,21 +152,21 @@ class HbmDram : public MemoryTarget {
   double ns_of(Cycle cycle) const { return static_cast<double>(cycle) * tck_ps_ / 1000; }
   void wake();
   void due();
-  /// From a time on, when it had come, to its end.
+  /// From the given time to the end of the transfer that arrived then.
   double end_ns(const DramTransfer&, double zero_ns, double path_ns) const;
   struct Transfer : DramTransfer {
-    double queued_ns = 0;  ///< when its transaction had come and the overhead was over
+    double queued_ns = 0;  ///< arrival of its transaction plus overhead
   };
   void finish(Transfer&);
   Transfer& begin_transfer(FabricTransaction&);
 
   DramController dram_;
   const double tck_ps_;
-  Cycle armed_ = kNoCycle;  ///< the earliest cycle for which there is an entry on the timeline
+  Cycle armed_ = kNoCycle;  ///< earliest cycle with an entry on the timeline
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> idle_;
-  std::unordered_map<const FabricTransaction*, Transfer*> coming_;  ///< writes of which data have come, but not all
-  // For zero_load(): the same memory without refresh, at a time at which all before is long over.
+  std::unordered_map<const FabricTransaction*, Transfer*> coming_;  ///< writes whose data have partly arrived
+  // For zero_load(): the same memory without refresh, at a time long after all earlier requests.
   mutable DramController alone_;
   mutable Cycle alone_now_ = 0;
 };

@@ -40,12 +40,12 @@ HbmPc::HbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const 
       turnaround_ns_(parameters.turnaround_ns),
       exact_(is_power_of_two(parameters.pc_bw_gbs)),
       channels_(parameters.pseudo_channels) {
-  early_ = Early::reads;  // the channels finish on their own, and acknowledgements wait for them
+  early_ = Early::reads;  // the channels finish independently, and acknowledgements wait for them
 }
 
-/// The channels are alike, so with channels in turn only the place in a block counts. With xor, blocks that differ by
-/// whole turns of the second digit or a higher one go to the same channels but for their names, as long as no digit
-/// above changes within the access.
+/// The channels are equal, so with round robin only the position in a block matters. With xor, blocks that differ by
+/// whole rounds of the second or a higher digit use the same channels up to a permutation, as long as no higher digit
+/// changes within the access.
 uint64_t HbmPc::address_period(uint64_t offset, uint64_t span) const {
   const uint64_t channels = channels_;
   if (!hash_ || channels == 1) return interleave_;
@@ -65,7 +65,7 @@ template <class Add>
 void HbmPc::for_each_time(uint64_t address, const Rows& rows, Add add) const {
   const double times = rows.atomic == AtomicKind::none ? 1 : 2;  // an atomic's chunks are read and written
   const double block_ns = times * block_ns_;
-  uint64_t last = interleave_;  // most are alike
+  uint64_t last = interleave_;  // the usual length
   double last_ns = block_ns;
   const auto chunk_ns = [&](uint64_t bytes) {
     if (bytes == last) return last_ns;
@@ -111,7 +111,7 @@ Service HbmPc::serve(State& state, const Request& q) const {
   }
   Service s;
   s.overhead_ns = overhead_ns();
-  // With the overhead it sums to the service at zero load.
+  // Its sum with the overhead is the service time at zero load.
   s.drain_ns = (overhead_ns() + std::max(path, longest + turn_ns(q.rows))) - overhead_ns();
   s.queue_ns = finish - queued - s.drain_ns;
   s.header_leaves_ns = queued;

@@ -39,7 +39,7 @@ ForeignStore* System::store_of(const MemoryWindow& window) {
 void System::place(uint64_t address, const void* bytes, uint64_t nbytes) {
   write_as_memory(address, bytes, nbytes);
   ForeignStore* store = store_of(window_at(address));
-  // Before the simulation nothing may be bound yet; the model is given everything when it starts.
+  // Before the simulation starts, sockets may be unbound. The model then gets all bytes when it starts.
   if (store && sc_core::sc_is_running()) store->push(address, nbytes);
 }
 
@@ -110,7 +110,7 @@ void System::apply(const std::shared_ptr<const OpDesc>& op) {
     if (pending_values_) {
       pending_values_->apply(op, image_);
     } else {
-      // TCM holds what is loaded now, not for as long as a log: copying 1 KiB takes as long as keeping track of a row.
+      // TCM contents are short-lived, so short rows are copied: copying 1 KiB costs as much as tracking a row.
       apply_effect(op, image_, 1024);
     }
   });
@@ -121,7 +121,8 @@ void System::apply(const std::shared_ptr<OpDesc>& op, const MemoryImage* seen) {
   apply_by(*op, [&] { pending_values_->apply_seen(op, image_, *seen); });
 }
 
-/// Of an op that has put it into memory. Who needs what an engine has not finished gets it later, or a fault.
+/// Computes the value that an op wrote to memory. If an engine has not finished it, the reader gets it later, or a
+/// fault.
 void System::compute_result(const OpDesc& op) try {
   if (op.ranged && op.type != CommandType::load) {
     for (const MovedRange& r : op.ranged->ranges)
@@ -160,7 +161,7 @@ std::string System::only_polls_left() const {
     if (++polls <= kMostTold) text += (text.empty() ? "" : "; ") + w->flag_text();
   }
   if (polls > kMostTold) text += "; and " + std::to_string(polls - kMostTold) + " more";
-  // Of messages, what is under way stands on the timeline; the entry of this poll is worked off.
+  // Messages in flight have timeline entries; the entry of this poll is already removed.
   if (receives && timeline().entries() + 1 != pauses) return {};
   return "nothing can move but polls of flags that no pending operation changes: " + text;
 }
@@ -231,7 +232,7 @@ ForeignNeighbour* System::block_before(uint32_t initiator, uint64_t address, boo
   double way_ns = 0;
   try {
     const Route& route = routes().route(initiator, address, 1, write);
-    if (!route.own_back.empty()) return nullptr;  // no foreign block stands on such a way
+    if (!route.own_back.empty()) return nullptr;  // such a route contains no foreign block
     const Path request = route.path(false), response = route.path(true);
     for (uint32_t i = 0; i < request.size(); ++i) {
       const PathHop hop = request.at_node(i), answer = response.at_node(i);

@@ -76,8 +76,8 @@ class System : public Fabric {
   protocol::PendingByte first_unknown(MemoryImage::SpaceKey, uint64_t address, uint64_t nbytes) const;
   /// With materializes_stores(): computes the value, which leaves its PE. Without: nothing. PendingValueError.
   void make_known(const RangeValue&, uint64_t nbytes);
-  /// What debug transport gives on the way of the initiator at that node: past the first foreign block, or from the
-  /// memory. Other bytes stay as they are.
+  /// The bytes that debug transport returns on the path of the initiator at that node: beyond the first foreign block,
+  /// or from the memory. Other bytes are unchanged.
   void debug_read(uint32_t initiator, uint64_t address, uint8_t* out, uint64_t nbytes);
   /// The first foreign block on the way of a transaction of `nbytes`, null: none; `ns`: what the way there and back
   /// takes.

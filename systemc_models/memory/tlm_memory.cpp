@@ -20,7 +20,7 @@ struct TlmMemory::Part {
   ForeignTransfer transfer;
   uint64_t address = 0;  ///< physical
   Bytes bytes;
-  // Of a write whose byte enables the model refuses, while the rest is read:
+  // For a write whose byte enables the model refuses, during the read of the current bytes:
   std::vector<uint8_t> enables;
   Bytes written;
 };
@@ -113,7 +113,7 @@ void TlmMemory::begin(Access& a) {
   for (Part& part : a.parts) start(part);
 }
 
-/// Of a foreign initiator's write each part has the byte enables; what has none is not sent.
+/// Each part of a foreign initiator's write has its byte enables. A part without enabled bytes is not sent.
 void TlmMemory::enable_bytes(Access& a) {
   const PayloadRange range(a.transaction->payload);
   for (Part& part : a.parts) {
@@ -135,7 +135,7 @@ void TlmMemory::enable_bytes(Access& a) {
   }
 }
 
-/// Where the model refuses byte enables, what is there is read, and the part is written with it.
+/// If the model refuses byte enables, the current bytes are read, and the complete part is written.
 void TlmMemory::start(Part& part) {
   ForeignTransfer& t = part.transfer;
   if (!t.enables.empty() && !takes_enables_) {
@@ -146,7 +146,7 @@ void TlmMemory::start(Part& part) {
   initiator_.start(t);
 }
 
-/// One transfer, however long, as its extension says what is to be done where.
+/// One transfer of any length, because its extension lists the ranges.
 void TlmMemory::Access::begin_atomic(TlmMemory& memory) {
   const FabricTransaction& x = *transaction;
   bool pending = false;
@@ -211,7 +211,7 @@ void TlmMemory::finish(Access& a) {
     x.payload.set_response_status(a.status);
     if (x.mover) x.mover->failed(x, a.status);
   } else if (x.is_atomic() && !keeps_bytes_) {
-    hide_atomic(x.payload);  // it is done on the image, and the model was asked for time only
+    hide_atomic(x.payload);  // it is applied to the image; the model only provided the time
   } else if (x.is_atomic()) {
     for_each_range(x.address, x.rows, [&](uint64_t at, uint64_t nbytes) { pull(at, nbytes); });
   } else if (!x.write && keeps_bytes_) {
@@ -227,8 +227,8 @@ void TlmMemory::finish(Access& a) {
   answer(x, s);
 }
 
-/// Which of the bytes that the model holds now are its own doing: those that differ from what was last seen there, and
-/// where nothing was seen yet, what the platform knows nothing of.
+/// The bytes that the model changed itself: those that differ from the bytes last seen there. Where none were seen,
+/// those that are unknown to the platform.
 std::vector<bool> TlmMemory::changed(uint64_t address, const uint8_t* bytes, uint64_t nbytes) const {
   const MemoryWindow window = system_.window_at(address);
   std::vector<bool> changed(nbytes, false);
@@ -248,7 +248,7 @@ std::vector<bool> TlmMemory::changed(uint64_t address, const uint8_t* bytes, uin
   return changed;
 }
 
-/// The model's own doing becomes the platform's. Pending bytes stay pending, unless they are known by now.
+/// Takes over the bytes that the model changed. Pending bytes stay pending unless they are known by now.
 void TlmMemory::take_over(uint64_t address, const uint8_t* bytes, uint64_t nbytes) {
   const MemoryWindow window = system_.window_at(address);
   const std::vector<bool> changed = this->changed(address, bytes, nbytes);

@@ -26,7 +26,7 @@ std::shared_ptr<CarriedAccess> CarriedAccess::of(System& system, uint32_t initia
     try {
       foreign |= !system.routes().route(initiator, r.address, r.nbytes, write).known;
     } catch (const AccessError&) {
-      return nullptr;  // whoever sends it says so
+      return nullptr;  // the sender reports the error
     }
   }
   return foreign ? access : nullptr;
@@ -60,8 +60,8 @@ void CarriedAccess::add_part(const TilePart& part) {
   }
 }
 
-/// Neighbours that go on in memory are one range, which ends where its memory does (access rules §16). All pages are
-/// looked up before the first.
+/// Ranges that are contiguous in memory are merged, up to the end of their memory (access rules §16). All pages are
+/// looked up before the first transaction.
 void CarriedAccess::add_list(const RangedOp& op) {
   for (MovedRange r : op.ranges) {
     while (r.nbytes > 0) {
@@ -99,7 +99,7 @@ void CarriedAccess::for_each_moved(uint64_t from, uint64_t n, F f) const {
   }
 }
 
-/// Of a store: what moves, as it is now.
+/// For a store: saves the current bytes to send.
 void CarriedAccess::take_value() {
   if (desc_->data) {
     return for_each_moved(0, bytes_.size(), [&](uint64_t at, uint64_t in_value, uint64_t n) {
@@ -133,7 +133,7 @@ bool CarriedAccess::begin() {
   return true;
 }
 
-/// Of a masked store; false where they, or what they let through, are not known.
+/// For a masked store. Returns false if the mask, or the bytes that it selects, are unknown.
 bool CarriedAccess::take_enables() {
   const TensorRef& mask = desc_->operands[1].ref;
   if (!mask_is_known(mask) || !all_known(0, bytes_.size())) return false;
@@ -157,7 +157,7 @@ bool CarriedAccess::mask_is_known(const TensorRef& mask) const {
   return known;
 }
 
-/// 1 for every element that the mask lets through.
+/// 1 for each element that the mask selects.
 std::vector<uint8_t> CarriedAccess::mask_values(const TensorRef& mask) const {
   Bytes bytes(mask.nbytes());
   system_.known_bytes(RangeValue(system_.image(), mask), 0, bytes.size(), bytes.data());
@@ -166,7 +166,7 @@ std::vector<uint8_t> CarriedAccess::mask_values(const TensorRef& mask) const {
   return on;
 }
 
-/// Whether what is pending of the bytes that move can be given as data.
+/// Whether the pending bytes in this range are available as data.
 bool CarriedAccess::all_known(uint64_t offset, uint64_t nbytes) const {
   bool known = true;
   value_.for_each_piece(kValue, offset, nbytes, [&](uint64_t, uint64_t, const MemoryImage::Extent* e, uint64_t) {
@@ -175,7 +175,7 @@ bool CarriedAccess::all_known(uint64_t offset, uint64_t nbytes) const {
   return known;
 }
 
-/// Whether the pending bytes that can be given as data arrived as they were sent.
+/// Whether pending bytes that were available as data arrived unchanged.
 bool CarriedAccess::as_sent(uint64_t offset, const uint8_t* bytes, uint64_t nbytes) const {
   bool same = true;
   value_.for_each_piece(kValue, offset, nbytes,
@@ -201,7 +201,7 @@ bool CarriedAccess::holds_pending(uint64_t offset, uint64_t nbytes, std::string*
 void CarriedAccess::Range::served(FabricTransaction& x, double at_ns) {
   taken = true;
   moving = &x.payload;
-  // As a foreign initiator's: after all that PEs do at that instant.
+  // Like a foreign initiator's effect: after all effects of PEs at that instant.
   access->system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0), call<&Range::move>(*this));
 }
 
@@ -317,7 +317,7 @@ void CarriedAccess::all_ended() {
 }
 
 bool CarriedAccess::put() {
-  if (!carried_ || desc_->carried->bytes) return false;  // an ordinary effect has the bytes
+  if (!carried_ || desc_->carried->bytes) return false;  // the normal effect handles the bytes
   const MemoryImage::SpaceKey key = MemoryImage::key_of(desc_->output);
   MemoryImage& image = system_.image();
   if (desc_->ranged) fill_left_out(*desc_, image);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A load or store of a PE, be it of a tensor or a gather or scatter, whose way passes a block that is not of this
-// project (data rules §1): it is what that block makes of it. Each range is a transaction and payload of its own. A
-// store commits the bytes that arrive, where and when a memory serves them; a load's bytes are those that come back,
-// from the memory or from the block. Pending bytes travel with the payload's extension: a store of such that nobody has
-// served with it is a fault. With `materialize: stores` the payload has them too, as they will be: they stay pending
-// where they come through as they were sent, and become data where a block has its own payload or changes them.
+// A load or store of a PE (of a tensor, or a gather or scatter) whose path contains a foreign block (data rules §1).
+// The foreign block determines its effect. Each range is a separate transaction and payload. A store commits the bytes
+// that arrive, where and when a memory serves them. A load returns the bytes that come back, from the memory or from
+// the block.
 //
-// A store whose mask is pending, or a masked one of pending bytes, and a load under a pending mask keep the effect that
-// they have without a foreign block: which bytes they touch is Phase 2's to find out.
+// Pending bytes travel in the payload's extension. If a store with pending bytes is not served with this extension,
+// that is a fault. With `materialize: stores` the payload also has their computed values. If these arrive unchanged,
+// the bytes stay pending. If a block uses another payload or changes them, they become data.
+//
+// Some accesses have the same effect as without a foreign block, because Phase 2 determines the accessed bytes. They
+// are loads and stores with a pending mask, and masked stores of pending bytes.
 #pragma once
 
 #include <deque>
@@ -28,37 +30,38 @@ class CarriedAccess {
   /// One transaction.
   struct Range : DataMover {
     CarriedAccess* access = nullptr;
-    uint64_t offset = 0, nbytes = 0;  ///< of the bytes that move, range behind range
-    uint64_t address = 0;             ///< physical, as it is sent
-    // Of the first range of a piece that was reached through virtual addresses: what the MMU is asked before.
+    uint64_t offset = 0, nbytes = 0;  ///< position among the moved bytes, in the order of ranges
+    uint64_t address = 0;             ///< physical, as sent
+    // For the first range of a virtually addressed piece: the query for the MMU.
     bool looks_up = false;
     uint64_t asked_address = 0;
     Rows asked_rows;
 
     void served(FabricTransaction&, double at_ns) override;
     tlm::tlm_generic_payload* foreign() override { return &pattern; }
-    void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // its initiator tells
+    void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // the initiator reports it
     void moved_outside(FabricTransaction&) override {}
     bool still_moves() const override { return moving != nullptr; }
     bool of_an_op() const override { return true; }
 
-    tlm::tlm_generic_payload pattern;                  ///< data and byte enables of what is sent
-    std::vector<uint8_t> enables;                      ///< of a masked store
-    const tlm::tlm_generic_payload* moving = nullptr;  ///< served, and not yet moved
+    tlm::tlm_generic_payload pattern;                  ///< data and byte enables of the sent bytes
+    std::vector<uint8_t> enables;                      ///< for a masked store
+    const tlm::tlm_generic_payload* moving = nullptr;  ///< the served payload whose bytes were not moved yet
     bool taken = false;                                ///< by a memory of the system
     void move();
   };
 
-  /// Null where all of the op's ways are known. `part`: what the DMA of `initiator` moves for it.
+  /// Null if no path of the op has a foreign block. `part`: the part that the DMA of `initiator` moves.
   static std::shared_ptr<CarriedAccess> of(System&, uint32_t initiator, const std::shared_ptr<OpDesc>&,
                                            const TilePart& part);
-  /// At the op's submission: notes what a store holds. False: its effect is as if there were no foreign block.
+  /// At the op's submission: saves the bytes of a store. Returns false if the effect is the one without a foreign
+  /// block.
   bool begin();
-  /// The next range to send; null: none is left.
+  /// The next range to send; null if none is left.
   Range* next();
-  /// The last one that was sent is done, without an error. What is wrong, one line; empty: nothing.
+  /// The last sent range is done without an error response. Returns a fault in one line; empty if there is none.
   std::string ended(const FabricTransaction&);
-  /// A load is complete: its handle gets the bytes. False: as above.
+  /// A load is complete: writes the bytes to its handle. Returns false like start().
   bool put();
 
  private:
@@ -68,8 +71,7 @@ class CarriedAccess {
   void add_ranges(uint64_t address, const Rows&);
   void add_part(const TilePart&);
   void add_list(const RangedOp&);
-  /// Calls f(offset among the bytes that move, offset in the op's value, nbytes) for what [from, from + n) of the
-  /// former are.
+  /// Calls f(offset among the moved bytes, offset in the op's value, nbytes) for the parts of [from, from + n).
   template <class F>
   void for_each_moved(uint64_t from, uint64_t n, F f) const;
   uint64_t moved_bytes() const { return ranges_.back().offset + ranges_.back().nbytes; }
@@ -91,14 +93,14 @@ class CarriedAccess {
   struct Moved {
     uint64_t offset = 0, in_value = 0, nbytes = 0;
   };
-  std::vector<Moved> moved_;        ///< of a gather or scatter; else what moves is the op's value in row-major order
-  std::vector<AccessRange> asked_;  ///< likewise, as the MMU is asked for them
+  std::vector<Moved> moved_;        ///< for a gather or scatter; otherwise the op's value is moved in row-major order
+  std::vector<AccessRange> asked_;  ///< the same in the form of queries to the MMU
   size_t sent_ = 0, ended_ = 0;
-  Bytes bytes_;                                           ///< that move: what payloads point to
-  MemoryImage value_;                                     ///< of these: those that are pending
-  std::vector<std::pair<uint64_t, uint64_t>> unwritten_;  ///< of a load: offset and number of bytes
+  Bytes bytes_;                                           ///< moved bytes, which payloads point to
+  MemoryImage value_;                                     ///< pending bytes among them
+  std::vector<std::pair<uint64_t, uint64_t>> unwritten_;  ///< for a load: offset and number of bytes
   bool carried_ = true;
-  bool passed_ = true;  ///< so far a memory of the system has served all of it, and the bytes are those that were sent
+  bool passed_ = true;  ///< so far a memory of the system has served everything, and the bytes are those that were sent
 };
 
 }  // namespace kernbench::pe

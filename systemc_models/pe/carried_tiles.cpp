@@ -19,7 +19,7 @@ struct CarriedTiles::Tile : DataMover {
   explicit Tile(CarriedTiles& a) : all(a) {}
   void served(FabricTransaction& x, double at_ns) override {
     moving = &x.payload;
-    // As a foreign initiator's: after all that PEs do at that instant.
+    // Like a foreign initiator's effect: after all effects of PEs at that instant.
     all.system_.timeline().at(at_ns, Order(Order::kDepartures, 0, 0), call<&Tile::move>(*this));
   }
   tlm::tlm_generic_payload* foreign() override { return &pattern; }
@@ -66,7 +66,7 @@ bool CarriedTiles::is_outside(uint64_t address, bool write) const {
   }
 }
 
-/// False: debug transport gives what the image holds. Results of composites that are under way count as there.
+/// Returns false if debug transport agrees with the image. Results of composites in flight count as present.
 bool CarriedTiles::take_operands(MemoryImage& seen) const {
   bool differs = false;
   const auto take = [&](MemoryImage::SpaceKey key, uint64_t address, uint64_t nbytes) {
@@ -143,7 +143,7 @@ DataMover* CarriedTiles::show(uint64_t address, const Rows& rows, bool write) {
   return &t;
 }
 
-/// What has arrived at a memory. Mostly it is what the image holds since the submission.
+/// Stores the bytes that arrived at a memory. Usually the image has them since the submission.
 void CarriedTiles::put(const tlm::tlm_generic_payload& p) {
   struct Piece {
     uint64_t address, nbytes;
@@ -155,7 +155,7 @@ void CarriedTiles::put(const tlm::tlm_generic_payload& p) {
                                      const uint8_t* arrived = p.get_data_ptr() + (at - p.get_address());
                                      const OpDesc* maker = e ? e->producer() : nullptr;
                                      if (maker && maker != desc_.get() && system_.in_flight(*maker))
-                                       return;  // its own is still to come
+                                       return;  // its own bytes have not arrived yet
                                      const uint8_t* held = system_.known(e);
                                      if (maker == desc_.get() && !held) return;  // an engine has not finished it
                                      if (!held || std::memcmp(held + offset, arrived, n) != 0)

@@ -20,12 +20,14 @@ namespace kernbench::pe {
 
 class CarriedTiles {
  public:
-  /// Null where everything is the platform's own, or without `materialize: stores`. `initiator`: the PE's DMA.
+  /// Null if all paths and memories are the platform's own, or without `materialize: stores`. `initiator`: the PE's
+  /// DMA.
   static std::shared_ptr<CarriedTiles> of(System&, uint32_t initiator, const std::shared_ptr<OpDesc>&);
   ~CarriedTiles();
-  /// At the composite's submission, instead of System::apply(). PendingValueError.
+  /// Replaces System::apply() at the composite's submission. PendingValueError.
   void begin();
-  /// What a transaction shows on its way; null: the way is the platform's own, or the rows are in no order.
+  /// The payload that a transaction shows on its path. Null if the path has only the platform's own blocks, or if the
+  /// rows are unordered.
   DataMover* show(uint64_t address, const Rows&, bool write);
   /// The transaction is done.
   void ended(const FabricTransaction&);

@@ -11,7 +11,7 @@ void CommChannel::push(QueueSegment& s, PePort& from) {
   take_soon();
 }
 
-/// When all that is new at this instant is there.
+/// After all new segments of this instant have arrived.
 void CommChannel::take_soon() {
   if (taking_ || served_.segment || waiting_.empty()) return;
   taking_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// vc_comm, a pe_dma's third channel (collectives rules §10.7, §10.8): one FIFO, one server, unbounded. A segment
-// holds the server from its grant until it is on its way as far as the link mode says.
+// vc_comm, the third channel of a pe_dma (collectives rules §10.7, §10.8): one FIFO, one server, unbounded. A segment
+// occupies the server from its grant until its departure, which the link mode defines.
 #pragma once
 
 #include "kernbench/systemc_models/pe/pe.h"
@@ -14,8 +14,7 @@ namespace kernbench::pe {
 
 class CommChannel;
 
-/// Whose the channel is, a pe_dma that takes segments: sends a granted one off, and tells the channel when its source
-/// is free again.
+/// The owner of the channel, a pe_dma. It sends a granted segment and reports when the source is free again.
 class CommSource {
  public:
   virtual ~CommSource() = default;
@@ -27,7 +26,7 @@ class CommChannel {
   CommChannel(Timeline& timeline, CommSource& source) : timeline_(timeline), source_(source) {}
   void join(Pe& pe) { pe_ = &pe; }
 
-  /// A segment that has taken its slot, now; `from`: to be told when it is released.
+  /// Adds a segment that has a slot, now. `from` is notified of its release.
   void push(QueueSegment&, PePort& from);
   /// The segment in service is released at free_ns, not before now.
   void free_at(double free_ns);
@@ -41,8 +40,8 @@ class CommChannel {
   CommSource& source_;
   Pe* pe_ = nullptr;
   SegmentLine waiting_;
-  QueuedSegment served_;  ///< the one that holds the server; segment null: none does
-  bool taking_ = false;   ///< about to take what is new at this instant
+  QueuedSegment served_;  ///< the segment in service; null segment: none
+  bool taking_ = false;   ///< waits for all new segments of this instant
 };
 
 }  // namespace kernbench::pe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a kernel asks (OpDesc) to what its PE does (PeCommand).
+// Converts a kernel's request (OpDesc) to a command of its PE (PeCommand).
 #include <algorithm>
 
 #include "kernbench/phase2/op/chain.h"
@@ -10,12 +10,12 @@ namespace kernbench::pe {
 
 namespace {
 
-/// Where the engines see it: virtual addresses where it was reached through them.
+/// The address as engines see it: virtual if the tensor was reached through virtual addresses.
 uint64_t address_of(const TensorRef& t) {
   return t.translation ? t.translation->virtual_addr : t.addr;
 }
 
-/// Rows of a strided tensor; a tensor with more than one break in its spacing is no single transaction.
+/// Rows of a strided tensor. A tensor with more than one change of stride cannot be a single transaction.
 TilePart transaction_of(const TensorRef& t) {
   TilePart p;
   p.addr = address_of(t);
@@ -39,7 +39,7 @@ TilePart transaction_of(const TensorRef& t) {
   return p;
 }
 
-/// What a stream of a tensor's elements moves: each of its own once, however often broadcasting (stride 0) repeats it.
+/// Bytes that a stream of a tensor's elements moves: each stored element once, regardless of broadcasting (stride 0).
 uint64_t own_bytes(const TensorRef& t) {
   uint64_t bytes = size_of(t.dtype);
   for (int i = 0; i < t.shape.rank(); ++i) {
@@ -48,7 +48,7 @@ uint64_t own_bytes(const TensorRef& t) {
   return bytes;
 }
 
-/// Timing rules §5: an operand that stands twice counts twice, an immediate not at all.
+/// Timing rules §5: a repeated operand counts each time; immediates do not count.
 void fill_streams(const OpDesc& d, PeCommand& c) {
   for (const Operand& o : d.operands) {
     if (!o.is_scalar) c.in_bytes += own_bytes(o.ref);
@@ -56,7 +56,7 @@ void fill_streams(const OpDesc& d, PeCommand& c) {
   c.out_bytes = own_bytes(d.output);
 }
 
-/// How often a MATH command passes over its elements, and by what: a chain's ops are one service.
+/// The passes of a MATH command over its elements, and their ops. A chain's ops are one service.
 void fill_passes(const OpDesc& d, PeCommand& c) {
   const MathOp* op = c.math_op = find_math_op(d.op);
   if (op && op->steps != Steps::one && !d.operands[0].is_scalar) {
@@ -171,7 +171,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       if (d.destinations) c.multicast = multicast_of(*d.destinations);
       break;
     case CommandType::atomic:
-      c.type = CommandType::store;  // one of the write channel
+      c.type = CommandType::store;  // served by the write channel
       break;
     case CommandType::gemm:
       c.m = d.m;
@@ -192,7 +192,7 @@ void fill_command(const OpDesc& d, PeCommand& c) {
       break;
     case CommandType::send:
     case CommandType::receive:
-      break;  // pe_ipcq's: no engine serves them
+      break;  // handled by pe_ipcq, not by an engine
     case CommandType::composite:
       fill_composite(d, c);
       break;

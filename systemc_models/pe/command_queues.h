@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three parts in which a PE's scheduler keeps its commands (ADR-0014 D2). Each has one writer.
+// The three queues of commands in a PE's scheduler (ADR-0014 D2). Each has one writer.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,7 @@
 
 namespace kernbench::pe {
 
-/// Commands that have been submitted and not dispatched. pe_cpu writes (at the scheduler's socket), the scheduler
-/// takes.
+/// Submitted commands before dispatch. pe_cpu writes (at the scheduler's socket), the scheduler removes.
 class SubmissionQueue {
  public:
   void submit(PeCommand& c) { commands_.push_back(&c); }
@@ -24,20 +23,20 @@ class SubmissionQueue {
 };
 
 enum class CommandState : uint8_t {
-  waits_for_room,  ///< simple: before its engine's queue
+  waits_for_room,  ///< simple: waits for space in its engine's queue
   at_engine,       ///< simple: in its engine's queue or in service
-  waits_for_feed,  ///< composite: behind those that are fed before it
-  feeds,           ///< composite: the one whose tiles the feed loop feeds
-  fed              ///< composite: all its tiles are on their way
+  waits_for_feed,  ///< composite: waits for earlier composites to be fed
+  feeds,           ///< composite: the feed loop is feeding its tiles
+  fed              ///< composite: all its tiles are in flight
 };
 
-/// Commands that have been dispatched and are not complete. Only the scheduler writes; engines tell it by messages.
+/// Dispatched, incomplete commands. Only the scheduler writes; engines notify it by messages.
 class InflightTable {
  public:
   struct Entry {
     PeCommand* command = nullptr;
     CommandState state = CommandState::at_engine;
-    Stage engine = Stage::dma_read;  ///< simple: whose; composite: of a tile's first stage
+    Stage engine = Stage::dma_read;  ///< simple: its engine; composite: the engine of a tile's first stage
   };
   void add(PeCommand& c, CommandState state, Stage engine) {
     c.in_flight_at = entries_.size();
@@ -56,7 +55,7 @@ class InflightTable {
   std::vector<Entry> entries_;
 };
 
-/// Commands that are complete, until who submitted them has been told. Only the scheduler writes.
+/// Complete commands until their submitters are notified. Only the scheduler writes.
 class CompletionQueue {
  public:
   void publish(PeCommand& c) { records_.push_back(&c); }

@@ -112,7 +112,7 @@ void Engine::take_next(uint8_t unit) {
       ++s;
       continue;
     }
-    // One that needs no slot waits no time; observers see that it has taken the item.
+    // An item that needs no slot waits no time. Observers are still told that the server has it.
     if (u.needs_slot || pe_->observer) change(u, s, Activity::waits_for_slot, timeline().now_ns());
     server.item = u.queue.front();
     u.queue.pop_front();
@@ -123,12 +123,12 @@ void Engine::take_next(uint8_t unit) {
       start_service(unit, s);
     }
     if (!u.waiting.empty() && u.queue.size() < u.depth) take_waiting(u);
-    // It may be idle again: a command of no ranges is done at once.
+    // It may be idle again, because a command without ranges is done at once.
   }
   if (pe_->observer) pe_->observer->queue_changed(*pe_, u.stage, u.queue.size(), timeline().now_ns());
 }
 
-/// The first of those who wait for room has it.
+/// The first waiting item gets the space.
 void Engine::take_waiting(Unit& u) {
   const Waiting w = u.waiting.front();
   if (w.item) {
@@ -177,7 +177,7 @@ void Engine::finish(uint8_t unit, uint16_t server, const Work& work) {
   u.flops += work.flops;
   u.peak_ns += work.peak_ns;
   ++u.ops;
-  change(u, server, Activity::queue_full, now);  // it takes nothing until the item is handed on
+  change(u, server, Activity::queue_full, now);  // the server takes nothing until the item is handed on
   tell(u, server);
   if (s.item->command && !s.item->recorded_in_parts()) end_service(*s.item, s.op_id, t_start, now);
   if (u.needs_slot) pe_->accel_slot.release();
@@ -190,7 +190,7 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
   if (!item.last_stage()) {
     if (item.stage() == Stage::dma_read && pe_->observer) pe_->observer->tile_ready(*pe_, item, s.since_ns);
     ++item.stage_at;
-    if (!next_[item.stage()].send(item)) return;  // full: hold it
+    if (!next_[item.stage()].send(item)) return;  // full: keep the item
   } else if (item.command) {
     scheduler_->complete(item);
   } else {
@@ -199,7 +199,7 @@ void Engine::hand_on(uint8_t unit, uint16_t server) {
   become_idle(unit, server);
 }
 
-/// The item is no longer the server's.
+/// Call it after the item has left the server.
 void Engine::become_idle(uint8_t unit, uint16_t server) {
   Unit& u = *units_[unit];
   change(u, server, Activity::idle, timeline().now_ns());
@@ -208,7 +208,7 @@ void Engine::become_idle(uint8_t unit, uint16_t server) {
   take_next(unit);
 }
 
-/// The next queue has room for what a server holds.
+/// The next queue has space for the item that a server holds.
 tlm::tlm_sync_enum Engine::answer_in(PeItem& item, PePort&, tlm::tlm_phase&) {
   become_idle(item.unit, item.server);
   return tlm::TLM_COMPLETED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of a kernel on a PE as those see it who start it and wait for its end; who runs it: kernel_runner.h. Plain C++:
-// no SystemC here.
+// A kernel's run on a PE, as seen by the code that starts it and waits for its end. kernel_runner.h runs it. Plain C++,
+// no SystemC.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ class PeBackend;
 
 namespace kernbench::pe {
 
-/// Of which launch a kernel is.
+/// The launch of a kernel.
 struct LaunchId {
-  uint32_t number = kNoLaunch;  ///< of a program's, from 0: what records say
-  std::string what;             ///< "launch 3 (gemm)"; empty: nobody has named it
-  std::string kernel;           ///< its name; empty: it has none
+  uint32_t number = kNoLaunch;  ///< in a program, from 0; used in records
+  std::string what;             ///< "launch 3 (gemm)"; empty: unnamed
+  std::string kernel;           ///< name of the kernel; empty: none
 };
 
-/// What a PE runs.
+/// A function that a PE runs.
 using KernelBody = std::function<void(PeBackend&)>;
 
-/// How a launch ended; told once, when the kernel has returned and all its commands are complete, or at a fault.
+/// Result of a launch. Reported once: when the kernel has returned and all its commands are complete, or at a fault.
 struct KernelOutcome {
   double start_ns = 0, end_ns = 0;
-  double scalar_ns = 0;  ///< of it, the kernel's scalar work: tl.elapse, and reading what it loaded
+  double scalar_ns = 0;  ///< part of it for scalar work: tl.elapse, and reading loaded elements
   std::string fault;     ///< one line; empty if none
 };
 

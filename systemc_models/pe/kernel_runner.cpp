@@ -80,8 +80,8 @@ void KernelRunner::begin(double start_ns, std::function<void(const Outcome&)> on
   timeline().at(start_ns, front_order(pe_), call<&KernelRunner::start>(*this));
 }
 
-/// The thread is made when the kernel starts, not when it is launched: kernels that start at one instant do so in the
-/// PEs' order, however their launches came in.
+/// The thread is created at the kernel's start, not at its launch. Kernels that start at one instant therefore run in
+/// the order of the PEs, regardless of the order of the launch messages.
 void KernelRunner::start() {
   local_ns_ = outcome_.start_ns;
   if (step_) return step_();
@@ -102,9 +102,9 @@ void KernelRunner::run() {
   } catch (const KernelFault& e) {
     outcome_.fault = pe_.id + ": " + (e.has_line() ? "" : behind_last_call()) + e.what();
   } catch (const sc_core::sc_unwind_exception&) {
-    throw;  // the simulation's own
+    throw;  // an exception of the simulation
   } catch (const std::bad_alloc&) {
-    // The models may have taken a step in part; the other PEs cannot go on from it.
+    // The models may have executed a step partly, so the other PEs cannot continue.
     throw OutOfMemory(pe_.id + ": " + behind_last_call());
   } catch (const std::exception& e) {
     outcome_.fault = pe_.id + ": " + behind_last_call() + e.what();
@@ -117,7 +117,7 @@ void KernelRunner::run() {
 
 void KernelRunner::finish() {
   end_work();
-  // The end is an instant of the kernel's clock, which may be ahead.
+  // The end is a time of the kernel's clock, which may be ahead of the simulation.
   timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::returned>(*this));
 }
 
@@ -128,20 +128,20 @@ void KernelRunner::returned() {
   end_if_complete();
 }
 
-/// For faults that do not know their line.
+/// For faults without a line.
 std::string KernelRunner::behind_last_call() const {
   return place_->last_call().line > 0 ? "behind " + to_string(place_->last_call()) + ": " : "";
 }
 
-/// The kernel stays where it is, beyond what is simulated: an entry of the timeline there ends the simulation.
+/// Keeps the kernel at a time beyond the simulation's end; a timeline entry there ends the simulation.
 void KernelRunner::stay() {
   if (step_) return;
   timeline().at(std::max(local_ns_, timeline().now_ns()), front_order(pe_), call<&KernelRunner::nothing>(*this));
   stand();
 }
 
-/// The kernel's thread stands until it is woken. Where somebody has suspended it, or what wakes it, its clock goes on
-/// from when it is let go.
+/// Blocks the kernel's thread until it is resumed. If its process was suspended, or the process that resumes it, its
+/// clock continues from the time of the release.
 void KernelRunner::stand() {
   sc_core::wait(thread_->resume);
   due_ = false;
@@ -179,12 +179,12 @@ void KernelRunner::end_if_complete() {
 
 namespace {
 
-/// Whether a release waits for it (access rules §17.1).
+/// Whether a release must wait for it (access rules §17.1).
 bool writes(CommandType t) {
   return t == CommandType::store || t == CommandType::atomic || t == CommandType::composite;
 }
 
-/// Whether it puts data into a handle when it is complete, or before.
+/// Whether it writes data to a handle at or before its completion.
 bool fills_handle(const OpDesc& d) {
   return d.type == CommandType::load || (d.type == CommandType::atomic && d.ranged->returns_old);
 }
@@ -270,7 +270,7 @@ void KernelRunner::tell_polling(const OpDesc& desc, uint64_t address) {
                                               .c_str());
 }
 
-/// Stamps the command with the instant of its submission and keeps it until it is done.
+/// Stamps the command with its time of submission and keeps it until it is done.
 KernelRunner::Submitted& KernelRunner::enqueue(std::unique_ptr<Submitted> s, const std::shared_ptr<OpDesc>& desc) {
   end_work();
   go_on(cpu_.command_ns(), desc->where);
@@ -307,7 +307,7 @@ void KernelRunner::go_on(double ns, const SourceLine& where) {
   local_ns_ = later;
 }
 
-/// The kernel's clock goes on; nobody else's is touched.
+/// Advances only the kernel's clock.
 void KernelRunner::work(double ns) {
   if (ns == 0) return;
   if (work_from_ns_ < 0) work_from_ns_ = local_ns_;
@@ -316,7 +316,7 @@ void KernelRunner::work(double ns) {
   if (timeline().ends_before(local_ns_)) stay();
 }
 
-/// Scalar work is told in one piece, however many elements are read one by one.
+/// Reports scalar work as one interval, even if many elements were read one by one.
 void KernelRunner::end_work() {
   if (work_from_ns_ < 0) return;
   if (PeObserver* o = watcher()) o->kernel_works(pe_, work_from_ns_, local_ns_);
@@ -333,7 +333,7 @@ void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
   s->materializes = desc;
   s->desc = desc;
   Submitted& submitted = enqueue(std::move(s), desc);
-  // The values are worked out on the timeline, at the submission's instant and on the scheduler's stack.
+  // The values are computed on the timeline, at the time of submission and on the scheduler's stack.
   timeline().at(local_ns_, front_order(pe_), call<&KernelRunner::issue_materialization>(*this, submitted));
   std::string fault;
   materialize_fault_ = &fault;
@@ -368,7 +368,7 @@ void KernelRunner::issue_materialization(Submitted& s) {
   complete(s);
 }
 
-/// What a command does at its submission. What passes a foreign block does it elsewhere.
+/// Applies the command's effect at its submission. A command over a foreign block has its effect elsewhere.
 void KernelRunner::take_effect(Submitted& s) try {
   if (!s.desc) return;
   if (s.carried_tiles) return s.carried_tiles->begin();
@@ -457,7 +457,7 @@ FlagWaiter::Polling KernelRunner::polling() const {
   return (waiting_ || returned_) && only_messages_open(nullptr) ? Polling::receives : Polling::no;
 }
 
-/// Beside this one. What holds an atomic back is open itself.
+/// Excludes `beside`. A command that delays an atomic is itself open.
 bool KernelRunner::only_messages_open(const Submitted* beside) const {
   const auto earlier = [](const Submitted* a, const Submitted* b) { return a->ticket < b->ticket; };
   return std::all_of(submitted_.begin(), submitted_.end(), [&](const Kept& c) {
@@ -480,7 +480,7 @@ std::string KernelRunner::flag_text() const {
 void KernelRunner::complete(PeCommand& command) {
   auto& finished = static_cast<Submitted&>(command);
   if (finished.of_ranges && finished.of_ranges->has_effects_left()) {
-    // They come at this very instant.
+    // The records arrive at this instant.
     timeline().at(timeline().now_ns(), Order(Order::kDepartures, ~0u, 1),
                   call<&KernelRunner::complete>(*this, command));
     return;
@@ -509,7 +509,7 @@ void KernelRunner::complete(PeCommand& command) {
   if (waiting_ && !waiting_for_slot_ && awaited_ == s.ticket) resume(s, s.done_ns);
   Kept& own = submitted_[s.ticket - first_ticket_];
   own.done = true;
-  if (!block_.logged()) own.command.reset();  // now that it is in the caches
+  if (!block_.logged()) own.command.reset();  // freed while it is still in the caches
   while (!submitted_.empty() && submitted_.front().done) {
     if (submitted_.front().command) keep_op_ids(*submitted_.front().command);
     submitted_.pop_front();
@@ -533,12 +533,11 @@ void KernelRunner::wake() {
   thread_->resume.notify();
 }
 
-/// Goes on with what is driven, if that waits for nothing more.
+/// Calls the driver's step if the driver no longer waits.
 void KernelRunner::step() {
   if (step_ && running_ && !returned_ && !waiting_ && !pauses_) step_();
 }
 
-/// The kernel goes on with what it waited for.
 void KernelRunner::resume(const PeCommand& command, double at_ns) {
   waiting_ = waiting_for_slot_ = false;
   if (PeObserver* o = watcher(); o && at_ns > local_ns_) o->kernel_wait(pe_, command, local_ns_, at_ns);
@@ -550,7 +549,7 @@ void KernelRunner::resume(const PeCommand& command, double at_ns) {
 
 namespace {
 
-/// A message of all that PEs send each other, for the history: by its sender, the sender's port and its number there.
+/// Id of a message between PEs for the history: its sender, the sender's port and its number there.
 uint64_t message_id(uint32_t pe, uint32_t port, uint64_t number) {
   return uint64_t{pe} << 44 | uint64_t{port} << 32 | (number & 0xffffffff);
 }
@@ -594,7 +593,7 @@ Ticket KernelRunner::submit_queue_op(const std::shared_ptr<OpDesc>& desc, const 
   return submitted.ticket;
 }
 
-/// What is sent is the handle's value now.
+/// The message contains the handle's current value.
 void KernelRunner::issue_queue_op(Submitted& s) {
   if (s.desc && s.type == CommandType::send) {
     const TensorRef& handle = s.desc->operands.front().ref;
@@ -644,7 +643,7 @@ void KernelRunner::wait_for_slot(Ticket t) {
   if (PeObserver* o = watcher()) o->kernel_goes_on(pe_, seq_of(t), true, local_ns_);
 }
 
-/// The message of a copy_to_dst is here: its store begins with what the scheduler costs.
+/// The message of a copy_to_dst has arrived. Its store starts after the scheduler's overhead.
 void KernelRunner::store_received(Submitted& s) {
   Submitted& store = *s.store;
   note_message(s);
@@ -714,7 +713,7 @@ void for_each_op_id(const PeCommand& c, const F& f) {
 
 }  // namespace
 
-/// Before a command that is done goes: what tl.follow may ask for.
+/// Before a completed command is deleted: keeps the op ids that tl.follow may need.
 void KernelRunner::keep_op_ids(const Submitted& s) {
   if (!block_.logged()) return;
   for_each_op_id(s.store ? *s.store : s, [&](uint64_t id) { op_ids_.push_back(id); });
@@ -785,7 +784,7 @@ void KernelRunner::check_range(Space space, uint64_t addr, uint64_t nbytes) cons
 }
 
 TensorRef KernelRunner::translate(const TensorRef& ref) const {
-  // A flat system may have memories up there; what they hold is physical.
+  // A flat system may have memories at such addresses; these are physical.
   if (ref.addr < kVirtualBase || !system_.owner_of(ref.space, ref.addr).empty()) return ref;
   if (!pe_.mmu) throw KernelFault("the address is virtual, and " + pe_.id + " has no pe_mmu");
   Translate translate(ref);

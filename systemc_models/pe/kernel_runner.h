@@ -61,7 +61,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   /// The kernel, which waits or has not begun, ends in a fault: now, or when it begins.
   void abandon(const std::string& why);
   bool abandoned() const { return running_ && !abandoned_.empty(); }
-  /// Of one that is abandoned: called when it has ended.
+  /// For an abandoned kernel: called when it has ended.
   void then(std::function<void()> next) { next_ = std::move(next); }
   /// The kernel's thread is woken and has not run yet: if nothing else happens, its process is suspended.
   bool due() const { return due_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is mapped where: a PE's virtual addresses. Exact to the byte: any number of mappings may share a page, and one
-// may be smaller than a page (docs/memory.md).
+// A PE's mapped virtual addresses, exact to the byte. Any number of mappings may share a page, and a mapping may be
+// smaller than a page (docs/memory.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kernbench::pe {
 
-/// A tensor's virtual range and the physical pieces behind it. Immutable, shared by all MMUs that hold it.
+/// A tensor's virtual range and its physical pieces. Immutable, shared by all MMUs that contain it.
 struct VirtualMapping {
   std::string tensor;
   Space space = Space::hbm;  ///< of all pieces
@@ -26,7 +26,7 @@ struct VirtualMapping {
   std::string to_string() const;
 };
 
-/// An access that the table does not resolve. One line: address, size, and the nearest mapping.
+/// An access that the table cannot resolve. One line: address, size, and the nearest mapping.
 class TranslationFault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,12 +34,12 @@ class TranslationFault : public std::runtime_error {
 
 class MappingTable {
  public:
-  /// Adds a mapping; where it overlaps another, nothing is changed and that other one is returned.
+  /// Adds a mapping. If it overlaps another one, that one is returned and nothing changes.
   const VirtualMapping* map(std::shared_ptr<const VirtualMapping>);
-  /// Removes the mapping that is exactly [addr, addr + nbytes); false if there is none.
+  /// Removes the mapping that is exactly [addr, addr + nbytes). Returns false if there is none.
   bool unmap(uint64_t addr, uint64_t nbytes);
 
-  /// [addr, addr + nbytes), which must lie in one mapping: its physical pieces and their space. TranslationFault.
+  /// The physical pieces and the space of [addr, addr + nbytes), which must lie in one mapping. TranslationFault.
   std::shared_ptr<const Translation> translate(uint64_t addr, uint64_t nbytes, Space* space) const;
   /// "nearest mapping: x [0x…, 0x…)", or that there is none.
   std::string nearest(uint64_t addr) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several observers of one PE behind the one pointer that its blocks look at.
+// Several observers of one PE behind the single pointer that its blocks use.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace kernbench::pe {
 
 class PeObservers : public PeObserver {
  public:
-  /// `told` is kept at null, the one observer, or this.
+  /// Keeps `told` at null, at the only observer, or at this object.
   explicit PeObservers(PeObserver*& told) : told_(told) {}
   PeObservers(const PeObservers&) = delete;
   PeObservers& operator=(const PeObservers&) = delete;

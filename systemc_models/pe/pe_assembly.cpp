@@ -29,7 +29,7 @@ const EngineFacts& engine_of(std::string_view kind) {
                    " must " + must + " (systemc_models/" + header + ")");
 }
 
-/// The PE's block of a kind in its role; null where it has none of that kind.
+/// The PE's block of a kind, as its role; null if the PE has none.
 template <class Role>
 Role* role_of(const PeParts& parts, const char* role, std::string_view kind) {
   const PeParts::Part* part = parts.of_kind(kind);
@@ -61,7 +61,7 @@ void add_engines(Pe& pe, const PeParts& parts) {
   }
 }
 
-/// Nobody could tell to which of two engines a stage's items go.
+/// It would be ambiguous to which of two engines a stage's items go.
 void check_stages(const Pe& pe) {
   for (int s = 0; s < stage_count(); ++s) {
     const Component* serves = nullptr;
@@ -90,7 +90,7 @@ bool is_standard(const PeParts::Part& from, const PeParts::Part& to) {
                      [&](const auto& e) { return e.first == from.kind && e.second == to.kind; });
 }
 
-/// ADR-0014 D6, D8. Edges towards a block that takes no items, or from one that sends none, say that it answers.
+/// ADR-0014 D6, D8. An edge to a block that takes no items, or from one that sends none, only declares that it answers.
 void bind_along(const PeParts& parts, const PeEdges& edges) {
   for (const auto& [a, b] : edges) {
     const PeParts::Part &from = parts.of(*a), &to = parts.of(*b);

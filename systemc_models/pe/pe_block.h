@@ -42,8 +42,8 @@ class PeBlock {
   PePort& bind_initiator(sc_core::sc_port_b<tlm::tlm_fw_transport_if<pe_command_protocol>>&,
                          tlm::tlm_bw_transport_if<pe_command_protocol>&);
 
-  // Before elaboration ends: its PE, and for each edge inside the PE the block at the other end of an outgoing or
-  // incoming port. (An observer in between is transparent.)
+  // Called before elaboration ends: sets its PE, and, for each edge inside the PE, the block at the other end of an
+  // outgoing or incoming port. (An observer in between is transparent.)
   virtual void join(Pe&) {}
   virtual void leads_to(PePort& /*out*/, PeBlock& /*next*/) {}
   virtual void called_by(PePort& /*in*/, PeBlock& /*before*/) {}

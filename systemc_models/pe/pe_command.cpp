@@ -25,7 +25,7 @@ TilePart part_of(const TileOperand& x, int64_t row, int64_t col, int64_t rows, i
 
 PieceTransaction transaction_at(const TilePart& part, uint64_t done) {
   const Translation& t = *part.translation;
-  // Rows that touch are one.
+  // Adjacent rows are merged.
   const bool dense = part.rows.count == 1 || part.rows.stride == part.rows.bytes;
   const uint64_t row_bytes = dense ? part.nbytes : part.rows.bytes;
   const uint64_t row = done / row_bytes, column = done % row_bytes;
@@ -47,7 +47,7 @@ PieceTransaction transaction_at(const TilePart& part, uint64_t done) {
 }
 
 uint64_t CompositePlan::tile_bytes() const {
-  // Sizes from a file may be so large that their product is no 64-bit number.
+  // Sizes from a file may be so large that their product does not fit 64 bits.
   uint64_t sum = 0;
   bool too_many = false;
   const auto add = [&](int64_t rows, int64_t cols, const TileOperand& x) {
@@ -69,7 +69,7 @@ void PeCommand::describe(OpRecord& r) const {
 
 namespace {
 
-/// Of a tile's part of one input.
+/// For a tile's part of one input.
 inline uint64_t input_bytes(const PeItem& t, size_t index) {
   const CompositePlan& p = t.command->plan;
   const int64_t rows = p.gemm && index == 1 ? t.tile_k : t.tile_m, cols = p.gemm && index == 0 ? t.tile_k : t.tile_n;

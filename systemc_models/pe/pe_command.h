@@ -161,7 +161,6 @@ struct PeItem {
   // Work of the stages.
   uint64_t fetch_bytes() const;
   uint64_t store_bytes() const;
-  /// Part of input `index` in memory.
   TilePart input_part(size_t index) const;
   TilePart output_part() const;
 };

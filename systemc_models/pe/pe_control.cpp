@@ -18,7 +18,7 @@ HostResponse error(HostError code, const std::string& text) {
   return r;
 }
 
-/// Has the PE's MMU do it: over pe_cpu's socket, or from outside of the simulation.
+/// Executes it in the PE's MMU: over pe_cpu's socket, or from outside the simulation.
 void have_done(const Pe& pe, SetupOf<MmuRole>& setup, By by) {
   by == By::pe_cpu ? set_up(pe, setup) : setup.act_on(*pe.mmu);
 }

@@ -15,12 +15,12 @@
 namespace kernbench::pe {
 namespace {
 
-/// Of a command whose ranges have records.
+/// For a command whose ranges have records.
 RangedCommand& of_kernel(PeCommand& c) {
   return static_cast<RangedCommand&>(*c.ranged);
 }
 
-/// The next part of the item's memory that the DMA moves; false: none is left.
+/// The next part of the item's memory that the DMA moves. Returns false if none is left.
 bool next_part(PeItem& item, TilePart& part) {
   if (!item.token || item.stage() == Stage::dma_write) {
     if (item.part++ > 0) return false;
@@ -78,7 +78,7 @@ void PeDma::begin(uint8_t unit, uint16_t server) {
   item.next_group = 0;
   item.in_dma = item.turns = 0;
   item.looks_up = false;
-  // Of ranges, all pages are looked up before the first grant.
+  // For ranges, all pages are looked up before the first grant.
   const RangedAccess* ranged = item.command && !item.token ? item.command->ranged.get() : nullptr;
   if (!ranged || ranged->asked.empty()) return first_turns(item);
   item.asked_address = ranged->asked_address;
@@ -96,7 +96,7 @@ void PeDma::first_turns(PeItem& item) {
   if (item.in_dma == 0) end_item(item);
 }
 
-/// The item's next transaction has its turn: after a look-up that is under way. False: none is left.
+/// Starts the item's next transaction, after a look-up in progress. Returns false if none is left.
 bool PeDma::turn(PeItem& item) {
   if (item.looks_up) {
     ++item.turns;
@@ -145,7 +145,8 @@ void PeDma::looked_up(PeItem& item) {
   }
 }
 
-/// What the item moves next; `asks`: after what the MMU says of asked_rows at asked_address. False: nothing is left.
+/// Determines the item's next access. `asks`: it needs a look-up of asked_rows at asked_address first. Returns false if
+/// nothing is left.
 bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
   if (!item.command) {
     if (item.part++ > 0) return false;
@@ -201,7 +202,7 @@ bool PeDma::next_transaction(PeItem& item, Access& a, bool& asks) {
   return next_of_parts(item, a, asks);
 }
 
-/// A part that was reached through virtual addresses is a transaction a piece.
+/// A virtually addressed part is one transaction for each piece.
 bool PeDma::next_of_parts(PeItem& item, Access& a, bool& asks) {
   if (join_pieces_ && next_joined(item, a)) return asks = true;
   TilePart part;
@@ -242,7 +243,7 @@ bool PeDma::next_joined(PeItem& item, Access& a) {
   return true;
 }
 
-/// The part's pieces, memory by memory.
+/// Groups the pieces of the part by memory.
 void PeDma::join(PeItem& item, const TilePart& part) {
   JoinedParts& all = joined_[&item];
   RouteSource& routes = FabricNode::fabric().routes();
@@ -285,7 +286,7 @@ void PeDma::effect_known(FabricTransaction& x) {
   ranged.effect_known(x);
 }
 
-/// What the transaction does for its command; null: the command has no such parts.
+/// The part of the command that the transaction executes; null if the command has no such parts.
 RangedAccess::Part* PeDma::part_of(const FabricTransaction& x) const {
   const PeItem& item = *static_cast<const PeItem*>(x.context);
   if (x.message || !item.command || !item.recorded_in_parts()) return nullptr;
@@ -304,14 +305,14 @@ void PeDma::record(RangedAccess::Part& part) {
   end_service(part, part.op_id, part.grant_ns, part.done_ns);
 }
 
-/// Of a command's item: who observes can tell whose it is.
+/// For a command's item, so that observers can assign the transaction.
 void PeDma::start_part(const Access& a) {
   if (pe().observer)
     pe().observer->transaction_starts(pe(), *static_cast<const PeItem*>(a.context), timeline().now_ns());
   start(a);
 }
 
-/// With several transactions of an item under way, turns of one instant go by the number of the server.
+/// If an item has several transactions in flight, their order within one instant is that of the servers' numbers.
 Order PeDma::turn_order(Stage stage, uint16_t server) const {
   return stage_order(pe(), stage, outstanding_ > 1 ? server : uint16_t{0});
 }
@@ -336,7 +337,7 @@ const MemoryRequest* PeDma::request_of(const FabricTransaction& x) const {
   return x.message ? nullptr : static_cast<const PeItem*>(x.context)->request;
 }
 
-/// A command is told, and by it the kernel.
+/// Notifies the command, and through it the kernel.
 void PeDma::transaction_failed(FabricTransaction& x, const std::string& why) {
   PeCommand* command = static_cast<PeItem*>(x.context)->command;
   if (!command) return FabricInitiator::transaction_failed(x, why);
@@ -360,14 +361,14 @@ void PeDma::transaction_done(FabricTransaction& x) {
   if (!turn(item) && item.in_dma == 0) end_item(item);
 }
 
-/// What came of an access that passed a foreign block. A composite's operands and results are Phase 2's, so a block has
-/// to pass its tiles on as they are, unless they show what Phase 2 makes of them.
+/// Handles the result of an access that passed a foreign block. Phase 2 computes a composite's operands and results, so
+/// a block must pass its tiles on unchanged, unless they carry the values of Phase 2.
 void PeDma::check_passed(const PeItem& item, FabricTransaction& x) {
   PeCommand& command = *item.command;
   if (command.carried && x.mover) {
     command.fault = command.carried->ended(x);
   } else if (command.ranged) {
-    return;  // which sees to it itself
+    return;  // which handles it itself
   } else if (x.moved || (x.memory_arrival == 0 && !x.mover)) {
     command.fault = id() + ": " + op_of(x) + ": " + (x.write ? "write of " : "read of ") + std::to_string(x.nbytes) +
                     " bytes at " + address_text(x.address) + ": a foreign block has " +
@@ -423,13 +424,13 @@ tlm::tlm_sync_enum PeDma::request_in(FabricTransaction& x, FabricPort& from, tlm
   return phase == tlm::BEGIN_REQ ? FabricPort::accepted(phase) : tlm::TLM_ACCEPTED;
 }
 
-/// Over some networks (virtual channels) a segment may be told here before one that was sent before it.
+/// Over some networks (virtual channels) a segment may be reported before one that was sent earlier.
 void PeDma::segment_comes(FabricTransaction& x, FabricPort& from) {
   const auto& s = *static_cast<QueueSegment*>(x.context);
   if (arrivals_.size() <= s.receiver_port) arrivals_.resize(s.receiver_port + 1);
   Arrivals& a = arrivals_[s.receiver_port];
   if (s.launch > a.launch) a = {s.launch, 0, 0, {}, {}};
-  if (s.launch < a.launch) return segment_arrives(x, from);  // left over: nobody receives it
+  if (s.launch < a.launch) return segment_arrives(x, from);  // left over: its receiver has ended
   if (s.number != a.next) {
     a.early.emplace(s.number, std::pair(&x, &from));
     return;
@@ -439,7 +440,7 @@ void PeDma::segment_comes(FabricTransaction& x, FabricPort& from) {
     segment_follows(a, *a.early.begin()->second.first, *a.early.begin()->second.second);
 }
 
-/// A header that would be here before the one before it in its queue comes with that one, right behind it.
+/// A header that would arrive before its predecessor in the queue arrives with that one, immediately after it.
 void PeDma::segment_follows(Arrivals& a, FabricTransaction& x, FabricPort& from) {
   if (Timeline::to_fs(x.time_ns) < Timeline::to_fs(a.last_ns)) {
     x.link_queue_ns += a.last_ns - x.time_ns;
@@ -471,7 +472,7 @@ void PeDma::segment_here(FabricTransaction& x) {
   ipcq_->send(s.arriving);
 }
 
-/// A receive that waits for it is done before the slot can be taken anew.
+/// A receive that waits for it is done before the slot can be taken again.
 void PeDma::credit_here(FabricTransaction& x) {
   const double now = timeline().now_ns();
   if (observers()) observers()->post_done(*this, x, now);
@@ -487,7 +488,7 @@ void PeDma::credit_counts(FabricTransaction& x) {
   ipcq_->send(s.credit_back);
 }
 
-/// Of a segment; a credit has none to show.
+/// For a segment; a credit has no bytes.
 void PeDma::message_bytes(const FabricTransaction& x, uint8_t* bytes) const {
   auto& s = *static_cast<QueueSegment*>(x.context);
   if (x.channel != kComm || !s.message->value) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: the only way between TCM and the register file: a FETCH and a STORE stage, one server each, at TCM's read and
-// write bandwidth, for which it asks pe_tcm. Timing rules §5: overhead_ns + bytes / tcm bandwidth.
+// Models the only path between TCM and the register file: a FETCH and a STORE stage with one server each, at the TCM's
+// read and write bandwidth, which it queries from pe_tcm. Timing rules §5: overhead_ns + bytes / tcm bandwidth.
 #pragma once
 
 #include "kernbench/systemc_models/pe/engine.h"

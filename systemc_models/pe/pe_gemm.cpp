@@ -65,7 +65,7 @@ ComputeEngine::Compute PeGemmSystolic::compute(const PeItem& item) {
   return {cycles(s.m, s.n, s.k) / freq_ghz_, flops_of(s), flops_of(s) / 2 / peak};
 }
 
-/// As a double: of sizes from a file, it may be no 64-bit number.
+/// As a double, because sizes from a file may give a product that does not fit 64 bits.
 double PeGemmSystolic::cycles(int64_t m, int64_t n, int64_t k) const {
   const auto folds = [](int64_t size, int64_t by) { return static_cast<double>((size + by - 1) / by); };
   const auto each = [](int64_t cycles) { return static_cast<double>(cycles); };

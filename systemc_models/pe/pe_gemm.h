@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). It
-// computes
-//   pe_gemm:          M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype; of mixed operands by
+// Models a PE's matrix unit, by rate (`builtin.pe_gemm`) or as a systolic array (`builtin.pe_gemm_systolic`). Its
+// compute time is
+//   pe_gemm:          M·N·K / (macs_per_cycle · freq_ghz · rate), rate from `rates` by A's dtype; for mixed operands by
 //                     both, as `f16×i4`, else A's
 //   pe_gemm_systolic: cycles / freq_ghz, cycles of the output-, weight- or input-stationary fold (SCALE-Sim's
 //                     analytical counts)
-// What the service is beside that: compute_engine.h. Timing rules §5.
-// Does not model: register-file bandwidth, operand skew beyond the folds' fill and drain.
+// compute_engine.h has the rest of the service. Timing rules §5. Does not model register-file bandwidth, or operand
+// skew beyond the folds' fill and drain.
 #pragma once
 
 #include "kernbench/systemc_models/pe/compute_engine.h"

@@ -39,14 +39,14 @@ void PeIpcq::open_ports(std::vector<QueuePort> ports, uint64_t launch) {
 
 namespace {
 
-/// ", sent by sip0.cube0.pe1 (kernel.cpp:12)"; `port`: null where it is not known any more.
+/// ", sent by sip0.cube0.pe1 (kernel.cpp:12)"; `port`: null if it is no longer known.
 std::string sent_by(const QueuePort* port, const QueueMessage& m) {
   const SourceLine where = m.desc ? m.desc->where : SourceLine{};
   return (port ? " on port " + port->name + ", sent by " + port->peer_pe : std::string(", sent")) +
          (where.line > 0 ? " (" + kernbench::to_string(where) + ")" : "");
 }
 
-/// Where a kernel has made the call: "kernel.cpp:12: "; empty where a driver plays calls.
+/// Line of the kernel's call: "kernel.cpp:12: "; empty for a driver's call.
 std::string line_of(const QueueCall& c) {
   return c.desc && c.desc->where.line > 0 ? kernbench::to_string(c.desc->where) + ": " : "";
 }
@@ -87,7 +87,7 @@ tlm::tlm_sync_enum PeIpcq::answer_in(PeItem& item, PePort&, tlm::tlm_phase&) {
   return tlm::TLM_COMPLETED;
 }
 
-/// The call stands in its port's list overhead_ns after its submission.
+/// The call enters its port's list overhead_ns after its submission.
 void PeIpcq::stand(QueueCall& c) {
   timeline().at(timeline().now_ns() + overhead_ns(), front_order(*pe_), call<&PeIpcq::stands>(*this, c));
 }
@@ -143,7 +143,7 @@ std::string PeIpcq::told(const char* call, uint32_t port) const {
 
 // ---- sending
 
-/// The least of its ports' slots; a message is cut by it.
+/// The smallest slot size of its ports, in which the message is cut.
 uint64_t PeIpcq::slot_bytes_of(QueueCall& call) const {
   uint64_t least = ~uint64_t{0};
   call.for_each_port([&](uint32_t p, const auto&) { least = std::min(least, ports_[p].peer_ring.slot_bytes); });
@@ -155,7 +155,7 @@ uint64_t PeIpcq::segments_of(QueueCall& call) const {
   return call.nbytes == 0 ? 1 : (call.nbytes + slot - 1) / slot;
 }
 
-/// Whether its next segment is the first one at each of its ports, and each has a free slot as far as is known here.
+/// Whether its next segment is the first one at each of its ports, and each port has a free slot.
 bool PeIpcq::has_slots(QueueCall& call) {
   bool all = true;
   call.for_each_port([&](uint32_t p, const auto&) {
@@ -164,16 +164,16 @@ bool PeIpcq::has_slots(QueueCall& call) {
   return all;
 }
 
-/// The port's first segments take slots.
+/// The port's first segments take the slots that are free according to the received credits.
 void PeIpcq::take_slots(uint32_t port) {
-  std::vector<uint32_t> more;  // ports to look at afterwards
+  std::vector<uint32_t> more;  // ports to check afterwards
   for (;;) {
     Traffic& t = traffic_[port];
     while (!t.sends.empty() && has_slots(*t.sends.front())) {
       QueueCall& call = *t.sends.front();
       send_segment(call);
       if (call.next < call.message->segments.size()) continue;
-      // What stands behind it at its other ports may be the first now.
+      // The next send at its other ports may be the first now.
       call.for_each_port([&](uint32_t p, const auto&) {
         traffic_[p].sends.pop_front();
         if (p != port) more.push_back(p);
@@ -245,7 +245,8 @@ void PeIpcq::credit_back(QueueSegment& s) {
 
 // ---- arrival
 
-/// Inbound server and slot writer, in series: their FIFOs have one order, so both places are known at once.
+/// Inbound server and slot writer are in series. Their FIFOs have the same order, so both start times are known at
+/// once.
 void PeIpcq::arrived(QueueSegment& s) {
   if (left_over(s)) return;
   const double arrival = s.times().arrival_ns, drains = std::max(arrival, inbound_free_ns_);
@@ -270,7 +271,7 @@ void PeIpcq::arrived(QueueSegment& s) {
   timeline().at(visible, Order(Order::kVisible, pe_->order, 0), call<&PeIpcq::became_visible>(*this, s));
 }
 
-/// It comes when its receiver has ended.
+/// Whether the segment arrives after its receiver has ended.
 bool PeIpcq::left_over(const QueueSegment& s) {
   if (open_ && s.launch == launch_) return false;
   if (!tell_left_over_) return true;
@@ -297,7 +298,7 @@ void PeIpcq::became_visible(QueueSegment& s) {
 
 // ---- receiving
 
-/// Visible segments are ready as far as receives wait for them.
+/// Marks visible segments as ready if receives wait for them.
 void PeIpcq::match(uint32_t port) {
   Traffic& t = traffic_[port];
   while (!t.visible.empty() && !t.receives.empty()) {
@@ -326,7 +327,7 @@ bool alike(const TensorRef* a, const TensorRef* b) {
 
 }  // namespace
 
-/// A receive takes the next message when that one's first segment is there. False: it is another than was expected.
+/// A receive takes the next message when its first segment has arrived. Returns false if it is not the expected one.
 bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
   if (call.message) return true;
   Traffic& t = traffic_[call.port];
@@ -346,8 +347,8 @@ bool PeIpcq::claims(QueueCall& call, QueueSegment& s) {
   return true;
 }
 
-/// When all that becomes visible at this instant is, behind all else of it: an empty message that arrives then is
-/// visible then.
+/// Runs after everything that becomes visible at this instant, because an empty message that arrives then is visible at
+/// once.
 void PeIpcq::choose_soon() {
   if (choice_due_) return;
   choice_due_ = true;
@@ -355,7 +356,7 @@ void PeIpcq::choose_soon() {
                 call<&PeIpcq::choose>(*this));
 }
 
-/// The first port with a message, in cyclic order behind the one that was taken last.
+/// The first port with a message, round robin from the port after the last one.
 void PeIpcq::choose() {
   choice_due_ = false;
   if (!choosing_) return;
@@ -404,7 +405,7 @@ void PeIpcq::read() {
   timeline().at(end, front_order(*pe_), call<&PeIpcq::read_ended>(*this));
 }
 
-/// The slot is free, and its credit leaves.
+/// The slot is free, and its credit is sent.
 void PeIpcq::read_ended() {
   QueueSegment& s = *reading_.segment;
   QueueCall& receive = *s.received_by;
@@ -431,7 +432,7 @@ void PeIpcq::read_ended() {
   read_soon();
 }
 
-/// The credit of its last segment is at the sender.
+/// The credit of its last segment has reached the sender.
 void PeIpcq::credited(QueueCall& call) {
   const double now = timeline().now_ns();
   credit_.end(now);

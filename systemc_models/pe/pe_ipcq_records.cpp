@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the segments of messages carry, and their records in the op log (collectives rules §11.1, §11.2).
+// Contents of message segments, and their records in the op log (collectives rules §11.1, §11.2).
 #include "kernbench/systemc_models/memory/system.h"
 #include "kernbench/systemc_models/pe/pe_ipcq.h"
 
@@ -7,7 +7,7 @@ namespace kernbench::pe {
 
 namespace {
 
-/// A segment's part of a dense tensor that a message is cut from, or put together in.
+/// A segment's part of a dense tensor that is the source or destination of a message.
 TensorRef part_of(const TensorRef& whole, const QueueSegment& s) {
   TensorRef part = whole;
   part.addr += s.offset;
@@ -18,18 +18,17 @@ TensorRef part_of(const TensorRef& whole, const QueueSegment& s) {
   return part;
 }
 
-/// What the log is told of a segment.
 struct SegmentRecord {
   static constexpr bool data_op = true;
   std::shared_ptr<const OpDesc> desc;
-  uint64_t behind = 0;  ///< op_id
+  uint64_t behind = 0;  ///< op_id that it depends on
   void describe(OpRecord& r) const {
     r.desc = desc;
     if (behind != 0) r.dependency_ids.push_back(behind);
   }
 };
 
-/// The record of a segment of a call: `from` is copied to `to`.
+/// The record of a call's segment, which copies `from` to `to`.
 std::pair<std::shared_ptr<OpDesc>, std::shared_ptr<QueueRecord>> record_of(const OpDesc& call, const QueueSegment& s,
                                                                            const QueuePort& receiver, TensorRef from,
                                                                            TensorRef to) {
@@ -64,7 +63,6 @@ TensorRef PeIpcq::slot_of(const QueueSegment& s) const {
   return slot;
 }
 
-/// The segment is in its slot, now.
 void PeIpcq::write_slot(QueueSegment& s) {
   if (!s.message->desc) return;
   const OpDesc& send = *s.message->desc;
@@ -82,7 +80,7 @@ void PeIpcq::write_slot(QueueSegment& s) {
   end_service(SegmentRecord{std::move(d)}, s.copy_op_id, s.write_start_ns, s.times().visible_ns);
 }
 
-/// The segment is in the receiver's handle, now.
+/// Copies the segment to the receiver's handle, now.
 void PeIpcq::read_slot(QueueSegment& s) {
   if (!s.message->desc) return;
   const OpDesc& receive = *s.received_by->desc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is seen of a pe_ipcq: what its servers and calls waited for, what came through its queues, and who watches.
+// Statistics of a pe_ipcq: waits of its servers and calls, traffic of its queues, and notification of observers.
 #include <algorithm>
 
 #include "kernbench/systemc_models/memory/system.h"
@@ -7,7 +7,7 @@
 
 namespace kernbench::pe {
 
-/// Of each port the queue that ends there: an earlier launch's, or a new one.
+/// Finds for each port the queue that ends there: one of an earlier launch, or a new one.
 void PeIpcq::find_queues() {
   const auto known = static_cast<std::ptrdiff_t>(queues_.size());
   for (size_t p = 0; p < ports_.size(); ++p) {
@@ -16,7 +16,7 @@ void PeIpcq::find_queues() {
       return q.peer_port == port.name && q.port == port.peer_port_name && q.from == port.peer_pe;
     };
     const auto until = queues_.begin() + known;
-    auto it = queues_.begin() + std::min(static_cast<std::ptrdiff_t>(p), known);  // there, if launches are alike
+    auto it = queues_.begin() + std::min(static_cast<std::ptrdiff_t>(p), known);  // the match if launches are alike
     if (it == until || !is_it(*it)) it = std::find_if(queues_.begin(), until, is_it);
     traffic_[p].queue = static_cast<size_t>(it - queues_.begin());
     if (it != until) continue;
@@ -35,7 +35,7 @@ void PeIpcq::note_no_message(uint32_t port, bool stands) {
   tell_port(port);
 }
 
-/// Calls of the port stand still for that reason from now on, or no longer.
+/// The port's calls are blocked for that reason from now on, or no longer.
 void PeIpcq::note_standstill(uint32_t port, QueueStall why, Standstill& s, Waits& waits, bool stands) {
   if (s.stands == stands) return;
   const double now = timeline().now_ns();
@@ -48,7 +48,6 @@ void PeIpcq::note_standstill(uint32_t port, QueueStall why, Standstill& s, Waits
   if (pe_->observer && now > s.since_ns) pe_->observer->queue_stall(*pe_, port, why, s.since_ns, now);
 }
 
-/// The segment has been read, now.
 void PeIpcq::note_read(const QueueSegment& s) {
   Traffic& t = traffic_[s.receiver_port];
   --t.fill;

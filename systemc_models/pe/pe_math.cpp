@@ -10,7 +10,7 @@ namespace kernbench::pe {
 
 namespace {
 
-/// Among math_ops().
+/// Index in math_ops().
 size_t index_of(const MathOp& op) {
   return static_cast<size_t>(&op - math_ops().data());
 }

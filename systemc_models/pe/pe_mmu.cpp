@@ -46,7 +46,7 @@ double PeMmu::look_up_ns(uint64_t virtual_addr, const Rows& rows) {
     });
     return ns;
   }
-  uint64_t next_page = 0;  // pages below have been looked up: rows come in order of address
+  uint64_t next_page = 0;  // pages below were looked up: rows come in address order
   for (uint64_t r = 0; r < rows.count; ++r) {
     const uint64_t first = virtual_addr + r * rows.stride;
     const uint64_t last = (first + std::max<uint64_t>(rows.bytes, 1) - 1) / page_bytes_;

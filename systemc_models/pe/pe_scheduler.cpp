@@ -35,7 +35,7 @@ void PeScheduler::check_part(const TilePart& part, bool write) const {
 }
 
 void PeScheduler::validate(PeCommand& c) const {
-  if (c.ranged || (c.desc && c.desc->ranged)) return;  // its groups, or ranges, are of memories
+  if (c.ranged || (c.desc && c.desc->ranged)) return;  // its groups, or ranges, lie in memories
   if (c.type == CommandType::load || c.type == CommandType::store) {
     check_part(c.dma, c.type == CommandType::store);
     return;
@@ -54,7 +54,7 @@ void PeScheduler::validate(PeCommand& c) const {
   check_tiles(c);
 }
 
-/// A matrix that lies in one memory as a whole is fine; else every tile's part must.
+/// A matrix inside one memory needs no further check; otherwise every tile's part must be.
 void PeScheduler::check_tiles(PeCommand& c) const {
   const CompositePlan& p = c.plan;
   PeItem tile_item;
@@ -136,7 +136,8 @@ void PeScheduler::dispatch_simple(PeCommand& c, Stage stage) {
   item.stages[0] = stage;
   if (pe_->observer) pe_->observer->sub_command_dispatched(*pe_, item, c.queued_ns);
   in_flight_.add(c, CommandState::at_engine, stage);
-  // Refused: it waits for room, and blocks nobody. Taken, it may be done already, and gone: a gather of no ranges.
+  // If it is refused, it waits for space and blocks no other command. If it is taken, it may already be done and
+  // deleted: a gather without ranges.
   if (!next_[stage].send(item)) in_flight_.set(c, CommandState::waits_for_room);
 }
 
@@ -187,7 +188,7 @@ void PeScheduler::settle(double end_ns) {
   feed_since_ns_ = end_ns;
 }
 
-/// Made when it is first asked for: the PE's blocks know each other then.
+/// Created on first use, when the PE's blocks are connected.
 TileBuffers& PeScheduler::buffers() {
   if (!buffers_) buffers_.emplace(pe_->tcm->reserved_bytes());
   return *buffers_;
@@ -215,7 +216,7 @@ void PeScheduler::feed_until_it_waits() {
     if (c.tile_bytes > buffers().free_bytes()) break;
     PeItem& tile = make_tile(c, c.fed);
     if (c.op_id == 0) c.op_id = begin_service(c);
-    refused_ = &tile;  // not fed before there is room
+    refused_ = &tile;  // fed when there is space
     if (!next_[tile.stage()].send(tile)) break;
     refused_ = nullptr;
     fed(c, tile);
@@ -303,7 +304,7 @@ std::string PeScheduler::waits(const InflightTable::Entry& e) const {
 }
 
 std::vector<std::string> PeScheduler::waiting() const {
-  constexpr size_t kMost = 4;  // commands that are named
+  constexpr size_t kMost = 4;  // number of commands in the message
   std::vector<std::string> lines;
   if (submissions_.size() > 0) lines.push_back(std::to_string(submissions_.size()) + " commands submitted");
   lines.push_back(std::to_string(in_flight_.entries().size()) + " commands in flight");

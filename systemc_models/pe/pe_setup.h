@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pe_cpu tells or asks pe_ipcq and pe_mmu at no time and without messages (collectives rules §10.2): the
-// payload of transport_dbg at their sockets (pe_port.h).
+// Settings and queries of pe_cpu at pe_ipcq and pe_mmu, in no time and without messages (collectives rules §10.2). They
+// are the payload of transport_dbg at their sockets (pe_port.h).
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct Pe;
 
 struct PeSetup {
   virtual ~PeSetup() = default;
-  /// Done by the block at which it has come in. False: it is for another kind of block.
+  /// Executed by the receiving block. Returns false if it is meant for another kind of block.
   virtual bool done_by(PeBlock&) = 0;
-  /// By which a pe_cpu has it done; null: it has no such port.
+  /// The port of a pe_cpu that leads to the block; null if it has none.
   virtual PePort* way_from(const PeBlock& cpu) const = 0;
 };
 
-/// Has pe_cpu have it done, over the sockets. RunError, one line: it does not come through.
+/// pe_cpu sends it over the sockets. RunError, with one line, if it is not executed.
 void set_up(const Pe&, PeSetup&);
-/// Likewise, by who acts as the pe_cpu of that PE.
+/// The same, for the class that acts as pe_cpu of that PE.
 void set_up(const std::string& pe, const CpuRole&, PeSetup&);
 
-/// For a block in that role.
+/// For a block with that role.
 template <class Role>
 struct SetupOf : PeSetup {
   virtual void act_on(Role&) = 0;
@@ -41,7 +41,7 @@ struct SetupOf : PeSetup {
   PePort* way_from(const PeBlock& cpu) const final { return cpu.way_to<Role>(); }
 };
 
-/// The ports of the launch that begins, and its number.
+/// Ports of the starting launch, and its number.
 struct OpenPorts final : SetupOf<IpcqRole> {
   OpenPorts(std::vector<QueuePort> of, uint64_t number) : ports(std::move(of)), launch(number) {}
   void act_on(IpcqRole& ipcq) override { ipcq.open_ports(std::move(ports), launch); }
@@ -49,17 +49,17 @@ struct OpenPorts final : SetupOf<IpcqRole> {
   uint64_t launch;
 };
 
-/// The kernel has ended.
+/// For the end of a kernel.
 struct ClosePorts final : SetupOf<IpcqRole> {
   void act_on(IpcqRole& ipcq) override { left = ipcq.close_ports(); }
-  std::string left;  ///< in a ring: one line; empty: nothing
+  std::string left;  ///< remaining contents of a ring, one line; empty: none
 };
 
 struct MapRange final : SetupOf<MmuRole> {
   explicit MapRange(std::shared_ptr<const VirtualMapping> m) : mapping(std::move(m)) {}
   void act_on(MmuRole& mmu) override { overlaps = mmu.map(mapping); }
   std::shared_ptr<const VirtualMapping> mapping;
-  const VirtualMapping* overlaps = nullptr;  ///< another one, and nothing has changed
+  const VirtualMapping* overlaps = nullptr;  ///< another mapping; then nothing has changed
 };
 
 struct UnmapRange final : SetupOf<MmuRole> {
@@ -70,14 +70,14 @@ struct UnmapRange final : SetupOf<MmuRole> {
   }
   uint64_t address, nbytes;
   bool unmapped = false;
-  std::string nearest;  ///< where no mapping is that range
+  std::string nearest;  ///< if no mapping has exactly that range
 };
 
-/// Where a tensor lies. TranslationFault.
+/// Physical place of a tensor. TranslationFault.
 struct Translate final : SetupOf<MmuRole> {
   explicit Translate(const TensorRef& tensor) : ref(tensor) {}
   void act_on(MmuRole& mmu) override { ref = mmu.translate(ref); }
-  TensorRef ref;  ///< virtual, then physical
+  TensorRef ref;  ///< virtual before, physical after
 };
 
 }  // namespace kernbench::pe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices a kernel that polls: so many accesses of one place. Of few places at a time, in a table whose entries give
-// way slowly, so that it costs nothing that grows with a run.
+// Detects a kernel that polls, by the number of accesses to one address. It watches a few addresses at a time, in a
+// table with slow replacement, so that its cost does not grow with the run.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ class PollWatch {
  public:
   static constexpr uint64_t kMany = 10'000'000;
   explicit PollWatch(uint64_t many = kMany) : many_(many) {}
-  /// True once, at the access that makes it `many` of that address (at least: places that share an entry take from
-  /// each other's count).
+  /// Returns true once: at the access that is number `many` for that address. It may be later, because addresses that
+  /// share a table entry reduce each other's count.
   bool accesses(uint64_t address) {
     Place& p = places_[(address * 0x9e3779b97f4a7c15u) >> 58];
     if (p.count > 0 && p.address != address) {

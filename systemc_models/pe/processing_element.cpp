@@ -60,7 +60,7 @@ void ProcessingElement::run(std::function<void(tl::Context&)> kernel,
       });
 }
 
-/// Adds a port of the PE with its ring; its place.
+/// Adds a port of the PE with its ring; returns its index.
 size_t ProcessingElement::add_port(std::vector<QueuePort>& ports, const std::string& port) {
   const auto refuse = [&](const std::string& why) {
     throw std::invalid_argument(pe_.id + ", port " + port + ": " + why);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ports of a PE's inter-PE queues are like (collectives rules §10.1 to §10.5): said once for a launch, by
-// who connects them.
+// Ports of a PE's inter-PE queues (collectives rules §10.1 to §10.5). The code that connects them for a launch sets
+// these data once.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace kernbench::pe {
 
 struct Pe;
 
-/// What writing or reading a slot costs (§10.5). ns, GB/s.
+/// Cost of writing or reading a slot (§10.5). ns, GB/s.
 struct SlotCost {
   double access_ns = 0, bw_gbs = 1;
   double hop_ns = 0;      ///< overheads and wires between pe_dma and the ring's memory; 0 in TCM
-  double hop_bw_gbs = 0;  ///< least bandwidth on that way; 0: none
+  double hop_bw_gbs = 0;  ///< minimum bandwidth on that path; 0: none
   bool operator==(const SlotCost& o) const {
     return access_ns == o.access_ns && bw_gbs == o.bw_gbs && hop_ns == o.hop_ns && hop_bw_gbs == o.hop_bw_gbs;
   }
@@ -33,20 +33,20 @@ struct SlotCost {
   }
 };
 
-/// The ring of slots at a queue's receiver; slots lie one behind the other.
+/// The ring of slots at a queue's receiver; its slots are contiguous.
 struct QueueRing {
   uint32_t slots = 0;
   uint64_t slot_bytes = 0;
   Space space = Space::tcm;
-  uint32_t pe = kNoPe;  ///< whose TCM
+  uint32_t pe = kNoPe;  ///< Number of segments of a message in this ring.
   uint64_t addr = 0;
   SlotCost write, read;
 
   uint64_t slot_address(uint64_t segment) const { return addr + segment % slots * slot_bytes; }
 };
 
-/// Sets what slots of a ring that has its place cost at the PE (§10.5): the way there, and what its pe_ipcq says of the
-/// tier. AccessError where there is no way.
+/// Sets the slot costs of a placed ring at the PE (§10.5): the path there, and the tier's costs from its pe_ipcq.
+/// AccessError if there is no path.
 void price_ring(const Pe& at, RouteSource&, QueueRing*);
 
 /// A port: one end of a connection, which is two queues.
@@ -56,27 +56,27 @@ struct QueuePort {
   uint32_t peer_index = 0;              ///< of the PE at the other end, in compiled order
   uint32_t peer_port = 0;               ///< index among that PE's ports
   uint32_t peer_dma = 0;                ///< index of that PE's pe_dma
-  QueueRing ring;                       ///< of what comes
-  QueueRing peer_ring;                  ///< of what goes
-  const Route* route = nullptr;         ///< of what goes
-  const Route* credit_route = nullptr;  ///< of the credits of what comes
+  QueueRing ring;                       ///< for incoming messages
+  QueueRing peer_ring;                  ///< for outgoing messages
+  const Route* route = nullptr;         ///< of outgoing messages
+  const Route* credit_route = nullptr;  ///< of credits for incoming messages
 
-  /// Joins it, of PE `from`, with that port of PE `to`, which has been named and has its ring. AccessError where there
-  /// is no way there or back.
+  /// Connects it, in PE `from`, with that port of PE `to`, which has a name and a ring. AccessError if there is no path
+  /// there or back.
   void lead(const Pe& from, const Pe& to, const QueuePort& peer, uint32_t place_of_peer, RouteSource&);
 };
 
-/// What is wrong with a message to all of these ports, indices among `all`: two of them lead to one PE. Empty: nothing.
+/// Error text for a message to several ports (indices into `all`) if two of them lead to one PE; else empty.
 std::string fault_of_send_all(const std::vector<QueuePort>& all, const std::vector<uint32_t>& ports);
 
 /// A send or a receive that waits, for reports.
 struct QueueWait {
-  uint64_t seq = 0;         ///< of the call that waits
-  uint32_t peer_index = 0;  ///< the PE that is waited for
+  uint64_t seq = 0;         ///< of the waiting call
+  uint32_t peer_index = 0;  ///< the PE that it waits for
   std::string text;         ///< "recv on W: nothing sent by sip0.cube0.pe1"
 };
 
-/// What a pe_ipcq declares (§10.3).
+/// Parameters that a pe_ipcq declares (§10.3).
 struct QueueParameters : BlockParameters {
   uint32_t slots = 4;
   uint64_t slot_bytes = 4096;
@@ -121,11 +121,11 @@ struct QueueParameters : BlockParameters {
         .faster_if(false);
   }
 
-  /// By tier: a map that names some leaves the others at their default.
+  /// By tier. A map that names some tiers leaves the others at their defaults.
   double access(const std::string& in_tier) const { return of_tier(access_ns, defaults().access_ns, in_tier); }
   double write_bw(const std::string& in_tier) const { return of_tier(write_bw_gbs, defaults().write_bw_gbs, in_tier); }
   double read_bw(const std::string& in_tier) const { return of_tier(read_bw_gbs, defaults().read_bw_gbs, in_tier); }
-  /// What slots of a ring of the tier cost without the way there.
+  /// Costs of a slot in a ring of the tier, without the path to it.
   void price(QueueRing* ring, const std::string& in_tier) const {
     ring->write.access_ns = ring->read.access_ns = access(in_tier);
     ring->write.bw_gbs = write_bw(in_tier);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of messages between PEs went (collectives rules §10.15): segment by segment, queue by queue, and
-// what the servers and calls of a PE waited for.
+// Latency breakdown of messages between PEs (collectives rules §10.15): by segment, by queue, and the waits of a PE's
+// servers and calls.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 
 namespace kernbench::pe {
 
-/// Of a segment, in the order of its way; the parts sum to the end of its slot read less the call of its send. ns.
+/// Parts of a segment's time, in order. They sum to the time from the call of its send to the end of its slot read. ns.
 struct SegmentAccount {
-  double call_ns = 0;       ///< the send's call, pe_cpu's and pe_ipcq's overhead
+  double call_ns = 0;       ///< call of the send: overheads of pe_cpu and pe_ipcq
   double slot_wait_ns = 0;  ///< for a free slot
   double comm_wait_ns = 0;  ///< for vc_comm
-  // On the way. Flit mode: drain is what the way takes alone, less overheads and wires; the rest is link queueing.
+  // In flight. In flit mode, drain is the zero-load time of the path without overheads and wires; the rest is link
+  // queueing.
   double overhead_ns = 0, wire_ns = 0, link_queue_ns = 0, store_forward_ns = 0;
   double inbound_wait_ns = 0;  ///< for the inbound server
   double drain_ns = 0;
   double writer_wait_ns = 0, slot_write_ns = 0;
-  double receive_wait_ns = 0;  ///< visible, for its receive
+  double receive_wait_ns = 0;  ///< visible, waits for its receive
   double reader_wait_ns = 0, slot_read_ns = 0;
 
   void add(const SegmentAccount&);
@@ -52,14 +53,14 @@ inline void SegmentAccount::add(const SegmentAccount& a) {
   for (const SegmentPart& p : kSegmentParts) this->*p.ns += a.*p.ns;
 }
 
-/// What has come through a queue. A PE may have used a port in several launches.
+/// Traffic of a queue. A PE may have used a port in several launches.
 struct QueueTraffic {
-  std::string from, port, to, peer_port;  ///< the sender's PE and port, the receiver's
+  std::string from, port, to, peer_port;  ///< PE and port of the sender, then of the receiver
   uint64_t messages = 0, segments = 0, bytes = 0;
-  SegmentAccount account = {};  ///< of all segments, added up
+  SegmentAccount account = {};  ///< sum over all segments
 };
 
-/// A time, added up, in which somebody waits, of waits that end in the order in which they began. ns.
+/// Total waiting time of waits that end in the order in which they began. ns.
 class WaitsInOrder {
  public:
   void add(double from, double to) {
@@ -72,7 +73,7 @@ class WaitsInOrder {
   double sum_ns_ = 0, until_ = 0;
 };
 
-/// The same of waits that end in any order. ns.
+/// The same for waits that end in any order. ns.
 class Waits {
  public:
   void begin(double now) {
@@ -88,13 +89,13 @@ class Waits {
   double since_ = 0, sum_ns_ = 0;
 };
 
-/// What a server of messages did: of vc_comm, the inbound server, the slot writer or reader.
+/// Statistics of a server of messages: vc_comm, the inbound server, the slot writer or the slot reader.
 struct QueueServerStatistics {
   std::string name;  ///< "comm", "in", "wr", "rd"
   double busy_ns = 0;
   uint64_t ops = 0, bytes = 0;
   WaitsInOrder waits = {};  ///< for the server
-  /// Why what goes through it stood still: "comm_busy", and in how much of the time; of each at least one.
+  /// Reason for blocked traffic, such as "comm_busy", with its share of the time; there is at least one of each.
   struct Stall {
     const char* reason;
     double ns;

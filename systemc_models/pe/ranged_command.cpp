@@ -19,7 +19,7 @@ AtomicKind kind_of(const OpDesc& d) {
   return d.op == "cas" ? AtomicKind::compare : d.ranged->returns_old ? AtomicKind::fetch : AtomicKind::reduce;
 }
 
-/// A part of it, without ranges so far.
+/// A copy of it without ranges.
 std::shared_ptr<OpDesc> without_ranges(const OpDesc& whole) {
   auto d = std::make_shared<OpDesc>(whole);
   d->ranged = std::make_shared<RangedOp>();
@@ -32,11 +32,11 @@ std::shared_ptr<OpDesc> without_ranges(const OpDesc& whole) {
 
 }  // namespace
 
-/// The pattern of what is sent.
+/// The payload pattern of a transaction.
 struct RangedCommand::Shown : DataMover {
   Part& part;
   AtomicExtension extension;
-  Bytes bytes;  ///< what the payload points to, which means nothing
+  Bytes bytes;  ///< the payload's data, without meaning
   tlm::tlm_generic_payload pattern;
   bool effect_is_known = false;
 
@@ -50,7 +50,7 @@ struct RangedCommand::Shown : DataMover {
   ~Shown() override { pattern.clear_extension(&extension); }
   void served(FabricTransaction&, double) override {}
   tlm::tlm_generic_payload* foreign() override { return &pattern; }
-  void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // its initiator tells
+  void failed(FabricTransaction&, tlm::tlm_response_status) override {}  // the initiator reports it
   void moved_outside(FabricTransaction&) override {}
   bool still_moves() const override { return effect_is_known && !part.took_effect; }
   bool of_an_op() const override { return true; }
@@ -66,7 +66,7 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
     : system_(system), pe_(pe), desc_(desc) {
   const RangedOp& op = *desc->ranged;
   atomic = kind_of(*desc);
-  // An atomic needs a way back, as a read does.
+  // An atomic needs a path back, like a read.
   RangeGrouping grouping(system.routes(), pe.dma, desc->type == CommandType::store, op.ranges.size());
   for (const MovedRange& r : op.ranges) grouping.add(r.addr, r.nbytes);
   groups = grouping.take();
@@ -90,7 +90,7 @@ RangedCommand::RangedCommand(System& system, const Pe& pe, const std::shared_ptr
       const size_t g = grouping.group_of(r.addr);
       const Route& route = grouping.route_of(g);
       const uint64_t here = std::min(r.nbytes, route.size - (r.addr - route.base));
-      parts[g].desc->ranged->ranges.push_back({r.addr, here, r.offset});  // nothing more becomes one
+      parts[g].desc->ranged->ranges.push_back({r.addr, here, r.offset});  // ranges are not merged further
       r = {r.addr + here, r.nbytes - here, r.offset + here};
     }
   }
@@ -122,14 +122,14 @@ void RangedCommand::submitted(double submit_ns, CommandHistory* history, PeComma
     fail(e.what());
   }
   if (!groups.empty()) return;
-  desc_->ranged->effect_ns = submit_ns;  // which only fills its result
+  desc_->ranged->effect_ns = submit_ns;  // only its result is filled
   desc_->ranged->number = system_.next_foreign_write();
   system_.apply(desc_);
 }
 
 namespace {
 
-/// The bytes of an operand that a part's ranges take, in their order; those that are pending as zeros.
+/// The bytes of an operand for a part's ranges, in their order; pending bytes are zeros.
 Bytes bytes_of(const Operand& o, const OpDesc& part, System& system) {
   Bytes bytes(part.ranged->nbytes());
   const uint64_t item = size_of(part.output.dtype);
@@ -146,7 +146,7 @@ Bytes bytes_of(const Operand& o, const OpDesc& part, System& system) {
   return bytes;
 }
 
-/// The old elements of a part that has taken effect, in its ranges' order; those that are pending as zeros.
+/// The old elements of a part that has taken effect, in the order of its ranges; pending bytes are zeros.
 Bytes old_of(const OpDesc& d, System& system) {
   Bytes old(d.ranged->nbytes());
   const RangeValue result(system.image(), d.output);
@@ -158,7 +158,8 @@ Bytes old_of(const OpDesc& d, System& system) {
   return old;
 }
 
-/// The whole result where others hold the ranges of it: zeros for what a mask leaves out, or another part has.
+/// The complete result if other objects hold its ranges: zeros for elements that a mask skips or that belong to another
+/// part.
 Bytes result_of(const OpDesc& d, const Bytes& old) {
   Bytes result(d.output.nbytes());
   uint64_t at = 0;
@@ -194,7 +195,8 @@ void RangedCommand::fail(const std::string& why) {
   if (command_->fault.empty()) command_->fault = why;
 }
 
-/// A foreign block has changed the address: so many bytes further on is what the part does. What is wrong with that.
+/// A foreign block has changed the address, so the part acts on shifted addresses. Returns a fault; empty if there is
+/// none.
 std::string RangedCommand::moved_to(uint64_t address, uint64_t sent_to, OpDesc& d) const {
   const MemoryWindow window = system_.window_at(address);
   for (MovedRange& r : d.ranged->ranges) {
@@ -216,7 +218,7 @@ void RangedCommand::effect_known(const FabricTransaction& x) {
   if (desc_->type != CommandType::atomic) return;
   Part& part = part_of(x);
   if (x.mover) {
-    // A foreign memory's model does it, or does not.
+    // The model of a foreign memory executes it, or refuses it.
     if (atomic_of(x.payload) && System::store_of(system_.window_at(x.address))) return;
     static_cast<Shown&>(*x.mover).effect_is_known = true;
     const uint64_t sent_to = groups[static_cast<size_t>(&part - parts.data())].address;
@@ -259,7 +261,7 @@ void RangedCommand::ended(const FabricTransaction& x) {
   if (command_->fault.empty()) done_outside(shown.part, shown.extension, x.done_ns);
 }
 
-/// By a payload that was not ours, or by a foreign memory: what has come back is data.
+/// For another block's payload, or a foreign memory: the returned bytes are data.
 void RangedCommand::done_outside(Part& part, const AtomicExtension& e, double done_ns) {
   OpDesc& d = *part.desc;
   for (const Operand& o : d.operands) {

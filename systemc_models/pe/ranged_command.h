@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gather, a scatter or an atomic of a kernel (access rules §16, §17): what the DMA moves for it, memory by memory,
-// and what each of these transactions does. An atomic's takes effect when its memory says, behind all that PEs do at
-// that instant, in the order of arrival there.
+// A gather, a scatter or an atomic of a kernel (access rules §16, §17): the transactions of the DMA, one per memory,
+// and their effects. An atomic takes effect at a time that its memory determines, after all effects of PEs at that
+// instant, in the order of arrival there.
 #pragma once
 
 #include <memory>
@@ -22,21 +22,21 @@ namespace kernbench::pe {
 
 class RangedCommand final : public RangedAccess {
  public:
-  /// AccessError where no memory, or no way to it, is.
+  /// AccessError if an address has no memory, or no path to it.
   RangedCommand(System&, const Pe&, const std::shared_ptr<OpDesc>&);
   ~RangedCommand() override;
 
-  /// It is submitted now: `history`, which may be null, is told of its effects; `command` of what is wrong.
+  /// It is submitted now. `history`, which may be null, receives its effects; `command` receives a fault.
   void submitted(double submit_ns, CommandHistory* history, PeCommand& command);
   void effect_known(const FabricTransaction&) override;
 
   // For the DMA.
-  /// Of an atomic that meets a foreign block or memory, what its payload says of it to them; null: nothing.
+  /// For an atomic that meets a foreign block or memory: the description in its payload; null: none.
   DataMover* shown(size_t group);
   Part& part_of(const FabricTransaction&);
-  /// A transaction is done: if no effect of it is known, somebody else has done it, or nobody.
+  /// A transaction is done. If its effect is unknown, a foreign block has executed it, or it was not executed.
   void ended(const FabricTransaction&);
-  /// Transactions of an atomic that have not taken effect.
+  /// Number of an atomic's transactions without an effect so far.
   bool has_effects_left() const { return effects_left_ > 0; }
 
   OpDesc& desc() { return *desc_; }
@@ -57,7 +57,7 @@ class RangedCommand final : public RangedAccess {
   CommandHistory* history_ = nullptr;
   PeCommand* command_ = nullptr;
   size_t effects_left_ = 0;
-  std::vector<std::unique_ptr<Shown>> shown_;  ///< by group; empty: the way to none is foreign
+  std::vector<std::unique_ptr<Shown>> shown_;  ///< by group; empty: no path has a foreign block
 };
 
 }  // namespace kernbench::pe

@@ -13,13 +13,13 @@ namespace kernbench::pe {
 
 namespace {
 
-// A handler is called without arguments of ours, so what it looks at has to be reachable from here.
+// A signal handler gets no arguments of ours, so its data must be reachable from here.
 RunningKernel* newest = nullptr;
 
 constexpr uintptr_t kPage = 4096;
 constexpr size_t kGuard = size_t{1} << 20;
 
-// Where SystemC's threads are threads of the system, their stacks have other things at their ends.
+// If SystemC's threads are system threads, the ends of their stacks have other contents.
 const pthread_t first_thread = pthread_self();
 
 uintptr_t number(const void* address) {
@@ -46,7 +46,7 @@ RunningKernel::~RunningKernel() {
   (previous_ ? previous_->next_ : newest) = next_;
 }
 
-/// All of the guard but for SystemC's page. Where the system refuses, that page is all there is.
+/// The complete guard except SystemC's page. If the system refuses, only that page is protected.
 void RunningKernel::protect(int protection) const {
   if (guard_bytes_ <= kPage || !pthread_equal(pthread_self(), first_thread)) return;
   const uintptr_t end = (number(top_) + kPage - 1) / kPage * kPage;
@@ -66,7 +66,8 @@ const RunningKernel* RunningKernel::first() {
   return newest;
 }
 
-// The constructor's frame lies near the stack's upper end; the lower one is `stack_bytes` and the guard below.
+// The constructor's frame is near the upper end of the stack. The lower end is `stack_bytes` below, followed by the
+// guard.
 const RunningKernel* RunningKernel::on_stack(const void* address) {
   for (const RunningKernel* k = newest; k; k = k->next_) {
     if (number(address) < number(k->top_) + kPage &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that run, so that a signal handler can say whose stack it stands on, and where a kernel is that does not
-// come back. SystemC protects the lowest page of each stack, and RunningKernel more above it: who touches them gets
-// SIGSEGV, so that a large array does not reach the stack of another kernel.
+// The running kernels, so that a signal handler can report whose stack it runs on, and the line of a kernel that does
+// not return. SystemC protects the lowest page of each stack, and RunningKernel protects more above it. An access to
+// them raises SIGSEGV, so a large array cannot reach another kernel's stack.
 #pragma once
 
 #include <cstddef>
@@ -10,40 +10,41 @@
 
 namespace kernbench::pe {
 
-/// Made at the beginning of a kernel's thread, on its stack. All that is const or static is safe in a signal handler.
+/// Created at the beginning of a kernel's thread, on its stack. All const and static members are safe in a signal
+/// handler.
 class RunningKernel {
  public:
-  /// `who`: its PE, or what else runs a user's code; `kernel`: its name, empty where it has none, null where it is no
-  /// kernel. Both live as long as this. The stack has stack_bytes and below them guard_bytes, whole pages.
+  /// `who`: its PE, or another runner of user code. `kernel`: its name; empty without a name; null if it is not a
+  /// kernel. Both must outlive this object. Below the stack of stack_bytes are guard_bytes, in complete pages.
   RunningKernel(const char* who, const char* kernel, size_t stack_bytes, size_t guard_bytes);
   ~RunningKernel();
   RunningKernel(const RunningKernel&) = delete;
   RunningKernel& operator=(const RunningKernel&) = delete;
 
-  /// Its newest call of tl. The file's name is a literal.
+  /// Its latest call of tl. The file's name is a literal.
   void calls(const SourceLine& where) { last_call_ = where; }
-  /// It waits for that op, until it calls again or `op` is null.
+  /// It waits for that op until its next call, or until `op` is null.
   void waits_for(const char* op, const SourceLine& where) {
     awaited_ = op;
     awaited_at_ = where;
   }
 
-  /// How wide the guards of so many stacks can be: 1 MiB, less where the address space is limited.
+  /// Guard size for that many stacks: 1 MiB, less if the address space is limited.
   static size_t guard_bytes(size_t stacks);
 
   const char* who() const { return who_; }
   const char* kernel() const { return kernel_; }
   size_t stack_bytes() const { return stack_bytes_; }
-  const SourceLine& last_call() const { return last_call_; }  ///< line 0: it has made none
+  const SourceLine& last_call() const { return last_call_; }  ///< line 0: no call so far
   const char* awaited() const { return awaited_; }            ///< null: it runs
   const SourceLine& awaited_at() const { return awaited_at_; }
 
-  /// Of all, in no order.
+  /// All running kernels, unordered.
   static const RunningKernel* first();
   const RunningKernel* next() const { return next_; }
-  /// Whose stack the address is on; null: no kernel's.
+  /// The kernel whose stack contains the address; null: none.
   static const RunningKernel* on_stack(const void* address);
-  /// The kernel in the guard of whose stack, or just beside it, the address is; null if there is none.
+  /// The kernel whose stack guard contains the address, or is next to it; null if there is none.
   static const RunningKernel* overflowed_at(const void* address);
 
  private:
@@ -51,7 +52,7 @@ class RunningKernel {
   void protect(int protection) const;
 
   size_t stack_bytes_, guard_bytes_;
-  const void* top_;  ///< not this: AddressSanitizer keeps a function's variables elsewhere
+  const void* top_;  ///< not `this`, because AddressSanitizer keeps local variables elsewhere
   SourceLine last_call_, awaited_at_;
   const char* awaited_ = nullptr;
   RunningKernel* next_;

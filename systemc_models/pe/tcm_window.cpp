@@ -48,7 +48,7 @@ tlm::tlm_response_status TcmWindow::access(tlm::tlm_generic_payload& p) {
     });
     return tlm::TLM_OK_RESPONSE;
   }
-  // Operands first: one whose place the result takes is still what it was.
+  // Operands first: if the result overlaps an operand, that operand keeps its old value.
   const Range* from = holds(result_, range) ? &result_ : nullptr;
   for (const Range& r : operands_) {
     if (holds(r, range)) from = &r;
@@ -71,7 +71,7 @@ void TcmWindow::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay
   delay = told_end_ - sc_core::sc_time_stamp();
 }
 
-/// An access right behind another begins at that one's exact end, so that what is less than a tick adds up.
+/// An access directly after another begins at that one's exact end, so that fractions of a tick accumulate.
 double TcmWindow::begins_ns(const sc_core::sc_time& delay) const {
   return sc_core::sc_time_stamp() + delay == told_end_ ? exact_end_ns_ : owner_.timeline().after(delay);
 }
@@ -97,7 +97,7 @@ tlm::tlm_sync_enum TcmWindow::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::
     if (!responses_.end_response(p, delay)) wrong("END_RESP at its TCM socket without a response that waits for it");
     return tlm::TLM_COMPLETED;
   }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;  // a phase outside the base protocol, which may be ignored
   if (p.has_mm()) p.acquire();
   Timeline& timeline = owner_.timeline();
   timeline.at(timeline.after(delay), order(), call<&TcmWindow::due>(*this, p));

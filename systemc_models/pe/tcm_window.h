@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PE's TCM as an engine of the user's own sees it while it works on a command: a TLM-2.0 target over the ranges in
-// which the command's operands and its result lie. Handles are values, so operands are what they held at the command's
-// submission, whatever the addresses are used for by then; what is written is the result.
-// An access takes what the TCM needs for its bytes, which it is asked for; debug transport nothing; there is no DMI.
+// A PE's TCM as seen by a foreign engine during a command: a TLM-2.0 target over the ranges of the command's operands
+// and result. Operands have the values of the command's submission, even if their addresses were reused since. Written
+// bytes are the result. An access takes the time that the TCM reports for its bytes. Debug transport takes no time.
+// There is no DMI.
 #pragma once
 
 #include <tlm>
@@ -18,21 +18,21 @@ namespace kernbench::pe {
 class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Client {
  public:
   explicit TcmWindow(Component& owner);
-  /// By which port the TCM is asked, and for which item.
+  /// The port for queries to the TCM, and their item.
   void set_tcm(PePort& tcm, PeItem& item) {
     tcm_ = &tcm;
     item_ = &item;
   }
-  /// Where responses go; null where nothing is bound.
+  /// Receiver of responses; null if nothing is bound.
   void set_backward(tlm::tlm_bw_transport_if<>* backward) { responses_.set_backward(backward); }
 
   struct Range {
     uint64_t address = 0;
     Bytes bytes;
   };
-  /// What can be accessed from now on. `result`'s bytes are what a read of it gives until it is written.
+  /// The accessible ranges from now on. Unwritten bytes of the result read as `result`'s bytes.
   void open(std::vector<Range> operands, Range result);
-  /// Nothing from now on. What the result's range holds, and which of its bytes have been written.
+  /// Ends all access. Returns the contents of the result's range and which of its bytes were written.
   struct Result {
     Bytes bytes;
     std::vector<bool> written;
@@ -46,7 +46,7 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
 
  private:
   tlm::tlm_response_status access(tlm::tlm_generic_payload&);
-  /// What the access takes that begins then.
+  /// Time of an access that begins then.
   double access_ns(const tlm::tlm_generic_payload&, double from_ns) const;
   double begins_ns(const sc_core::sc_time& delay) const;
   void due(tlm::tlm_generic_payload&);
@@ -58,7 +58,7 @@ class TcmWindow : public tlm::tlm_fw_transport_if<>, private ResponseChannel::Cl
   PePort* tcm_ = nullptr;
   PeItem* item_ = nullptr;
   ResponseChannel responses_;
-  double exact_end_ns_ = 0;  ///< of the last access by b_transport, of which the engine knows a tick
+  double exact_end_ns_ = 0;  ///< of the last access by b_transport; the engine sees it rounded to ticks
   sc_core::sc_time told_end_;
   bool open_ = false;
   std::vector<Range> operands_;

@@ -42,7 +42,7 @@ TileBuffer TileBuffers::take(uint64_t nbytes) {
   return b;
 }
 
-/// The piece becomes a hole, one with those that it touches.
+/// The piece becomes a hole, merged with adjacent holes.
 void TileBuffers::fill(BufferPiece piece) {
   auto after = std::lower_bound(holes_.begin(), holes_.end(), piece.offset,
                                 [](const BufferPiece& h, uint64_t offset) { return h.offset < offset; });

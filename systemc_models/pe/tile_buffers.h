@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room for tile buffers in a PE's reserved TCM: which bytes are free, and a buffer for every tile in flight. Timing
-// contract §6, data rules §2. Buffers never overlap. One is contiguous where a hole is large enough; else it has
-// several pieces, so free bytes are never too scattered to be used.
+// Space for tile buffers in a PE's reserved TCM: the free bytes, and a buffer for every tile in flight. Timing contract
+// §6, data rules §2. Buffers never overlap. A buffer is contiguous if a hole is large enough; otherwise it has several
+// pieces, so fragmentation never makes free bytes unusable.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace kernbench::pe {
 
-/// Its pieces by address, none of them empty; none at all: no buffer. Nearly all have one, which is kept without a
-/// vector.
+/// Nonempty pieces in address order; without pieces there is no buffer. Nearly all buffers have one piece, which needs
+/// no vector.
 struct TileBuffer {
   BufferPiece first;
   std::vector<BufferPiece> others;
@@ -26,8 +26,8 @@ class TileBuffers {
 
   uint64_t capacity() const { return capacity_; }
   uint64_t free_bytes() const { return free_bytes_; }
-  /// Of at most free_bytes(), more than none: what was given back last where that is as large and of one piece, else
-  /// the first hole that holds it, else the first holes one after the other.
+  /// Allocates more than 0 and at most free_bytes(). It reuses the last returned buffer if that has this size and one
+  /// piece. Otherwise it uses the first hole that fits, else the first holes in sequence.
   TileBuffer take(uint64_t nbytes);
   void give_back(TileBuffer&&);
 
@@ -36,11 +36,12 @@ class TileBuffers {
   void fill(BufferPiece piece);
 
   uint64_t capacity_, free_bytes_;
-  std::vector<BufferPiece> holes_;  ///< by address, none is empty, no two touch: few, as tiles in flight are few
-  // Given back, and no holes yet: the next tile is mostly as large as the last. That one stands by itself, without a
-  // vector's memory, which is far from what is touched beside it.
+  std::vector<BufferPiece> holes_;  ///< nonempty, disjoint and not adjacent, in address order; there are few, because
+                                    ///< few tiles are in flight
+  // Returned buffers that are not holes yet, because the next tile usually has the size of the last one. The last one
+  // is stored separately, since a vector's memory is far from the other members.
   TileBuffer last_;
-  std::vector<TileBuffer> returned_;  ///< before that one
+  std::vector<TileBuffer> returned_;  ///< earlier ones
 };
 
 }  // namespace kernbench::pe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A translation look-aside buffer as far as time goes: which pages are in it. Fully associative, LRU.
+// Timing model of a translation look-aside buffer: the set of its pages. Fully associative, LRU.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace kernbench::pe {
 
 class Tlb {
  public:
-  /// `entries` ≥ 1: pages that it holds at once.
+  /// `entries` ≥ 1: its capacity in pages.
   explicit Tlb(size_t entries) : entries_(entries) {}
 
-  /// Looks a page up and makes it the most recently used; a miss puts it in, in place of the least recently used.
-  /// Returns whether it was there.
+  /// Looks a page up and makes it the most recently used. A miss replaces the least recently used page. Returns whether
+  /// it was a hit.
   bool look_up(uint64_t page);
-  /// Forgets the pages from `first` to `last`, both included.
+  /// Removes the pages from `first` to `last`, inclusive.
   void drop(uint64_t first, uint64_t last);
   size_t size() const { return where_.size(); }
 

@@ -68,10 +68,10 @@ bool TlmEngine::computes(const OpDesc& d) const {
                                   "of their own, or data: replay",
                                   id(), d.name, what));
   };
-  // Its ops are one service, and what lies between them is in no memory.
+  // A chain's ops are one service, and their intermediate values are not stored.
   if (!gemm && !d.epilogue.empty()) refuse("an epilogue");
   if (d.op == Chain::kName) refuse("several ops");
-  // The accumulator would have to turn to floats between two tiles.
+  // The accumulator would have to become float between two tiles.
   if (gemm && !is_float(d.dtype_acc) && has_epilogue(d, true)) refuse("a per_k_tile epilogue on integers");
   return true;
 }
@@ -136,7 +136,7 @@ void TlmEngine::send_registers() {
   }
 }
 
-/// Bytes of image_ from `first` on, to or from the registers at `offset`.
+/// Transfers bytes of image_ from `first` on, to or from the registers at `offset`.
 void TlmEngine::transfer(bool write, uint64_t offset, uint64_t first, uint64_t nbytes) {
   auto t = std::make_unique<ForeignTransfer>();
   t->write = write;
@@ -174,7 +174,7 @@ void TlmEngine::step_done() {
       if (raised_) read_status();
       return;
     case Step::status:
-      if (image_[0] & reg::kBusy) {  // not its own doing: a line that others share
+      if (image_[0] & reg::kBusy) {  // another source on a shared interrupt line
         step_ = Step::interrupt;
         if (raised_) read_status();
         return;
@@ -187,7 +187,7 @@ void TlmEngine::step_done() {
       return complete();
     case Step::idle:
     case Step::interrupt:
-      break;  // nothing is under way then
+      break;  // no transfer is in flight
   }
 }
 
@@ -198,7 +198,7 @@ void TlmEngine::read_status() {
   transfer(false, reg::kStatus, 0, image_.size());
 }
 
-/// A rising edge. One that nobody asked for means nothing.
+/// A rising edge. It is ignored if no interrupt is expected.
 void TlmEngine::raised() {
   timeline().at(timeline().now_ns(), stage_order(pe(), stage_), call<&TlmEngine::interrupted>(*this));
 }
@@ -208,7 +208,7 @@ void TlmEngine::interrupted() {
   raised_ = step_ == Step::doorbell || step_ == Step::status;
 }
 
-/// The command is not done: the kernel is told. The first fault of a command is kept.
+/// The command has failed, which the kernel is told. The first fault of a command is kept.
 void TlmEngine::fault(const std::string& why) {
   failed_ = true;
   const PeItem& item = current();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registers of a foreign engine say of a command or a tile, and the values that it finds in the TCM for them.
+// A foreign engine's registers for a command or tile, and the operand values that it finds in the TCM.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,14 +53,14 @@ bool is_gemm(const OpDesc& d) {
   return d.op == "gemm";
 }
 
-/// What a math op goes over, outermost loop first.
+/// The loop nest of a math op, outermost loop first.
 Dims loops_of(const OpDesc& d) {
   if (!d.reduction) return d.output.shape;
   const auto first = std::find_if(d.operands.begin(), d.operands.end(), [](const Operand& o) { return !o.is_scalar; });
   return first->ref.shape;
 }
 
-/// An operand's strides along these loops, elements: as numpy broadcasts.
+/// An operand's strides in these loops, in elements, by numpy's broadcasting.
 Dims strides_along(const Dims& loops, const TensorRef& t) {
   Dims strides;
   const int missing = loops.rank() - t.shape.rank();
@@ -71,7 +71,7 @@ Dims strides_along(const Dims& loops, const TensorRef& t) {
   return strides;
 }
 
-/// The same of the result: a reduction's axis stands still.
+/// The same for the result. The axis of a reduction has stride 0.
 Dims result_strides(const Dims& loops, const OpDesc& d) {
   if (!d.reduction) return strides_along(loops, d.output);
   Dims strides;
@@ -83,7 +83,7 @@ Dims result_strides(const Dims& loops, const OpDesc& d) {
   return strides;
 }
 
-/// Rows and columns as they lie in memory, elements.
+/// Strides of rows and columns in memory, in elements.
 Dims matrix_strides(const TensorRef& t, bool transposed) {
   const int rank = t.shape.rank();
   int64_t row = rank >= 2 ? t.strides[rank - 2] : 0, column = rank >= 1 ? t.strides[rank - 1] : 0;
@@ -91,7 +91,7 @@ Dims matrix_strides(const TensorRef& t, bool transposed) {
   return {row, column};
 }
 
-/// Dense values laid out as the tensor lies in the TCM.
+/// Arranges dense values like the tensor in the TCM.
 TcmWindow::Range laid_out(const TensorRef& whole, const Bytes& values) {
   const TensorRef t = without_repeats(whole);
   TcmWindow::Range r;
@@ -110,7 +110,7 @@ Dims dense_strides(int64_t rows, int64_t columns) {
   return TensorRef::row_major({rows, columns});
 }
 
-/// What a composite's tiles are kept in until the last of them is done.
+/// Type in which a composite's tiles are kept until the last one is done.
 DType accumulator_dtype(const OpDesc& d) {
   return is_gemm(d) ? d.dtype_acc : d.output.dtype;
 }
@@ -133,7 +133,7 @@ TileShape operand_shape(const PeItem& t, size_t index) {
   return {t.k * p.tk, t.j * p.tn, t.tile_k, t.tile_n};
 }
 
-/// A matrix as dense values give it; of a vector each row is the same, where it is broadcast each element.
+/// A matrix in dense values. A vector repeats its row; a broadcast element repeats.
 struct Matrix {
   const uint8_t* data;
   int64_t row, column;  ///< elements
@@ -163,7 +163,7 @@ struct Matrix {
   }
 };
 
-/// An epilogue's operand as the tile sees it: what is broadcast stays as it is.
+/// An epilogue's operand for the tile; broadcast operands stay as they are.
 EvalInput epilogue_input(const Operand& o, const Bytes& values, const TileShape& tile) {
   if (o.is_scalar) return EvalInput::immediate(o.scalar);
   EvalInput in = EvalInput::tensor(values.data(), o.ref.dtype, without_repeats(o.ref).shape);
@@ -178,7 +178,7 @@ EvalInput epilogue_input(const Operand& o, const Bytes& values, const TileShape&
   return in;
 }
 
-/// What an epilogue's ops make of a dense part of the accumulator: those of each k step, or those of finished tiles.
+/// Applies an epilogue's ops to a dense part of the accumulator: those of each k step, or those of finished tiles.
 Bytes with_epilogue(const OpDesc& d, const std::vector<Bytes>& operands, const Bytes& accumulator,
                     const TileShape& part, bool per_k_tile, DType to, Isa isa) {
   OpDesc e;
@@ -253,7 +253,7 @@ void TlmEngine::describe_command(Registers& r) const {
     r.set(reg::kN, static_cast<uint64_t>(c.n));
     r.set(reg::kK, static_cast<uint64_t>(c.k));
   }
-  if (!c.desc) {  // a driver's: it says no more
+  if (!c.desc) {  // a driver's command has no more data
     if (const auto dtype = parse_dtype(c.dtype)) r.set(operand_block(0) + reg::kDtype, reg::dtype_code(*dtype));
     return;
   }
@@ -302,7 +302,7 @@ void TlmEngine::describe_tile(Registers& r) const {
   const OpDesc& d = *c.desc;
   const Dims result = dense_strides(t.tile_m, t.tile_n);
   if (is_gemm(d)) r.set_tensor(reg::kResult, reg::kAccumulator, d.dtype_acc, result);
-  if (is_gemm(d) && !gemm) return;  // an epilogue's ops, on the accumulator
+  if (is_gemm(d) && !gemm) return;  // the ops of an epilogue, on the accumulator
   r.set(reg::kOperands, d.operands.size());
   uint64_t address = tile_address();
   for (size_t i = 0; i < d.operands.size(); ++i) {
@@ -318,26 +318,26 @@ void TlmEngine::describe_tile(Registers& r) const {
   if (!is_gemm(d)) r.set_tensor(reg::kResult, address, d.output.dtype, result);
 }
 
-/// Of the tile's buffer in the TCM, as though it lay there in one piece.
+/// Address of the tile's buffer in the TCM, as if it were contiguous.
 uint64_t TlmEngine::tile_address() const {
   return pe().tcm->allocatable_bytes() + current().buffer.first.offset;
 }
 
 // ---- data
 
-/// Whether the engine gives the op's result.
+/// Whether the engine computes the op's result.
 bool TlmEngine::has_data() const {
   const PeCommand& c = *current().command;
   return computes_ && c.desc && c.desc->engine_result && is_gemm(*c.desc) == (stage_ == Stage::gemm);
 }
 
-/// Whether ops of the epilogue act on the accumulator after each k step, or on the finished tiles.
+/// Whether the epilogue has ops that apply to the accumulator after each k step, or to finished tiles.
 bool TlmEngine::has_epilogue(const OpDesc& d, bool per_k_tile) {
   return std::any_of(d.epilogue.begin(), d.epilogue.end(),
                      [&](const EpilogueOp& e) { return (e.scope == Scope::per_k_tile) == per_k_tile; });
 }
 
-/// Lays out what the registers name. PendingValueError where an operand cannot be had.
+/// Prepares the ranges that the registers name. PendingValueError if an operand is unavailable.
 void TlmEngine::open_window() {
   PeItem& item = current();
   window_.set_tcm(tcm(), item);
@@ -380,14 +380,14 @@ void TlmEngine::open_window() {
   window_.open(std::move(operands), std::move(result));
 }
 
-/// What the engine has written is the op's result, or a tile's part of it.
+/// Takes the engine's written bytes as the op's result, or as a tile's part of it.
 void TlmEngine::take_result() {
   const PeItem& item = current();
   Result& r = results_.at(item.command);
   const OpDesc& d = *r.desc;
   const TcmWindow::Result got = window_.close();
   if (!failed_) {
-    // A tile is dense; of a command there may be gaps between its rows.
+    // A tile is dense. A command's rows may have gaps between them.
     uint64_t bytes = 0, written = 0;
     const auto see = [&](uint64_t first, uint64_t n) {
       bytes += n;

@@ -27,7 +27,7 @@ void BaseProtocolInitiator::start(ForeignTransfer& t) {
   tlm::tlm_generic_payload& p = *take_payload();
   p.set_data_ptr(nullptr);
   p.set_byte_enable_ptr(nullptr);
-  if (t.foreign) p.deep_copy_from(*t.foreign);  // for its extensions; all else is set anew
+  if (t.foreign) p.deep_copy_from(*t.foreign);  // for its extensions; all other fields are overwritten
   const bool atomic = t.foreign && atomic_of(*t.foreign);
   p.set_command(atomic ? tlm::TLM_IGNORE_COMMAND : t.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
   p.set_address(t.address);

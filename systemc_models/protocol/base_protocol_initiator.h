@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions that the project starts at a foreign TLM-2.0 target, with payloads of its own; how the protocol is kept:
-// request_channel.h. Payloads have a memory manager; their data stay with the transfer.
+// Transactions of the project at a foreign TLM-2.0 target, with payloads of its own. request_channel.h implements the
+// protocol. Payloads have a memory manager; their data belong to the transfer.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@
 
 namespace kernbench::protocol {
 
-/// One transaction to be done; the caller's, who keeps it until it is told that it is.
+/// One transaction. It belongs to the caller, who keeps it until its completion is reported.
 struct ForeignTransfer {
   bool write = false;
   uint64_t address = 0;
   uint8_t* data = nullptr;
   unsigned nbytes = 0;
-  std::vector<uint8_t> enables;  ///< by byte, TLM_BYTE_ENABLED or not; none: all are enabled
+  std::vector<uint8_t> enables;  ///< by byte, TLM_BYTE_ENABLED or not; empty: all are enabled
   TimedCall done;
-  tlm::tlm_generic_payload* foreign = nullptr;  ///< its extensions go with the transaction, and back; null: none
+  tlm::tlm_generic_payload* foreign = nullptr;  ///< its extensions travel with the transaction and back; null: none
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
 };
 
@@ -30,17 +30,17 @@ class BaseProtocolInitiator : public tlm::tlm_bw_transport_if<>,
                               public tlm::tlm_mm_interface,
                               private RequestChannel::Client {
  public:
-  /// `index`: of the block, for the order of what happens at one instant; `target`: what faults call the target.
+  /// `index`: of the block, to order events of one instant. `target`: name of the target in messages.
   BaseProtocolInitiator(Timeline& timeline, uint32_t index, std::string target, EndResp end_resp = EndResp::updated)
       : target_(std::move(target)), channel_(timeline, index, *this, end_resp) {}
   ~BaseProtocolInitiator() override;
-  /// Where requests go; null where nothing is bound.
+  /// Receiver of requests; null if nothing is bound.
   void set_forward(tlm::tlm_fw_transport_if<>* fw) { channel_.set_forward(fw); }
   tlm::tlm_fw_transport_if<>* forward() const { return channel_.forward(); }
 
-  /// Queues the transfer; to be called on the timeline.
+  /// Queues the transfer. Call it on the timeline.
   void start(ForeignTransfer& t);
-  /// Bytes that the target's debug transport took or gave.
+  /// Number of bytes that the target's debug transport accepted or returned.
   unsigned debug(bool write, uint64_t address, uint8_t* data, unsigned nbytes);
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who stands between two sockets and watches.
+// Transparent observers between two sockets.
 #pragma once
 
 #include <typeinfo>
@@ -8,25 +8,25 @@
 
 namespace kernbench::protocol {
 
-/// Passes every call on as it is, in every phase, those of a protocol's own too. The ports at both ends then know each
-/// other as if it were not there. `Interface`: of one direction of the transport.
+/// Forwards every call unchanged, with all phases, including those of extended protocols. The ports at both ends then
+/// identify each other as if it were absent. `Interface`: one direction of the transport.
 template <class Interface>
 class Between {
  public:
   virtual ~Between() = default;
-  /// Who is called.
+  /// The next object on the path.
   virtual Interface* behind() const = 0;
 };
 
-/// Who is called in the end.
+/// The object at the end of the path.
 template <class Interface>
 Interface* look_through(Interface* peer) {
   while (auto* between = dynamic_cast<Between<Interface>*>(peer)) peer = between->behind();
   return peer;
 }
 
-/// The same as a port of a class without heirs; null where it is none. Mostly nobody stands between, and then one
-/// comparison of classes does instead of two dynamic_casts through all bases, which each port of a machine would take.
+/// The same as a port of a final class; null if it is another class. Usually there is no observer. One comparison of
+/// classes then replaces two dynamic_casts through all bases, which each port of a machine would need.
 template <class Port, class Interface>
 Port* look_through_to(Interface* peer) {
   if (peer && typeid(*peer) == typeid(Port)) return static_cast<Port*>(peer);

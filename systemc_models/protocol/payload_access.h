@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a generic payload does to memory: byte enables, streaming width, and the state of the bytes it meets.
-// Bytes only; who calls it when decides the time.
+// The effect of a generic payload on memory: byte enables, streaming width, and the state of the accessed bytes. It
+// handles only bytes; callers determine the time.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@
 
 namespace kernbench::protocol {
 
-/// The bytes that a payload reads or writes, in address order: beat i of the data array goes to address + i mod
-/// streaming width, where its byte enable (repeated as often as needed) says so.
+/// The bytes that a payload reads or writes, in address order. Beat i of the data array goes to address + i mod
+/// streaming width, if its byte enable (repeated as needed) allows it.
 class PayloadRange {
  public:
-  /// Of a payload that check_payload() has found good.
+  /// For a payload that check_payload() accepted.
   explicit PayloadRange(const tlm::tlm_generic_payload&);
 
   uint64_t address() const { return address_; }
-  uint64_t nbytes() const { return nbytes_; }  ///< from the first to the last byte that may be touched
+  uint64_t nbytes() const { return nbytes_; }  ///< from the first to the last accessible byte
   struct Run {
     uint64_t address = 0, nbytes = 0;
   };
@@ -44,7 +44,7 @@ class PayloadRange {
   bool plain() const { return enabled_.empty() && nbytes_ == length_; }
   /// The data array as one value for each address: the last beat wins. Bytes that are not enabled are undefined.
   std::vector<uint8_t> collect(const tlm::tlm_generic_payload&) const;
-  /// The other way: `bytes` (nbytes() of them) into the enabled beats of the data array.
+  /// The reverse: copies `bytes` (nbytes() of them) into the enabled beats of the data array.
   void spread(const uint8_t* bytes, tlm::tlm_generic_payload&) const;
 
  private:
@@ -52,11 +52,11 @@ class PayloadRange {
   std::vector<bool> enabled_;  ///< by address; empty: all
 };
 
-/// Status for a payload that no target could act on, whatever its address: an unknown command, data length or
-/// streaming width 0, no data, byte enables of length 0. TLM_OK_RESPONSE where there is nothing to object to.
+/// Status for a payload that no target could execute at any address: an unknown command, data length or streaming width
+/// 0, no data, byte enables of length 0. TLM_OK_RESPONSE for a legal payload.
 tlm::tlm_response_status check_payload(const tlm::tlm_generic_payload&);
 
-/// The first byte of [address, address + nbytes) that an op has still to make, and that op; null where there is none.
+/// The first pending byte of [address, address + nbytes) and its op; null if there is none.
 struct PendingByte {
   uint64_t address = 0;
   std::shared_ptr<const OpDesc> producer;
@@ -66,12 +66,12 @@ PendingByte first_pending(const MemoryImage&, MemoryImage::SpaceKey, uint64_t ad
 /// "gemm_f32 of PE 3 (gemm.cpp:31)": an op in a message.
 std::string describe_op(const OpDesc&);
 
-/// A foreign transaction as the op log is told of it, by Component::begin_service and end_service.
+/// A foreign transaction for the op log, with Component::begin_service and end_service.
 struct ForeignRecord {
   static constexpr bool data_op = true;
   std::shared_ptr<const OpDesc> desc;
   double effect_ns = 0;
-  std::shared_ptr<const OpDesc> pending_on;  ///< reads: who has still to make the bytes
+  std::shared_ptr<const OpDesc> pending_on;  ///< reads: the op that has yet to make the bytes
   void describe(OpRecord& r) const {
     r.desc = desc;
     r.foreign = true;
@@ -82,7 +82,7 @@ struct ForeignRecord {
 
 /// The log's description of a foreign write of [address, address + bytes), data rules §3.
 std::shared_ptr<OpDesc> foreign_write_desc(Space, uint64_t address, std::shared_ptr<const Bytes> data, uint64_t seq);
-/// The same of a foreign read.
+/// The same for a foreign read.
 std::shared_ptr<OpDesc> foreign_read_desc(Space, uint64_t address, uint64_t nbytes);
 
 }  // namespace kernbench::protocol

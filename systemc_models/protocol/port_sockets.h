@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLM-2.0 sockets for any number of peers, with an object of the block's own for each: what a peer calls is a "port"
-// that knows its block and its peer, so that no look-up by number is needed. They bind to any socket of the protocol.
+// TLM-2.0 sockets for any number of peers, with a separate object (a port) of the block for each. A port holds its
+// block and its peer, so no look-up by number is needed. These sockets bind to any socket of the protocol.
 //
-// A Node has port_for_binding(): the port for the next peer; a Port implements both transport interfaces and has
-// bound_forward() and bound_backward(), called at the end of elaboration with the peer's interfaces.
+// A Node has port_for_binding(), which returns the port for the next peer. A Port implements both transport interfaces.
+// It has bound_forward() and bound_backward(), which are called at the end of elaboration with the peer's interfaces.
 #pragma once
 
 #include <tlm>
@@ -13,7 +13,7 @@
 
 namespace kernbench::protocol {
 
-/// What stands behind an export that nobody is bound to as a whole: each peer has a port.
+/// Placeholder behind an export without an own peer: each peer has a port.
 template <class Types>
 class NobodyThere : public tlm::tlm_fw_transport_if<Types>, public tlm::tlm_bw_transport_if<Types> {
   using Payload = typename Types::tlm_payload_type;
@@ -42,12 +42,12 @@ class PortTargetSocket : public tlm::tlm_target_socket<32, Types, 0, sc_core::SC
     ports_.push_back(&node_.port_for_binding());
     return *ports_.back();
   }
-  /// Bound as a whole to the socket of a module around: one peer, which is not known here.
+  /// Bound as a whole to the socket of an enclosing module: one peer, which is unknown here.
   sc_core::sc_export<tlm::tlm_fw_transport_if<Types>>& get_base_export() override {
     if (!Base::get_interface()) sc_core::sc_export<tlm::tlm_fw_transport_if<Types>>::bind(get_base_interface());
     return *this;
   }
-  /// By the order in which peers were bound.
+  /// In the order in which peers were bound.
   const std::vector<Port*>& ports() const { return ports_; }
 
  private:

@@ -52,7 +52,7 @@ ProtocolMonitor::~ProtocolMonitor() {
     if (count == 1) continue;
     try {
       SC_REPORT_WARNING("/kernbench/protocol", (name_ + ": " + std::to_string(count) + " times: " + kind).c_str());
-    } catch (const std::exception&) {  // a report handler of the user's
+    } catch (const std::exception&) {  // thrown by a user's report handler
     }
   }
 }
@@ -125,7 +125,7 @@ void ProtocolMonitor::check_returned(tlm::tlm_sync_enum answer, const tlm::tlm_p
 }
 
 void ProtocolMonitor::response_begins(tlm::tlm_generic_payload& p, Hop& hop) {
-  if (request_ == &p) request_ = nullptr;  // END_REQ was left out
+  if (request_ == &p) request_ = nullptr;  // END_REQ was omitted
   if (response_) violation("BEGIN_RESP while another response has not ended");
   response_ = &p;
   hop.phase = tlm::BEGIN_RESP;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches one connection of the TLM-2.0 base protocol and passes everything on unchanged. Rules of IEEE 1666-2011:
+// Monitors one connection of the TLM-2.0 base protocol and passes everything on unchanged. It checks these rules of
+// IEEE 1666-2011:
 //
-// phases         BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP in this order and direction, END_REQ may be left out
-// (15.2.4);
-//                one request and one response at a time (15.2.6); what a return value may say (11.1.2.5, 15.2.5)
-// time           never backwards for one transaction, nor from a call to its return (15.2.7)
-// payload        initialised (14.7 ff.), not changed by others than those who may, nor used twice at a time (14.7);
-//                the data of a write are the initiator's; extensions stay as they were (14.21)
-// response       set when a response is given, and not changed then (14.17)
-// memory manager set, and the payload alive, for nb_transport (14.5)
-// waiting        none in nb_transport, debug transport and DMI; b_transport from threads only (11.1, 11.2, 11.3)
+// - phases: BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP in this order and direction; END_REQ may be omitted (15.2.4). One
+//   request and one response at a time (15.2.6). Legal return values (11.1.2.5, 15.2.5).
+// - time: never decreases for a transaction, or from a call to its return (15.2.7).
+// - payload: initialised (14.7 ff.), changed only by permitted parties, and not used twice at a time (14.7). Data of a
+//   write belong to the initiator; extensions are unchanged (14.21).
+// - response: set when a response is sent, and unchanged afterwards (14.17).
+// - memory manager: set, and the payload alive, for nb_transport (14.5).
+// - waiting: none in nb_transport, debug transport and DMI; b_transport only from threads (11.1, 11.2, 11.3).
 //
-// ProtocolChecker (protocol_checker.h) puts one between two sockets; with the build option KERNBENCH_CHECK_TLM every
-// port, host socket and foreign memory has one.
+// ProtocolChecker (protocol_checker.h) puts a monitor between two sockets. With the build option KERNBENCH_CHECK_TLM
+// every port, host socket and foreign memory has one.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ namespace kernbench::protocol {
 class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
   using Report = std::function<void(const std::string& violation)>;
-  /// `name` stands before every violation. Without `report` they are SystemC warnings, type "/kernbench/protocol": the
-  /// first of each kind, and when the monitor goes how many there were.
+  /// `name` begins every violation's message. Without `report`, violations are SystemC warnings of type
+  /// "/kernbench/protocol": the first of each kind, and at destruction their numbers.
   explicit ProtocolMonitor(std::string name, Report report = {});
   ~ProtocolMonitor() override;
 
@@ -40,7 +40,7 @@ class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_tr
   void set_report(Report report) { report_ = std::move(report); }
   uint64_t violations() const { return violations_; }
   uint64_t calls() const { return calls_; }
-  /// Non-blocking transactions that have begun and not ended.
+  /// Non-blocking transactions in flight.
   size_t under_way() const { return hops_.size(); }
 
   void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay) override;
@@ -51,12 +51,12 @@ class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_tr
   void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
 
  private:
-  /// What must not change.
+  /// Fields that must not change.
   struct Fields {
     tlm::tlm_command command;
     const unsigned char *data, *enables;
     unsigned length, enable_length, width;
-    uint64_t written, enabled;  ///< checksums of a write's data and of the byte enables
+    uint64_t written, enabled;  ///< checksums of a write's data and of its byte enables
     std::vector<const tlm::tlm_extension_base*> extensions;
   };
   struct Hop {
@@ -84,7 +84,7 @@ class ProtocolMonitor : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_tr
   std::unordered_map<const tlm::tlm_generic_payload*, int> blocking_;
   const tlm::tlm_generic_payload *request_ = nullptr, *response_ = nullptr;  ///< on the channel
   uint64_t violations_ = 0, calls_ = 0;
-  std::map<std::string, uint64_t> kinds_;  ///< violations, by their texts without numbers
+  std::map<std::string, uint64_t> kinds_;  ///< numbers of violations, by their texts without numbers
 };
 
 }  // namespace kernbench::protocol

@@ -12,8 +12,8 @@ namespace {
 
 struct NoSuchCallback {};
 
-/// While it lives, the convenience sockets' report that they have no callback for a call is an exception and no report;
-/// all others go where they went.
+/// During its lifetime, the convenience sockets' report about a missing callback becomes an exception. All other
+/// reports are handled as before.
 class QuietQuestion {
  public:
   QuietQuestion() : before_(std::exchange(usual, sc_core::sc_report_handler::get_handler())) {
@@ -95,7 +95,7 @@ void RequestChannel::call_blocking(tlm::tlm_generic_payload& p) {
   timeline_.at(after(delay), Order(Order::kEngines, index_, 0), call<&RequestChannel::completed>(*this, p));
 }
 
-/// Whether the payload is under way and had no response before; else the fault is the target's.
+/// Whether the payload is in flight without a response so far. Otherwise the target is at fault.
 bool RequestChannel::takes_response(const tlm::tlm_generic_payload& p) {
   if (under_way_.erase(&p) > 0) return true;
   const std::string payload = fmt::format(
@@ -108,15 +108,15 @@ bool RequestChannel::takes_response(const tlm::tlm_generic_payload& p) {
   return false;
 }
 
-/// The channel is free for the next request at `at_ns`. What the target calls may come while the timeline works, too
-/// (it leads back into the same platform): then nobody but the entry sends the next one.
+/// The channel is free for the next request at `at_ns`. The target may call while the timeline works, because it may
+/// lead back into the same platform. In this case only the timeline entry sends the next request.
 void RequestChannel::request_ends(tlm::tlm_generic_payload& p, double at_ns) {
   if (requesting_ != &p) return;
   if (sending_ && Timeline::to_fs(at_ns) <= Timeline::to_fs(timeline_.now_ns())) {
     requesting_ = nullptr;
     return;
   }
-  // Taken until then; the entry frees it. A later sign of the same request finds it no longer its own.
+  // Occupied until then; the entry frees it. A later end of the same request finds another one here and has no effect.
   requesting_ = &taken_;
   timeline_.at(at_ns, Order(Order::kEngines, index_, 1), call<&RequestChannel::request_ended>(*this));
 }
@@ -133,9 +133,9 @@ tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, 
     request_ends(p, at);
     return tlm::TLM_ACCEPTED;
   }
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;  // not the base protocol's: may be ignored
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;  // a phase outside the base protocol, which may be ignored
   if (!takes_response(p)) return tlm::TLM_COMPLETED;
-  request_ends(p, at);  // BEGIN_RESP says so too, where END_REQ was left out
+  request_ends(p, at);  // BEGIN_RESP also ends the request if END_REQ was omitted
   const bool calls = end_resp_ == EndResp::phase;
   timeline_.at(at, Order(Order::kEngines, index_, 0),
                calls ? call<&RequestChannel::end_response>(*this, p) : call<&RequestChannel::completed>(*this, p));
@@ -145,7 +145,7 @@ tlm::tlm_sync_enum RequestChannel::nb_transport_bw(tlm::tlm_generic_payload& p, 
   return tlm::TLM_UPDATED;
 }
 
-/// END_RESP is still to be sent: BEGIN_RESP came on the return path, or EndResp asks for a call.
+/// END_RESP must still be sent, because BEGIN_RESP came on the return path, or because EndResp requires a call.
 void RequestChannel::end_response(tlm::tlm_generic_payload& p) {
   tlm::tlm_phase phase = tlm::END_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;

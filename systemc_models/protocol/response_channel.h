@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other side of request_channel.h: responses that go back over one hop of the base protocol, one at a time
-// (BEGIN_RESP exclusion). Every answer that an initiator may give is taken, with or without a delay.
+// The counterpart of request_channel.h: responses over one hop of the base protocol, one at a time (BEGIN_RESP
+// exclusion). It accepts every legal answer of an initiator, with or without a delay.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@ namespace kernbench::protocol {
 
 class ResponseChannel {
  public:
-  /// Told when the response has ended (END_RESP, said or implied), on the timeline.
+  /// Called on the timeline when the response has ended (explicit or implied END_RESP).
   class Client {
    public:
     virtual ~Client() = default;
@@ -20,13 +20,13 @@ class ResponseChannel {
   };
   ResponseChannel(Timeline& timeline, uint32_t index, Client& client)
       : timeline_(timeline), index_(index), client_(client) {}
-  /// Where responses go; null where nothing is bound.
+  /// Receiver of responses; null if nothing is bound.
   void set_backward(tlm::tlm_bw_transport_if<>* backward) { backward_ = backward; }
   tlm::tlm_bw_transport_if<>* backward() const { return backward_; }
 
-  /// Sends BEGIN_RESP, now or when the response before it has ended; to be called on the timeline.
+  /// Sends BEGIN_RESP, now or after the end of the previous response. Call it on the timeline.
   void send(tlm::tlm_generic_payload&);
-  /// END_RESP has come from the initiator; false where no response waits for it.
+  /// The initiator sent END_RESP. Returns false if no response waits for it.
   bool end_response(tlm::tlm_generic_payload&, const sc_core::sc_time& delay);
 
  private:

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kWidths = "32, 64, 128, 256 or 512";
 
-/// Calls make(width as a constant) for a width that is one of the legal ones.
+/// Calls make() with the width as a constant, for a legal width.
 template <class Make>
 void with_width(unsigned width, Make make) {
   switch (width) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLM-2.0 sockets whose bus width is an attribute of the topology. Width is part of a socket's type, and only sockets
-// of one width bind to each other, but the interfaces behind them are the same.
+// TLM-2.0 sockets whose bus width is an attribute of the topology. The width is part of a socket's type, and only
+// sockets of equal width bind to each other, but their interfaces are the same.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace kernbench::protocol {
 
-/// A monitor for a socket of that name where the build has KERNBENCH_CHECK_TLM, else null.
+/// A monitor for a socket of that name if the build has KERNBENCH_CHECK_TLM, else null.
 std::unique_ptr<ProtocolMonitor> monitor_of(const char* socket);
 
-/// Optional: a socket that nobody binds is no error.
+/// Optional binding: an unbound socket is not an error.
 template <unsigned W>
 using OptionalTargetSocket = tlm::tlm_target_socket<W, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 template <unsigned W>
@@ -32,17 +32,17 @@ void describe_bus_width(List& list, unsigned P::*member) {
 
 class WideTargetSocket {
  public:
-  /// Made in the constructor of the module that it belongs to.
+  /// Must be created in the constructor of its module.
   WideTargetSocket(const char* name, unsigned width, tlm::tlm_fw_transport_if<>& forward);
-  /// The socket as what it is; std::logic_error that names the remedy for another width.
+  /// The socket with its actual type. For another width std::logic_error, which names the remedy.
   template <unsigned W>
   OptionalTargetSocket<W>& as() const {
     if (auto* s = dynamic_cast<OptionalTargetSocket<W>*>(socket_.get())) return *s;
     throw std::logic_error(wrong_width(W));
   }
-  /// The initiator's side, once elaboration has ended; null where nothing is bound.
+  /// The initiator's interface after elaboration; null if nothing is bound.
   tlm::tlm_bw_transport_if<>* backward() const;
-  /// What watches the socket; null where the build has none.
+  /// The socket's monitor; null without KERNBENCH_CHECK_TLM.
   ProtocolMonitor* monitor() const { return monitor_.get(); }
 
  private:
@@ -61,9 +61,9 @@ class WideInitiatorSocket {
     if (auto* s = dynamic_cast<OptionalInitiatorSocket<W>*>(socket_.get())) return *s;
     throw std::logic_error(wrong_width(W));
   }
-  /// The target's side, once elaboration has ended; null where nothing is bound.
+  /// The target's interface after elaboration; null if nothing is bound.
   tlm::tlm_fw_transport_if<>* forward() const;
-  /// What watches the socket; null where the build has none.
+  /// The socket's monitor; null without KERNBENCH_CHECK_TLM.
   ProtocolMonitor* monitor() const { return monitor_.get(); }
 
  private:

@@ -1,5 +1,5 @@
-// Kernels of gathers_atomics_and_flags_move_data_test.py: one access of each kind, as parameters say; flags; and wrong
-// uses.
+// Kernels of gathers_atomics_and_flags_move_data_test.py: one access of each kind, selected by parameters; flags; and
+// illegal uses.
 #include "kernbench/kernel_api/launch_shape.h"
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/kernel_api/registry.h"
@@ -17,7 +17,7 @@ const auto size_of_table = [](const Params& p) { return Dims{p.integer("table")}
 const auto size_of_index = [](const Params& p) { return Dims{p.integer("n")}; };
 const auto size_of_value = [](const Params& p) { return Dims{p.integer("n"), p.integer("width")}; };
 
-/// The table is whole where its shards lie, over the memories of all PEs that the tensor is shared out over.
+/// The complete table, in the memories of all PEs over which the tensor is distributed.
 void access(tl::Context& tl, const tl::Args& args) {
   if (tl.index() > 0) return;
   const std::string op = args.choice("op");
@@ -43,7 +43,7 @@ void access(tl::Context& tl, const tl::Args& args) {
     tl.red(op.c_str(), table, index, value, mask, tl::Sem::acq_rel);
   }
   tl.store(args["y"].ptr, result);
-  // What is there afterwards, as a load finds it.
+  // The contents afterwards, as a load sees them.
   tl.store(args["after"].ptr, tl.load(whole));
 }
 
@@ -82,7 +82,7 @@ TensorSpec shared(const std::string& name, int64_t n) {
   return t;
 }
 
-/// Every PE draws tickets: each number is drawn once, and those of a PE rise.
+/// Every PE draws tickets. Each number must occur once, and the numbers of a PE must increase.
 void tickets(tl::Context& tl, const tl::Args& args) {
   const auto one = tl.load(args["zeros"].ptr, {1});
   for (int64_t i = 0; i < 4; ++i) {
@@ -91,7 +91,7 @@ void tickets(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// The first PE hands a row from PE to PE, by a flag of each.
+/// The first PE passes a row from PE to PE, with one flag for each.
 void relay(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr flags = args["state"].ptr, row = args["row"].ptr;
   if (tl.index() == 0) {
@@ -110,7 +110,7 @@ void relay(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// A barrier of one counter: what others have stored before may be read behind it.
+/// A barrier with one counter: earlier stores of other PEs can be read after it.
 void ticket_barrier(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr count = args["state"].ptr, row = args["row"].ptr;
   tl.store_async(row + tl.index(), tl.tensor(std::vector<int64_t>{tl.index()}, {1}, DType::i32));
@@ -121,7 +121,7 @@ void ticket_barrier(tl::Context& tl, const tl::Args& args) {
   tl.store(args["y"].ptr + tl.index(), tl.load(row + (tl.index() + 1) % tl.size(), {1}));
 }
 
-/// Each PE adds its part of a tile's sum along k, by an atomic, or by what is none.
+/// Each PE adds its part of a tile's sum along k, with an atomic or (wrongly) without one.
 void stream_k(tl::Context& tl, const tl::Args& args) {
   const tl::Block tile = args["state"].ptr.block({8, 8});
   const tl::Tensor x = tl.cast(tl.load(args["zeros"].ptr, {8, 8}), DType::i8);
@@ -133,7 +133,7 @@ void stream_k(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// The same of single elements.
+/// The same for single elements.
 void histogram(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr counts = args["state"].ptr;
   const tl::Tensor index = tl.tensor(std::vector<int64_t>{3, tl.index(), 9, 3}, {4}, DType::i32);
@@ -158,7 +158,7 @@ void lock(tl::Context& tl, const tl::Args& args) {
   }
 }
 
-/// Gathers, scatters and atomics of the cube's SRAM, each PE's in a place of its own; y has what is there in the end.
+/// Gathers, scatters and atomics in the cube's SRAM, at a separate place for each PE. y is the final content.
 void in_sram(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr own = tl.sram(DType::i32) + 64 * tl.index();
   const tl::Tensor index = tl.tensor(std::vector<int64_t>{5, 2, 7, 2}, {4}, DType::i32);
@@ -171,8 +171,8 @@ void in_sram(tl::Context& tl, const tl::Args& args) {
   tl.store(args["y"].ptr + 8 * tl.index(), tl.load(own, {8}));
 }
 
-/// Waits for what never comes; the second PE for a message beside it, at its end or in a wait of its own, or its signal
-/// is behind a copy of a message.
+/// Waits for an event that never comes. The second PE also waits for a message: at the same time, at its end, in a
+/// separate wait, or its signal follows a copy of a message.
 void waits_for_ever(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr state = args["state"].ptr;
   if (tl.index() == 0) tl.wait_until(state, tl::Cmp::ge, 7);
@@ -184,7 +184,7 @@ void waits_for_ever(tl::Context& tl, const tl::Args& args) {
   tl.wait_until(state + 1, tl::Cmp::ge, 7);
 }
 
-/// Waits for a signal that its PE holds back: a copy of a message that nobody sends is before it.
+/// Waits for a signal that its own PE delays: a copy of a message that no PE sends precedes it.
 void waits_for_held(tl::Context& tl, const tl::Args& args) {
   const tl::Ptr state = args["state"].ptr;
   if (tl.index() == 0) tl.wait_until(state, tl::Cmp::ge, 7);
@@ -233,7 +233,7 @@ void wrong(tl::Context& tl, const tl::Args& args) {
   const tl::Loaded zeros = tl.load(args["zeros"].ptr, {4});
   const tl::Tensor pending = zeros + 1;
   const tl::Tensor floats = tl.cast(zeros, DType::f32);
-  // Each on the line of its number.
+  // Each case is one line, which the test finds by its number.
   // clang-format off
   switch (args.integer("case")) {
     case 1: tl.gather(p, pending); break;

@@ -1,5 +1,5 @@
 // Kernel of virtual_accesses_agree_with_an_independent_model.py: random loads, stores, gathers, scatters and composites
-// of tensors that lie over the memories of all PEs, by their virtual ranges.
+// of tensors in the memories of all PEs, through their virtual ranges.
 #include <random>
 
 #include "kernbench/kernel_api/plugin.h"
@@ -21,7 +21,7 @@ class Accesses {
         random_(static_cast<uint32_t>(args.integer("seed") * 64 + tl.index())) {}
 
   void run(int64_t calls) {
-    for (const tl::Ptr& tensor : {x_, y_}) live_.push_back(tl_.load(tensor, {1}));  // where their virtual ranges begin
+    for (const tl::Ptr& tensor : {x_, y_}) live_.push_back(tl_.load(tensor, {1}));  // start of their virtual ranges
     for (int64_t i = 0; i < calls; ++i) {
       const int what = static_cast<int>(pick(7));
       if (what < 2) load();

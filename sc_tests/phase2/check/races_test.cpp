@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races are found where nothing orders two accesses, and nowhere else.
+// A race is found if, and only if, nothing orders two accesses.
 #include "kernbench/phase2/check/races.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace kernbench {
 namespace {
 
-/// Commands of up to four PEs, written down by hand; the source line of a command is the number of its call.
+/// Commands of up to four PEs, written by hand. A command's source line is the number of its call.
 class Races : public ::testing::Test {
  protected:
   uint64_t submit(uint32_t pe, CommandType type, const std::vector<Operand>& operands, const TensorRef& out) {
@@ -143,7 +143,7 @@ TEST_F(Races, none_if_a_message_says_that_the_write_was_waited_for) {
   history_.sent(0, 7);
   history_.received(1, 7);
   load(1, at(0), 0);
-  // And on to a third, who never heard from the first.
+  // And to a third one, which gets no message from the first.
   history_.sent(1, 8);
   history_.received(2, 8);
   load(2, at(0), 0);

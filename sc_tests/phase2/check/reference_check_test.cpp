@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of every op: right results pass for every op and dtype, a wrong one is named with where it came from.
+// The check of every op: correct results pass for every op and dtype; a wrong one is named with the origin of its
+// operands.
 #include "kernbench/phase2/check/reference_check.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ struct Case {
     d->output.shape = shape;
     d->output.strides = TensorRef::row_major(shape);
   }
-  /// The check's complaint about these bytes; empty if none.
+  /// The check's message about these bytes; empty if there is none.
   std::string complaint(const Bytes& out) const {
     OpRecord r;
     r.op_id = 17;
@@ -53,7 +54,7 @@ struct Case {
   }
 };
 
-/// Any op on [5, 70], or its like; false: it does not take the type.
+/// Any op on [5, 70] or a similar shape. Returns false if it does not take the type.
 bool make_case(Case& c, const MathOp& op, DType t) {
   c.bytes.reserve(8);
   c.d->name = c.d->op = std::string(op.name);
@@ -112,7 +113,7 @@ TEST(ReferenceCheck, passes_every_op_in_every_type) {
       if (!make_case(c, op, t)) continue;
       Bytes out = evaluate(*c.d, c.in);
       EXPECT_EQ(c.complaint(out), "") << op.name << " " << name_of(t);
-      out[out.size() - 1] ^= 0x40;  // the last element, by much
+      out[out.size() - 1] ^= 0x40;  // the last element, by a large amount
       EXPECT_NE(c.complaint(out), "") << op.name << " " << name_of(t);
     }
   }

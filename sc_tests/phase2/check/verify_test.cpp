@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verification passes what is within the contract's tolerance and fails everything else, with the places.
+// Verification passes results within the contract's tolerance and fails all others, with their positions.
 #include "kernbench/phase2/check/verify.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Verify, integers_that_are_rounded_floats_may_be_steps_away) {
   EXPECT_FALSE(verify("y", DType::i8, {3}, v, {{4, -127, 8}, {}, {1, 1, 0}}).passed);
 }
 
-/// Also sums, whose scale says how large what was added up is.
+/// Also sums, whose scale gives the magnitude of their terms.
 TEST(Verify, integers_are_exact) {
   const int32_t v[] = {1000000, 5};
   EXPECT_TRUE(verify("y", DType::i32, {2}, v, {{1000000, 5}, {}}).passed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts times constants, exact: text, products, sums, and what a log keeps of them.
+// Counts times constants, exact: text, products, sums, and their form in a log.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -71,7 +71,7 @@ TEST(Account, PartsAddUpToTheTotal) {
   ASSERT_EQ(s.by_class.size(), 3u);
   EXPECT_EQ(s.by_class[0].name, "mac");
   EXPECT_EQ(s.by_class[1].name, "static");
-  ASSERT_EQ(s.not_counted.size(), 1u);  // not what is in another action's constant
+  ASSERT_EQ(s.not_counted.size(), 1u);  // without actions that another constant includes
   EXPECT_EQ(s.not_counted[0].name, "pcie");
   EXPECT_EQ(s.not_counted[0].count, 7u);
   EXPECT_EQ(exact_text(s.area.value, 15), "40.5");  // mm2: 1e9 x 0.0405 um2
@@ -120,10 +120,10 @@ TEST(EnergyTable, HasSramsOfAnySize) {
   };
   point(4, 100'000'000);
   point(16, 300'000'000);
-  EXPECT_EQ(t.sram(1 << 20, false)->value, 100'000'000);  // not less than the least
+  EXPECT_EQ(t.sram(1 << 20, false)->value, 100'000'000);  // not below the minimum
   EXPECT_EQ(t.sram(4 << 20, false)->value, 100'000'000);
   EXPECT_EQ(t.sram(16 << 20, true)->value, 300'001'000);
-  // The roots of 4, 9 and 16 are 2, 3 and 4: half way. Of 64 it is 8: three times as far.
+  // The roots of 4, 9 and 16 are 2, 3 and 4, so 9 is half way. The root of 64 is 8: three times as far.
   EXPECT_EQ(t.sram(9 << 20, false)->value, 200'000'000);
   EXPECT_EQ(t.sram(64 << 20, false)->value, 700'000'000);
   EXPECT_EQ(t.sram(9 << 20, false)->quality, Quality::computed);

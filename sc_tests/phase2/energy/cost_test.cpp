@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dies cost, by a pencil; bounds; logs keep what prices are made of.
+// Cost of dies, computed by hand; bounds; logs keep all inputs of prices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,11 +37,11 @@ Account machine(int64_t die, uint64_t dies) {
 TEST(Cost, IsTheSumOfDiesPackageAndHbm) {
   const auto cost = cost_of(machine(800, 2));
   ASSERT_TRUE(cost);
-  // 64 of 800 mm2 lie on a wafer: 88.36 by area less 23.56 at the rim.
+  // 64 dies of 800 mm2 fit a wafer: 88.36 by area minus 23.56 at the rim.
   const double die = 9346.0 / 64 * std::pow(1 + 8 * 0.09 / 10, 10);
   EXPECT_NEAR(cost->dies.value, 2 * die, 1e-9);
   EXPECT_NEAR(cost->hbm.value, 112, 1e-9);
-  // Half of what is put together is lost: as much again of all.
+  // Half of the packages are lost, which doubles all costs.
   EXPECT_NEAR(cost->package.value, 800 + 2 * die + 112 + 800, 1e-9);
   EXPECT_NEAR(cost->total().value, 2 * (800 + 2 * die + 112), 1e-9);
 }
@@ -91,7 +91,7 @@ TEST(Bounds, AreToldWhereTheyAreNotKept) {
 }
 
 TEST(Bounds, OfAnEdgeAreAllAroundUnlessTheySayLess) {
-  Account a = machine(400, 2);  // 80 mm around
+  Account a = machine(400, 2);  // perimeter 80 mm
   const Rontojoules edge = Rontojoules{80} * 1'000'000'000;
   a.dies[0].edge = {edge / 2, edge, 2 * edge};
   EXPECT_NEAR(shoreline_mm(a, a.dies[0]), 80, 1e-9);
@@ -124,7 +124,7 @@ TEST(Bounds, AndDiesComeBackFromALog) {
   EXPECT_EQ(b.dies[0].edge.high, 3);
   EXPECT_EQ(b.hbm_stacks, 5u);
   EXPECT_EQ(cost_of(b)->total().value, cost_of(a)->total().value);
-  text.replace(text.find("\"dies\""), 6, "\"eggs\"");  // as in logs before there were any
+  text.replace(text.find("\"dies\""), 6, "\"eggs\"");  // as in logs before dies existed
   EXPECT_TRUE(parse_account(text).dies.empty());
 }
 

@@ -65,7 +65,7 @@ TEST(Conversions, every_short_value_survives_the_way_to_f32_and_back) {
   }
 }
 
-/// Between every two neighbours: below the middle, at the middle (to even), above it.
+/// Between each pair of neighbours: below the middle, at the middle (to even), above it.
 TEST(Conversions, round_to_nearest_even_around_every_midpoint) {
   for (const FloatFormat& f : kShortFloats) {
     const uint32_t positives = 1u << (f.exponent_bits + f.mantissa_bits);
@@ -145,7 +145,7 @@ TEST(Conversions, integers_wrap_in_the_narrower_type) {
 }
 
 TEST(Conversions, integers_to_floats_round_once) {
-  // 2^24 + 2^16 + 1: by way of f32 the last 1 is lost, and the tie then goes down instead of up.
+  // 2^24 + 2^16 + 1: a conversion via f32 would lose the last 1, and the tie would round down instead of up.
   const int32_t v = (1 << 24) + (1 << 16) + 1;
   uint16_t got;
   convert(&v, DType::i32, &got, DType::bf16, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMM and fused composites against naive loops in f64, and their bits against other layouts and parts.
+// GEMM and fused composites against naive loops in f64; their bits against other layouts and parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ TEST(Gemm, bits_do_not_depend_on_alignment_strides_or_layout) {
       const OpDesc d = gemm(m, n, k, DType::f32);
       for (Isa isa : available_isas()) {
         const Bytes want = evaluate(d, {a.input(), b.input()}, isa);
-        // Offsets of a part of an element too: memory is bytes.
+        // Offsets of fractions of an element too, because memory consists of bytes.
         for (size_t offset : {0, 1, 4, 8, 12, 16, 28, 32, 36, 60}) {
           for (int layout = 0; layout < 4; ++layout) {
             const bool a_by_columns = layout & 1, b_by_columns = layout & 2;
@@ -184,7 +184,7 @@ TEST(Composite, epilogues_act_in_their_scope) {
   d.tile_k = tk;
   Operand tensor, scalar;
   scalar.is_scalar = true;
-  // Out of order on purpose: scopes decide, not positions.
+  // Unsorted on purpose: scopes determine the order, not positions.
   d.epilogue = {{"add", Scope::per_output_tile, {tensor}},
                 {"mul", Scope::once, {scalar}},
                 {"mul", Scope::per_k_tile, {scalar}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One op's values against naive loops in f64, its edges against IEEE, and its bits against other paths and parts.
+// Values of single ops against naive loops in f64, edge cases against IEEE, and bits against other paths and parts.
 #include "kernbench/phase2/eval/eval.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<float> binary(const std::string& op, const std::vector<float>& a, co
   return floats(run(math(op, 2, out, ta.shape), {ta.input(), tb.input()}));
 }
 
-/// Equal, NaN to NaN, and with the same sign of zero.
+/// Equal values, NaN equal to NaN, and equal signs of zero.
 void expect_same(const std::vector<float>& got, const std::vector<float>& want) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
@@ -63,7 +63,7 @@ TEST(Elementwise, unary_functions_are_within_two_units_in_the_last_place) {
       }
       const auto rounded = static_cast<float>(want);
       const double unit = static_cast<double>(std::nextafterf(std::abs(rounded), kInf) - std::abs(rounded));
-      // gelu and erf are good to 1e-9 of their scale.
+      // gelu and erf are accurate to 1e-9 of their magnitude.
       const double slack = 2 * unit + (name == "gelu" ? 2e-9 * std::abs(in[i]) : 0);
       if (std::isinf(rounded)) {
         EXPECT_EQ(got[i], rounded) << name << " " << in[i];

@@ -27,7 +27,7 @@ FLOATS = {"f32": np.float32, "f16": np.float16}
 TYPES = {**INTEGERS, **FLOATS}
 EDGES = [0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3e38, -3e38, 1e5,
          -12345.678, 7e9]
-BEYOND_ROWS = {"randn", "softmax", "gemm"}  # with the rows of floats alone: the same bits on every set are not promised
+BEYOND_ROWS = {"randn", "softmax", "gemm"}  # only with the rows of floats: equal bits on every set are not guaranteed
 # Ops that are not evaluated here, and why.
 ELSEWHERE = {"device_print": "gives no values (kernel_api/ops_test.cpp)",
              "device_assert": "likewise"}
@@ -150,7 +150,7 @@ class Ops(unittest.TestCase):
                 if op.startswith("shift") and self.random.random() < 0.8:
                     b = self.random.integers(0, 8 * b.itemsize + 3, shape).astype(b.dtype)
                 if op.startswith("shift") and np.dtype(b.dtype).itemsize < 4:
-                    # By the width or more: all is shifted out, as numpy does it.
+                    # A shift by the width or more shifts out all bits, like in numpy.
                     b = np.minimum(b.astype(np.int64) & 0xFF, 30).astype(b.dtype)
                 self.equal(self.run_op(op, [(dtype, a), (dtype, b)], dtype, shape), right(a, b), f"{op} {dtype}")
             a = self.values(dtype, (40,))
@@ -183,7 +183,7 @@ class Ops(unittest.TestCase):
                 got = self.run_op(op, [(dtype, a), (dtype, low), (dtype, high)], dtype, shape)
                 right = least(most(a, low), high)
                 if dtype in FLOATS:
-                    right, got = right + 0.0, got + 0.0  # which of two zeros it is follows the order of the operands
+                    right, got = right + 0.0, got + 0.0  # the sign of a zero depends on the order of the operands
                 self.equal(got.astype(TYPES[dtype]), right.astype(TYPES[dtype]), f"{op} {dtype}")
 
     def test_ops_of_one_element_nothing_and_broadcasts(self):
@@ -273,7 +273,7 @@ class Ops(unittest.TestCase):
             for op, right in binary.items():
                 got, want = self.run_op(op, [(dtype, a), (dtype, b)], dtype, a.shape), right(a, b)
                 if op in ("maximum", "minimum", "maxnum", "minnum"):
-                    got, want = got + TYPES[dtype](0), want + TYPES[dtype](0)  # of two zeros the second is given
+                    got, want = got + TYPES[dtype](0), want + TYPES[dtype](0)  # of two zeros the second one is returned
                 self.equal(got, want, f"{op} {dtype}")
             for op, right in (("abs", np.abs), ("neg", np.negative), ("copy", np.array)):
                 self.equal(self.run_op(op, [(dtype, edges)], dtype, edges.shape), right(edges), f"{op} {dtype}")
@@ -335,7 +335,7 @@ class Ops(unittest.TestCase):
             b = np.array([0, 31, 32, 33, 63, 64, 65, 127, -1, -64] * 6).astype(TYPES[dtype])
             for op, right in (("shift_left", np.left_shift), ("shift_right", np.right_shift)):
                 want = right(a, b)
-                if dtype == "u32":  # in 64 bits: what numpy's u32 does, too
+                if dtype == "u32":  # in 64 bits, like numpy's u32
                     want = np.where(b > 31, 0, want).astype(np.uint32)
                 self.equal(self.run_op(op, [(dtype, a), (dtype, b)], dtype, (60,)), want, f"{op} {dtype}")
 
@@ -347,7 +347,7 @@ class Ops(unittest.TestCase):
                 if target in FLOATS:
                     want = a.astype(TYPES[target])
                     if source == "i64" and target == "f16":
-                        want = a.astype(np.float64).astype(np.float16)  # beyond its range either way
+                        want = a.astype(np.float64).astype(np.float16)  # beyond its range in both directions
                 elif source in FLOATS:
                     info = np.iinfo(TYPES[target])
                     x = np.trunc(np.nan_to_num(a.astype(np.float64), nan=0.0, posinf=1e30, neginf=-1e30))
@@ -481,7 +481,7 @@ class Ops(unittest.TestCase):
                 k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
             return c
 
-        # Random123's known answer for a counter and key of zeros.
+        # Random123's known answer for a zero counter and key.
         self.assertEqual([hex(w) for w in philox(0, 0)], ["0x6627e8d5", "0xe169c58d", "0xbc57ac4c", "0x9b00dbd8"])
         for seed, of in ((0, "i32"), (12345678901, "u32"), (7, "i64"), (2 ** 53 - 1, "u8")):
             offsets = np.array([0, 1, 2, 100, 127], TYPES[of])

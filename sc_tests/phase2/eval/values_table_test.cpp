@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/reference/ops.md, "Edges", row by row: every op on every type, at every code of the short types and the edges of
-// f32 and i32, on every instruction-set path, against plain arithmetic by the definitions of the types
+// docs/reference/ops.md, "Edges", row by row: every op on every type, at every code of the short types and at the edges
+// of f32 and i32, on every instruction-set path. Compared with plain arithmetic by the definitions of the types
 // (plain_values.h).
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i32,
                             DType::i16, DType::i8,  DType::u8,   DType::u16,    DType::u32};
 
-/// Bit patterns of both signs around zero, the subnormals' ends, one, and the top.
+/// Bit patterns of both signs around zero, at the ends of the subnormals, at one, and at the top.
 std::vector<uint32_t> edges(DType t) {
   std::vector<uint32_t> codes;
   if (!is_float(t)) {
@@ -42,8 +42,8 @@ std::vector<uint32_t> edges(DType t) {
   return codes;
 }
 
-/// Every code of a short type, or every `step`-th; of f32 and i32 the edges, what is an edge to other types, and many
-/// at random.
+/// Every code of a short type, or every `step`-th. For f32 and i32: their edges, the edges of other types, and many
+/// random values.
 std::vector<uint32_t> all_codes(DType t, uint32_t step = 1) {
   std::vector<uint32_t> codes = edges(t);
   if (size_of(t) < 4) {
@@ -72,7 +72,7 @@ Bytes bytes_of(const std::vector<uint32_t>& codes, DType t) {
   return b;
 }
 
-/// Tensors one behind the other in memory, and an op over them.
+/// Consecutive tensors in memory, and an op over them.
 class ValuesTable : public ::testing::Test {
  protected:
   Operand place(const std::vector<uint32_t>& codes, DType t, Dims shape = {}) {
@@ -90,8 +90,8 @@ class ValuesTable : public ::testing::Test {
     d.output = hbm(next_, out, shape);
     return d;
   }
-  /// On every path: each element as plain arithmetic has it, NaN quiet; and the same bits, but for float products on
-  /// the path without fused multiply-add.
+  /// On every path, each element equals plain arithmetic, with quiet NaNs. The bits are equal on all paths, except for
+  /// float products on the path without fused multiply-add.
   void expect_plain(const OpDesc& d) {
     PlainMachine plain(image_);
     const std::vector<Value> want = plain.run(d);
@@ -113,7 +113,7 @@ class ValuesTable : public ::testing::Test {
       if (isa == Isa::portable && product) continue;
       if (first.empty()) first = out;
       for (size_t i = 0; i < out.size(); i += size_of(d.output.dtype)) {
-        // Which of two NaNs a product passes on is open.
+        // Either of two NaNs may be the result of a product.
         if (product && std::isnan(decoded(&out[i], d.output.dtype)) && std::isnan(decoded(&first[i], d.output.dtype)))
           continue;
         ASSERT_EQ(0, std::memcmp(&out[i], &first[i], size_of(d.output.dtype)))
@@ -122,9 +122,9 @@ class ValuesTable : public ::testing::Test {
     }
   }
   void TearDown() override {
-    EXPECT_LT(seen_.anything, 1 + seen_.points / 1000) << "plain arithmetic does not know";  // next to e4m3's end
+    EXPECT_LT(seen_.anything, 1 + seen_.points / 1000) << "plain arithmetic does not know";  // at e4m3's limit
   }
-  /// Operands placed before are of no more use.
+  /// Operands that were placed before are no longer needed.
   void forget() { image_ = MemoryImage(); }
 
   PlainComparison seen_;
@@ -138,7 +138,7 @@ class ValuesTable : public ::testing::Test {
   }
   static void expect_quiet(const OpDesc& d, const Bytes& out, const std::string& what) {
     const DType t = d.output.dtype;
-    if (!short_float(t) || t == DType::f8e4m3) return;  // f32 passes through as it is, e4m3 has but one NaN
+    if (!short_float(t) || t == DType::f8e4m3) return;  // f32 is unchanged, e4m3 has only one NaN
     const int mantissa = short_float(t)->mantissa_bits;
     for (size_t i = 0; i < out.size(); i += size_of(t)) {
       uint32_t bits = 0;
@@ -227,7 +227,7 @@ TEST_F(ValuesTable, reductions_and_softmax) {
     constexpr int64_t kRows = 200, kCols = 7;
     std::vector<uint32_t> codes;
     for (int64_t i = 0; i < kRows * kCols; ++i) codes.push_back(some[rng() % some.size()]);
-    for (int64_t row = 0; row < kRows; ++row) {  // every edge alone in its row, too
+    for (int64_t row = 0; row < kRows; ++row) {  // every edge also in a separate row
       if (static_cast<size_t>(row) < some.size())
         std::fill_n(codes.begin() + row * kCols, kCols, some[static_cast<size_t>(row)]);
     }
@@ -244,10 +244,10 @@ TEST_F(ValuesTable, reductions_and_softmax) {
       }
     }
   }
-  seen_.anything = 0;  // sums that overflow on the way or not, by their order
+  seen_.anything = 0;  // sums may overflow on the way, depending on their order
 }
 
-/// The product of a column and a row is every pair of edges, rounded once; the accumulator begins at +0.
+/// The product of a column and a row contains every pair of edges, rounded once; the accumulator begins at +0.
 TEST_F(ValuesTable, products_of_every_pair) {
   for (DType t : kTypes) {
     const std::vector<uint32_t> codes = edges(t);

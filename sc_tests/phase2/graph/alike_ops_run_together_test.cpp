@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that are alike run as one task: each still gives what it gives alone.
+// Ops of one form run as one task: each still gives the same result as alone.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -98,8 +98,8 @@ TEST(OpsAlike, of_which_one_is_large_are_cut_into_parts_all_the_same) {
   for (const auto& [where, bytes] : machine.expected) EXPECT_EQ(r.memory.gather(where), bytes);
 }
 
-/// Sum i of x and x, where x (8 x 8 elements, rows 16 apart) lies in the image with that pitch, in the image without
-/// gaps (stored to its place), in one op's output or in those of two.
+/// Sum i of x and x. x has 8 x 8 elements in rows 16 apart. It is in the image with that pitch, in the image without
+/// gaps (stored to its place), or in the output of one or two ops.
 void add_sum(int i, Machine& machine) {
   const uint64_t at = static_cast<uint64_t>(i) * 4096;
   const Dims pitch{16, 1};
@@ -131,7 +131,7 @@ void add_sum(int i, Machine& machine) {
 
 TEST(OpsAlike, whose_operands_lie_differently_are_each_read_where_they_lie) {
   constexpr int kSums = 48;
-  for (int period : {1, 2, 12}) {  // of the changes from one way to lie to the next
+  for (int period : {1, 2, 12}) {  // period of the changes between these layouts
     Machine together;
     std::vector<Bytes> alone;
     for (int i = 0; i < kSums; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pending bytes can be had while Phase 1 runs: the bits that Phase 2 will give, from the ops they depend on alone.
+// Pending bytes can be computed while Phase 1 runs, with the bits of Phase 2, from only the ops that they depend on.
 #include "kernbench/phase2/graph/pending_values.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST_F(PendingBytes, come_from_what_operands_held_at_the_submission) {
   const TensorRef a = tcm(0, 0, DType::f32, {4}), b = tcm(0, 64, DType::f32, {4});
   run(CommandType::load, "dma_read", {operand(hbm(0, DType::f32, {4}))}, a);
   run(CommandType::math, "neg", {operand(a)}, b);
-  run(CommandType::load, "dma_read", {operand(hbm(32, DType::f32, {4}))}, a);  // the operand's TCM is used again
+  run(CommandType::load, "dma_read", {operand(hbm(32, DType::f32, {4}))}, a);  // the operand's TCM is reused
   EXPECT_EQ(floats(b), (Floats{0, -1, -2, -3}));
   EXPECT_EQ(image_.state_of(b).state, MemoryImage::State::pending) << "asking changes nothing";
 }

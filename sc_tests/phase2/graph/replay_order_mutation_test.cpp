@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The comparison with a sequential machine tells when a single dependency is not kept: two neighbours in the order of
-// effects are swapped that depend on each other in one way alone. Neighbours that do not may be swapped.
+// The comparison with a sequential machine detects a single violated dependency. Two neighbours in the order of effects
+// are swapped that depend on each other in exactly one way. Independent neighbours may be swapped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,10 +41,10 @@ size_t common(const std::set<Byte>& a, const std::set<Byte>& b) {
   return static_cast<size_t>(std::count_if(a.begin(), a.end(), [&](const Byte& x) { return b.count(x) > 0; }));
 }
 
-/// How the second of two neighbours depends on the first.
+/// The dependency of the second of two neighbours on the first.
 struct Dependence {
   size_t raw, war, waw;  ///< bytes
-  bool partial;          ///< what is common is neither all that the one nor all that the other touches
+  bool partial;          ///< the common bytes are neither all bytes of the first nor all of the second
 };
 
 Dependence dependence(const OpDesc& first, const OpDesc& second) {
@@ -56,8 +56,8 @@ Dependence dependence(const OpDesc& first, const OpDesc& second) {
 
 class Neighbours : public ::testing::Test {
  protected:
-  /// Swaps neighbours that `pick` chooses, one pair at a time, and counts how often the result then differs from that
-  /// of the sequential machine, which keeps the right order.
+  /// Swaps neighbours that `pick` selects, one pair at a time, and counts how often the result then differs from that
+  /// of the sequential machine with the correct order.
   void swap_pairs(const std::function<bool(const Dependence&)>& pick, unsigned enough) {
     const unsigned seed = chosen_seed();
     SCOPED_TRACE("KERNBENCH_SEED=" + std::to_string(seed));
@@ -67,10 +67,10 @@ class Neighbours : public ::testing::Test {
       SequentialMachine machine(p.image);
       const std::vector<const OpRecord*> order = in_effect_order(p.records);
       for (const OpRecord* r : order) machine.run(*r->desc);
-      // Instants of their own for all, in the same order, so that two can be exchanged.
+      // Gives each op a separate instant in the same order, so that two can be exchanged.
       for (size_t i = 0; i < order.size(); ++i) {
         set_instant(*order[i], static_cast<double>(i));
-        const_cast<OpRecord*>(order[i])->dependency_ids.clear();  // NOLINT: the program is ours
+        const_cast<OpRecord*>(order[i])->dependency_ids.clear();  // NOLINT: this test owns the program
       }
       ASSERT_FALSE(differs(p, machine)) << "as it is";
       for (size_t i = 0; i + 1 < order.size() && swapped < enough; ++i) {
@@ -89,7 +89,7 @@ class Neighbours : public ::testing::Test {
  private:
   static void set_instant(const OpRecord& r, double t) {
     std::const_pointer_cast<OpDesc>(r.desc)->submit_ns = t;
-    const_cast<OpRecord&>(r).t_end = t;  // NOLINT: the program is ours
+    const_cast<OpRecord&>(r).t_end = t;  // NOLINT: this test owns the program
   }
   static bool differs(const Program& p, const SequentialMachine& machine) {
     ReplayOptions options;
@@ -99,7 +99,7 @@ class Neighbours : public ::testing::Test {
   }
 };
 
-// A swap may still give the same bytes: what was wrong is overwritten later, or the values happen to be equal.
+// A swap may give the same bytes: wrong bytes are overwritten later, or the values are equal by chance.
 
 TEST_F(Neighbours, a_read_before_the_write_it_needs_is_noticed) {
   swap_pairs([](const Dependence& d) { return d.raw && !d.war && !d.waw; }, 150);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs written by hand: what replay makes of order, reuse, dependencies and faults.
+// Small programs written by hand: order, reuse, dependencies and faults in replay.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -109,7 +109,8 @@ TEST_F(SmallReplay, explicit_dependencies_delay_an_effect) {
   const TensorRef a = tcm(0, 0, DType::f32, {1}), b = tcm(0, 64, DType::f32, {1});
   const float stale = 5;
   image_.write({Space::tcm, 0}, 0, &stale, 4);
-  add(CommandType::math, "neg", {operand(a)}, b, 0, 5);  // submitted before the load is done, but told to wait for it
+  add(CommandType::math, "neg", {operand(a)}, b, 0, 5);  // submitted before the load is done, but with a dependency on
+                                                         // it
   add(CommandType::load, "dma_read", {operand(hbm(12, DType::f32, {1}))}, a, 1, 20);
   add(CommandType::store, "dma_write", {operand(b)}, hbm(4096, DType::f32, {1}), 30, 50);
   EXPECT_EQ(result(4096), -5.0f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replay gives what a sequential machine gives that runs the ops one by one in the order of their effects, bit for bit
-// and for any number of threads, on random programs with overlaps, views, reuse of TCM and every kind of op; and plain
-// arithmetic that calls no op function agrees with every op's output within what rounding allows.
+// Replay equals a sequential machine that runs the ops one by one in the order of their effects, bit for bit and for
+// any number of threads. Uses random programs with overlaps, views, reuse of TCM and every kind of op. Plain arithmetic
+// without op functions also agrees with every op's output within rounding.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -45,7 +45,7 @@ TEST(Replay, equals_a_sequential_machine_on_random_programs_for_any_number_of_th
     }
   }
   EXPECT_GT(computed, 1000u);
-  // Plain arithmetic loses sight of a value where bytes of one that is not known to the bit are read as another type.
+  // Plain arithmetic cannot follow a value if bytes of an inexact value are read as another type.
   EXPECT_LT(plain.anything, (plain.points + plain.ranges) / 3);
   EXPECT_GT(plain.ranges, plain.points / 100);
   RecordProperty("points", std::to_string(plain.points));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operand in several physical pieces: is it logged, read back, moved and replayed as the tensor that it is?
+// Is an operand in several physical pieces logged, read back, moved and replayed as one tensor?
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -53,7 +53,7 @@ std::string json_of(const OpRecord& r) {
   return text;
 }
 
-/// y = x + x, rows of 3 of 4 columns, over the ends of pieces; then z = y.
+/// y = x + x, with rows of 3 of 4 columns that cross ends of pieces; then z = y.
 std::vector<OpRecord> program() {
   const TensorRef x = scattered(DType::f32, {3, 3}, {20, 8, 16}, {4, 1});
   auto add = command(CommandType::composite, OpKind::math, "composite_math", 0);

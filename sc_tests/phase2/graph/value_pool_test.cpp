@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for values: used again, and cut for each thread from blocks of its own.
+// Memory for values is reused, and cut from separate blocks for each thread.
 #include "kernbench/phase2/graph/value_pool.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do levels hold by room? Is the text of a message that is off never made? Do sinks and files get what they must?
+// Do levels apply by room? Is the text of a disabled message never built? Do sinks and files get their messages?
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory files: a replay from files gives the bits of the replay in the same process; damage is refused.
+// Memory files: a replay from files gives the same bits as a replay in the same process; damage is refused.
 #include "kernbench/phase2/io/memory_file.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST_F(MemoryFile, says_what_its_own_spaces_are_called) {
   read_memory_file(path()).image.read(reg, 1 << 20, got, sizeof got);
   EXPECT_EQ(std::string(got, 3), "abc");
 
-  // Another process has another number for it, and may not have the name at all.
+  // Another process has another number for it, and may lack the name.
   const size_t at = good.find(name);
   ASSERT_NE(at, std::string::npos);
   rewrite(good.substr(0, at - 40) + good.substr(at + 16));  // without the chunk of the name, which is padded to 16
@@ -153,7 +153,7 @@ TEST_F(MemoryFile, refuses_every_flipped_bit) {
     rewrite(bad);
     try {
       const MemoryFileContents c = read_memory_file(path());
-      // Padding is no content; a damaged size looks like a file cut off and says so.
+      // Padding is not content. A damaged size looks like a file that was cut off, and is reported as such.
       EXPECT_TRUE(!c.complete || c.data.at(5)->size() == 10) << "byte " << at;
       if (c.complete) {
         Bytes x(256);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damage to a log, of a run that ended or was cut off, wherever it strikes: an error in one line, or records that are
-// those of the run. Never other ones.
+// Damage to a log, of a complete or an interrupted run, at any place: the result is an error in one line, or records of
+// the run, never other records.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ class DamagedLog : public ::testing::TestWithParam<std::tuple<const char*, bool>
   static bool ended() { return std::get<1>(GetParam()); }
   bool is_text() const { return file_.find(".jsonl") != std::string::npos; }
 
-  /// Reads the log as these bytes; what is read must be what was recorded. Returns the number of records, or -1.
+  /// Reads the log with these bytes; the records must equal the recorded ones. Returns the number of records, or -1.
   int read_as(const std::string& bytes, const std::string& what) {
     for (const char* end : {"-wal", "-shm", "-journal"}) std::remove((file_ + end).c_str());
     std::ofstream(file_, std::ios::binary) << bytes;
@@ -82,7 +82,7 @@ TEST_P(DamagedLog, is_told_at_every_flipped_bit) {
     bad[at] = static_cast<char>(bad[at] ^ (1 << bit));
     told += read_as(bad, "bit " + std::to_string(bit) + " of byte " + std::to_string(at)) < 0;
   }
-  // SQLite leaves parts of its pages unused, and a line of text may be the last one, which is lost when cut off.
+  // SQLite leaves parts of its pages unused. A line of text may be the last one, which is lost if it is cut off.
   EXPECT_GT(told, is_text() ? kFlips * 3 / 4 : kFlips / 5);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Op logs: what goes into a file comes out of it, also after a kill, and damage is told.
+// Op logs: records that are written to a file can be read from it, also after a kill, and damage is reported.
 #include "kernbench/phase2/log/oplog_file.h"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,8 @@ TEST_P(OpLogFile, two_runs_give_the_same_bytes_however_long_they_take) {
     for (const OpRecord& r : one_of_each()) {
       log->record(OpRecord(r));
       if (&b == &bytes[1])
-        std::this_thread::sleep_for(std::chrono::milliseconds(60));  // longer than a batch waits: one for each record
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));  // longer than the wait of a batch: one for each
+                                                                     // record
     }
     log->close();
     std::stringstream s;
@@ -132,7 +133,7 @@ TEST_P(OpLogFile, survives_a_kill_with_all_but_the_last_moments) {
       r.op_id = id;
       log->record(std::move(r));
       if (id == 2000) {
-        usleep(400 * 1000);  // longer than any batch waits
+        usleep(400 * 1000);  // longer than the wait of any batch
         OpRecord more = all[0];
         more.op_id = ++id;
         log->record(std::move(more));
@@ -272,7 +273,7 @@ TEST(OpLog, the_sqlite_view_has_the_columns_of_a_record) {
 TEST(OpLog, a_database_that_never_ends_is_given_up) {
   const std::string file = "kernbench_endless_test.sqlite";
   Database db(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  std::remove(file.c_str());  // it stays until it is closed
+  std::remove(file.c_str());  // the file exists until it is closed
   db.limit_steps(1'000'000);
   Statement endless(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
   EXPECT_THROW(endless.next(), OpLogError);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map in blocks holds what a tree of single entries would, whatever goes in and out.
+// The blocked map has the same contents as a tree of single entries, for any insertions and removals.
 #include "kernbench/phase2/memory/blocked_map.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace kernbench {
 namespace {
 
-using Map = BlockedMap<std::unique_ptr<int>>;  // what is moved from is empty
+using Map = BlockedMap<std::unique_ptr<int>>;  // moved-from values are empty
 
 void insert(Map& map, uint64_t address, int value) {
   const auto at = map.insert(map.lower_bound(address), address, std::make_unique<int>(value));
@@ -67,7 +67,7 @@ TEST(BlockedMap, agrees_with_a_tree_under_random_changes) {
       const uint64_t address = pick(range);
       const uint64_t what = pick(8);
       if (what < 5) {
-        // Ascending runs too, as a matrix that is written row by row.
+        // Also ascending runs, like a matrix that is written row by row.
         const uint64_t run = what == 0 ? 1 + pick(100) : 1;
         for (uint64_t a = address; a < address + run; ++a) {
           if (model.emplace(a, step).second) insert(map, a, step);
@@ -105,7 +105,7 @@ TEST(BlockedMap, keeps_neighbours_together) {
     return n;
   };
   EXPECT_GE(near(map), 4800u - 4800 / BlockedMap<int>::kMost);
-  // What is left of a map that was large stands together again.
+  // The remaining entries of a large map are stored together again.
   for (uint64_t a = 0; a < 4800; ++a) {
     if (a % 48 != 5) map.erase(map.lower_bound(a));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory image does what bytes in a real memory would do, and copies no more than it must.
+// The memory image behaves like bytes in a real memory, and copies no more than necessary.
 #include "kernbench/phase2/memory/memory_image.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::shared_ptr<OpDesc> op(CommandType type, const std::string& name) {
   return d;
 }
 
-/// One byte of the model: what a byte of a real memory knows.
+/// One byte of the model.
 struct Cell {
   State state = State::unwritten;
   uint8_t value = 0;
@@ -49,7 +49,7 @@ Cell cell_of(const MemoryImage& image, MemoryImage::SpaceKey key, uint64_t addr)
   return c;
 }
 
-/// Halves of one buffer, each made by itself: the bytes `from`, `from` + 1, …
+/// Halves of one buffer, each produced separately: the bytes `from`, `from` + 1, …
 struct Halves {
   struct Half final : LaterBytes {
     void fill() const override {
@@ -149,7 +149,7 @@ TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
         }
         case 5:
         case 6:
-        case 7: {  // part of what a range holds now, elsewhere; what it has unwritten leaves the memory as it is
+        case 7: {  // a part of a range's current contents, elsewhere; unwritten bytes leave the memory unchanged
           const RangeValue held(image, hbm(kBase + at, DType::u8, {static_cast<int64_t>(n)}));
           const uint64_t from = pick(n), len = 1 + pick(n - from), to = pick(kSize - len);
           const std::vector<Cell> cells(model.begin() + static_cast<std::ptrdiff_t>(at + from),
@@ -176,7 +176,7 @@ TEST(MemoryImage, agrees_with_a_byte_array_under_random_operations) {
       ASSERT_GT(n, 0u);
       end = at + n;
     });
-    // The state of a range is the worst of its bytes, at the first of them.
+    // The state of a range is the worst of its bytes, and the position is the first of them.
     for (int i = 0; i < 50; ++i) {
       const uint64_t n = 1 + pick(100), at = pick(kSize - n);
       const auto got = image.state_of(kHbm, kBase + at, n);
@@ -211,7 +211,7 @@ TEST(MemoryImage, what_is_bound_over_several_extents_cuts_those_at_its_ends) {
   image.bind_pending(kHbm, 13, 1972, {b, 5});
   EXPECT_EQ(image.extent_count(), 5u);
   EXPECT_EQ(extents_of(image, 0, 2000), "0+8:a0 8+2 10+3:a100 13+1972:b5 1985+3:a19805 1988+2 1990+8:a19900 1998+2");
-  image.bind_pending(kHbm, 0, 13, {a, 0});  // ends where another begins that does not go on from it
+  image.bind_pending(kHbm, 0, 13, {a, 0});  // ends where a non-continuing one begins
   EXPECT_EQ(extents_of(image, 0, 20), "0+13:a0 13+7:b5");
 }
 
@@ -223,12 +223,12 @@ TEST(MemoryImage, what_is_bound_within_an_extent_leaves_both_its_ends) {
   EXPECT_EQ(extents_of(image, 100, 50), "100+50:a7");
   image.bind_pending(kHbm, 120, 10, {b, 0});
   EXPECT_EQ(extents_of(image, 100, 50), "100+20:a7 120+10:b0 130+20:a37");
-  image.bind_pending(kHbm, 120, 10, {a, 27});  // the same bounds, and what was there before
+  image.bind_pending(kHbm, 120, 10, {a, 27});  // the same bounds, over earlier contents
   EXPECT_EQ(extents_of(image, 100, 50), "100+50:a7");
 }
 
 TEST(MemoryImage, a_whole_space_can_be_bound_at_once) {
-  constexpr uint64_t kAll = ~uint64_t{0};  // the most bytes that a size can tell
+  constexpr uint64_t kAll = ~uint64_t{0};  // the largest size
   MemoryImage image;
   const auto a = op(CommandType::math, "a"), b = op(CommandType::math, "b");
   for (uint64_t i = 0; i < 100; ++i) image.bind_pending(kHbm, i << 57, 64, {a, 0});
@@ -268,7 +268,7 @@ TEST(MemoryImage, small_writes_into_a_large_extent_change_neither_its_copies_nor
   EXPECT_LE(image.extent_count(), 16u);
   const uint8_t* block = image.view(kHbm, 0, 4096);
   image.write(kHbm, 16, "y", 1);
-  EXPECT_EQ(image.view(kHbm, 0, 4096), block);  // nobody else holds it
+  EXPECT_EQ(image.view(kHbm, 0, 4096), block);  // no other owner
   const MemoryImage then = image.snapshot();
   image.write(kHbm, 16, "z", 1);
   EXPECT_EQ(*before.view(kHbm, 16, 1), 1);
@@ -311,7 +311,7 @@ TEST(MemoryImage, bytes_are_made_when_somebody_looks_at_them_and_once) {
   EXPECT_EQ(halves->half[0].fills, 1);
 }
 
-/// An all_gather by halving: each of 256 PEs ends with the blocks of all of them, each made by an op of its own.
+/// An all_gather by halving: each of 256 PEs ends with the blocks of all, each made by a separate op.
 TEST(MemoryImage, what_many_ranges_hold_of_one_another_costs_each_few_extents) {
   constexpr uint32_t kPes = 256;
   constexpr uint64_t kBlock = 16;
@@ -360,7 +360,7 @@ TEST(MemoryImage, a_tile_of_many_pieces_costs_its_handle_one_extent) {
   EXPECT_EQ(image.state_of(key, 100, 32 * kRow).state, State::pending);
   EXPECT_EQ(image.state_of(key, 100, 32 * kRow + 1).first_bad, 100 + 32 * kRow);
 
-  // Cut in the middle, and on to rows of another memory.
+  // Cut in the middle, and copied to rows of another memory.
   image.write(key, 100 + 10 * kRow, "x", 1);
   EXPECT_TRUE(is_row(key, 100 + 9 * kRow, 9));
   EXPECT_EQ(cell_of(image, key, 100 + 10 * kRow).value, 'x');
@@ -369,7 +369,7 @@ TEST(MemoryImage, a_tile_of_many_pieces_costs_its_handle_one_extent) {
   for (uint64_t r = 0; r < 32; ++r) EXPECT_EQ(is_row(kHbm, (1 << 20) + r * kPitch, r), r != 10) << r;
   EXPECT_EQ(image.state_of(kHbm, (1 << 20) + kRow, 1).state, State::unwritten);
 
-  // Back over itself by a row, and with a hole, which stays one.
+  // Copied back with an offset of one row, and with a hole, which stays.
   image.transfer(tile(kPitch, 36), tile(0, 36));
   EXPECT_TRUE(is_row(kHbm, 8, 1));
   EXPECT_TRUE(is_row(kHbm, 30 * kPitch + 8, 31));
@@ -434,7 +434,7 @@ TEST(MemoryImage, holds_the_last_byte_of_the_address_range) {
   EXPECT_THROW(image.write(kHbm, UINT64_MAX, b, 2), std::out_of_range);
 }
 
-/// What a strided tensor's rows are.
+/// The rows of a strided tensor.
 TEST(Runs, of_a_slice_are_its_rows_and_of_a_transposed_view_its_elements) {
   std::vector<std::pair<uint64_t, uint64_t>> runs;
   const auto add = [&](uint64_t addr, uint64_t n) { runs.emplace_back(addr, n); };
@@ -492,7 +492,7 @@ TEST(Effects, a_load_shares_rows_or_copies_them_as_asked) {
   image.write(kHbm, 0, matrix.data(), matrix.size() * sizeof(float));
   for (const uint64_t share_from : {uint64_t{0}, uint64_t{1024}}) {
     auto load = op(CommandType::load, "dma_read");
-    TensorRef columns = hbm(64, DType::f32, {16, 32});  // 128 bytes a row
+    TensorRef columns = hbm(64, DType::f32, {16, 32});  // 128 bytes per row
     columns.strides = {64, 1};
     load->operands = {operand(columns)};
     load->output = tcm(0, 4096, DType::f32, {16, 32});

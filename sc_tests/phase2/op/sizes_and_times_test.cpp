@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are sizes that 64 bits do not hold, negative ones, and times that are none, errors instead of other numbers?
+// Are sizes beyond 64 bits, negative sizes and invalid times errors, instead of being taken for other numbers?
 #include <gtest/gtest.h>
 
 #include <cmath>

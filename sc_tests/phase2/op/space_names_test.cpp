@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address spaces by name: those that there are, those that are added, and what is no name.
+// Address spaces by name: built-in ones, added ones, and illegal names.
 #include <gtest/gtest.h>
 
 #include <algorithm>

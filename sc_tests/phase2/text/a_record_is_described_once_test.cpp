@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One description of a record gives its JSON, its CSV, its table for people, and the record back.
+// One description of a record gives its JSON, its CSV and its table for people, and reads the record back.
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one JSON writer, the one reader, and the texts that fmt does not say by itself.
+// The JSON writer, the JSON reader, and text functions beyond fmt.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -121,7 +121,7 @@ TEST(Texts, SixDecimalsAreThoseOfPrintf) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200'000; ++i) {
     const auto bits = static_cast<double>(random() >> 11);
-    // Times as runs have them; sums of halves of 1e-6, where rounding is in doubt; any size.
+    // Times like those of runs; sums of halves of 1e-6, where rounding is critical; numbers of any size.
     for (const double v : {bits / 9e9, static_cast<double>(random() % 1'000'000'000) * 5e-7, std::ldexp(bits, -20)}) {
       ASSERT_EQ(fixed(v), printed(v < 5e-7 ? 0 : v));
       ASSERT_EQ(fixed(-v), printed(v < 5e-7 ? 0 : -v));

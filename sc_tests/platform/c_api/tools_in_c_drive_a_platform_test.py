@@ -35,7 +35,7 @@ memories:
 """
 OURS, THEIRS = ONE_PE.format(hbm="attrs: {overhead_ns: 10}"), ONE_PE.format(hbm="impl: builtin.hbm_tlm")
 
-# What each case begins with: the declarations that a user of ctypes would write.
+# Beginning of each case: the declarations that a user of ctypes would write.
 PREAMBLE = '''
 import ctypes, json, struct, sys, threading
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p

@@ -48,7 +48,7 @@ class Logging(cli_support.FolderCli):
         for line in lines:
             self.assertRegex(line, FILE_LINE)
         times = [FILE_LINE.fullmatch(line)[1] for line in lines]
-        self.assertEqual(times[0], "-")  # before there is a platform
+        self.assertEqual(times[0], "-")  # before a platform exists
         self.assertGreater(float(times[-1]), 100)
         self.assertNotIn(" debug: ", "\n".join(lines))
         self.logs("--log-level", "debug", "--log", file, *RUN)

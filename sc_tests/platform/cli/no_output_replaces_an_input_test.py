@@ -135,7 +135,7 @@ class Files(cli_support.FolderCli):
         self.keeps("sweep", "merge", store, store, option="out")
         self.keeps("sweep", "merge", store, self.path("other.sqlite"), store, option="out")
         self.keeps("sweep", "--report", store, "--store", store, "--over", "param.n=64", "--", *self.run_[:-2], option="--")
-        self.succeeds("sweep", "--store", store, "--over", "param.n=64", "--", *self.run_[:-2])  # it goes on
+        self.succeeds("sweep", "--store", store, "--over", "param.n=64", "--", *self.run_[:-2])  # the sweep continues
 
     def test_points_do_not_write_one_file(self):
         for command, words in (("sweep", ("--over", "seed=1,2", "--", *self.run_)), ("serve", ("--stdio", "--", *self.run_)),

@@ -101,7 +101,7 @@ class Outputs(cli_support.FolderCli):
         store = ("--store", self.path("s.sqlite"))
         table = ("--sqlite", self.path("t.sqlite"))
         self.succeeds("sweep", *store, *table, *sweep)
-        self.succeeds("sweep", *store, *table, *sweep)  # its own is made anew
+        self.succeeds("sweep", *store, *table, *sweep)  # its own output is overwritten
         self.put("text")
         self.succeeds(*RUN, "--oplog", self.path("log.sqlite"))
         for name in ("s.sqlite", "text", "log.sqlite"):

@@ -59,7 +59,7 @@ class Outputs(cli_support.FolderCli):
         self.succeeds(*self.dump("new.npy"))
         self.assertEqual(stat.S_IMODE(os.stat(self.path("new.npy")).st_mode), 0o666 & ~umask)
         if os.geteuid() == 0:
-            return  # may write all
+            return  # root may write everywhere
         os.chmod(self.put("c.npy"), 0o444)
         self.refuses(*self.dump("c.npy"), saying=["c.npy: cannot be written: Permission denied"], lines=1)
         self.assertEqual(self.holds("c.npy"), b"kept")

@@ -106,7 +106,7 @@ class Signals(cli_support.Cli):
         self.succeeds(*self.command("stack", "--param", "kib=128"))
         said = "sip0.cube0.pe1: kernel misbehave needs more than its stack of 256 KiB"
         self.refuses(*self.command("stack", "--param", "kib=100000"), status=1, lines=1, saying=[said, ", at bad.cpp:"])
-        # An array whose first page alone is touched, past what SystemC protects.
+        # An array whose only touched page is its first one, beyond the page that SystemC protects.
         self.succeeds(*self.command("array", "--param", "kib=200"))
         for kib in (256, 300, 1000, 1200):
             self.refuses(*self.command("array", "--param", f"kib={kib}"), status=1, lines=1,
@@ -229,7 +229,7 @@ class Signals(cli_support.Cli):
         for wait in range(40):
             run = subprocess.Popen([cli_support.KERNBENCH, *self.command("loads")], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
-            caught = 0  # the dynamic linker's own time is nobody's
+            caught = 0  # time in the dynamic linker does not count
             while not caught & 1 << (signal.SIGTERM - 1):
                 with open(f"/proc/{run.pid}/status") as status:
                     caught = int(re.search("SigCgt:\\s*(\\w+)", status.read())[1], 16)

@@ -69,7 +69,7 @@ class Help(cli_support.Cli):
         self.assertGreater(len(self.commands()), 15)
         self.assertNotIn("Subcommands:", self.succeeds("--help"))
         for command in self.commands():
-            if command == "web":  # a program of its own
+            if command == "web":  # a separate program
                 continue
             options = re.search(r"^Options:\n((?:  .*\n)+)", self.succeeds(command, "--help"), re.M)
             self.assertEqual(re.findall(r"^  (-\S+)", options.group(1), re.M), ["-h,--help"], command)
@@ -97,7 +97,7 @@ class Help(cli_support.Cli):
                     page = f.read()
                 self.assertEqual(page, self.succeeds("man", command))
                 for option in re.findall(r"^  (--[\w-]+)", self.succeeds(command, "--help"), re.M):
-                    if command == "web":  # a program of its own, to whose help the page points
+                    if command == "web":  # a separate program, to whose help the page refers
                         option = "--help"
                     self.assertIn(option.replace("-", "\\-"), page)
                 self.assertNotRegex(page, r"(?m)^[.'](?!TH|SH|SS|TP|nf|fi)")
@@ -120,7 +120,7 @@ class Completion(cli_support.Cli):
         self.assertEqual(self.complete("run", "--kernel", "gemm", "--dump", ""), ["c="])
         self.assertEqual(self.complete("run", "--topology", "sm"), ["small.yaml"])
         self.assertEqual(self.complete("run", "--topology=sm"), ["--topology=small.yaml"])
-        self.assertEqual(self.complete("run", "--topology", "=", "sm"), ["small.yaml"])  # as bash takes words apart
+        self.assertEqual(self.complete("run", "--topology", "=", "sm"), ["small.yaml"])  # with bash's word splitting
         self.assertEqual(self.complete("run", "--format", ""), ["text", "json"])
         self.assertEqual(self.complete("list", "comp"), ["components"])
         self.assertEqual(self.complete("sweep", "--jobs", "2", "--", "run", "--kernel", "sof"), ["softmax"])
@@ -153,13 +153,13 @@ class Terminal(cli_support.Cli):
             try:
                 while chunk := os.read(main, 65536):
                     said += chunk
-            except OSError:  # the terminal's other end is closed
+            except OSError:  # the terminal's other end was closed
                 pass
             self.assertEqual(sweep.wait(), 0)
         os.close(main)
         rows = 0
         for line in said.decode().replace("\r\n", "\n").split("\n"):
-            shown = line.split("\r\x1b[K")[-1]  # what is left when the line has been renewed
+            shown = line.split("\r\x1b[K")[-1]  # the remaining text after the line was rewritten
             if re.match(r"\d+,0,", shown):
                 rows += 1
                 self.assertRegex(shown, r"^\d+,0,[\d.]+,$")

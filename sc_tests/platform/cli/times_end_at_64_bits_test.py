@@ -42,7 +42,7 @@ class Times(cli_support.Cli):
 
     def fails(self, *arguments, saying):
         err = self.refuses(*arguments, status=1, saying=("beyond 2^64 fs", *saying))
-        # Of a machine that is slow everywhere some links are told to bound nothing.
+        # In a machine that is slow everywhere, some links have no bandwidth limit.
         self.assertEqual(len([line for line in err.splitlines() if "warning: " not in line]), 1, err)
 
     def test_a_load_ends_the_run_by_its_name(self):

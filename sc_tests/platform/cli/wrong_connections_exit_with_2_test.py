@@ -42,7 +42,7 @@ def run(folder, yaml, connections, calls0, calls1):
 
 
 def main():
-    cases = [  # what, status, words of stderr, and of topology, connections, calls what is not as in the good case
+    cases = [  # case, status, words of stderr, and the changes of topology, connections and calls against the good case
         ("legal", 0, [], {}),
         ("a PE with itself", 2, ["connections[0]", "sip0.cube0.pe0", "itself"], {"connections": [{**GOOD, "b": GOOD["a"]}], "calls": ([], [])}),
         ("a port twice", 2, ["connections[1]", "port E", "already"], {"connections": [GOOD, {**GOOD, "peer_port": "N"}]}),

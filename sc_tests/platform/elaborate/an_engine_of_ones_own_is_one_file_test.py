@@ -12,7 +12,7 @@ from cli_support import build_plugin
 ROOT = pathlib.Path(os.environ["KERNBENCH_SOURCE"])
 EXAMPLE = ROOT / "examples" / "custom_engine"
 
-# Engines that claim what another one of the PE has.
+# Engines that claim stages or ops of another engine of the PE.
 CLAIMS = """
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -104,7 +104,7 @@ class OneFile(cli_support.Cli):
         self.assertGreater(moved, 0)
         self.assertNotIn("pe0.pe_reduce", without)
         self.assertEqual(here["pe0.pe_math"]["ops"] + moved, without["pe0.pe_math"]["ops"])
-        # Each element counts once, wherever it is added.
+        # Each element counts once, regardless of where it is added.
         self.assertEqual(here["pe0.pe_math"]["flops"] + here["pe0.pe_reduce"]["flops"], without["pe0.pe_math"]["flops"])
 
     def test_logs_traces_waveforms_and_recordings_show_it(self):
@@ -132,13 +132,13 @@ class OneFile(cli_support.Cli):
         slow = self.yaml.replace("lanes: 256", "lanes: 1")
         insight = json.loads(self.run_with(slow, "--explain", "--format", "json"))["insight"]
         held = sum(s["to_ns"] - s["from_ns"] for s in insight["critical_path"] if s["at"] == "pe0.pe_reduce")
-        # All of its time is on the path: what follows needs the sums.
+        # All of its time is on the critical path, because the following ops need the sums.
         self.assertAlmostEqual(held, self.engines(slow)["pe0.pe_reduce"]["busy_ns"], places=3)
         self.assertGreater(held, 1000)
         self.assertIn("at pe0.pe_reduce", insight["verdict"][0])
 
     def test_beside_another_engine_of_a_users_own(self):
-        rest = self.build("rest", CLAIMS.replace('"add", "sum"', '"add", "fma"'))  # the kernel has no add, but fma
+        rest = self.build("rest", CLAIMS.replace('"add", "sum"', '"add", "fma"'))  # the kernel has fma, but no add
         alone = self.engines(self.yaml)
         found = self.engines(self.yaml_with(ADDER), plugins=[rest])
         moved = found["pe0.pe_adder"]["ops"]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes as sc_attributes of the blocks, what a change of one says; kind(); values over the file's from C++.
+// Attributes as sc_attributes of the blocks, and the effect of changing one; kind(); values from C++ that override the
+// file's.
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/job.h"
@@ -17,7 +18,7 @@ T value_of(Platform& platform, const std::string& object, const std::string& att
   return a ? a->value : T{};
 }
 
-/// Reports are meant here: they are thrown, and are no failures.
+/// Reports are intended here: they are thrown and are no failures.
 void throw_reports() {
   sc_core::sc_report_handler::set_handler([](const sc_core::sc_report& r, const sc_core::sc_actions&) { throw r; });
 }

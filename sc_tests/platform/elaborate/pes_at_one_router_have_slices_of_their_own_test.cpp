@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PEs that share a router are as near to each other's HBM slices as to their own: each still has one of its own.
+// PEs that share a router are equally near to all their HBM slices. Each still gets a separate one.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -14,8 +14,8 @@ from cli_support import KERNBENCH
 
 COMPILER = os.environ["KERNBENCH_CXX"]
 INCLUDE = os.environ["KERNBENCH_INCLUDE"]
-# A router, a memory and an initiator of kinds that kernbench does not know; and an HBM slice, of a kind that it knows,
-# which logs what it does beside the transactions.
+# A router, a memory and an initiator of kinds that are new to kernbench; and an HBM slice of a known kind, which logs
+# its actions in addition to transactions.
 BLOCKS = """
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -71,7 +71,7 @@ struct TalkingHbm : HbmCtrl {
 };
 KERNBENCH_REGISTER_COMPONENT(TalkingHbm)
 """
-# The same machine of kinds that kernbench has, and of the plug-in's.
+# The same machine with built-in kinds and with the plug-in's.
 FLAT = """timing: {links: %s, response: routed, header_bytes: 16}
 nodes:
 - {id: a, kind: INITIATOR, attrs: {overhead_ns: 2}}
@@ -190,7 +190,7 @@ KERNBENCH_REGISTER_COMPONENT(Odd)
                 self.assertEqual((r["op_kind"], r["component_id"], r["dependency_ids"]), ("unknown", "hbm", []))
             self.assertEqual({"address", "row", "why"}, set(pages[0]["params"]))
             self.assertEqual((pages[0]["params"]["row"], pages[0]["params"]["why"]), (0.5, "miss"))
-            # All others are as they are without, but for their op ids.
+            # All others are unchanged except for their op ids.
             without_id = lambda r: json.dumps({k: v for k, v in r.items() if k not in ("op_id",)}, sort_keys=True)
             others = [without_id(r) for r in found[form] if r["op_kind"] != "unknown" and "composite_op_id" not in r["params"]]
             self.assertEqual(sorted(others), sorted(without_id(r) for r in self.records(plain)

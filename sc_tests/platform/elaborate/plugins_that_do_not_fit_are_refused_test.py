@@ -9,7 +9,7 @@ from cli_support import topology
 COMPILER = os.environ["KERNBENCH_CXX"]
 INCLUDE = os.environ["KERNBENCH_INCLUDE"]
 MARK = '#include "kernbench/kernel_api/plugin.h"\nKERNBENCH_PLUGIN("tested")\n'
-# What runs when the object is loaded tells so on stderr, where nothing but the refusal may stand.
+# Code that runs when the object is loaded writes to stderr, where only the refusal is allowed.
 SHOUT = '#include <cstdio>\nconst int shout = std::fputs("it ran", stderr);\n'
 
 

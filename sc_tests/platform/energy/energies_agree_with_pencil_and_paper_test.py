@@ -67,10 +67,10 @@ class ByHand(Cli):
             "hbm": 3 * 32768 * Decimal("3.9"),
             "wire": bits * 2 * Decimal("0.5") * Decimal("0.0695"),
             "router": bits * Decimal("0.27"),
-            # Read: two operands by the addition, the sum by the store. Written: two loads, the sum.
+            # Read: two operands of the addition, the sum for the store. Written: two loads, the sum.
             "sram": 3 * 32768 * Decimal("0.249") + 3 * 32768 * Decimal("0.293"),
         })
-        # By a pencil: 389.12 + 383385.6 + 6885.504 + 26749.44 + 24477.696 + 28803.072 pJ.
+        # By hand: 389.12 + 383385.6 + 6885.504 + 26749.44 + 24477.696 + 28803.072 pJ.
         self.assertEqual(energy["joules"]["value"], Decimal("0.000000470690432"))
 
     def test_an_op_counts_by_its_class_or_is_named(self):
@@ -140,7 +140,8 @@ class ByHand(Cli):
         _, classes, _ = self.energy("small.yaml", "--kernel", "sendrecv", "--param", "n=1024", "--pes",
                                     "sip0.cube0.pe0,sip0.cube1.pe0", "--launch", "direct")
         self.assertEqual(classes["ucie"]["value"], 2 * (4096 + 16) * 8 * Decimal("0.25") * PJ)
-        # A PE reads its TCM to send, its slot, and to store; it writes what it loads, the slot, and what it receives.
+        # A PE reads its TCM to send, reads its slot, and reads to store. It writes its loads, the slot, and its
+        # received data.
         self.assertEqual(classes["sram"]["value"], 2 * 3 * 4096 * 8 * (Decimal("0.249") + Decimal("0.293")) * PJ)
         self.assertEqual(classes["hbm"]["value"], 2 * 2 * 4096 * 8 * Decimal("3.9") * PJ)
 

@@ -218,7 +218,7 @@ class OneEnergy(Cli):
             without = Vcd(text.read())
         self.check_counters({"all": [(round(t, 6), w) for t, w in vcd.values("system.power")],
                              **self.by_class(energy)}, energy)
-        # All else is as it is without.
+        # Everything else is as without energy.
         self.assertEqual(set(vcd.signals) - set(without.signals), {"system.power"})
         for name in without.signals:
             self.assertEqual(vcd.values(name), without.values(name), name)
@@ -230,7 +230,7 @@ class OneEnergy(Cli):
         energy = self.energy(*RUN[:3], *GEMM, "--energy", table, "--vcd", file, "--trace", trace)
         with open(file, encoding="utf-8") as text:
             values = Vcd(text.read()).values("system.power")
-        self.assertEqual(values[0], (0, 4))  # 8 of 0.5 W, until the window in which the run ends
+        self.assertEqual(values[0], (0, 4))  # 8 x 0.5 W, until the window in which the run ends
         joules = sum(w * (until - t) * 1e-9 for (t, w), (until, _) in zip(values, values[1:]))
         self.assertAlmostEqual(joules / float(energy["joules"]["value"]), 1, 9)
         self.assertAlmostEqual(float(energy["average_w"]["value"]), 4, 9)

@@ -65,9 +65,9 @@ class Machines(cli_support.Cli):
             rest = [b for b in area["blocks"] if b["block"] == "*.rest"]
             self.assertEqual([(b["count"], b["of"]) for b in rest], [(3, "dies")])
             self.assertAlmostEqual(rest[0]["mm2"]["value"], blocks["mm2"]["value"] * value, places=6)
-        # It leaks as the blocks do.
+        # It leaks like the blocks.
         leaks = [self.energy(table=self.with_rest(0, v, 1))["static_w"]["value"] for v in (0, 1)]
-        self.assertAlmostEqual(leaks[1] / leaks[0], 2, places=4)  # of whole 1e-3 mm2
+        self.assertAlmostEqual(leaks[1] / leaks[0], 2, places=4)  # in whole units of 1e-3 mm2
         self.refuses(*RUN, "--energy", self.with_rest(0, -0.1, 1), saying=["rest", "-0.1", ">= 0"], lines=1)
         with tempfile.TemporaryDirectory() as folder:
             log = os.path.join(folder, "run.sqlite")
@@ -76,7 +76,7 @@ class Machines(cli_support.Cli):
         self.assertEqual(again["energy"]["area"], report["energy"]["area"])
 
     def test_a_mac_at_7_nm_by_a_pencil(self):
-        # fp16 multiply 1640 + 32-bit add 4184 um2 at 45 nm, whose density lies between 3.3 at 65 nm and 7.7 at 40.
+        # fp16 multiply 1640 + 32-bit add 4184 um2 at 45 nm, whose density is between 3.3 at 65 nm and 7.7 at 40.
         at_45 = 3.3 * (7.7 / 3.3) ** (math.log(65 / 45) / math.log(65 / 40))
         with open(topology("energy/n7.yaml"), encoding="utf-8") as file:
             area = file.read().split("\narea:")[1]
@@ -139,7 +139,7 @@ class Machines(cli_support.Cli):
         self.assertIn("of edge for its PHYs, over the 25 of shoreline_mm; so would 1 other.", told[0])
         out = self.succeeds(*RUN, "--energy", table, "--explain")
         self.assertEqual(out.count(told[0]), 2)  # in the report, and in the verdict
-        # Around the die itself: PEs with hardly any memory leave a small one.
+        # Around the die itself: PEs with little memory make a small die.
         told = self.energy("--set", "*.pe_tcm.size_mb=2", "--set", "*.pseudo_channels=32")["out_of_bounds"]
         self.assertTrue(told and " around " in told[0], told)
 

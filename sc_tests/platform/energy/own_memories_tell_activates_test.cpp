@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory that tells how often it has opened a row costs its bits and its activates, where the table has both.
+// A memory that reports its number of opened rows has energy for its bits and its activates, if the table has constants
+// for both.
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/energy/meter.h"
@@ -9,7 +10,7 @@
 
 namespace kernbench::testing {
 
-/// Opens a row for each transaction, and when it is told to.
+/// Opens a row for each transaction, and on request.
 class RowHbm : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;
@@ -42,7 +43,7 @@ std::string constant(const std::string& value, const std::string& unit) {
          "]}";
 }
 
-/// Three reads of 64 bytes at the memory, and a row that is opened behind them; what the run's account says.
+/// Three reads of 64 bytes at the memory, then an opened row; returns the run's energy account.
 energy::Account account_of(const std::string& impl, const std::string& hbm) {
   const auto platform = platform_from_text(R"(
 nodes:
@@ -61,7 +62,7 @@ energy: {hbm: {)" + hbm + "}}\n");
   return *meter.account(300, 0);
 }
 
-/// "hbm.access 1536, …": the actions' constants and counts, and their joules.
+/// "hbm.access 1536, …": constants and counts of the actions, and their joules.
 std::string text_of(const energy::Account& a) {
   std::string text;
   for (const energy::Action& x : a.actions) text += x.constant + " " + std::to_string(x.count) + ", ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of energy: exact, whatever is added, and sparse.
+// Windows of energy: exact for any additions, and sparse.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -25,7 +25,7 @@ std::vector<Rontojoules> windows_of(const PowerSeries& s, uint64_t first, uint64
 
 TEST(PowerSeries, SpreadsEvenlyAndLosesNothing) {
   PowerSeries s(100);
-  s.add(50, 250, 1001);  // 50, 100 and 50 of 200 fs: 250.25, 500.5, and what is left
+  s.add(50, 250, 1001);  // 50, 100 and 50 of 200 fs: 250.25, 500.5, and the rest
   EXPECT_EQ(s.windows(), 3u);
   EXPECT_EQ(windows_of(s, 0, 5), (std::vector<Rontojoules>{250, 500, 251, 0, 0}));
   s.add(300, 300, 7);  // an instant

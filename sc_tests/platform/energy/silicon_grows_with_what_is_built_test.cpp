@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Areas by a pencil: each count of a small machine, and what grows when one thing of it does.
+// Areas by hand: each count of a small machine, and the parts that grow with each of its components.
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/energy/silicon.h"
@@ -77,7 +77,7 @@ TEST(Silicon, OfRoutersGrowsWithPortsWidthAndBuffers) {
   };
   const energy::Silicon s = of(system("", "2"));
   EXPECT_EQ(count(s, "area.crosspoint"), 2 * 16u * 16u);
-  EXPECT_EQ(count(s, "area.buffer"), 2 * 16u * 2 * 4);  // four flits of requests and of responses where nothing is said
+  EXPECT_EQ(count(s, "area.buffer"), 2 * 16u * 2 * 4);  // four flits of requests and of responses by default
   EXPECT_EQ(count(of(system("", "4")), "area.crosspoint"), 4 * count(s, "area.crosspoint"));
   EXPECT_EQ(count(of(system("buffer_flits: 8, vcs: 3", "2")), "area.buffer"), 16u * 2 * 4 + 16u * 2 * 3 * 8);
 }
@@ -105,7 +105,7 @@ TEST(Silicon, ASharedMemoryIsACacheWhereTheTableHasOne) {
   t.constants["area.cache"] = {"area.cache", Unit::um2_bit, 1, 2, 3, energy::Quality::assumed, "a test"};
   EXPECT_EQ(count(of(yaml, t), "area.cache"), 8u * 4096);
   EXPECT_EQ(count(of(yaml, t), "area.sram"), 0u);
-  EXPECT_EQ(count(of(kEngines, t), "area.sram"), 8000u);  // a TCM is none
+  EXPECT_EQ(count(of(kEngines, t), "area.sram"), 8000u);  // a TCM is not counted
 }
 
 TEST(Silicon, ABlockWithAnAreaOfItsOwnHasThat) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams, events, delays and launches by rank: every begin, start and end by hand on a machine of two or three ranks.
+// Streams, events, delays and launches by rank: all begin, start and end times by hand on a machine of two or three
+// ranks.
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
@@ -13,7 +14,7 @@ namespace {
 using host::Operation;
 using ranks_toy::way_ns;
 
-/// Works for `cycles` ns on every PE, on rank r (r + 1) times as long.
+/// Works for `cycles` ns on every PE, times (r + 1) on rank r.
 KernelSpec work_kernel() {
   KernelSpec s;
   s.name = "program_test_work";
@@ -31,7 +32,7 @@ void launch_work(host::Context& h, const host::On& on, int cycles, const std::st
   h.launch(on, "program_test_work", {{"cycles", std::to_string(cycles)}}, {}, pes);
 }
 
-/// Runs a program without tensors; its operations.
+/// Runs a program without tensors and returns its operations.
 std::vector<Operation> operations(int ranks, std::function<void(host::Context&)> function,
                                   LaunchMode mode = LaunchMode::host) {
   static std::unique_ptr<Platform> platform;
@@ -81,7 +82,7 @@ TEST(ProgramStream, does_its_operations_in_order_and_ranks_drift_until_a_launch_
     launch_work(h, h.ranks(), 1);
   });
   const double first0 = way_ns(1) + 100 + way_ns(0), first1 = way_ns(1) + 200 + way_ns(1);
-  // Alone, rank 0 waits for nobody's way but its own. tl.rank() counts the ranks of the launch.
+  // Alone, rank 0 waits only for its own path. tl.rank() counts the ranks of the launch.
   const double second = first0 + way_ns(0) + 10 + way_ns(0);
   expect_times(ops.at(1), first0, first0 + way_ns(0), {second});
   const double third = std::max(second, first1);
@@ -107,7 +108,7 @@ TEST(ProgramEvent, holds_up_the_streams_that_wait_for_it_and_no_others) {
   const auto ops = operations(3, [](host::Context& h) {
     const host::Event e = h.event("ready");
     h.wait(e, h.rank(1));
-    h.delay(h.ranks(), 10);  // one operation: begins when it is first in all three
+    h.delay(h.ranks(), 10);  // one operation: begins when it is first in all three streams
     h.delay(h.rank(2), 1);
     const host::Stream other = h.stream(0);
     h.delay(other, 30);
@@ -157,7 +158,7 @@ TEST(ProgramDelay, moves_only_what_depends_on_it) {
       h.delay(h.rank(1), ns);
       launch_work(h, h.rank(0), 10);  // does not depend on it
       launch_work(h, h.rank(1), 10);
-      launch_work(h, h.rank(2), 10);  // neither
+      launch_work(h, h.rank(2), 10);  // it does not either
       launch_work(h, h.ranks(), 10);
     };
   };
@@ -184,14 +185,14 @@ TEST(ProgramLaunch, runs_beside_another_on_other_pes) {
   EXPECT_LT(ops.at(0).end_ns.at(0), ops.at(1).end_ns.at(0)) << "PE 0 is nearer";
 }
 
-/// Without the program's line, where there is one: "LINE: " stands for it.
+/// Replaces the program's line, if there is one, by "LINE: ".
 std::string without_line(const std::string& what) {
   const std::string file = "programs_begin_and_end_as_streams_say_test.cpp:";
   const size_t at = what.find(file), end = what.find(": ", at + file.size());
   return at != 0 || end == std::string::npos ? what : "LINE: " + what.substr(end + 2);
 }
 
-/// What the program ends with.
+/// The program's error.
 std::string fault_of(int ranks, const std::function<void(host::Context&)>& function) {
   try {
     operations(ranks, function);
@@ -231,7 +232,7 @@ TEST(ProgramFault, a_partial_tensor_cannot_be_read) {
       "1: LINE: tensor p is partial over ranks and cannot be read: an all_reduce sums it up");
 }
 
-/// In the first launch it is a fault of the input, later one of the run: what is there depends on what ran before.
+/// In the first launch it is an input error, later a run error: the contents depend on earlier operations.
 TEST(ProgramFault, rings_without_room_are_told) {
   for (const bool first : {true, false}) {
     const std::string told = in_child([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of programs that fit together: layouts that go from one into another, stages on ranks, views, memory that comes
-// back, and what a program is told that goes wrong.
+// Combined features of programs: changes of layouts, stages on ranks, views, reuse of memory, and messages about
+// errors.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ namespace {
 using host::Context;
 using host::Layout;
 
-/// What a program without tensors of its own ends with: "1: …", "2: …", or empty.
+/// The error of a program without its own tensors: "1: …", "2: …", or empty.
 std::string ends_with(std::unique_ptr<Platform> platform, const std::function<void(Context&)>& function,
                       bool timed = false) {
   ProgramSpec spec;
@@ -59,7 +59,7 @@ Layout random_layout(std::mt19937& random, int axes, uint32_t ranks) {
   const auto level = [&](bool grids) {
     if (pick(3) == 0) return host::replicate();
     if (!grids || pick(2) == 0) return host::shard(pick(2 * axes) - axes);
-    // One after the other: arguments would be drawn in each compiler's own order.
+    // In separate statements, because the evaluation order of arguments differs between compilers.
     const auto columns = pick(3) == 0 ? host::replicate() : host::shard(pick(axes));
     const auto rows = pick(3) == 0 ? host::replicate() : host::shard(pick(axes));
     return host::grid(rows, columns);
@@ -69,7 +69,7 @@ Layout random_layout(std::mt19937& random, int axes, uint32_t ranks) {
   return l;
 }
 
-/// How many random cases: 60, or of a campaign by hand what KERNBENCH_CASES says; its seed is --gtest_random_seed.
+/// Number of random cases: 60, or KERNBENCH_CASES for a manual campaign; its seed is --gtest_random_seed.
 int cases() {
   const char* given = std::getenv("KERNBENCH_CASES");
   return given ? std::atoi(given) : 60;
@@ -79,7 +79,7 @@ std::mt19937 seeded(uint32_t otherwise) {
   return std::mt19937(seed > 0 ? seed : otherwise);
 }
 
-/// A value of which every rank has a summand: its sum is the value, exactly.
+/// A value with a summand in every rank: their sum is exactly the value.
 host::Tensor summands(Context& h, const HostTensor& sum, const Layout& below) {
   const host::Tensor x = h.tensor(sum.dtype, sum.shape, below.over_ranks(host::rank_partial().rank()));
   const std::vector<int32_t> whole = sum.ints();
@@ -94,10 +94,10 @@ host::Tensor summands(Context& h, const HostTensor& sum, const Layout& below) {
   return x;
 }
 
-/// small.yaml with so many SIPs.
+/// small.yaml with that many SIPs.
 std::string small_in_ranks(int ranks) {
   std::ostringstream file;
-  file << "materialize: outputs\n" << std::ifstream(topology_path("small.yaml")).rdbuf();  // sums can be read
+  file << "materialize: outputs\n" << std::ifstream(topology_path("small.yaml")).rdbuf();  // so that sums can be read
   std::string text = file.str();
   const std::string one = "sips: {count: 1}";
   EXPECT_NE(text.find(one), std::string::npos);
@@ -167,7 +167,7 @@ TEST(Redistribution, goes_round_where_many_want_the_same) {
             "");
 }
 
-/// Whether a part goes round a ring is weighed by the program and by the kernel: a cube's links are its own in both.
+/// The program and the kernel make the same choice of a ring: both count a cube's own links.
 TEST(Redistribution, of_megabytes_to_all_pes_of_several_ranks) {
   EXPECT_EQ(ends_with(platform_from_text(small_in_ranks(4)),
                       [](Context& h) {
@@ -179,7 +179,8 @@ TEST(Redistribution, of_megabytes_to_all_pes_of_several_ranks) {
             "");
 }
 
-/// The greatest value of a row is the second rank's alone; with its step all are integers, with the first's own none.
+/// The greatest value of a row is in the second rank only. With its step all values are integers; with the first rank's
+/// own step none is.
 TEST(ProgramLinear, of_integers_has_one_step_a_row_over_all_ranks) {
   EXPECT_EQ(
       ends_with(platform_from_text(small_in_ranks(2)),
@@ -204,7 +205,8 @@ TEST(ProgramLinear, of_integers_has_one_step_a_row_over_all_ranks) {
       "");
 }
 
-/// A stage a rank: the second takes what the first has made, and keeps what it has from step to step; memory is flat.
+/// One stage per rank: the second one uses the first one's result, and keeps data from step to step; memory usage is
+/// constant.
 TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache_for_200_steps) {
   constexpr int64_t kSteps = 200;
   EXPECT_EQ(
@@ -227,7 +229,7 @@ TEST(ProgramStages, hand_on_from_rank_to_rank_and_keep_a_cache_for_200_steps) {
               }
               h.synchronize();
             }
-            h.tensor(DType::f32, {1}, host::on(0));  // gives back what is done
+            h.tensor(DType::f32, {1}, host::on(0));  // frees the memory of completed operations
             EXPECT_LE(most, alone + 4 * 128);
             EXPECT_LE(h.stored_bytes(), alone + 3 * 128);
             const HostTensor all = h.read(cache);
@@ -276,8 +278,8 @@ KernelSpec range_kernel() {
 }
 const RegisterKernel range_of_parts{range_kernel()};
 
-/// Of columns over the PEs, rows of a matrix are beside others in the range of the whole; of rows they follow each
-/// other.
+/// If columns are split over the PEs, rows of a matrix alternate in the range of the complete tensor. If rows are
+/// split, they follow each other.
 TEST(ProgramViews, with_gaps_have_no_virtual_range) {
   const std::string wrong = ends_with(platform_from_file(topology_path("small.yaml")), [&](Context& h) {
     for (const int axis : {0, 1}) {
@@ -290,7 +292,7 @@ TEST(ProgramViews, with_gaps_have_no_virtual_range) {
   EXPECT_NE(wrong.find("tensor 'x' has no virtual range"), std::string::npos) << wrong;
 }
 
-/// Blocks of 2 rows in turn over 2 ranks: an axis for the turns, one for the PEs, one inside a block.
+/// Blocks of 2 rows, round robin over 2 ranks: an axis for the rounds, one for the PEs, one inside a block.
 TEST(ProgramViews, say_interleaved_blocks) {
   EXPECT_EQ(
       ends_with(
@@ -380,7 +382,7 @@ TEST(ProgramTensors, may_be_in_and_out_and_their_copies_are_counted) {
   EXPECT_EQ(r.tensors.copies, 64U);
 }
 
-/// A program whose optional tensor is an optional tensor of the kernel that it launches.
+/// A program whose optional tensor is an optional tensor of the launched kernel.
 TEST(ProgramTensors, may_be_left_out) {
   const auto tensor = [](const char* name, TensorSpec::Role role, Dims shape, Layout layout) {
     ProgramTensor t;
@@ -438,7 +440,7 @@ TEST(ProgramParameters, are_cpp_values) {
   EXPECT_EQ(text("gelu"), "gelu");
 }
 
-/// Of each wrong program one line, which begins with the program's file and line.
+/// One line for each wrong program, which begins with the program's file and line.
 TEST(ProgramFaults, say_where_the_program_stands) {
   struct Wrong {
     const char* expected;

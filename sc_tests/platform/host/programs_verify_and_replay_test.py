@@ -13,7 +13,7 @@ import time
 from cli_support import KERNBENCH, TIMES_LONGER, Cli, main, topology
 
 SIX = topology("six_sip_torus.yaml")
-SMALL = [  # small sizes that no number of ranks but 1 and 2 divides, where that is allowed
+SMALL = [  # small sizes without common divisors with numbers of ranks other than 1 and 2, where that is legal
     ("tp_mlp", ["tokens=10", "dim=24", "hidden=35"]),
     ("tp_attention", ["heads=6", "seq=20", "dim=8", "causal=true"]),
     ("tp_embedding", ["vocab=31", "dim=12", "tokens=21"]),

@@ -12,7 +12,7 @@
 
 namespace kernbench::testing::ranks_toy {
 
-/// From the host to PE 1 of a rank, which is the last of its PEs to be reached; and back.
+/// From the host to PE 1 of a rank, the last one to be reached; and back.
 inline double way_ns(int rank) {
   const double far = 0.1 * (1 + 10 * rank);
   return (3 + 1 + 0.1 + far) + (7 + 1 + 20 + far + 0.1 * (2 + 2)) + (4 + 0.1 * 30);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts of programs' tensors: which part each PE has, what launches leave in them, and which parameters follow from
-// them.
+// Layouts of programs' tensors: the part of each PE, the results of launches in them, and the parameters that follow
+// from them.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -33,7 +33,7 @@ std::string text(const ShardPlan& plan) {
 
 TEST(Layout, splits_level_by_level_in_blocks_rounded_up) {
   const auto plan = [](const host::Layout& l, const Dims& d) { return text(plan_shards(l, DType::f32, d, places())); };
-  // 10 columns: 5 a rank; 7 rows: 4 and 3 a cube, 2 and 2, 2 and 1 a PE.
+  // 10 columns: 5 per rank; 7 rows: 4 and 3 per cube, 2 and 2, 2 and 1 per PE.
   EXPECT_EQ(plan(host::rank_shard(-1).cube(host::shard(0)).pe(host::shard(0)), {7, 10}),
             "[0, 0][2, 5] [2, 0][2, 5] [4, 0][2, 5] [6, 0][1, 5] [0, 5][2, 5] [2, 5][2, 5] [4, 5][2, 5] [6, 5][1, 5] ");
   EXPECT_EQ(plan(host::rank_replicate().pe(host::row_wise()), {3}),
@@ -60,7 +60,7 @@ TEST(Layout, takes_blocks_of_two_axes_over_a_grid) {
             "[0, 0][2, 2] [0, 2][2, 1] [0, 3][2, 2] [0, 5][2, 1] [2, 0][2, 2] [2, 2][2, 1] [2, 3][2, 2] [2, 5][2, 1] ");
   EXPECT_EQ(plan(host::Layout().cube(host::grid(host::replicate(), host::shard(1))), pes),
             "[0, 0][4, 3] [0, 0][4, 3] [0, 3][4, 3] [0, 3][4, 3] [0, 0][4, 3] [0, 0][4, 3] [0, 3][4, 3] [0, 3][4, 3] ");
-  // One cube is left out: those that are left stand in one row.
+  // One cube is omitted: the others form one row.
   pes.resize(6);
   EXPECT_EQ(plan(host::Layout().cube(host::grid(host::shard(0), host::shard(1))), pes),
             "[0, 0][4, 2] [0, 0][4, 2] [0, 2][4, 2] [0, 2][4, 2] [0, 4][4, 2] [0, 4][4, 2] ");
@@ -97,7 +97,7 @@ ProgramTensor tensor(const char* name, TensorSpec::Role role, const host::Layout
 
 const host::Layout kRows = host::rank_shard(0).cube(host::shard(0)).pe(host::shard(0));
 
-/// y = (a + b) + b by two launches: the second finds what the first has left.
+/// y = (a + b) + b by two launches: the second one uses the result of the first.
 ProgramSpec twice_added(const std::string& name, const host::Layout& layout) {
   ProgramSpec s;
   s.name = name;
@@ -122,7 +122,7 @@ ProgramSpec twice_added(const std::string& name, const host::Layout& layout) {
 const RegisterProgram added{twice_added("program_test_added", kRows)};
 const RegisterProgram added_copies{twice_added("program_test_added_copies", host::rank_replicate())};
 
-/// Every PE of rank 1 writes another value than those of rank 0.
+/// Every PE of rank 1 writes a value other than those of rank 0.
 KernelSpec unlike_kernel() {
   KernelSpec s;
   s.name = "program_test_unlike";
@@ -150,7 +150,7 @@ const RegisterProgram unlike_copies{[] {
   return s;
 }()};
 
-/// y = x by way of columns over the ranks.
+/// y = x through columns over the ranks.
 const RegisterProgram scattered{[] {
   ProgramSpec s;
   s.name = "program_test_regions";
@@ -171,7 +171,7 @@ const RegisterProgram scattered{[] {
   return s;
 }()};
 
-/// y = x · w, w by columns over the ranks, y whole on all of them.
+/// y = x · w, with columns of w over the ranks and a complete y on all of them.
 const RegisterProgram linear{[] {
   ProgramSpec s;
   s.name = "program_test_linear";
@@ -222,7 +222,7 @@ TEST(ProgramTensor, keeps_what_a_launch_has_left_for_the_next) {
   for (size_t i = 0; i < 3; ++i) EXPECT_LE(r.ops[0].end_ns[i], r.ops[1].begin_ns);
 }
 
-/// Whether the ranks divide the columns or not, and with fewer columns than ranks.
+/// Whether or not the number of ranks divides the columns, and with fewer columns than ranks.
 TEST(ProgramTensor, comes_back_from_columns_over_the_ranks) {
   for (const char* columns : {"12", "7", "2", "1"}) {
     for (const int ranks : {1, 2, 3}) {
@@ -259,7 +259,7 @@ TEST(ProgramTensor, whose_copies_are_unlike_fails_verification) {
             "the copy of sip1.cube0.pe0 is unlike that of sip0.cube0.pe0, from element 0 of the shard");
 }
 
-/// With timed transfers the inputs go first, one transaction a shard, all at once, and the outputs come last.
+/// With timed transfers the inputs go first, with one concurrent transaction per shard, and the outputs come last.
 TEST(ProgramTensor, is_copied_by_the_ranks_own_endpoint) {
   const ProgramReport r = run("program_test_added", 2, true);
   EXPECT_TRUE(r.run.passed);
@@ -268,8 +268,9 @@ TEST(ProgramTensor, is_copied_by_the_ranks_own_endpoint) {
   EXPECT_EQ(r.ops[0].kind, Kind::upload);
   EXPECT_EQ(r.ops[0].name, "a");
   EXPECT_EQ(r.ops[4].kind, Kind::download);
-  // 250 elements a PE: two writes of 1,000 bytes through pcie_ep (overhead 3), noc (1), hub (20), 0.3 mm·10 of wire,
-  // at 64 GB/s; ideal links carry them side by side, the HBM at 128 GB/s one after the other; acknowledgements return.
+  // 250 elements per PE: two writes of 1,000 bytes through pcie_ep (overhead 3), noc (1), hub (20), 0.3 mm·10 of wire,
+  // at 64 GB/s. Ideal links carry them concurrently, the HBM serves them sequentially at 128 GB/s; acknowledgements
+  // return.
   const double there = 3 + 1 + 20 + 0.1 * (1 + 2) + 1000 / 64.0;
   EXPECT_GE(r.ops[0].end_ns[0], there);
   EXPECT_LT(r.ops[0].end_ns[0], 3 * there);

@@ -13,12 +13,12 @@ import sys
 
 import seeded_runs
 
-AS_GOOD = 0.05  # of the run: what saves so much less than the best is as good
-HELD_BACK = 0.1  # of the run: where no change saves that, a case is drawn anew
-OFF = 0.02  # of the run's time: what a prediction that is not marked may differ from the simulation
+AS_GOOD = 0.05  # fraction of the run: changes this close to the best count as equally good
+HELD_BACK = 0.1  # fraction of the run: if no change saves this much, the case is replaced
+OFF = 0.02  # fraction of the run time: allowed error of an unmarked prediction
 KERNBENCH = os.environ.get("KERNBENCH_CLI", "build/release/bin/kernbench")
-PRODUCTS = ("gemm", "gemm_dot", "gemm_2d")  # of the same tensors
-# What a change takes (docs/insight.md): nothing; room for more of what waits; other hardware.
+PRODUCTS = ("gemm", "gemm_dot", "gemm_2d")  # with the same tensors
+# Cost of a change (docs/insight.md): nothing; memory for more waiting items; other hardware.
 NOTHING, ROOM, HARDWARE = range(3)
 COST_OF = {**dict.fromkeys(("interleave_bytes", "page_bytes"), NOTHING), **dict.fromkeys(("stream_operands", "preset", "dataflow"), HARDWARE),
            **dict.fromkeys(("reserved_mb", "queue_depth", "outstanding", "slots", "slot_bytes", "tlb_entries", "buffer_flits",
@@ -215,7 +215,7 @@ def changes(words):
     name = (option(words, "kernel") or [""])[0]
     for changed, what in of_parameters(words, kernels()[name]) if name else ():
         yield changed, what, NOTHING
-    # What messages between PEs do follows from how many these are.
+    # The number of PEs determines the messages between them.
     for changed in of_pes(words, graph) if name and name not in talking() else ():
         yield changed, changed[-2:], NOTHING
     for other in PRODUCTS if name in PRODUCTS else ():
@@ -247,7 +247,7 @@ def pasted(words, change):
     for name, value in zip(options[::2], options[1::2]):
         if name == "--kernel":
             words = with_kernel(words, value)
-        elif name != "--set":  # of which the last one holds
+        elif name != "--set":  # the last one counts
             words = without(words, name[2:], value.split("=")[0] + "=" if "=" in value else "") + [name, value]
         else:
             words = words + [name, value]
@@ -279,7 +279,7 @@ class Judged(First):
         """known: of truth()."""
         sim_ns, rows = known
         super().__init__(words, sim_ns)
-        # A part that --scale names is more than an attribute of one block: it may be the best of all.
+        # A part that --scale names includes more than an attribute of one block, so it may be the best change.
         rows = sorted([*rows, (self.saved, self.cost, self.first)], key=lambda r: -r[0])
         self.best = rows[0]
         self.least = min((cost for saved, cost, _ in rows if saved >= self.best[0] - AS_GOOD), default=NOTHING)

@@ -120,7 +120,7 @@ class ByArithmetic(cli_support.Cli):
             run = json.loads(self.succeeds("run", "--topology", file, "--kernel", "gemm", "--launch", "host", "--explain",
                                            "--format", "json", *(w for p in ("m", "n", "k") for w in ("--param", f"{p}={n}")),
                                            *(w for p in "mnk" for w in ("--param", f"tile_{p}={n}"))))
-        # Two reads and a write: each its overheads, wires, and the bottleneck's drain.
+        # Two reads and a write: their overheads, wires, and the serialization latency of the slowest link.
         expected = {"launch": 6 * v["launch"], "pe_cpu": v["pe_cpu"], "scheduler": v["scheduler"],
                     "engines": 3 * v["dma"] + 2 * v["fs"] + v["gemm"], "routers": 3 * v["router"],
                     "memory": 3 * v["hbm"], "wires": 3 * 2 * v["mm"] * 0.01, "gemm": n ** 3 / v["macs"],
@@ -136,7 +136,7 @@ class ByArithmetic(cli_support.Cli):
             self.assertAlmostEqual(blame[part], ns, 6, part)
         self.assertAlmostEqual(run["sim_ns"], sum(expected.values()), 6)
         self.assertEqual((insight["bound_by"], insight["bound"]), (bound_by, bound))
-        # On one path what is twice as fast saves half of its blame.
+        # On a single path, a part that is twice as fast saves half of its blame.
         for part, ns in expected.items():
             self.assertAlmostEqual(run["sim_ns"] - insight["what_if"][part]["faster_ns"], ns / 2, 6, part)
             self.assertAlmostEqual(insight["what_if"][part]["slower_ns"] - run["sim_ns"], ns, 6, part)

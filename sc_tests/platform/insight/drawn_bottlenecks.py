@@ -14,7 +14,7 @@ import bottlenecks
 import seeded_runs
 
 WORST = (8, 16, 32, 64)
-LONGEST_S = 0.35  # of a run: the truth takes hundreds
+LONGEST_S = 0.35  # per run: finding the truth takes hundreds of runs
 
 
 def bad_value(rng, spec, value):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is not a platform's first is explained as the first is: from where it begins, whatever came before.
+// A later run of a platform is explained like the first one: from its own begin, regardless of earlier runs.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -17,7 +17,7 @@ RunReport run(Platform& platform, const char* kernel) {
   return run_kernel(platform, std::move(o));
 }
 
-/// Verdict and blame of a gemm, behind other runs if `later`; or what is wrong with it.
+/// Verdict and blame of a gemm, after other runs if `later`; or a fault.
 std::string explained(bool later) {
   return in_child([&]() -> std::string {
     const auto platform = platform_from_file(topology_path("small.yaml"));

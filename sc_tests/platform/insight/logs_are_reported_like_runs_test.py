@@ -46,7 +46,7 @@ class Reports(cli_support.FolderCli):
             with self.subTest(arguments=arguments):
                 shutil.copy(topology("one_cube.yaml"), system)
                 of_run = json.loads(self.log(name, *arguments))
-                os.remove(system)  # all that matters stands in the log
+                os.remove(system)  # the log contains all required data
                 of_log = json.loads(self.succeeds("report", self.path(name), "--format", "json"))
                 for report in (of_run, of_log):
                     report.pop("wall_s")

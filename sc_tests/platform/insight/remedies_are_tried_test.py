@@ -9,7 +9,7 @@ import unittest
 import cli_support
 
 GEMM = ("run", "--topology", "small.yaml", "--kernel", "gemm")
-FUSED = (*GEMM[:-1], "gemm_epilogue")  # gemm_2d has not its tensors
+FUSED = (*GEMM[:-1], "gemm_epilogue")  # gemm_2d has other tensors
 
 
 class Remedies(cli_support.Cli):
@@ -34,7 +34,7 @@ class Remedies(cli_support.Cli):
         self.assertEqual(found["tried"], found["same"] + found["slower"] + len(found["remedies"]) +
                          len(found["impossible"]))
         half = next(r for r in found["impossible"] if r["change"] == "--set '*.reserved_mb=0.025'")
-        self.assertIn("reserved", half["fault"])  # a tile does not fit any more
+        self.assertIn("reserved", half["fault"])  # a tile no longer fits
 
     def test_a_hash_that_costs_nothing_goes_before_twice_the_channels(self):
         run = (*GEMM, "--param", "dtype=bf16", "--param", "n=1024", "--param", "tile_n=32", "--set", "*.hash=none")
@@ -60,11 +60,11 @@ class Remedies(cli_support.Cli):
         self.assertIn("2 of 8 PEs have work, 2 of 8 HBM slices; the peaks are those of all.", out)
         peaks = json.loads(self.succeeds(*GEMM, "--param", "m=2", "--explain", "--format", "json"))["insight"]
         self.assertEqual((peaks["pes_end"]["pes"], peaks["pes_end"]["working"]), (8, 2))
-        self.assertEqual(peaks["roofline"]["hbm_gbs_most"], 8 * 256)  # of all slices, not of those that were used
+        self.assertEqual(peaks["roofline"]["hbm_gbs_most"], 8 * 256)  # of all slices, not only of the used ones
         work = {w["of"]: w for w in peaks["work"]}
         for of in ("PEs, FLOP", "PEs, bytes by DMA", "HBM slices, bytes"):
             self.assertEqual((work[of]["all"], work[of]["without"], work[of]["least"]), (8, 6, 0), of)
-            self.assertEqual(work[of]["gini"], 0.75)  # two of eight have all, alike
+            self.assertEqual(work[of]["gini"], 0.75)  # two of eight have everything, in equal parts
         self.assertGreater(work["links, bytes"]["without"], 200)
         self.assertNotIn("have work", self.succeeds(*GEMM, "--explain"))
 
@@ -80,7 +80,7 @@ class Remedies(cli_support.Cli):
             self.assertLessEqual(r["predicted_ns"], report["sim_ns"])
             if "ns" in r:
                 self.assertLessEqual(r["ns"], 0.995 * report["sim_ns"])
-            if "ns" in r and not any(o in r["change"] for o in ("--param", "--kernel", "--address", "--pes")):  # in the place of the run's own
+            if "ns" in r and not any(o in r["change"] for o in ("--param", "--kernel", "--address", "--pes")):  # replaced
                 self.assertEqual(self.time_of(*run, *shlex.split(r["change"])), r["ns"], r["change"])
         return report["sim_ns"], report["insight"]
 
@@ -88,7 +88,7 @@ class Remedies(cli_support.Cli):
         sim_ns, insight = self.tried(*GEMM, "--links", "cut_through", "--response", "routed", "--param", "m=512",
                                      "--param", "tile_m=64", "--param", "tile_n=64", "--set", "*.reserved_mb=0.05")
         self.assertIn("It waits for the window of tiles in flight first", " ".join(insight["verdict"]))
-        # More room is repeated until more of it brings nothing.
+        # More space is repeated until it has no further effect.
         self.assertRegex(" ".join(r["change"] for r in insight["remedies"]), r"--set '\*\.reserved_mb=0\.[124]'")
         self.assertLess(insight["remedies"][0]["ns"], 0.7 * sim_ns)
 
@@ -140,7 +140,7 @@ class Remedies(cli_support.Cli):
         unlimited = self.time_of(*self.FLITS, "--set", "*.buffer_flits=1024")
         self.assertLess(abs(without["ns"] - unlimited), 0.05 * sim_ns)
         first = insight["remedies"][0]
-        self.assertRegex(first["change"], r"^--set '\S*r\*c\*\.buffer_flits=2'$")  # routers stand in the way
+        self.assertRegex(first["change"], r"^--set '\S*r\*c\*\.buffer_flits=2'$")  # routers are the bottleneck
         self.assertEqual(first["cost"], 1)
         self.assertLess(first["ns"], 0.85 * sim_ns)
         for r in self.of_buffers(insight):
@@ -159,7 +159,7 @@ class Remedies(cli_support.Cli):
         run = (*self.FLITS, "--set", "*.buffer_flits=16", "--set", "*.r0c1.buffer_flits=1")
         sim_ns, insight = self.tried(*run)
         named = [r for r in self.of_buffers(insight) if "r*c*.buffer_flits=16" in r["change"]]
-        self.assertEqual([r["cost"] for r in named], [1], insight["remedies"])  # room, as more of it for all would be
+        self.assertEqual([r["cost"] for r in named], [1], insight["remedies"])  # memory, like more of it for all
         self.assertEqual(named[0]["ns"], self.time_of(*self.FLITS, "--set", "*.buffer_flits=16"))
 
     def test_what_is_no_faster_never_stands_first(self):
@@ -194,7 +194,7 @@ class Remedies(cli_support.Cli):
                "timed", "--set", "edge:io.bw_gbs=4")
         sim_ns, insight = self.tried(*run)
         first = insight["remedies"][0]
-        self.assertRegex(first["change"], "^--scale pcie=")  # the planted edge, with its factor repeated
+        self.assertRegex(first["change"], "^--scale pcie=")  # the planted edge, with a repeated factor
         leaders = next(r for r in insight["remedies"] if r["change"] == "--pes leaders")
         self.assertLess(leaders["ns"], 0.5 * sim_ns)
         self.assertLess(1.3 * (sim_ns - leaders["ns"]), sim_ns - first["ns"])
@@ -203,7 +203,7 @@ class Remedies(cli_support.Cli):
         many = (*GEMM[:-1], "gemm_dot", "--param", "m=256", "--param", "n=64", "--param", "k=128", "--set", "*.pe_cpu.overhead_ns=200")
         _, insight = self.tried(*many)
         self.assertEqual(insight["remedies"][0]["change"], "--kernel gemm")
-        _, insight = self.tried(*many[:-2], "--set", "*.pe_tcm.write_bw_gbs=16")  # where sums go
+        _, insight = self.tried(*many[:-2], "--set", "*.pe_tcm.write_bw_gbs=16")  # destination of the sums
         self.assertIn("--kernel gemm", [r["change"] for r in insight["remedies"]])
         for kernel, others in (("gemm_epilogue", set()), ("tp_linear", set()), ("vector_add", set()), ("gemm", {"gemm_dot", "gemm_2d"})):
             found = self.found(*GEMM[:-1], kernel)

@@ -14,7 +14,7 @@ import cli_support
 from browser import CHROMIUM, browser_of
 from cli_support import topology
 
-# Without places: a PE whose blocks are drawn by themselves.
+# Without positions: a PE whose blocks are drawn separately.
 FLAT = """\
 timing: {links: cut_through, response: routed, header_bytes: 16}
 nodes:
@@ -222,7 +222,7 @@ class InABrowser(Reports):
         self.assertGreater(b.value("document.querySelectorAll('#bandwidth-picture polyline').length"), 1)
         self.assertIn("--kernel gemm", b.text("command"))
 
-        # The slider: each key another time, other colours, and the path's holders of that time.
+        # The slider: each key gives another time, other colours, and the components on the path at that time.
         fills = "[...document.querySelectorAll('#plan-picture .box')].map(e => e.style.fill).join()"
         whole = b.value(fills)
         b.focus("#plan-time")
@@ -234,7 +234,7 @@ class InABrowser(Reports):
         b.key("Home", 36)
         self.assertEqual(b.value(fills), whole)
 
-        # Down the floorplan by the keyboard, and up again.
+        # Down the floorplan with the keyboard, and up again.
         b.focus("#plan-picture [data-id='sip0.cube0']")
         b.key("Enter", 13, "\r")
         self.assertEqual(b.value("document.querySelector('#plan-path [aria-current=true]').textContent"), "cube0")
@@ -242,7 +242,7 @@ class InABrowser(Reports):
         b.key("Escape", 27)
         self.assertEqual(b.value("document.querySelector('#plan-path [aria-current=true]').textContent"), "sip0")
 
-        # The timeline: by wheel down to a tile, by keys back.
+        # The timeline: with the wheel down to a tile, with keys back.
         left, top, width, height = b.place("#timeline-canvas")
         before = self.shown_ns()
         for _ in range(20):
@@ -312,7 +312,7 @@ class InABrowser(Reports):
         page = self.report("--kernel", "gemm", "--topology", topology("default.yaml"))[1]
         text = Elements(page).data
         data = json.loads(text)
-        # Instead of the run's own: of every PE six tracks, with so many slices of 1 ns and gaps of 0.4 to 0.6 ns.
+        # Replaces the run's data: six tracks for every PE, with that many slices of 1 ns and gaps of 0.4 to 0.6 ns.
         each = 1000000 // (6 * len(data["pes"])) + 1
         slices = bytearray()
         data["tracks"] = []

@@ -43,7 +43,7 @@ class Diffs(cli_support.Cli):
                 runs.append(json.load(file))
         self.assertAlmostEqual(d["slower"], runs[1]["sim_ns"] / runs[0]["sim_ns"] - 1)
         self.assertAlmostEqual(sum(c["by_ns"] for c in d["blame"]), runs[1]["sim_ns"] - runs[0]["sim_ns"], 3)
-        # Those of the eight PEs that compute moved most.
+        # The components of the eight computing PEs changed most.
         self.assertEqual([c["name"].split(".")[-1] for c in d["engines"][:8]], ["pe_gemm"] * 8)
         self.assertAlmostEqual(d["engines"][0]["b_ns"], 4 * d["engines"][0]["a_ns"])
         logs = self.diff(log_a, log_b)
@@ -57,7 +57,7 @@ class Diffs(cli_support.Cli):
         d = self.diff(a, b)
         self.assertIn("pes", [c["key"] for c in d["configuration"]])
         self.assertGreater(d["ops_that_differ"], 6)
-        # Of what one PE alone has to do, ops of the others are not there.
+        # If only one PE has work, the ops of the others are missing.
         self.assertEqual(d["ops"], 8)
         self.assertEqual(self.diff(b, a)["ops_that_differ"], d["ops_that_differ"])
 

@@ -21,7 +21,7 @@ class Machine:
         elif kind == "shipped":
             name = rng.choice(("default", "h100", "latency_model") + (() if several else ("tpu_v4i",)))
             self.words = ["--topology", name + ".yaml"]
-            if name == "default":  # of the same machine two cubes
+            if name == "default":  # two cubes of the same machine
                 self.words += [w for key, value in (("tray.sips", "{count: 1}"), ("sip.cubes", "{w: 2, h: 1}"))
                                for w in ("--set", f"file:{key}={value}")]
             self.pes = {"h100": 8, "tpu_v4i": 1}.get(name, 16)
@@ -247,7 +247,7 @@ def memory_room(rng, m):
 
 
 FINITE = {f.__name__: f for f in (buffers, virtual_channels, memory_room)}
-OF_SEVERAL = {"idle", "ucie", "messages", "imbalance", "slow", "split"}  # PEs
+OF_SEVERAL = {"idle", "ucie", "messages", "imbalance", "slow", "split"}  # of several PEs
 
 
 def drawn(which, name, kind, draw):

@@ -9,7 +9,7 @@ import random
 import cli_support
 from cli_support import topology
 
-SANITIZED = bool(os.environ.get("KERNBENCH_SANITIZED"))  # forty runs a question take too long then: one, of a small system
+SANITIZED = bool(os.environ.get("KERNBENCH_SANITIZED"))  # one run of a small system, not forty
 SHORT = "KERNBENCH_WHATIFS" not in os.environ
 RUNS = int(os.environ.get("KERNBENCH_WHATIFS", 1 if SANITIZED else 5))
 MODES = (("ideal", "ideal"), ("ideal", "routed"), ("cut_through", "ideal"), ("cut_through", "routed"), ("flit", "routed"))
@@ -23,7 +23,7 @@ def draw(rng):
     system = rng.choice(SYSTEMS)
     kernel = rng.choice(("gemm", "gemm_dot", "gemm_epilogue", "vector_add", "softmax", "rmsnorm", "attention", "mlp",
                          "tp_linear", "all_reduce", "all_gather", "all_to_all", "broadcast", "reduce_scatter", "sendrecv"))
-    if system == "default.yaml":  # 256 PEs: some seconds with any
+    if system == "default.yaml":  # 256 PEs: some seconds for any kernel
         kernel = rng.choice(("gemm", "vector_add", "softmax", "all_reduce"))
     links, response = rng.choice(MODES)
     size = lambda *of: str(rng.choice(of))
@@ -34,7 +34,7 @@ def draw(rng):
         params = {"n": size(4096, 65536, 262144)}
     elif kernel in ("all_reduce", "all_gather", "broadcast", "reduce_scatter", "sendrecv"):
         params = {"n": size(1024, 4096, 16384)}
-        if kernel in ALGORITHMS:  # by itself it would choose another one on another machine
+        if kernel in ALGORITHMS:  # otherwise it would select another one on another machine
             params["algorithm"] = rng.choice(ALGORITHMS[kernel])
             if SHORT and system == "default.yaml" and params["algorithm"] == "ring":  # 130,000 messages a run
                 params["algorithm"] = "halving"
@@ -58,7 +58,7 @@ class Verdicts(cli_support.Cli):
         right, off, predicted, declined, errors, warned = 0, [], 0, 0, [], 0
         for number in range(RUNS):
             words = draw(rng)
-            # Some forty runs, of up to some seconds each where others have the processors.
+            # About forty runs, of up to some seconds each on a busy machine.
             status, out, err = self.run_cli("whatif", "--format", "json", "--", "run", *words, timeout=600)
             self.assertEqual(status, 0, err)
             found = json.loads(out)
@@ -90,7 +90,7 @@ class Verdicts(cli_support.Cli):
         self.assertGreaterEqual(right, 0.9 * RUNS)
         self.assertLessEqual(declined, 0.2 * (declined + predicted / 2))
         self.assertLessEqual(len(errors), 0.05 * predicted)
-        # Where no order changes the prediction holds.
+        # If no order changes, the prediction holds.
         self.assertEqual([e for e in errors if not e[-1]], [])
 
 

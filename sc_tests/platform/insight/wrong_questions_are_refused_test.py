@@ -22,7 +22,7 @@ class Questions(cli_support.Cli):
         self.assertEqual(self.time("--scale", "ucie=2"), usual)
         self.assertLess(self.time("--scale", "hbm=2", "--scale", "mesh=2"), usual)
         self.assertGreater(self.time("--scale", "gemm=0.01"), usual)
-        # Twice and half as fast is what it was.
+        # Twice and half as fast gives the original.
         self.assertEqual(self.time("--scale", "tcm=2", "--scale", "tcm=0.5"), usual)
         # By hand: PEs' commands cost 2 ns.
         self.assertAlmostEqual(self.time("--scale", "pe_cpu=2"), self.time("--set", "*.pe_cpu.overhead_ns=1"))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host writes to its devices and reads from them: is all of it seen at the sockets between the host and each
-// pcie_ep, byte for byte and at its time, as the run or the program says; and does a block of the user's own there do
-// no harm?
+// Are all transfers between the host and its devices visible at the sockets between the host and each pcie_ep, byte for
+// byte and at their times, as the run or the program reports them? And does a user's block there cause no harm?
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -26,21 +25,22 @@
 namespace kernbench::testing::host_data_go_over_sockets {
 namespace {
 
-/// A block that is not of this project on the way from the host to a pcie_ep: writes down what passes.
+/// A foreign block on the path from the host to a pcie_ep: records all traffic.
 class HostTap : public sc_core::sc_module {
  public:
   struct Request {
     bool write = false;
     uint64_t address = 0;
-    double ns = 0;              ///< when it came
-    std::vector<uint8_t> data;  ///< that it showed: a write's at the request, a read's at the response
+    double ns = 0;              ///< time of arrival
+    std::vector<uint8_t> data;  ///< shown data: of a write at the request, of a read at the response
     std::vector<uint8_t> enables;
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
   };
   std::vector<Request> requests;                                   ///< with data, in order
-  size_t messages = 0;                                             ///< without
-  sc_core::sc_time delay;                                          ///< added there, and back
-  tlm::tlm_response_status answer = tlm::TLM_INCOMPLETE_RESPONSE;  ///< its own, to requests with data; none: passed on
+  size_t messages = 0;                                             ///< without data
+  sc_core::sc_time delay;                                          ///< added in both directions
+  tlm::tlm_response_status answer = tlm::TLM_INCOMPLETE_RESPONSE;  ///< its own response to requests with data; none:
+                                                                   ///< passed on
   std::vector<std::string> violations;
 
   HostTap(sc_core::sc_module_name name, Platform& platform, const std::string& pcie_ep)
@@ -114,10 +114,10 @@ std::vector<uint8_t> bytes_at(Platform& platform, uint64_t address, uint64_t n) 
 
 // ---- kernbench run --transfer timed
 
-constexpr int64_t kElements = 200'001;  // two chunks and a bit of each PE's part
+constexpr int64_t kElements = 200'001;  // two chunks and a part of one for each PE's part
 constexpr uint64_t kPes = 8;
 
-/// y = x, each PE its own part: real bytes, so that what is read back needs no Phase 2. w is there for its replicas.
+/// y = x, each PE its own part: real bytes, so that read-back needs no Phase 2. w exists for its replicas.
 KernelSpec copy_kernel() {
   KernelSpec s;
   s.name = "host_data_test_copy";
@@ -179,7 +179,7 @@ TEST_P(Run, with_timed_transfers_shows_each_byte_once_and_takes_the_time_that_it
   EXPECT_EQ(times(r), untapped);
   EXPECT_EQ(tap.messages, 1u) << "the launch";
   EXPECT_EQ(tap.violations, std::vector<std::string>{});
-  std::map<bool, std::map<uint64_t, uint64_t>> seen;  // ends by beginnings, of writes and reads
+  std::map<bool, std::map<uint64_t, uint64_t>> seen;  // ends by begins, of writes and reads
   for (const HostTap::Request& q : tap.requests) {
     EXPECT_EQ(q.status, tlm::TLM_OK_RESPONSE);
     EXPECT_LE(q.data.size(), HostTransfer::kChunkBytes);
@@ -202,7 +202,7 @@ TEST_P(Run, with_instant_transfers_sends_the_launch_alone) {
   EXPECT_EQ(tap.messages, 1u);
 }
 
-/// One chunk, so that nothing is hidden behind another.
+/// One chunk, so that no transfer overlaps with another.
 TEST_P(Run, is_as_much_later_as_a_block_on_the_way_makes_it) {
   const auto upload_ns = [&](double delay_ns) {
     return in_child([&] {
@@ -250,7 +250,7 @@ TEST(HostTap, stands_only_where_the_host_has_a_socket) {
   }
 }
 
-/// `outstanding` is the endpoint's to keep: what waits for a place has been issued when it left the host.
+/// The endpoint enforces `outstanding`. A request that waits for a place was issued when it left the host.
 TEST(HostTap, changes_nothing_where_requests_wait_for_a_place) {
   std::string yaml = ranks_toy::system(1);
   const std::string given = "overhead_ns: 3}";
@@ -276,7 +276,7 @@ TEST(HostTap, changes_nothing_where_requests_wait_for_a_place) {
 
 // ---- programs
 
-/// What each rank's tap sees of a program on two ranks of two PEs.
+/// Traffic at each rank's tap for a program on two ranks of two PEs.
 std::vector<std::unique_ptr<HostTap>> taps_of(Platform& platform, bool timed,
                                               std::function<void(host::Context&)> function) {
   std::vector<std::unique_ptr<HostTap>> taps;
@@ -297,7 +297,7 @@ std::vector<std::unique_ptr<HostTap>> taps_of(Platform& platform, bool timed,
   return taps;
 }
 
-/// Rows of 8 f32, each with bytes of its own.
+/// Rows of 8 f32, each with different bytes.
 HostTensor rows(int64_t n) {
   HostTensor t(DType::f32, {n, 8});
   for (size_t i = 0; i < t.bytes.size(); ++i) t.bytes[i] = static_cast<uint8_t>(i % 4 == 3 ? 0x3f : i);
@@ -318,7 +318,7 @@ std::vector<std::vector<uint8_t>> shown(const HostTap& tap, bool write) {
 }
 using Shown = std::vector<std::vector<uint8_t>>;
 
-/// The program's value is in memory only when the copy has ended; the socket shows it on its way.
+/// The program's value is in memory only after the end of the copy; the socket shows it in flight.
 TEST(Program, uploads_each_shard_to_its_rank_in_order_of_pe_and_downloads_the_first_replicas) {
   auto platform = platform_from_text(ranks_toy::system(2));
   const HostTensor value = rows(3);
@@ -401,7 +401,7 @@ tlm::tlm_response_status write_register(LtInitiator& cpu, uint64_t reg, uint64_t
   return cpu.access(s);
 }
 
-/// 4 bytes of the CPU's, two of them enabled; 10,000 by DMA in both directions. When each was done, and the device's
+/// 4 bytes of the CPU's, two of them enabled; 10,000 by DMA in both directions. The end time of each, and the device's
 /// and the host's bytes.
 std::string driven(HostTap* tap, Platform& platform) {
   HostInterface& host = platform.host();

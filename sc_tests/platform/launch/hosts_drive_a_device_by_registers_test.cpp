@@ -16,7 +16,7 @@ namespace {
 
 using H = HostInterface;
 
-/// The host's memory: b_transport only.
+/// The host's memory, with only b_transport.
 struct HostMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<HostMemory> socket{"socket"};
   std::vector<uint8_t> bytes = std::vector<uint8_t>(1 << 20, 0);
@@ -40,7 +40,7 @@ struct HostMemory : sc_core::sc_module {
   }
 };
 
-/// Registers and memory as a driver uses them.
+/// Registers and memory in the form that a driver uses.
 struct Driver {
   LtInitiator& cpu;
   tlm::tlm_response_status write(uint64_t reg, uint64_t value) {
@@ -71,7 +71,7 @@ struct Driver {
   }
 };
 
-// gather stores real bytes, so what the CPU reads back needs no Phase 2.
+// gather stores real bytes, so the CPU's read-back needs no Phase 2.
 TEST(host, copies_tensors_in_rings_waits_for_the_interrupt_and_fetches_the_result_by_dma) {
   const auto platform = platform_from_file(topology_path("small.yaml"));
   H& host = platform->host();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do timed uploads and read-backs cost what the same transactions cost alone, before and after the launch?
+// Do timed uploads and read-backs take the time of the same transactions alone, before and after the launch?
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kUnit = 16384;  // f32 elements of one 64 KiB chunk
 
-/// y = x, by the first PE, in memory that one PE holds.
+/// y = x by the first PE, in the memory of one PE.
 KernelSpec copy_kernel() {
   KernelSpec s;
   s.name = "launch_test_copy";

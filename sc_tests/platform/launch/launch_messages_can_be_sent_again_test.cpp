@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the host's port of use to a program of one's own: several launches in one simulation, errors as responses?
+// Can a user program use the host's port for several launches in one simulation, with errors as responses?
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/launch/host_transfer.h"
@@ -65,7 +65,7 @@ TEST(Launcher, answers_pe_busy_where_a_launch_meets_another_kernel) {
   LaunchHost& host = platform->hosts().launch_host();
   Launcher launcher(host);
   std::vector<LaunchResult> results;
-  // Both reach pe0 at 36.9; its kernel waits for the stamp of 39.7 there.
+  // Both reach pe0 at 36.9; its kernel waits there for the start time 39.7.
   const auto done = [&](const LaunchResult& r) { results.push_back(r); };
   launcher.launch(noop_on({0, 1}), host_launch_way(host, {0, 1}), done);
   launcher.launch(noop_on({0}), host_launch_way(host, {0}), done);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a launch reach every PE as §7 says: legs by hand, one stamp, no spread, and the host done when the last
-// completion is back?
+// Does a launch reach every PE by the rules of §7: segments by hand, one start time without spread, and the host's end
+// when the last completion has returned?
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
@@ -50,15 +50,15 @@ RunReport run(Platform& platform, const std::string& kernel, LaunchMode launch, 
 }
 
 TEST(HostLaunch, of_a_noop_on_256_pes_has_no_spread_and_takes_the_longest_leg_both_ways) {
-  // topologies/default.yaml, to sip0.cube15.pe7, ns. A cube is 17 x 14 mm with 6 x 6 routers: 17/6 mm from column to
-  // column, 14/6 from row to row; 0.01 ns a mm.
+  // topologies/default.yaml, to sip0.cube15.pe7, ns. A cube is 17 x 14 mm with 6 x 6 routers: 17/6 mm between columns,
+  // 14/6 between rows; 0.01 ns per mm.
   const double column = 17.0 / 6, row = 14.0 / 6;
   // pcie_ep (5), noc (0); two wires of 2 mm.
   const double to_io_cpu = 5 + 0 + 0.01 * (2 + 2);
-  // io_cpu (10), a UCIe port (8) of the IO chiplet, and cube12, cube13, cube14 by W and E, cube15 by W (8 each).
-  // Mm: to the noc 2, to the port 30 + 1, to cube12 10; port, connection, router 3.083333 at each side of a cube, from
-  // column 0 to 5 and by one row round the HBM and back; 1 to the next cube; in cube15 by the connection at row 0:
-  // 6.333333 + 1.416667, two columns, and 1.25 to m_cpu at (7.5, 2.0).
+  // io_cpu (10), a UCIe port (8) of the IO chiplet, and cube12, cube13, cube14 by W and E, cube15 by W (8 each). Mm: to
+  // the noc 2, to the port 30 + 1, to cube12 10; port, connection, router 3.083333 at each side of a cube, from column
+  // 0 to 5 with one row around the HBM and back; 1 to the next cube; in cube15 by the connection at row 0: 6.333333 +
+  // 1.416667, two columns, and 1.25 to m_cpu at (7.5, 2.0).
   const double across = 3.083333 + 5 * column + 2 * row + 3.083333;
   const double to_m_cpu =
       10 + 8 + 7 * 8 + 0.01 * (2 + 30 + 1 + 10 + 3 * (across + 1) + 6.333333 + 1.416667 + 2 * column + 1.25);

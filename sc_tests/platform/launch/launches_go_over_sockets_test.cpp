@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does every message go from block to block by calls of bound sockets, at the time that the call says?
+// Does every message go from block to block by calls of bound sockets, at the time of each call?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<Call>& calls() {
   return all;
 }
 
-/// A block of the project that writes down every call of its sockets with a message.
+/// A block of the project that records every call with a message at its sockets.
 template <class Block>
 class Counting : public Block {
  public:
@@ -80,7 +80,7 @@ void count(topology::Graph& graph, const std::string& impl, const std::set<std::
   }
 }
 
-/// What must be called in a launch of kernels that end at once, by the contract's sums alone.
+/// The expected calls of a launch of kernels that end at once, from the contract's sums alone.
 class Expected {
  public:
   Expected(Platform& platform, double stamp_ns) : platform_(platform), paths_(platform.graph()), stamp_ns_(stamp_ns) {
@@ -117,7 +117,7 @@ class Expected {
     for (const uint32_t e : paths_.find_path(from, to)) note(e, false, ns += cost(e));
     return ns;
   }
-  /// Each block that it comes back to costs after it is there.
+  /// On the way back, each block's cost is added after the arrival.
   void leg_back(uint32_t from, uint32_t to, double ns) {
     const std::vector<uint32_t> path = paths_.find_path(from, to);
     for (auto e = path.rbegin(); e != path.rend(); ++e) {
@@ -134,7 +134,7 @@ class Expected {
   Platform& platform_;
   topology::PathRouter paths_;
   double stamp_ns_;
-  std::map<uint32_t, double> last_;  ///< by m_cpu: when it has its last response
+  std::map<uint32_t, double> last_;  ///< by m_cpu: arrival of its last response
 };
 
 KernelLaunch noop_on(std::vector<size_t> pes) {
@@ -219,7 +219,7 @@ TEST(Message, that_a_pe_does_not_know_is_answered_so) {
   EXPECT_NEAR(response.done_ns, 2 * toy::kNear, 1e-9);
 }
 
-/// In an io_cpu's place, and passes on alone.
+/// Replaces an io_cpu and only passes messages on.
 class PlainIoCpu : public Router {
  public:
   using Router::Router;
@@ -227,7 +227,7 @@ class PlainIoCpu : public Router {
 };
 KERNBENCH_REGISTER_COMPONENT(PlainIoCpu)
 
-/// In an m_cpu's place, without any socket.
+/// Replaces an m_cpu and has no socket.
 class DeafMCpu : public Component {
  public:
   using Parameters = MCpuParameters;

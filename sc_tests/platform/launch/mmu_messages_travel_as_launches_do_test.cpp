@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do map and unmap reach the MMUs when their messages do, and do their responses say what went wrong?
+// Do map and unmap take effect when their messages arrive at the MMUs, and do their responses report errors?
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -160,7 +160,7 @@ TEST_F(MmuMessages, do_not_unmap_under_a_running_kernel) {
   fill(*platform);
   mmu.map({map_of(*platform, "x")}, way, kept([&] {
             launcher.launch(loads_at(pes, kAddress), way, launched());
-            // Behind the launch on the same way: it arrives when the first kernels run or are about to.
+            // After the launch on the same path: it arrives when the first kernels run or are about to.
             mmu.unmap({{{}, kAddress, 1024}}, way, kept());
           }));
   sc_core::sc_start();
@@ -228,7 +228,7 @@ TEST(VirtualRun, is_refused_where_a_pe_has_no_mmu) {
   }
 }
 
-// The cost of look-ups: one PE loads here and there in a range, pages of 4 KiB, a TLB of two of them.
+// The cost of look-ups: one PE loads from several places of a range; pages of 4 KiB, a TLB for two of them.
 constexpr int64_t kPageElements = 1024;
 const std::vector<std::pair<int64_t, int64_t>> kLoads = {{0, 16},
                                                          {0, 16},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs and jobs in a simulation that is not theirs alone: a clock that never ends, slices of sc_start(t), sc_pause,
-// sc_stop, several runs one after the other; what is said where a job cannot go on, and where a memory answers with an
-// error.
+// Runs and jobs in a shared simulation: an endless clock, slices of sc_start(t), sc_pause, sc_stop, several consecutive
+// runs; messages about blocked jobs and about error responses of memories.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -57,7 +56,7 @@ RunOptions options_of(const std::string& kernel) {
   return o;
 }
 
-/// end_ns of a lone run, in a process of its own.
+/// end_ns of an isolated run, in a separate process.
 double alone(const std::string& kernel) {
   return std::stod(in_child([&] {
     const auto platform = platform_from_file(topology_path("small.yaml"));
@@ -97,7 +96,7 @@ TEST_P(EveryKernel, runs_several_times_beside_a_clock) {
 INSTANTIATE_TEST_SUITE_P(of, EveryKernel, ::testing::Values("gemm", "vector_add", "all_reduce", "barrier"),
                          [](const auto& i) { return std::string(i.param); });
 
-/// Its last operation is the end, not the clock's.
+/// The end is that of its last operation, not of the clock.
 TEST(run_program, ends_beside_a_clock) {
   const auto run = [] {
     const auto platform = platform_from_file(topology_path("six_sip_torus.yaml"));
@@ -199,7 +198,7 @@ TEST(job, goes_on_in_slices) {
   }
 }
 
-/// Does something at a time.
+/// Calls a function at a time.
 struct At : sc_core::sc_module {
   At(sc_core::sc_module_name name, double t_ns, std::function<void()> what)
       : sc_module(name), t_ns_(t_ns), what_(std::move(what)) {
@@ -230,7 +229,7 @@ TEST(job, goes_on_after_a_pause_of_somebody_elses) {
   EXPECT_TRUE(job.verify().passed);
 }
 
-// What a fault leaves under way may end in a simulation that goes on.
+// Actions in flight at a fault may end in a simulation that continues.
 TEST(run_kernel, is_told_of_a_pause_of_somebody_elses_and_the_simulation_goes_on) {
   const auto platform = platform_from_text(one_pe());
   Clock clock("clocked");
@@ -304,7 +303,7 @@ TEST(job, that_is_destroyed_in_mid_run_leaves_its_pes_to_the_next) {
   }
 }
 
-/// A platform suspends a kernel's process and resumes it: until then the run has not ended.
+/// A platform suspends and resumes a kernel's process: meanwhile the run has not ended.
 TEST(job, waits_for_a_process_that_is_suspended) {
   const auto platform = platform_from_text(one_pe());
   Clock clock("clocked");
@@ -357,7 +356,7 @@ TEST(platform, may_be_destroyed_idle_and_between_runs) {
 
 // ---- what cannot go on
 
-/// Takes requests and never answers, or answers each with an error.
+/// Accepts requests and never responds, or responds to each with an error.
 struct BadMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<BadMemory> socket{"socket"};
   bool silent;
@@ -381,7 +380,7 @@ struct Reported {
 };
 std::vector<Reported> reported;
 
-/// SystemC's reports from here on are kept, and no failures of the test.
+/// From here on, SystemC's reports are stored and are no failures of the test.
 void keep_reports(sc_core::sc_severity up_to = sc_core::SC_WARNING) {
   static sc_core::sc_severity most;
   most = up_to;
@@ -397,7 +396,7 @@ TEST(stuck_job, is_told_at_starvation_and_not_before) {
   const auto platform = platform_from_text(one_pe(kForeign));
   BadMemory memory("memory", true);
   platform->tlm_memory("hbm").socket().bind(memory.socket);
-  At later("later", 5000, [] {});  // as long as somebody acts, nothing is told
+  At later("later", 5000, [] {});  // while other events exist, nothing is reported
   Job job(*platform, {"vector_add", {{"n", "256"}}});
   job.start();
   sc_core::sc_start();
@@ -497,7 +496,7 @@ TEST(memory_error, ends_a_run) {
   EXPECT_THROW(run_kernel(*platform, options_of("gemm")), RunError);
 }
 
-/// All blocks are the platform's own, so nobody can bring a message: no need to wait for starvation.
+/// All blocks belong to the platform, so no message can come from outside: no need to wait for starvation.
 TEST(stuck_calls, end_beside_a_clock) {
   keep_reports();
   const auto platform = platform_from_file(topology_path("small.yaml"));
@@ -516,7 +515,7 @@ TEST(stuck_calls, end_beside_a_clock) {
   const std::string run = fails([&] { run_kernel(*platform, std::move(o)); });
   EXPECT_NE(run.find("nothing can move"), std::string::npos) << run;
   EXPECT_LT(clock.edges, 100'000u);
-  sc_core::sc_start(ns(100));  // the simulation goes on
+  sc_core::sc_start(ns(100));  // the simulation continues
   EXPECT_GE(clock.edges, 100u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors placed over cubes and PEs by every policy: each PE finds its part, whether the upload takes time or not;
-// copies are paid for; what comes back is what was stored.
+// Tensors placed over cubes and PEs by every policy. Each PE gets its part, whether or not the upload takes time;
+// copies cost time; and read-back returns the stored values.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kRows = 24, kCols = 40;
 
-/// What each PE found, by its number in the launch: its view's offset and shape, and the values.
+/// The part of each PE, by its number in the launch: its view's offset and shape, and the values.
 struct Found {
   Dims offset, shape;
   std::vector<float> values;
@@ -23,7 +23,7 @@ struct Found {
 std::map<int64_t, Found> found;
 TensorMap given;
 
-/// y = x, each PE its part; the output follows the policy where it can.
+/// y = x, each PE its part; the output follows the policy if possible.
 KernelSpec copying(const CubePePolicy& policy, const std::string& name) {
   KernelSpec s;
   s.name = name;
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(of, Policy,
 TEST(TimedUpload, pays_for_copies_and_leaves_the_kernels_as_they_were) {
   const auto figures = [](Split cube, Split pe, bool timed) {
     return in_child([=] {
-      topology::Overrides flits;  // where a link's bandwidth counts
+      topology::Overrides flits;  // so that a link's bandwidth matters
       flits.links = topology::Links::flit;
       const RunReport r = run(kernel_name(cube, pe), timed, flits);
       char text[100];
@@ -137,7 +137,7 @@ TEST(TimedUpload, pays_for_copies_and_leaves_the_kernels_as_they_were) {
   };
   const auto split = numbers(figures(Split::row_wise, Split::row_wise, true));
   const auto copies = numbers(figures(Split::replicate, Split::replicate, true));
-  // All of it leaves the one endpoint by a link of 256 GB/s.
+  // Everything leaves the single endpoint by a link of 256 GB/s.
   const double once = kRows * kCols * 4 / 256.0;
   EXPECT_GE(split.first, once);
   EXPECT_GE(copies.first, 8 * once);

@@ -91,7 +91,7 @@ class Experts(Cli):
         for options, system in (((), SMALL), (("--tp", 2, "--ep", 2, "--pes", "leaders", "--dtype", "f16"), SIX)):
             r = self.verifies(self.config(), *PHASES, "--routing", "top_k", *options, system=system)
             self.assertEqual(r["model"]["routing"], "top_k")
-            self.assertGreater(r["phases"][0]["experts_chosen"], 2)  # weights are no zeros
+            self.assertGreater(r["phases"][0]["experts_chosen"], 2)  # weights are not zeros
 
     def test_families(self):
         for more in ({}, {"norm_topk_prob": False}, {"num_experts": 1, "num_experts_per_tok": 1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a config.json does not say is as its family has it: values of the configuration classes of transformers 4.57.
+// Fields that a config.json omits have the family's defaults: values of the configuration classes of transformers 4.57.
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/models/model_file.h"
@@ -69,7 +69,7 @@ TEST(Families, have_windows_where_theirs_are) {
   const std::string windowed = R"(, "use_sliding_window": true, "sliding_window": 9)";
   EXPECT_EQ(model("qwen3", windowed).window_of(27), 0);
   EXPECT_EQ(model("qwen3", windowed).window_of(28), 9);
-  EXPECT_EQ(model("qwen3_moe", windowed).window_of(0), 9);  // in all layers, whatever max_window_layers says
+  EXPECT_EQ(model("qwen3_moe", windowed).window_of(0), 9);  // in all layers, regardless of max_window_layers
   EXPECT_EQ(model("gpt_oss").window_of(0), 128);
   EXPECT_EQ(model("gpt_oss").window_of(1), 0);
   EXPECT_EQ(model("gemma2").window_of(0), 4096);

@@ -39,7 +39,7 @@ class Models(FolderCli):
             whole = self.report("--phase", r["phase"], "--tp", r["tp"], "--repeat")
             phase = whole["phases"][0]
             self.assertEqual(float(r["model_ns"]), phase["time_ns"])
-            self.assertGreater(float(r["model_ns"]), float(r["sim_ns"]))  # two layers of which one is simulated
+            self.assertGreater(float(r["model_ns"]), float(r["sim_ns"]))  # two layers, one of which is simulated
             for name in ("tokens_s", "mfu", "hbm_share"):
                 self.assertEqual(float(r[name]), phase[name])
             self.assertEqual((r["ttft_ns"] == "", r["tpot_ns"] == ""), (phase["tpot_ns"] is not None, phase["ttft_ns"] is not None))

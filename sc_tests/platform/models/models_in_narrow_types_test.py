@@ -179,7 +179,7 @@ class NarrowTypes(models.ModelsCli):
             r = self.report(self.config("llama"), "--phase", "decode:batch=3,context=61", "--weights", weights, "--kv", kv)
             rows = {x["what"]: x for x in r["capacity"]["hbm"]["rows"]}
             sizes = [(48, 96), (48, 48), (48, 70), (48, 70), (70, 48)]
-            def stored(k, n):  # values, by whole bytes a row; a scale a column
+            def stored(k, n):  # values, with whole bytes per row; one scale per column
                 return k * -(-n * bits // 8) + 4 * n
             norms = 4 * 8 * 48
             expected = 2 * (sum(stored(k, n) for k, n in sizes) + 2 * norms) + stored(48, 101) + 4 * 48 * 101 + norms

@@ -33,7 +33,7 @@ FAMILIES = {
     "gpt_neox": {"hidden_act": "gelu", "layer_norm_eps": 1e-5, "rotary_pct": 0.25, "rotary_emb_base": 10000, "hidden_size": 64,
                  "use_parallel_residual": True, "num_key_value_heads": None},
 }
-# With layer norms; what of theirs a file may say otherwise.
+# With layer norms; their fields that a file may override.
 LAYER_NORMS = {"starcoder2": {"sliding_window": None}, "stablelm": {"use_parallel_residual": True, "use_qkv_bias": False},
                "phi": {"partial_rotary_factor": 1.0}, "gpt_neox": {"use_parallel_residual": False, "attention_bias": False}}
 PHASES = ("--phase", "prefill:21", "--phase", "decode:batch=3,context=13,steps=8")
@@ -112,7 +112,7 @@ class Models(ModelsCli):
         p = r["phases"][0]
         self.assertAlmostEqual(p["mfu"], 2 * macs / (p["time_ns"] * 8 * 2 * 4096 * 0.5), places=9)
         matrices = dim * 3 * dim + dim * dim + 2 * dim * hidden + 2 * dim * vocab
-        copies = 2 * dim + 3 * dim + dim + hidden + dim + 2 * dim + vocab  # norm and biases of the layer, and of the head
+        copies = 2 * dim + 3 * dim + dim + hidden + dim + 2 * dim + vocab  # norm, biases of layer and head
         weights = next(x["bytes"] for x in r["capacity"]["hbm"]["rows"] if x["what"] == "weights")
         self.assertEqual(weights, 4 * (matrices + 8 * copies))
 
@@ -145,7 +145,7 @@ class Models(ModelsCli):
             return ("--tensor", f"table={table}")
         r = self.report(self.config("llama"), *phase, *with_table((2, 0, 3, 1)))
         self.assertTrue(r["verify"]["passed"], r["verify"])
-        stages = with_table((3, 2, 1, 0))[1].replace("table=", "stage1.table=")  # of one stage alone
+        stages = with_table((3, 2, 1, 0))[1].replace("table=", "stage1.table=")  # of a single stage
         r = self.report(self.config("llama"), *phase, "--tensor", stages, "--pp", "2", "--pes", "leaders", system=SIX)
         self.assertTrue(r["verify"]["passed"], r["verify"])
         for numbers, bad in (((2, 0, 4, 1), "page 2 of sequence 0 is number 4 of a pool of 4"), ((2, -1, 3, 1), "is number -1 of")):
@@ -214,7 +214,7 @@ class Models(ModelsCli):
         def rings(family, rows):
             r = self.report(self.config(family), "--phase", f"prefill:{rows}", "--layers", 1, "--tp", 2, "--pes", "leaders", system=SIX)
             return r["capacity"]["tcm"]["rings_bytes"]
-        # In one other rank: two exchanges of four slots of 16 KiB.
+        # With one other rank: two exchanges of four slots of 16 KiB.
         self.assertEqual(rings("llama", 255), rings("llama", 63) + 2 * 4 * 16384)
         self.assertEqual(rings("gemma2", 255), rings("llama", 63))
 
@@ -370,7 +370,7 @@ class Models(ModelsCli):
             self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["figures"]["energy_j"], tokens, places=6)
             self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["phases"][0]["joules_token"], 1, places=9)
         for options in ((*PHASES,), ("--phase", "prefill:21", "--repeat"), ("--phase", "prefill:21", "--verify-layer", 0)):
-            r = self.report(self.config("llama"), *options, *energy)  # its joules are no phase's, or not of all layers
+            r = self.report(self.config("llama"), *options, *energy)  # no phase, or not all layers
             self.assertNotIn("tokens_per_j", r["figures"])
             self.assertNotIn("joules_token", r["phases"][0])
 
@@ -383,7 +383,7 @@ class Models(ModelsCli):
                                             f"*.pe_tcm.size_mb={1 + 512 / (1 << 20)}")
             self.assertEqual((status, err), (1, ""))
             self.assertRegex(out, r"rings need [0-9]{4} of 512 bytes of a TCM")
-        self.assertEqual(rings["decode:batch=1,context=16"], 7 * 8 * 8192)  # one cube beside, three PEs for rows and for sums
+        self.assertEqual(rings["decode:batch=1,context=16"], 7 * 8 * 8192)  # one other cube, three PEs for rows and sums
         self.assertGreater(rings["prefill:4"], rings["decode:batch=1,context=16"])
         of_stage = [self.report(self.config("llama"), "--phase", "decode:batch=1,context=3", "--pes", "leaders", *pp,
                                 system=SIX)["capacity"]["tcm"]["rings_bytes"] for pp in ((), ("--pp", 2))]
@@ -411,7 +411,7 @@ class Models(ModelsCli):
         for family in ("qwen2", "qwen3"):
             with self.subTest(family=family):
                 found = [logits(family, **w) for w in windows]
-                self.assertEqual(found[0], found[3])  # the window begins behind the last layer
+                self.assertEqual(found[0], found[3])  # the window begins after the last layer
                 self.assertEqual(len(set(found)), 4)
 
     def test_rope_of_transformers_5(self):

@@ -15,7 +15,7 @@ class NormsBehindAndFactors(models.ModelsCli):
         """And capacity is what runs take."""
         for family, otherwise in (("gemma2", {"attn_logit_softcapping": None, "attention_bias": True}), ("gemma3_text", {"final_logit_softcapping": 2.0}),
                                   ("phi3", {"partial_rotary_factor": 0.5, "sliding_window": None}), ("granite", {"mlp_bias": True, "attention_bias": True})):
-            # Only phi3 has no norm behind its products, and no factor of them: it adds them up as they are.
+            # Only phi3 has no norm after its products and no factor: it adds them unchanged.
             self.runs_over_ranks_and_stages(family, otherwise, (("--tp", 2), ("--pp", 2), ("--tp", 2, "--dtype", "f16", "--kv", "f8"),
                                                                 ("--dtype", "bf16", "--weights", "i8", "--activations", "i8")),
                                             1 if family == "phi3" else 0.5)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast heads turn in models whose positions are stretched, beside values that Hugging Face's formulas give for the
-// published files (gpt-oss 20B, Qwen2.5 with YaRN, Llama 3.1).
+// Rotation frequencies of models with scaled positions, against values from Hugging Face's formulas for the published
+// files (gpt-oss 20B, Qwen2.5 with YaRN, Llama 3.1).
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any number of observers of a link, a block, a PE: each is told all, whoever else watches; two recordings and a
-// waveform of one simulation are what each is alone.
+// Any number of observers of a link, a block, a PE: each is notified of everything, independent of the others. Two
+// recordings and a waveform of one simulation equal separate ones.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace kernbench::testing::observers_watch_side_by_side {
 namespace {
 
-/// Writes down what it is told.
+/// Records its notifications.
 struct Notes : FabricObserver {
   std::ostringstream text;
   size_t crossings = 0;
@@ -60,7 +60,7 @@ void run(Platform& platform) {
   run_kernel(platform, std::move(o));
 }
 
-/// What a child found out, unless a check of its failed, which its parent does not see otherwise.
+/// The result of a child, or its failed check, which is otherwise invisible to the parent.
 std::string checked(const std::string& text) {
   return ::testing::Test::HasFailure() ? "a check failed" : text;
 }
@@ -71,7 +71,7 @@ topology::Overrides with_links(topology::Links links) {
   return overrides;
 }
 
-/// What each of `count` is told, and one that has left before the run.
+/// The notifications of each of `count` observers, and of one that was removed before the run.
 std::string told(topology::Links links, size_t count) {
   return in_child([&]() -> std::string {
     const auto platform = platform_from_file(topology_path("small.yaml"), with_links(links));
@@ -82,7 +82,7 @@ std::string told(topology::Links links, size_t count) {
       place.add(gone);
       for (Notes& n : notes) {
         place.add(n);
-        place.add(n);  // it is there once
+        place.add(n);  // it is added once
       }
       place.remove(gone);
       EXPECT_TRUE(place);

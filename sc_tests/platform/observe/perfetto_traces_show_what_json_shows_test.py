@@ -47,7 +47,7 @@ class OfJson:
             elif e["ph"] == "i":
                 self.instants[tracks[e["tid"]]].append((e["name"], e["args"], fs(e["ts"] * 1e3)))
             elif e["ph"] in "stf":
-                slice_before = self.slices[tracks[e["tid"]]][-1]  # an arrow's step is behind its slice
+                slice_before = self.slices[tracks[e["tid"]]][-1]  # an arrow's step follows its slice
                 self.flows[e["cat"], e["id"]].append(
                     (tracks[e["tid"]], slice_before[2]["start_ns"], e["ph"] == "f"))
 
@@ -122,7 +122,7 @@ class PerfettoTraces(cli_support.FolderCli):
             self.assertTrue(any(value for v in queues.values() for _, value in v), "nothing ever waits")
             for (cube, name), values in queues.items():
                 pe, stage, _ = name.split(" ")
-                last = dict(values)  # of several at one time the last holds
+                last = dict(values)  # of several at one time, the last one counts
                 found = [(0, 0)]
                 for t in sorted(last):
                     if last[t] != found[-1][1]:

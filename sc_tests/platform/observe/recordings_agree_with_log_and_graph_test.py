@@ -112,7 +112,7 @@ class Recordings(cli_support.FolderCli):
             self.assertEqual(parent.start, femtoseconds(r["params"]["submit_ns"]))
             self.assertEqual(parent.attributes["seq"], r["params"]["seq"])
             self.assertEqual(parent.attributes["source"], r["params"]["source"])
-            (kernel,) = parents[parent.id][:1]  # the kernel, before what has waited for it
+            (kernel,) = parents[parent.id][:1]  # the kernel precedes the events that waited for it
             self.assertEqual(kernel.generator, "kernel")
             self.assertEqual(ftr.stream(kernel), f"system.{r['params']['pe']}.pe_cpu")
             self.assertEqual(kernel.attributes["kernel"], "gemm")
@@ -122,7 +122,7 @@ class Recordings(cli_support.FolderCli):
             self.assertLessEqual(parent.end, launch.end)
             seen[service.generator, "tile" in access.attributes, parent.generator] += 1
         self.assertGreater(len(seen), 1)
-        # And no tile is without: each has the stages that the log has of it.
+        # And no tile is missing: each has the stages of the log.
         tiles = ftr.named("tile")
         stages = ftr.children("serves")
         self.assertEqual(sum(len(stages[t.id]) for t in tiles),
@@ -171,7 +171,7 @@ class Recordings(cli_support.FolderCli):
         nodes = [ftr.stream(h).removeprefix("system.") for h in hops]
         write, posted = access.generator == "write", access.generator in ("message", "credit")
         memory = ends or access.attributes["memory"]
-        if access.generator == "credit":  # back over the way of what it is for
+        if access.generator == "credit":  # back along the path of its message
             there = graph.reversed_path(graph.route(graph.index[memory], graph.index[nodes[0]]))
         else:
             there = graph.route(graph.index[nodes[0]], graph.index[memory])
@@ -205,7 +205,7 @@ class Recordings(cli_support.FolderCli):
             self.assertGreaterEqual(a["tail_fs"], hop.end)
             node = graph.index[nodes[i]]
             if nodes[i] != memory:
-                wait_ns = 0  # for the rest of the data, by store and forward
+                wait_ns = 0  # for the rest of the data, at store-and-forward nodes
                 if data and i > 0 and graph.gate[node] and not graph.flit and graph.bw[edges[i - 1]] < INF:
                     wait_ns = access.attributes["bytes"] / graph.bw[edges[i - 1]]
                 if not (data and graph.gate[node] and graph.flit):
@@ -237,7 +237,7 @@ class Recordings(cli_support.FolderCli):
                         a = access.attributes
                         self.near(sum(a[x] for x in ACCOUNT), access.end - a["issue_fs"], access, slack=6)
                         if graph.links == "cut_through":
-                            # Less what the memory's own wait covers already (timing rules §4).
+                            # Without the part that overlaps with the memory's own wait (timing rules §4).
                             self.assertLessEqual(a["link_wait_fs"], queued + len(hops))
                             if access.generator == "write" or not graph.routed:
                                 self.near(a["link_wait_fs"], queued, access, slack=len(hops))
@@ -356,7 +356,7 @@ class Recordings(cli_support.FolderCli):
                     self.succeeds(*command, "--oplog", plain)
                     rows = self.rows(file)
                     hops = {i: r for i, r in rows.items() if i >= FIRST_HOP_ID}
-                    # What is logged without is what it was, ids included.
+                    # Records without recording are unchanged, including ids.
                     self.assertEqual({i: r for i, r in rows.items() if i not in hops}, self.rows(plain))
                     self.check_hop_rows(ftr, hops)
                     for kind in ("replay", os.environ["KERNBENCH_REPLAY"]):

@@ -39,7 +39,7 @@ class Windows(cli_support.FolderCli):
         def events(data):
             slices, instants = collections.Counter(), collections.Counter()
             all_ = json.loads(data)
-            # Tracks of messages are numbered as they come.
+            # Tracks of messages are numbered in order of appearance.
             tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in all_ if e["name"] == "thread_name"}
             for e in all_:
                 key = e["name"], e["pid"], tracks.get((e["pid"], e.get("tid"))), json.dumps(e.get("args"), sort_keys=True)

@@ -12,7 +12,7 @@ from pftrace_reader import Pftrace, packets
 EVENTS = {"command_submitted", "sub_command_dispatched", "engine_start", "engine_complete", "tile_ready",
           "command_complete"}
 SMALL = ("run", "--topology", topology("small.yaml"), "--format", "json")
-# Composites, of tiles; simple commands alone.
+# Composites with tiles; simple commands only.
 RUNS = {"gemm": (*SMALL, "--kernel", "gemm", "--param", "m=256", "--param", "n=64", "--param", "k=256"),
         "attention": (*SMALL, "--kernel", "attention", "--param", "seq=128")}
 
@@ -63,7 +63,7 @@ class SixEvents(cli_support.FolderCli):
             self.assertEqual(sorted(a["op_id"] for _, a in events[name]), sorted(served))
             for t, arguments in events[name]:
                 self.assertLessEqual(abs(t - served[arguments["op_id"]][at] * 1e6), 1, (name, arguments))
-        # None before its last service has ended.
+        # No event precedes the end of its last service.
         for t, end_ns in zip(sorted(t for t, _ in events["command_complete"]), sorted(r["t_end"] for r in commands)):
             self.assertGreaterEqual(t + 1, end_ns * 1e6)
         return count

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics against a run's own report, against what links keep for themselves, and against themselves in slices.
+// Statistics against a run's own report, against the links' own counters, and against themselves in slices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST_P(StatisticsOf, a_run_are_those_of_its_report) {
   }
   EXPECT_GT(busy, 8u);
 
-  // What initiators asked is what memories served; a link's bytes are those that it says itself.
+  // Initiators' requests equal the memories' services; a link's bytes equal its own counter.
   const double read = all.sum("sip0.cube*.hbm*", "read_bytes"), written = all.sum("sip0.cube*.hbm*", "write_bytes");
   EXPECT_GT(read, 0);
   EXPECT_EQ(read, all.sum("*.pe_dma", "read_access_bytes"));

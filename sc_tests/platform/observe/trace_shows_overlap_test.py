@@ -197,8 +197,8 @@ with tempfile.TemporaryDirectory() as temporary:
     check_host(folder, "instant")
     check_host(folder, "timed")
     check_ranks_overlap(folder)
-    deep, deep_report = run_gemm(folder, 0.0625)  # room for 3 tiles
-    single, single_report = run_gemm(folder, 0.03)  # room for 1
+    deep, deep_report = run_gemm(folder, 0.0625)  # space for 3 tiles
+    single, single_report = run_gemm(folder, 0.03)  # space for 1
     for links in ("ideal", "cut_through", "flit"):
         check_messages(folder, links)
     for trace, report in ((deep, deep_report), (single, single_report)):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's objects in the waveform of a platform, the platform's signals in a trace file of the user, and windows:
-// against what SystemC's own VCD says of the same objects.
+// A user's objects in a platform's waveform, the platform's signals in a user's trace file, and windows: compared with
+// SystemC's own VCD of the same objects.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kKernel = "gemm";
 
-/// What a VCD says: full name -> [(ps, value)], without leading zeros, without changes that change nothing, without x.
+/// Contents of a VCD: full name -> [(ps, value)], without leading zeros, without changes to the same value, without x.
 using Changes = std::vector<std::pair<uint64_t, std::string>>;
 std::map<std::string, Changes> read_vcd(const std::string& file, uint64_t units_per_ps) {
   std::ifstream in(file);
@@ -75,7 +75,7 @@ std::map<std::string, Changes> read_vcd(const std::string& file, uint64_t units_
   return changes;
 }
 
-/// Objects of all sorts, changed at every edge of a clock, also where the platform does nothing.
+/// Objects of all types, changed at every edge of a clock, also while the platform is idle.
 struct Objects : sc_core::sc_module {
   sc_core::sc_clock clock{"clock", sc_core::sc_time(7, sc_core::SC_NS)};
   sc_core::sc_signal<bool> irq{"irq"};
@@ -126,7 +126,7 @@ struct Objects : sc_core::sc_module {
   }
 };
 
-/// Of the test: others run beside it.
+/// For this test, because others run concurrently.
 std::string folder() {
   const std::string name =
       ::testing::TempDir() + "waveforms_" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
@@ -168,7 +168,7 @@ TEST(Waveforms, hold_what_users_trace) {
     const std::string at = name.substr(name.find("objects."));
     ASSERT_TRUE(own.count(at)) << at;
     Changes ours = own.at(at);
-    if (at == "objects.done") {  // SystemC's file begins with a value of it
+    if (at == "objects.done") {  // SystemC's file begins with its value
       const auto first = [](const auto& c) { return c.first == 0; };
       ours.erase(std::remove_if(ours.begin(), ours.end(), first), ours.end());
       changes.erase(std::remove_if(changes.begin(), changes.end(), [](const auto& c) { return c.second != "1"; }),
@@ -198,7 +198,7 @@ TEST(Waveforms, names_of_users_are_told_where_they_do_not_fit) {
   EXPECT_THROW((Waveform{*platform, WaveformOptions{folder() + "w.vcd", {}, 5, 5}}), InputError);
 }
 
-/// Of a PE's signals: its own, or those in a user's file.
+/// Signals of a PE: its own, or those in a user's file.
 std::map<std::string, Changes> signals_of_a_run(bool in_own_file) {
   const std::string name = folder() + (in_own_file ? "alone" : "users");
   const std::string error = in_child([&]() -> std::string {
@@ -212,7 +212,7 @@ std::map<std::string, Changes> signals_of_a_run(bool in_own_file) {
       file->set_time_unit(1, sc_core::SC_PS);
       Waveform waveform(*platform, *file);
       run(*platform);
-      sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));  // what is reserved beyond the run's end
+      sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));  // reservations beyond the run's end
       sc_core::sc_close_vcd_trace_file(file);
     }
     return "";
@@ -230,9 +230,9 @@ TEST(Waveforms, go_to_trace_files_of_the_user) {
     auto theirs = std::find_if(users.begin(), users.end(), [&](const auto& u) {
       return u.first.size() >= name.size() && u.first.compare(u.first.size() - name.size(), name.size(), name) == 0;
     });
-    if (name.find(".utilisation") != std::string::npos) continue;  // of whole windows, told behind them
+    if (name.find(".utilisation") != std::string::npos) continue;  // of complete windows, reported after them
     ASSERT_NE(theirs, users.end()) << name;
-    // Two changes within one tick are one there, and a time may be rounded up.
+    // Several changes within a tick are one change there, and a time may be rounded up.
     Changes rounded;
     for (const auto& c : ours) {
       if (!rounded.empty() && rounded.back().first == c.first) rounded.pop_back();

@@ -96,7 +96,7 @@ class Waveforms(cli_support.FolderCli):
                     stalls[f"{sender}.pe_dma.comm", "comm_busy_ns"].append((c["slot_ns"], c["grant_ns"]))
                     stalls[r["component_id"] + ".rd", "no_message_ns"].append((r["params"]["submit_ns"], ready))
                     stalls[r["component_id"] + ".rd", "slot_reader_busy_ns"].append((ready, r["t_start"]))
-                self.assertEqual(len(visible), 8)  # one ring with messages at each PE; the other way nothing comes
+                self.assertEqual(len(visible), 8)  # one ring with messages at each PE; none in the other direction
                 for name, held in visible.items():
                     self.assertAlmostEqual(vcd.integral(name), sum(b - a for a, b in held), delta=1e-5 * len(held))
                     self.assertEqual({v for _, v in vcd.values(name)}, {0, 1})
@@ -150,7 +150,7 @@ class Waveforms(cli_support.FolderCli):
                 initiated = [n for n in vcd.signals if n.endswith(("pe_dma.rd.bytes_in_flight", "initiated_bytes",
                                                                    "pe_dma.wr.bytes_in_flight"))]
                 self.assertAlmostEqual(sum(map(vcd.integral, initiated)) / expected, 1, places=6)
-                for signal_name in vcd.signals:  # whatever came has gone
+                for signal_name in vcd.signals:  # everything that arrived has left
                     if signal_name.endswith((".occupancy", ".bytes_in_flight", ".queue_depth")):
                         self.assertEqual(vcd.values(signal_name)[-1][1], 0, signal_name)
                     elif signal_name.endswith(".utilisation"):
@@ -236,7 +236,7 @@ class Waveforms(cli_support.FolderCli):
         run.send_signal(signal.SIGKILL)
         run.wait()
         text = read(file)
-        vcd = Vcd(text[:text.rindex("\n") + 1])  # the kill may have come within the last line
+        vcd = Vcd(text[:text.rindex("\n") + 1])  # the kill may have cut the last line
         self.assertGreater(len(vcd.times), 1)
         return vcd
 

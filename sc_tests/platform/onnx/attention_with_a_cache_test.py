@@ -84,7 +84,7 @@ class Cache(OnnxCli):
             row, column = before + np.arange(rows)[:, None], np.arange(room)
             scores = np.where((column <= row) & (column > row - (window or room)), scores, -np.inf)
             weights = softmax(scores, sinks[:, None, None].astype("f8") if sink else 0 if smooth else None)
-            n = min(rows, lengths[b])  # what is behind it is padding
+            n = min(rows, lengths[b])  # the rest is padding
             expected = (weights @ values[b].repeat(heads // shared, 0)).swapaxes(0, 1).reshape(rows, -1)
             np.testing.assert_allclose(found[0][b, :n], expected[:n], rtol=0, atol=atol)
         np.testing.assert_allclose(found[1], keys, rtol=0, atol=atol)
@@ -93,7 +93,7 @@ class Cache(OnnxCli):
     def test_heads_that_share_keys(self):
         for words in ({"rows": 5}, {"rows": 5, "lengths": (5, 3)}, {"rows": 1, "heads": 1, "shared": 1, "columns": 1},
                       {"rows": 1, "past": 7, "lengths": (8, 4)}, {"rows": 5, "past": 3, "shared": 4},
-                      {"rows": 1, "past": 20, "total": 9}, {"rows": 4, "past": 20, "total": 4},  # a cache of more room
+                      {"rows": 1, "past": 20, "total": 9}, {"rows": 4, "past": 20, "total": 4},  # a larger cache
                       {"rows": 1, "past": 100, "half": 8}, {"rows": 70, "half": 8}, {"rows": 70, "half": 8, "past": 10, "neighbours": 1},
                       {"rows": 6, "half": 2}, {"rows": 6, "half": 2, "neighbours": 1, "packed": True, "lengths": (6, 6)},
                       {"rows": 4, "past": 3, "half": 8, "ids": True, "lengths": (7, 7)}, {"rows": 9, "window": 3},
@@ -123,7 +123,7 @@ class Cache(OnnxCli):
                 self.refuses_model(self.one_node("GroupQueryAttention", inputs, **words, **MS), *options,
                                    saying=("node 'n' (com.microsoft.GroupQueryAttention): ", said))
         m = self.one_node("GroupQueryAttention", usual, num_heads=4, kv_num_heads=2, **MS)
-        for wrong in (-1, 0, 5, 1 << 30):  # of one token at least, of as many as are new, and of what there is room for
+        for wrong in (-1, 0, 5, 1 << 30):  # at least one token, at least the new ones, and at most the capacity
             self.refuses("model", m, "--topology", SMALL, "--tensor", f"i6={self.array('t.npy', 5, 'i4')}", "--tensor",
                          f"i5={self.array('s.npy', [wrong], 'i4')}", status=1, saying=("node 'n'", f"found a seqlens_k of {wrong}"), lines=1)
 

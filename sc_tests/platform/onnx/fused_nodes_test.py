@@ -79,7 +79,7 @@ class Fused(OnnxCli):
         for apart in ([], ["--dump", f"w={self.path('w.npy')}"]):
             self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *self.options, *apart, "--verify"))
         far = self.path("far.npy")
-        np.save(far, self.result(m, "y", *self.options) + np.float32(0.003))  # two steps of it are told
+        np.save(far, self.result(m, "y", *self.options) + np.float32(0.003))  # an error of two steps is reported
         status, out, _ = self.run_cli("model", m, "--topology", SMALL, *self.options, "--expected", f"y={far}")
         self.assertEqual(status, 1)
         self.assertIn("VERIFICATION FAILED", out)
@@ -123,7 +123,7 @@ class Fused(OnnxCli):
         self.assertEqual(self.fused(m), {})
         p = x @ x
         np.testing.assert_allclose(self.result(m, "y", *self.options), 10 * (np.sin(p) + np.cos(p)), rtol=1e-5)
-        # A chain as long has one value at a time.
+        # A chain of the same length has one live value at a time.
         m = self.model([node("MatMul", ["x", "x"], "t0"), *(node("Sin", [f"t{k}"], f"t{k + 1}") for k in range(40))], {"x": x}, ["t40"])
         self.assertEqual(len(self.fused(m)), 40)
 

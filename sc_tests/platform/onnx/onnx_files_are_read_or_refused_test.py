@@ -125,10 +125,10 @@ class Graphs(OnnxCli):
             with self.subTest(op=op, inputs=inputs, **attributes):
                 m = self.file(onnx.model([onnx.node(op, inputs, ["y"], name="n", **attributes)], [X, vector], [Y], c, opset=opset))
                 self.refuses_model(m, saying=(f"m.onnx: node 'n' ({op}): ", said))
-        # An input that is left out at the end is none.
+        # An omitted input at the end counts as none.
         m = self.file(onnx.model([onnx.node("Relu", ["x", ""], ["y"])], [X], [Y]))
         self.report(m)
-        # Nodes that are written out as others.
+        # Nodes that are expanded into others.
         branch = onnx.graph([onnx.node("Neg", ["x"], ["r"])], [], [("r", None, None)])
         m = self.file(onnx.model([onnx.node("If", ["yes"], ["y"], name="n", then_branch=branch, else_branch=branch, branch=1)], [X], [Y],
                                  {"yes": np.array(True)}))
@@ -171,7 +171,7 @@ class Graphs(OnnxCli):
         for m, options in ((model(("y", "float32", [2, 3])), ()), (model(("y", "float32", ["a", "b"])), ()),
                            (model(("y", "float32", ["n", 3]), [("t", "float32", ["n", 3])], batch), ("--dim", "n=5"))):
             self.assertEqual(self.run_cli("model", m, "--topology", SMALL, *options)[::2], (0, ""))
-        # An initializer that is an input too.
+        # An initializer that is also an input.
         m = self.file(onnx.model([onnx.node("Add", ["x", "w"], ["y"])], [X, ("w", "int32", [3])], [Y], {"w": np.zeros(3, "f4")}))
         self.refuses_model(m, saying=("'w' is declared as int32 [3], found float [3]",))
 
@@ -228,7 +228,7 @@ class Graphs(OnnxCli):
         chain = [onnx.node("Neg", [f"s{i}"], [f"s{i + 1}"]) for i in range(count)]
         m = self.file(onnx.model([*chain, onnx.node("Reshape", ["x", f"s{count}"], ["y"])], [X, ("s0", "int64", [2])], [Y]))
         self.assertEqual(self.result(m, "y", "--tensor", f"s0={self.array('s0.npy', [3, 2], 'i8')}").size, 6)
-        # Inside of an If: each node's names are looked up in what is known, which is copied for none.
+        # Inside an If: the names of each node are looked up in the outer scope, which is not copied.
         branch = onnx.graph([onnx.node("Identity", [f"t{i}" if i else "x"], [f"t{i + 1}"]) for i in range(16000)],
                             [], [("t16000", None, None)])
         m = self.file(onnx.model([onnx.node("If", ["yes"], ["y"], then_branch=branch, else_branch=branch)], [X], [Y],
@@ -295,7 +295,7 @@ class Graphs(OnnxCli):
                 self.assertEqual(y.dtype, np.dtype("i8"))
                 np.testing.assert_array_equal(y, [n[0], 0, n[2], n[3]])
                 np.testing.assert_array_equal(self.result(m, "b", *options), [0, 1, 0, 0])
-                # What was dumped is as good as what was given, and is what is expected.
+                # Dumped values can be used as inputs and as expected values.
                 again = self.array("again.npy", y, "i8")
                 self.report(m, *options, "--expected", f"y={again}")
                 np.testing.assert_array_equal(self.result(m, "y", *options[2:], "--tensor", f"n={again}"), y)
@@ -304,7 +304,7 @@ class Graphs(OnnxCli):
         m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]))
         report = self.report(m, "--explain=verify")
         remedies = {r["change"]: r for r in report["insight"]["remedies"]}
-        self.assertLess(remedies["--launch direct"]["ns"], 0.5 * report["sim_ns"])  # each was simulated
+        self.assertLess(remedies["--launch direct"]["ns"], 0.5 * report["sim_ns"])  # each one was simulated
 
     def test_wrong_options(self):
         m = self.file(onnx.model([onnx.node("Neg", ["x"], ["y"])], [X], [Y]))

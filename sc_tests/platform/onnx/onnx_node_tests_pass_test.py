@@ -25,7 +25,7 @@ class NodeTests(unittest.TestCase):
 
 if __name__ == "__main__":
     skip_under_sanitizers("a process for each of 932 tests")
-    # Here and not in the test, where unittest takes the exit of leave_out() for an error.
+    # Here and not in the test, because unittest takes the exit of leave_out() for an error.
     if subprocess.run([SUITE, "--only", "test_abs", "--kernbench", KERNBENCH], capture_output=True, check=False).returncode == 77:
         leave_out("libonnx-testdata is not installed")
     main()

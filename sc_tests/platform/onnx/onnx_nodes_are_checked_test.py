@@ -93,11 +93,11 @@ class Nodes(OnnxCli):
                            for w in ("--tensor", f"i{k}={self.array(f'i{k}.npy', a, a.dtype)}")]
                 self.refuses("model", self.one_node(op, inputs, **attributes), "--topology", SMALL, *options, status=1,
                              saying=(f"node 'n' ({op}): {said}",), lines=1)
-        # Of what is known it is found while it is planned, and told once.
+        # A fault of a known value is found during planning and reported once.
         m = self.file(onnx.model([onnx.node("Gather", ["c", "i"], ["y"], name="n")], [], [Y],
                                  {"c": np.float32([1, 2]), "i": np.array([5])}))
         self.refuses_model(m, saying=("m.onnx: node 'n' (Gather): found index 5 of 2",))
-        # Of another node's shape it is told whose it is.
+        # A shape from another node is reported with that node's name.
         m = self.file(onnx.model([onnx.node("Gather", ["c", "i"], ["s"], name="n"), onnx.node("Expand", ["x", "s"], ["y"], name="e")],
                                  [X, ("i", "int64", [1])], [Y], {"c": np.array([1, 1])}))
         self.refuses_model(m, "--tensor", f"i={self.array('i.npy', [2], 'i8')}",
@@ -173,7 +173,7 @@ class Nodes(OnnxCli):
                     scores = np.where(given[0], scores, -np.inf)
                 elif mask:
                     given = [np.where(rng.uniform(size=mask) < 0.9, rng.uniform(-1, 1, mask), -np.inf).astype(dtype)]
-                    given[0][..., 0] = 0  # no row without a key
+                    given[0][..., 0] = 0  # each row has at least one key
                     scores = scores + given[0]
                 if "is_causal" in words:
                     scores = np.where(np.tri(rows, keys, dtype=bool), scores, -np.inf)
@@ -437,7 +437,7 @@ class Nodes(OnnxCli):
 
     def test_ellipses_are_broadcast(self):
         rng = np.random.default_rng(6)
-        # numpy adds up what an ellipsis stands for only where that is spelt out.
+        # numpy sums the dimensions of an ellipsis only if they are written out.
         for equation, spelt_out, *shapes in (
                 ("...ij,...jk->...ik", "", (2, 1, 3, 4), (5, 4, 2)), ("...i,i", "", (3, 2), (2,)), ("i...->...i", "", (3,)),
                 ("...,...->...", "", (), (2, 3)), ("...i->i", "ji->i", (2, 3)), ("b...,b...->b", "bij,bij->b", (2, 3, 1), (2, 1, 4))):
@@ -499,7 +499,7 @@ class Nodes(OnnxCli):
         self.refused("ConstantOfShape", [i8(1)], "attribute value is a string, expected a tensor", value="x")
         self.refused("Constant", [], "attribute value_int is a float, expected an integer", value_int=2.0)
         self.refused("If", [np.zeros((), bool)], "_branch is an integer, expected a graph", then_branch=1, else_branch=1)
-        # Old files do not say the type.
+        # Old files do not have the type.
         axis = onnx.field(5, onnx.field(1, "axis") + onnx.field(3, 0))
         m = self.file(onnx.model([onnx.node("Softmax", ["x"], ["y"]) + axis], [X], [Y]))
         found = self.result(m, "y", "--tensor", f"x={self.array('x.npy', np.zeros((2, 3)))}")

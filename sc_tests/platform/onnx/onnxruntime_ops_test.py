@@ -208,7 +208,7 @@ class OnnxruntimeOps(OnnxCli):
         self.check("QLinearGlobalAveragePool", [images, *of_a, *of_c], quantized(mean, 2), atol=1)
         pooled = real(images, 0).reshape(2, 3, 2, 2, 2, 2).mean((3, 5))
         self.check("QLinearAveragePool", [images, *of_a, *of_c], quantized(pooled, 2), atol=1, kernel_shape=[2, 2], strides=[2, 2])
-        # Without zero points the type is the operands'.
+        # Without zero points the type is that of the operands.
         one, few = np.float32(1), np.array([[-5, -100, 7]], "i1")
         self.check("QLinearAdd", [few, one, None, few, one, None, one], [[-10, -128, 14]], atol=0, fused=2)
         self.check("QLinearAdd", [few.view("u1"), one, None, few.view("u1"), one, None, one], [[255, 255, 14]], atol=0, fused=2)

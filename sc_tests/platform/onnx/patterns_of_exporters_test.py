@@ -178,7 +178,7 @@ class Patterns(OnnxCli):
         def usual(e):
             e.attention("q", "k", "v", "mask", 8, "y")
 
-        def scaled_behind(e):  # the mask too
+        def scaled_behind(e):  # also for the mask
             s = e("Add", e("MatMul", "q", e("Transpose", "k", perm=[0, 1, 3, 2])), "mask")
             e("MatMul", e("Softmax", e("Mul", e.number(0.5), s), axis=-1), "v", name="y")
 
@@ -284,7 +284,7 @@ class Patterns(OnnxCli):
         def filled(e):
             attended(e, e("Where", "hides", e.number(-np.inf), product(e)))
 
-        def both(e):  # as GPT-2 has it
+        def both(e):  # like GPT-2
             attended(e, e("Add", e("Where", e.constant(causal), product(e), e.number(LOWEST)), "mask"))
 
         def safe(e):
@@ -300,10 +300,10 @@ class Patterns(OnnxCli):
             ones = e("ConstantOfShape", e.list(70, 70), value=np.float32([LOWEST]))
             attended(e, e("Add", product(e), e("Trilu", ones, e.constant(np.int64(1)), upper=1)))
 
-        def number_of_each(e):  # what is hidden is no number
+        def number_of_each(e):  # hidden values are not numbers
             attended(e, e("Where", "seen", product(e), "other"))
 
-        def wider(e):  # a mask that makes scores of its batches
+        def wider(e):  # a mask that gives the scores a batch dimension
             s = e("MatMul", "q1", e("Transpose", "k1", perm=[0, 1, 3, 2]))
             e("MatMul", e("Softmax", e("Add", s, "mask"), axis=-1), "v", name="y")
 
@@ -332,7 +332,7 @@ class Patterns(OnnxCli):
                 np.testing.assert_allclose(self.result(m, "y", *given), expected, rtol=1e-4, atol=1e-5)
                 if not np.isnan(expected).any():
                     self.assertIn(", verified", self.succeeds("model", m, "--topology", SMALL, *given, "--verify"))
-        self.assertLess(times[by_trilu], times[on_both_sides])  # keys that no query sees are left out
+        self.assertLess(times[by_trilu], times[on_both_sides])  # keys that no query sees are skipped
 
     def test_a_mask_of_each_head_is_no_causal_one(self):
         """Of four heads and keys, as many numbers as a causal mask has, and the same ones."""

@@ -13,7 +13,7 @@ from onnx_cli import OnnxCli
 
 CASES = int(os.environ.get("KERNBENCH_RANDOM_PRODUCTS", "8"))
 FROM = int(os.environ.get("KERNBENCH_RANDOM_PRODUCTS_FROM", "0"))
-# 2 cubes of 4 PEs, and 4 of them: gemm_2d is for more than few.
+# 2 cubes of 4 PEs, and 4 such cubes: gemm_2d needs several cubes.
 TWO, FOUR = (), ("--set", "file:sip.cubes.h=2")
 
 
@@ -68,13 +68,13 @@ class Products(OnnxCli):
             m = self.model([node("Gemm", ["x", "w", "c"], "g", transB=1), node("Sigmoid", ["g"], "s"), node("Mul", ["g", "s"], "y")],
                            {"x": x}, constants={"w": w, "c": c})
             g = x @ w.T + c
-            self.assertEqual(self.hows(m)["s"] == "fused into 'g'", c.ndim == 1)  # nothing comes behind a residual
+            self.assertEqual(self.hows(m)["s"] == "fused into 'g'", c.ndim == 1)  # nothing follows a residual
             self.holds(m, g * sigmoid(g), {"g": "decode_linear"})
         m = self.model([node("Gemm", ["x", "w", "c"], "y", transB=1, alpha=0.5)], {"x": x}, constants={"w": w, "c": c})
         self.holds(m, 0.5 * (x @ w.T) + c, {"y": "GEMM"})
 
     def test_what_is_read_twice_is_there_for_both(self):
-        # The product before its bias, and after it; a weight of two products; weights that are given.
+        # The product before its bias, and after it; a weight used by two products; constant weights.
         x, w, b = numbers(self.rng, 4, 160), numbers(self.rng, 160, 160), numbers(self.rng, 160)
         m = self.model([node("MatMul", ["x", "w"], "p"), node("Add", ["p", "b"], "q"), node("Mul", ["p", "q"], "y")], {"x": x},
                        constants={"w": w, "b": b})
@@ -107,7 +107,7 @@ class Products(OnnxCli):
             m = self.model(nodes, {"x": x}, constants=constants, opset=23)
             y = np.concatenate([n @ w, n @ v], -1)
             self.holds(m, y, {"n": "by the kernels of the products that read it", "p": "decode_linear", "q": "decode_linear"})
-            # Not where somebody else reads it, or it is of more than a row.
+            # Not if the value has another reader, or more than one row.
             m = self.model(nodes[:2] + [node("Neg", ["n"], "q"), node("Concat", ["p", "q"], "y", axis=-1)], {"x": x}, constants=constants, opset=23)
             self.holds(m, np.concatenate([n @ w, -n], -1), {"n": "MATH on whole rows, split over the PEs", "p": "decode_linear"})
             m = self.model(nodes, {"x": x}, constants=constants, outputs=("y", "n"), opset=23)
@@ -124,7 +124,7 @@ class Products(OnnxCli):
         m = self.model(nodes, {"x": x}, constants={"w": w, "v": v, "b": b})
         g, u = x @ w, x @ v.T + b
         self.holds(m, g * sigmoid(g) * u, {"g": "decode_linear", "u": "fused into 'g'", "y": "fused into 'g'"})
-        # Not of other rows, of sums that are read besides, or of one product with itself.
+        # Not for other rows, for sums with other readers, or for one product with itself.
         r = numbers(self.rng, 7, 128)
         m = self.model([*gate, node("Gemm", ["r", "v", "b"], "u", transB=1), node("Mul", ["u", "a"], "y")], {"x": x, "r": r},
                        constants={"w": w, "v": v, "b": b})
@@ -147,25 +147,26 @@ class Products(OnnxCli):
         m = self.model(nodes, {"x": x}, constants={"w": w, "v": v})
         expected = np.maximum(x @ w, 0) @ v + x
         self.holds(m, expected, {"p": "gemm_2d", "a": "fused into 'p'", "q": "gemm_2d"}, *FOUR)
-        self.holds(m, expected, {"p": "GEMM", "q": "GEMM"}, *TWO)  # of two cubes tiles are as fast
-        # Gemm's C goes with the product, which gemm_2d does not have.
+        self.holds(m, expected, {"p": "GEMM", "q": "GEMM"}, *TWO)  # with two cubes, tiles are as fast
+        # Gemm's C belongs to the product; gemm_2d has no such input.
         b = numbers(self.rng, 144)
         m2 = self.model([node("Gemm", ["x", "w", "b"], "y")], {"x": x}, constants={"w": w, "b": b})
         self.holds(m2, x @ w + b, {"y": "decode_linear"}, *FOUR)
         self.holds(m2, x @ w + b, {"y": "GEMM"}, *TWO)
         m = self.model(nodes, {"x": x}, constants={"w": w, "v": v})
-        # Cubes of unlike numbers of PEs.
+        # Cubes with different numbers of PEs.
         self.holds(m, expected, {"p": "GEMM"}, *FOUR, "--pes", "sip0.cube0.pe0,sip0.cube0.pe1,sip0.cube1.pe0")
 
     def test_floats_of_16_bits_are_rounded_once(self):
         x, w, v = (numbers(self.rng, *s, dtype="f2") for s in ((8, 512), (512, 256), (256, 128)))
         m = self.model([node("MatMul", ["x", "w"], "p"), node("MatMul", ["p", "v"], "y")], {"x": x}, constants={"w": w, "v": v})
         p = (x.astype("f4") @ w.astype("f4")).astype("f2")
-        self.assertLessEqual(np.abs(self.result(m, "p", *self.options).astype("f8") - p).max(), 2.0 ** -6)  # a step of 16
+        self.assertLessEqual(np.abs(self.result(m, "p", *self.options).astype("f8") - p).max(), 2.0 ** -6)  # one step at 16
         self.holds(m, p.astype("f8") @ v.astype("f8"), {"p": "decode_linear", "y": "decode_linear"}, close=2e-3)
 
     def test_masks_that_lie_on_several_pes(self):
-        # Of all heads, of one; of all queries; bytes; rows that are no multiple of a block; more keys than fit at once.
+        # For all heads or one; for all queries; bytes; rows that are not a multiple of a block; more keys than fit at
+        # once.
         for queries, keys, shape, dtype in ((130, 130, (130, 130), "f4"), (70, 200, (1, 4, 70, 200), "f4"), (130, 90, (2, 1, 1, 90), "f4"),
                                             (130, 130, (130, 130), "?"), (64, 1100, (64, 1100), "f4"), (1, 2000, (1, 2000), "f4")):
             q, k, v = (numbers(self.rng, 2, 4, n, 16) for n in (queries, keys, keys))
@@ -179,7 +180,7 @@ class Products(OnnxCli):
             self.holds(m, e / e.sum(-1, keepdims=True) @ v, {}, *FOUR)
 
     def test_shares_of_the_peaks(self):
-        # 8 PEs of 4,096 products of f16 a ns, and 8 slices of 256 GB/s.
+        # 8 PEs with 4,096 f16 products per ns, and 8 slices of 256 GB/s.
         x, w = numbers(self.rng, 24, 320, dtype="f2"), numbers(self.rng, 320, 160, dtype="f2")
         m = self.model([node("MatMul", ["x", "w"], "p"), node("Relu", ["p"], "q"), node("Exp", ["q"], "y")], {"x": x}, constants={"w": w})
         r = self.report(m, *self.options)
@@ -222,7 +223,8 @@ class Products(OnnxCli):
             words = report.split()
             at = words.index("time")
             self.assertLess(float(words[at + 1]) * {"ns": 1, "us": 1000}[words[at + 2]], most)
-        # Each PE's rows of a mask lie on several: loaded at once, not block by block from all of these (35.1 us).
+        # Each PE's rows of a mask are stored at several PEs: loaded at once, not block by block from all of these (35.1
+        # us).
         q, mask = numbers(self.rng, 1, 8, 512, 64), numbers(self.rng, 512, 512)
         model = self.model([node("Attention", ["q", "q", "q", "m"], "y")], {"q": q, "m": mask}, opset=23)
         self.assertLess(json.loads(self.succeeds("model", model, "--topology", default, "--format", "json"))["sim_ns"], 25000)

@@ -59,7 +59,7 @@ class Generator:
         kind = kind or self.random.choice([f for f in dir(self) if f.startswith("make_")])
         try:
             getattr(self, kind)(of or self.pick())
-        except OverflowError:  # too large; what was made of it on the way stays
+        except OverflowError:  # too large; the earlier parts of the graph remain
             pass
 
     def make_unary(self, a):
@@ -201,7 +201,8 @@ class Generator:
         mask = np.tri(rows, dtype=bool) if self.random.random() < 0.4 else self.random.random((rows, rows)) < 0.7
         kind, hidden = self.random.choice(["add", "where", "filled", "none"]), np.float32(self.random.choice([-1e9, -20]))
         if kind == "add":
-            # In f32 -1e9 leaves no digit of a score: where all keys are hidden their weights are alike, as everywhere.
+            # In f32, -1e9 removes all digits of a score: if all keys are hidden, all weights are equal, as in other
+            # runtimes.
             s = (s + np.where(mask, 0, hidden)).astype("f4").astype("f8")
             at = self.chained("Add", [at, self.constant(np.where(mask, 0, hidden).astype("f4"))], s)
         elif kind != "none":
@@ -355,7 +356,7 @@ class Generator:
 
     def make_comparison(self, a):
         x = self.values[a]
-        if np.abs(x - 0.125).min() > 1e-3:  # else rounding decides
+        if np.abs(x - 0.125).min() > 1e-3:  # otherwise the result depends on rounding
             name = f"b{len(self.nodes)}"
             self.nodes.append(onnx.node("Greater", [a, self.constant(np.float32(0.125))], [name], name=name))
             self.emit("Cast", [name], (x > 0.125).astype("f8"), to=1)
@@ -369,7 +370,7 @@ class RandomGraphs(Cli):
 
     def one(self, seed, folder):
         g = Generator(seed)
-        # Of every second what is in between too.
+        # For every second graph, intermediate values too.
         names = [g.output, *(t for t in g.values if t.startswith("t") and t != g.output and seed % 2 == 1)]
         paths = {name: os.path.join(folder, name + ".npy") for name in [*names, *g.inputs_of]}
         model = os.path.join(folder, "m.onnx")
@@ -379,7 +380,7 @@ class RandomGraphs(Cli):
         for name, value in g.inputs_of.items():
             np.save(paths[name], value.astype("f4"))
             options += ["--tensor", f"{name}={paths[name]}"]
-        # Every fourth node by node too.
+        # Every fourth graph node by node too.
         options += ["--verify"] if seed % 4 == 0 else []
         self.succeeds("model", model, "--topology", topology("small.yaml"), *options)
         for name in names:

@@ -110,9 +110,9 @@ TWO = {
     "Sum": np.add, "Mean": lambda a, b: (a + b) / 2, "And": np.logical_and, "Or": np.logical_or, "Xor": np.logical_xor,
     "Div": quotient,
 }
-# Position by position, but of three operands, or of a count: tested below by name.
+# Elementwise ops, except those with three operands or a count, which are tested below by name.
 OWN = {"Clip", "BitShift"}
-# Signs of zeros that numpy's way of writing the op does not settle.
+# Signs of zeros that numpy's formulation of the op leaves open.
 SIGN_IS_OPEN = {"Max", "Min", "Celu", "Selu", "Elu", "Sum", "Mean", "HardSwish", "Mish", "Gelu", "BiasGelu", "FastGelu", "QuickGelu",
                 "Relu", "Softplus", "ReduceSum", "ReduceMax", "ReduceMin", "CumSum", "Erf"}
 REDUCTIONS = {
@@ -151,7 +151,7 @@ ROWS = {
     "RMSNormalization": ({}, [np.ones(4, "f4")], lambda x: x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(1e-5))),
     "SimplifiedLayerNormalization": ({}, [np.ones(4, "f4")], lambda x: x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(1e-5))),
 }
-# What moves elements keeps their bits. name: attributes, more inputs, numpy's function of [n, 4]
+# Ops that move elements keep their bits. name: attributes, more inputs, numpy's function of [n, 4]
 MOVES = {
     "Transpose": ({}, [], np.transpose), "Expand": ({}, [np.array([2, 1, 1])], lambda x: np.stack([x, x])),
     "Tile": ({}, [np.array([1, 2])], lambda x: np.tile(x, (1, 2))), "Slice": ({}, [np.array([1]), np.array([3]), np.array([1])], lambda x: x[:, 1:3]),
@@ -167,7 +167,8 @@ MOVES = {
     "Compress": ({"axis": 1}, [np.array([False, True, True, False])], lambda x: x[:, 1:3]),
     "ReverseSequence": ({"batch_axis": 0, "time_axis": 1}, ["lengths"], lambda x: x[:, ::-1]),
 }
-# What these make of edges follows from sums and products, which MatMul and the rows above show; or they take no such values.
+# Edge values of these follow from sums and products, which MatMul and the rows above test; or the ops do not accept
+# such values.
 ELSEWHERE = {name: "sums of products" for name in (
     "MatMul", "Gemm", "MatMulInteger", "QLinearMatMul", "Conv", "ConvInteger", "QLinearConv", "ConvTranspose", "Einsum", "FusedMatMul",
     "MatMulNBits", "Attention", "MultiHeadAttention", "GroupQueryAttention", "RotaryEmbedding", "RNN", "GRU", "LSTM", "Resize",
@@ -264,7 +265,7 @@ class Edges(OnnxCli):
                     if (op == "Gelu" and domain == "") != (opset == 20):
                         continue
                     if op == "Pow" and dtype in INTEGERS:
-                        continue  # below: exponents as large as these are of no use
+                        continue  # below: exponents this large are useless
                     out = f"{op}_{len(nodes)}"
                     if op == "BiasGelu":  # its bias stands along the last axis
                         operands, names = (np.full_like(a, 1.5), b), ["half", "b"]
@@ -290,7 +291,7 @@ class Edges(OnnxCli):
             x, y = (v.ravel() for v in np.meshgrid(edges(dtype), np.array([-3, -2, -1, 0, 1, 2, 3, 5, 62], dtype), indexing="ij"))
             found = self.run_all([("p", onnx.node("Pow", ["x", "y"], ["p"]))], {"x": x, "y": y})["p"]
             self.agree("Pow", found, power(x, y), (x, y), dtype)
-        # Of integers to a float: numpy's result, cut toward 0.
+        # Integers to a float power: numpy's result, truncated toward 0.
         x = np.array([2, 3, 9, -2, -3, 7, 10, 0, 1], "i4")
         for e in (2.0, 1.5, 0.5, 3.0, 0.0):
             y = np.full(x.shape, e, "f4")
@@ -341,7 +342,7 @@ class Edges(OnnxCli):
                 exact = x.astype(object)
                 if op == "ReduceMean":
                     value = np.array([abs(int(s)) // x.shape[1] * (1 if s >= 0 else -1) for s in exact.sum(1)], object)
-                    if dtype == "int64":  # the sum is of 64 bits
+                    if dtype == "int64":  # the sum has 64 bits
                         found, value = found[[0, 3, 4, 5, 6, 7]], value[[0, 3, 4, 5, 6, 7]]
                 else:
                     value = wrapped(REDUCTIONS[op](exact, axis=1), x.dtype)

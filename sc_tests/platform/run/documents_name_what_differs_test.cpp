@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a run's document hold all that decides its results, and does diff name each option, attribute and file of which
-// two runs have another?
+// Does a run's document contain all inputs of its results, and does diff name each option, attribute and file that
+// differs between two runs?
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ class Documents : public testing::Test {
   std::string file(const std::string& name) const { return folder_ + "/" + name; }
   void write_file(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
 
-  /// Each option that decides a result, given.
+  /// Each option that affects a result, with a value.
   RunSpec full(const char* command = "run") const {
     RunSpec s(table_of(command));
     for (const Option* o : s.table().deciding()) {
@@ -76,7 +76,7 @@ TEST_F(Documents, NameEachOptionThatIsAnother) {
       std::string key = key_of(*o);
       if (o->has_names()) key += ".x";
       const Keys found = differences(before, report(document(s)));
-      if (o->often == Option::Often::each) {  // another file by another name
+      if (o->often == Option::Often::each) {  // another file with another name
         const std::string a = o->file == Option::File::none ? "7" : "a.npy";
         const std::string b = o->file == Option::File::none ? "8" : "b.npy";
         EXPECT_EQ(found, (Keys{key + "." + a, key + "." + b})) << o->name;
@@ -117,7 +117,7 @@ TEST_F(Documents, NameAttributesOfTopologies) {
   const RunDocument b = document(full());
   EXPECT_EQ(differences(report(a, true), report(b, true)),
             (Keys{"topology.links.pe0->m.bw_gbs", "topology.nodes.pe0.attrs.freq_ghz", "topology.nodes.pe1.id"}));
-  // The file that b is of can be read, that of a is gone: its checksum is left.
+  // b's file can be read, a's is gone: only its checksum remains.
   EXPECT_EQ(differences(report(a), report(b)), Keys{"topology"});
   EXPECT_EQ(differences(report(a, true), report(b)).size(), 3u);
   write_file("t.yaml", std::string("# a comment\n") + kTopology);

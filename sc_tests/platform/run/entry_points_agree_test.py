@@ -13,7 +13,7 @@ import cli_support
 import page_server
 from cli_support import KERNBENCH, sample, topology
 
-# Of options whose legal values only the run knows. Any other text is no_such, which must be refused alike.
+# Options whose legal values only the run can check. Any other text is no_such, which all must refuse equally.
 SAMPLES = {"links": ["flit"], "set": ["*.pe_math.freq_ghz=0.5"], "scale": ["hbm=2"], "energy": ["n7.yaml"],
            "pes": ["leaders"], "device": ["sip:0"], "ranks": ["1"], "isa": ["portable"], "predict": ["hbm=2"],
            "corrupt": ["c"], "kernel": ["gemm_2d"], "program": ["no_such"], "param": ["n=128"], "phase": ["prefill:4"],
@@ -81,7 +81,7 @@ class EntryPoints(cli_support.FolderCli):
 
     def values_of(self, command, o):
         if o["name"] == "format":
-            return []  # each entry point sets it; below
+            return []  # set by each entry point; below
         if o["type"] == "flag":
             return ["true", *o["legal"], "no_such"] if o["legal"] else ["true"]
         if o["legal"]:
@@ -144,7 +144,7 @@ class EntryPoints(cli_support.FolderCli):
         for o, options in self.cases("run", base):
             with self.subTest(option=o["name"], value=options[-1][1]):
                 status, report, lines = self.check_libraries("run", options)
-                # Points have --threads of their sweep or service, and say nothing of it.
+                # Points use --threads of their sweep or service and do not report it.
                 first = next((line for line in lines if "warning: --threads" not in line), "")
                 if o["role"] in ("decides", "shows", "works"):
                     self.check_sweep(options, metrics, status, report, first)
@@ -156,7 +156,7 @@ class EntryPoints(cli_support.FolderCli):
         over = "seed" if any(n == "threads" for n, _ in options) else "threads"
         found, out, err = self.run_cli("sweep", "--format", "json", "--metric", ",".join(metrics), "--over", f"{over}=1",
                                        "--", "run", *self.words(options))
-        if not out:  # refused as a whole, before a point
+        if not out:  # refused as a whole, before any point
             self.assertEqual((found, status), (2, 2))
             self.assertIn(first.removeprefix("kernbench: "), err)
             return
@@ -169,7 +169,7 @@ class EntryPoints(cli_support.FolderCli):
 
     def check_serve(self, server, o, options, status, report, first):
         if o["type"] == "flag" and options[-1][1] != "true":
-            return  # its requests know true and false
+            return  # its requests have true and false
         by_name = {t["name"]: t for t in self.tables["run"]}
         asked = {}
         for name, value in options:

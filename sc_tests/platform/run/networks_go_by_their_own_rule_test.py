@@ -70,8 +70,9 @@ class Test(cli_support.Cli):
             for n in (0, 1):
                 cases = [(1000 * x, f"p{n}-0-0", "read", base(x, 0, 5), 32) for x in range(5)]
                 for x, (latency, formula) in enumerate(self.play(yaml, cases)):
-                    # 5 hops of wire; 7 routers: one more than hops, there and back. Data take 1 ns, with flits on every
-                    # link, 9 back in all with the memory's server, or there for the request without data.
+                    # 5 hops of wire; 7 routers: one more than hops, there and back. Data take 1 ns. With flits they
+                    # take 1 ns on every link: 9 back in total including the memory's server, or there for the request
+                    # without data.
                     hops = 5 if x else 0
                     ahead = x if n == 0 else (5 - x) % 5
                     back = hops - ahead
@@ -95,7 +96,8 @@ class Test(cli_support.Cli):
                 one, both = (self.play(yaml, [(0, f"p{n}-1-1", "write", base(x, y, 4), 32)])[0][0]
                              for x, y in ((1, 2), (3, 2)))
                 extra = 4 * (HOP + 1)
-                # Two hops along x there (each network: 3 and 1 are opposite), where with flits data take 1 ns a link.
+                # Two hops along x there (in each network: 3 and 1 are opposite), where data take 1 ns per link with
+                # flits.
                 self.assertAlmostEqual(both - one, extra + (2 if links == "flit" else 0), 6, (links, n))
 
     def test_packets_have_headers(self):
@@ -105,7 +107,7 @@ class Test(cli_support.Cli):
             (latency, formula), = self.play(yaml, [(0, "p0-0-0", "write", 0, 160)])
             self.assertAlmostEqual(latency, formula, 6)
             self.assertAlmostEqual(latency, 2 + took + (3 if links == "flit" else 0), 6, links)
-            # The next write leaves when all 8 flits of the first have.
+            # The next write leaves when all 8 flits of the first one have left.
             (_, _), (second, _) = self.play(yaml, [(0, "p0-0-0", "write", 0, 160), (0, "p0-0-0", "write", 0, 160)])
             self.assertAlmostEqual(second - latency, 8, 6, links)
 

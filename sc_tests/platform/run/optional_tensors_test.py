@@ -39,7 +39,7 @@ class OptionalTensors(cli_support.FolderCli):
     def test_dumping_it_brings_it_too(self):
         path = os.path.join(self.folder, "bias.npy")
         self.succeeds(*LINEAR, "--verify", "--oplog", os.path.join(self.folder, "l.jsonl"))
-        self.refuses(*LINEAR, "--dump", "bias=" + path, saying=["bias"], lines=1)  # an input is no output
+        self.refuses(*LINEAR, "--dump", "bias=" + path, saying=["bias"], lines=1)  # an input is not an output
 
     def test_wrong_ones(self):
         self.refuses(*LINEAR, "--tensor", "bais=x.npy", saying=["bais", "bias"], lines=1)

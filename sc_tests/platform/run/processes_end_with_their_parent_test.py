@@ -9,7 +9,7 @@ import cli_support
 from cli_support import topology
 
 SHORT = ("sweep", "--over", "param.n=32,64", "--", "run", "--topology", topology("small.yaml"), "--kernel", "gemm")
-# Runs of many seconds each.
+# Runs of many seconds.
 LONG = ("sweep", "--jobs", "2", "--over", "seed=1,2,3,4", "--", "run", "--topology", topology("small.yaml"), "--kernel",
         "gemm", *(word for p in ("m=2048", "n=2048", "k=2048", "tile_m=8", "tile_n=8", "tile_k=8") for word in ("--param", p)))
 COPIES = ("collectives", "--topology", topology("default.yaml"), "--op", "all", "--jobs", "2")

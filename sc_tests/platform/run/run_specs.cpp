@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's run() for a test in Python: reads command lines, a JSON list of words each, and writes for each a line
-// of JSON: the record, or the fault. It has no sc_main.
+// The library's run() for a test in Python. It reads command lines, each a JSON list of words, and writes a line of
+// JSON for each: the record, or the error. It has no sc_main.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Can a run be called as a function: again, beside a simulation of the caller's, on a platform of his, with faults
-// thrown?
+// Can a run be called as a function: repeatedly, besides the caller's own simulation, on the caller's platform, with
+// errors as exceptions?
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -23,7 +23,7 @@ spec::RunSpec small_run() {
   return s;
 }
 
-/// What `run` throws; empty: nothing.
+/// The exception of `run`; empty: none.
 template <class Fault>
 std::string fault_of(const spec::RunSpec& s) {
   try {

@@ -177,7 +177,7 @@ class Service(unittest.TestCase):
         for r, s in zip(self.rows("r.csv"), oracle.done):
             self.assertAlmostEqual(float(r["first_ns"]), s.first, delta=1e-3)
             self.assertAlmostEqual(float(r["end_ns"]), s.end, delta=1e-3)
-        # Nothing is lost: tokens, requests, blocks.
+        # Tokens, requests and blocks are conserved.
         self.assertEqual(told["requests"], len(requests))
         self.assertEqual(told["prompt_tokens"], sum(p for _, p, _, _ in requests))
         self.assertEqual(told["output_tokens"], sum(o for _, _, o, _ in requests))
@@ -227,7 +227,7 @@ class Service(unittest.TestCase):
         told = self.service("--synthetic", "constant:rate=1,count=3,prompt=64,output=2", "--exact-steps", "6")
         phases = json.loads(self.kernbench("--phase", "prefill:64", "--phase", "decode:batch=1,context=64,page=16",
                                            "--repeat", "--format", "json").stdout)["phases"]
-        # Two phases in one run lie at other addresses than each alone: not equal to the last digit.
+        # Two phases in one run have other addresses than separate runs, so their times differ in the last digits.
         self.assertAlmostEqual(told["ttft_ns"]["mean"] / phases[0]["time_ns"], 1, delta=0.01)
         self.assertAlmostEqual(told["tpot_ns"]["mean"] / phases[1]["time_ns"], 1, delta=0.01)
         for error in ("error_with_chunks", "error_without_chunks"):
@@ -284,7 +284,7 @@ class Service(unittest.TestCase):
             code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3); "
                     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
             words = [KERNBENCH, "model", self.model, "--topology", "small", "--exact-steps", "0", "--synthetic",
-                     f"poisson:rate=200000,count={count},prompt=8,output=2"]  # more than it serves: most of them wait
+                     f"poisson:rate=200000,count={count},prompt=8,output=2"]  # above its capacity: most of them wait
             peaks.append(int(subprocess.run(["python3", "-c", code, *words], capture_output=True, text=True,
                                             check=True).stdout))
         if not os.environ.get("KERNBENCH_SANITIZED"):

@@ -13,7 +13,7 @@ import cli_support
 
 COMPILER = os.environ["KERNBENCH_CXX"]
 INCLUDE = os.environ["KERNBENCH_INCLUDE"]
-# Two routers of kinds that kernbench does not know. A ring stop turns each message, and has a table of entries.
+# Two routers of kinds that are new to kernbench. A ring stop adds turn_ns to each message, and has a table of entries.
 BLOCKS = """
 #include "kernbench/kernel_api/plugin.h"
 #include "kernbench/systemc_models/core/registry.h"
@@ -135,8 +135,8 @@ class OfPlugins(cli_support.Cli):
         for change, words in (("--set '*.turn_ns=20'", "*.turn_ns=20"), ("--set '*.checks=false'", "*.checks=false")):
             self.assertEqual(changes[change]["ns"], self.report(ring, "--set", words)["sim_ns"])
             self.assertLess(changes[change]["ns"], report["sim_ns"])
-        self.assertEqual(report["insight"]["remedies"][0]["change"], "--set '*.checks=false'")  # it is free, and saves most
-        self.assertNotIn("--set '*.turn_ns=80'", changes)  # the wrong way
+        self.assertEqual(report["insight"]["remedies"][0]["change"], "--set '*.checks=false'")  # free, saves most
+        self.assertNotIn("--set '*.turn_ns=80'", changes)  # the wrong direction
         faster = self.report(ring, "--set", "*.checks=false", "--explain=verify")
         self.assertFalse([r for r in faster["insight"]["remedies"] if "checks" in r["change"]])
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are metrics what a report says, and fronts what their definition says?
+// Do metrics equal the report's values, and Pareto fronts their definition?
 #include "kernbench/platform/study/sweep/metrics.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST(Sorted, BestFirstAndThoseWithoutAValueLast) {
 TEST(Ranked, FrontAfterFrontItsEndsFirst) {
   const std::vector<Objective> by = {{"sim_ns", false}, {"cost", false}};
   const auto point = [](double a, double b) { return std::vector<Cell>{a, b}; };
-  // A front of four of which the third has most room about it; one that is beaten; one without a cost.
+  // A front of four points, the third of which has the most space around it; a dominated point; one without a cost.
   const std::vector<std::vector<Cell>> points = {point(9, 9), point(0, 10), point(1, 9),
                                                  point(2, 3), point(10, 0), {Cell(1.0), Cell()}};
   EXPECT_EQ(ranked_by(points, by, {}), (std::vector<size_t>{1, 4, 3, 2, 0, 5}));
@@ -123,7 +123,7 @@ TEST(Ranked, ByTheProductOfPowersWhateverTheUnits) {
     EXPECT_EQ(ranked_by(points(unit), by, {1, 1}), (std::vector<size_t>{3, 0, 1, 2}));
   EXPECT_EQ(ranked_by(points(1), by, {3, 1}).front(), 3u);
   EXPECT_EQ(ranked_by(points(1), by, {3, 1})[1], 1u);
-  // Nothing of what is to be least is as good as can be, nothing of what is to be most as bad.
+  // 0 is the best value of a minimized metric, and the worst value of a maximized one.
   EXPECT_EQ(ranked_by({{Cell(1.0), Cell(1.0)}, {Cell(0.0), Cell(1.0)}, {Cell(1.0), Cell(0.0)}}, by, {1, 1}),
             (std::vector<size_t>{1, 0, 2}));
 }
@@ -134,7 +134,7 @@ TEST(Plot, HasAllPointsAndIsXml) {
   EXPECT_NE(out.str().find("a&lt;b&amp;c"), std::string::npos);
   EXPECT_NE(out.str().find("2 points, 1 of them on the front"), std::string::npos);
   std::ostringstream none;
-  write_plot(none, "x", "y", {});  // no point has both
+  write_plot(none, "x", "y", {});  // no point has both metrics
   EXPECT_EQ(none.str().find("nan"), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are plans understood, and wrong ones refused by line and field?
+// Are plans read correctly, and wrong ones refused with line and field?
 #include "kernbench/platform/study/sweep/plan.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Plan, AModelAmongItsOptionsMakesModelsOfItsPoints) {
   const Words words = points_of(plan).back().words(plan);
   EXPECT_EQ(Words(words.end() - 4, words.end()), (Words{"--phase", "decode:batch=2,context=8", "--tp", "2"}));
   EXPECT_EQ(parse_plan("over: {model: [a.json, b.json]}\n", "p.yaml").command, Words{"model"});
-  // The options of the one are not the other's.
+  // Options of a model are not options of a kernel, and the reverse.
   EXPECT_EQ(faults_of("options: {model: c.json}\nover: {kernel: [gemm]}\n").at(0).substr(0, 38),
             "p.yaml:2: over.kernel: unknown option;");
   EXPECT_EQ(faults_of("options: {kernel: gemm}\nover: {tp: [1]}\n").at(0).substr(0, 34),
@@ -59,7 +59,7 @@ TEST(Plan, AModelAmongItsOptionsMakesModelsOfItsPoints) {
 TEST(Axis, HasValuesBetweenCommasThatAreInNoBraces) {
   EXPECT_EQ(parse_axis("set.file:cube.pe_layout={count: 4, at: [r0c0, r0c1]},{count: 8}").values,
             (Words{"{count: 4, at: [r0c0, r0c1]}", "{count: 8}"}));
-  EXPECT_EQ(parse_axis("a=x},y,{z").values, (Words{"x}", "y", "{z"}));  // what is never closed goes to the end
+  EXPECT_EQ(parse_axis("a=x},y,{z").values, (Words{"x}", "y", "{z"}));  // an unclosed group extends to the end
   EXPECT_EQ(parse_axis("a={b,c").values, Words{"{b,c"});
   for (const char* wrong : {"a", "=x", "-a=x", "a=", "a=x,", "a=,x", "a={x},,y"})
     EXPECT_THROW(parse_axis(wrong), InputError) << wrong;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do keys change with all that decides a result, and with nothing else?
+// Do keys change with all inputs of a result, and with nothing else?
 #include "kernbench/platform/study/sweep/point_key.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace kernbench::sweep {
 namespace {
 
-TEST(Sha256, IsTheStandards) {  // FIPS 180-4's examples, and one of two blocks of padding
+TEST(Sha256, IsTheStandards) {  // examples of FIPS 180-4, and one with two blocks of padding
   EXPECT_EQ(spec::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(spec::sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(spec::sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -111,7 +111,7 @@ TEST_F(Keys, StayWithWhatDecidesNothing) {
   EXPECT_EQ(key({"run", "--param=m=32", "--tensor", "a=" + folder_ + "/c.npy", "--kernel=gemm", "--param", "n=64",
                  "--plugin", folder_ + "/b.so", "--topology", "a.yaml"}),
             same);
-  write("copy.yaml", "a.yaml");  // the same bytes by another name
+  write("copy.yaml", "a.yaml");  // the same bytes with another name
   Words words = base();
   words[2] = "copy.yaml";
   EXPECT_EQ(key(words), same);

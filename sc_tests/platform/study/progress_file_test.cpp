@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does another process read how far a sweep is, and is what is no such file refused?
+// Can another process read the progress of a sweep, and is an invalid file refused?
 #include "kernbench/platform/study/sweep/progress_file.h"
 
 #include <gtest/gtest.h>

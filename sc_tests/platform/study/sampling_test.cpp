@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do samples fill the axes' space as their methods promise?
+// Do samples cover the axes' space as their methods guarantee?
 #include "kernbench/platform/study/sweep/sampling.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Sampling, NoTwoAxesOfSobolAreOne) {
 }
 
 TEST(Sampling, FirstTwoAxesOfSobolAreANet) {
-  // Of 64 points each box of 1/8 by 1/8 has one.
+  // Of 64 points, each box of 1/8 by 1/8 has one.
   std::set<std::pair<uint32_t, uint32_t>> boxes;
   for (uint32_t n = 0; n < 64; ++n) boxes.insert({sobol(0, n) >> 29, sobol(1, n) >> 29});
   EXPECT_EQ(boxes.size(), 64u);
@@ -54,7 +54,7 @@ TEST(Sampling, FirstTwoAxesOfSobolAreANet) {
 TEST(Sampling, LatinHypercubeHasEachValueAlikeOften) {
   const std::vector<Axis> axes = {axis_of(12), axis_of(4, "b")};
   const auto points = combinations(axes, {Method::latin_hypercube, 12, 5});
-  ASSERT_EQ(points.size(), 12u);  // the first axis' values differ, so no two are equal
+  ASSERT_EQ(points.size(), 12u);  // the values of the first axis differ, so all points differ
   std::map<std::string, int> a, b;
   for (const Words& p : points) ++a[p[0]], ++b[p[1]];
   EXPECT_EQ(a.size(), 12u);

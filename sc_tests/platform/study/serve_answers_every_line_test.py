@@ -134,7 +134,7 @@ class Serve(cli_support.FolderCli):
         self.assertEqual((by_id["segv"]["status"], by_id["kill"]["status"], by_id["no"]["status"]), (1, 1, 0))
         self.assertIn("SIGSEGV", by_id["segv"]["error"])
         self.assertIn("(9)", by_id["kill"]["error"])
-        # What a kernel prints is no part of its record.
+        # A kernel's output is not part of its record.
         self.assertEqual(by_id["print"]["status"], 0)
         self.assertEqual(by_id["print"]["metrics"], by_id["no"]["metrics"])
         status, out, err = self.run_cli("sweep", "--over", "param.how=print,no", "--", *base)
@@ -200,7 +200,7 @@ class Serve(cli_support.FolderCli):
                                (b'{"id": 1, "options": {"param.q": 1}}\n', 1, "'q'"),
                                (b'{"id": 1, "options": {"kernel": "gemm"}}\n', 1, "--kernel"),
                                (b'{"id": 1, "options": {"topology": "none.yaml"}}\n', 1, "--topology")):
-            answers = self.answers([line, b'{"id": 2}'])  # the next is answered, also without its \n
+            answers = self.answers([line, b'{"id": 2}'])  # the next one is answered, even without its \n
             with self.subTest(line[:60]):
                 self.assertEqual(sorted((a["status"] for a in answers), reverse=True), [2, 0])
                 refused = next(a for a in answers if a["status"] == 2)
@@ -216,13 +216,13 @@ class Serve(cli_support.FolderCli):
         answers = [json.loads(server.stdout.readline()) for _ in range(3)]
         self.assertEqual(sorted((str(a["id"]), a["status"]) for a in answers), [("1", 0), ("2", 0), ("None", 2)])
         self.assertIn("id 1 is under way", next(a["error"] for a in answers if a["id"] is None))
-        self.ask(server, 1)  # it is no more
+        self.ask(server, 1)  # it has ended
         self.assertEqual(json.loads(server.stdout.readline())["status"], 0)
 
     def test_stored_points_are_not_simulated_again(self):
         store = os.path.join(self.folder, "s.sqlite")
         self.succeeds("sweep", "--over", "param.n=32", "--store", store, "--", *BASE)
-        # One point twice at a time is simulated once; a failure is kept as well.
+        # Two concurrent requests for one point are simulated once; a failure is stored too.
         requests = [{"id": i, "options": {"param.n": n}} for i, n in enumerate((32, 64, 64, 64, -1))]
         answers = self.answers(requests, "--store", store, "--jobs", 3)
         self.assertEqual([(a["status"], a.get("stored", False)) for a in sorted(answers, key=lambda a: a["id"])][::4],
@@ -269,7 +269,7 @@ class Serve(cli_support.FolderCli):
                 sent += os.write(server.stdin.fileno(), b'{"id": 1, %s "options": {"seed": "1"}}\n' % (b" " * 4000))
             except BlockingIOError:
                 time.sleep(0.01)
-        self.assertLess(sent, 300_000)  # a pipe's 64 KiB, what was read at a time, no more
+        self.assertLess(sent, 300_000)  # a pipe's 64 KiB and the data read at once, no more
 
     def test_signals_end_it_behind_the_points_at_work(self):
         for number in (signal.SIGINT, signal.SIGTERM):

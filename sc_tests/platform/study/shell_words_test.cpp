@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a shell read the words that were meant?
+// Does a shell read the intended words?
 #include "kernbench/platform/run/spec/shell_words.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a store keep what was put in, once, and refuse what is none?
+// Does a store keep its points, each once, and refuse files that are not stores?
 #include "kernbench/platform/study/sweep/store.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST_F(Stores, AnotherProcessKeepsItsPointUntilItEnds) {
     Store s(file("s"), "1");
     c = s.claim("a", "run a") == Store::Claim::mine ? 'm' : '?';
     if (write(to_parent[1], &c, 1) != 1 || read(to_child[0], &c, 1) != 1) _exit(1);
-    _exit(0);  // without put(), as if it were killed
+    _exit(0);  // without put(), as if killed
   }
   ASSERT_EQ(read(to_parent[0], &c, 1), 1);
   EXPECT_EQ(c, 'm');
@@ -82,7 +82,7 @@ TEST_F(Stores, WhatWasPutInIsSoonInTheDatabaseItself) {
     Store s(file("s"), "1", sync_s);
     const std::string key = sync_s > 0 ? "late" : "soon";
     s.claim(key, "run"), s.put(key, done(1));
-    std::filesystem::copy_file(file("s"), file("main"));  // without its log, as if that had not come to the disk
+    std::filesystem::copy_file(file("s"), file("main"));  // without its write-ahead log, as if that was not yet on disk
     EXPECT_EQ(Store(file("main"), "1").find(key, true).has_value(), sync_s == 0);
   }
 }
@@ -104,7 +104,7 @@ TEST_F(Stores, MergeTakesEachPointOnce) {
   EXPECT_EQ(all.find("z", true)->error, "fails");
   EXPECT_FALSE(all.find("open", false));
   EXPECT_EQ(all.find("killed", false)->status, 137);
-  EXPECT_EQ(all.merge(file("b")).there, 2u);  // again; what is not final is taken anew
+  EXPECT_EQ(all.merge(file("b")).there, 2u);  // again; a point that is not final is replaced
 }
 
 TEST_F(Stores, MergeRefusesOtherResultsOfOnePoint) {
@@ -187,7 +187,7 @@ TEST_F(Stores, DamageNamesPointAndColumn) {
     }
     EXPECT_THROW(s.claim(key, "run"), InputError) << change;
     Store other(file("other"), "1");
-    if (std::string(change) == "status = null") continue;  // as of one that is at work: not merged
+    if (std::string(change) == "status = null") continue;  // as of a point in progress: not merged
     EXPECT_THROW(other.merge(file("s")), InputError) << change;
   }
 }
@@ -207,7 +207,7 @@ TEST_F(Stores, WhatRunsOnItsOwnIsRefused) {
 
 TEST_F(Stores, OneFileIsOneStoreByAllItsNames) {
   std::filesystem::create_directory(file("folder"));
-  std::filesystem::create_symlink("folder/s", file("link"));  // before there is a store
+  std::filesystem::create_symlink("folder/s", file("link"));  // before a store exists
   Store first(file("link"), "1");
   EXPECT_EQ(first.claim("a", "run a"), Store::Claim::mine);
   std::filesystem::create_symlink(file("link"), file("folder/second"));

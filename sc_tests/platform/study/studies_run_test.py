@@ -13,7 +13,7 @@ STUDIES = pathlib.Path(__file__).resolve().parents[3] / "examples" / "studies"
 class Studies(cli_support.Cli):
     def test_a_shard_of_each_runs_through(self):
         self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(STUDIES.parents[1])  # files that they name are as from there
+        os.chdir(STUDIES.parents[1])  # files that they name are relative to it
         plans = sorted(p.name for p in STUDIES.iterdir())
         self.assertIn("gemm_machine.yaml", plans)
         for plan in plans:

@@ -22,7 +22,7 @@ TASKS = 4
 needs_make = unittest.skipUnless(shutil.which("make"), "there is no make (Debian: apt-get install make)")
 needs_parallel = unittest.skipUnless(shutil.which("parallel"), "there is no GNU parallel (Debian: apt-get install parallel)")
 TABLE = ("--metric", "sim_ns,tflops,bound,verified", "--sort", "max:tflops", "--format", "json")
-# A name that no shell and no make may read.
+# A name that neither a shell nor make may interpret.
 ODD = "it's $HOME, \"so\" `ls` #1"
 
 
@@ -46,7 +46,7 @@ class LinesEnds(cli_support.Cli):
                         continue
                     self.assertEqual(done.returncode, 0, done.stderr)
                     subprocess.run(["sh", "-n"], input=done.stdout, text=True, check=True)
-                    if engine == "parallel":  # the steps alone
+                    if engine == "parallel":  # only the steps
                         script = os.path.join(folder, "script")
                         with open(script, "w") as f:
                             f.write(done.stdout)
@@ -113,7 +113,7 @@ class Engines(Shards):
     def whole_run(self, engine, command, *words):
         whole = self.sweep(*words)
         command = command(self.emit(engine, *words))
-        for _ in range(2):  # the second time nothing is left to do
+        for _ in range(2):  # the second time all points are done
             self.run_script(*command)
             self.assertEqual(self.read(f"{engine}.json"), whole)
         starts = self.starts(engine)
@@ -150,7 +150,7 @@ class Engines(Shards):
         words = ("--plan", "plan.yaml", *TABLE)
         script = self.emit("parallel", *words)
         ssh = os.path.join(os.path.dirname(self.folder), "ssh")
-        with open(ssh, "w") as f:  # as ssh does it: its words as one line, to a login shell. One host is down
+        with open(ssh, "w") as f:  # like ssh: its words as one line, to a login shell. One host is down
             f.write('#!/bin/sh\nhost=$1; shift 2  # --\n[ "$host" != down ] || exit 255\n'
                     'SHELL=/bin/sh exec sh -c "$*"\n')
         os.chmod(ssh, 0o755)
@@ -191,7 +191,7 @@ class Engines(Shards):
                               stdout=subprocess.PIPE) as holder:
             holder.stdin.write(b"x")
             holder.stdin.flush()
-            holder.stdout.read(1)  # of cat, which runs once the lock is held
+            holder.stdout.read(1)  # from cat, which runs once the lock is held
             self.assertIn("another process is at this shard",
                           self.run_script("make", "-s", "-f", script, "-k", status=2))
             holder.stdin.close()
@@ -252,11 +252,11 @@ class SlurmArrays(Shards):
         job = self.submit(script)
         deadline = time.monotonic() + 60 * TIMES_LONGER
         while time.monotonic() < deadline:
-            with contextlib.suppress(sqlite3.OperationalError):  # not made yet
+            with contextlib.suppress(sqlite3.OperationalError):  # not created yet
                 if min(map(len, self.starts("slurm"))) > 2:
                     break
             time.sleep(0.02)
-        # As a node that is lost, a user, and the end of the time do it.
+        # Like a lost node, a user, and the time limit.
         self.slurm.ask("scancel", "--batch", "--signal=KILL", f"{job}_1")
         self.slurm.ask("scancel", f"{job}_2")
         self.slurm.ask("scancel", "--batch", "--signal=INT", f"{job}_3")
@@ -268,14 +268,14 @@ class SlurmArrays(Shards):
         status, *rows = self.progress("slurm")
         self.assertEqual((status, rows[-1]["points"]), (1, self.LONG_POINTS))
         states = [r["state"] for r in rows]
-        self.assertIn(states[0], ("running", "silent"))  # nothing told of its end
+        self.assertIn(states[0], ("running", "silent"))  # its end was not reported
         self.assertEqual(states[2:4], ["stopped", "done"])
         self.submit(script)
         self.slurm.wait_until_empty(120 * TIMES_LONGER)
         self.assertEqual(self.read("slurm.csv"), self.sweep(*words))
         starts = self.starts("slurm")
         self.assertEqual(sum(map(len, starts)), self.LONG_POINTS)
-        # A point may be begun a third time: scancel ends it before the sweep, which tries it once more.
+        # A point may be started a third time: scancel ends it before the sweep, which retries it once.
         again = [sum(n > 1 for n in s) for s in starts]
         self.assertLessEqual(max(again[:2]), 1, "more than what was at work")
         self.assertLessEqual(max(map(max, starts)), 3)

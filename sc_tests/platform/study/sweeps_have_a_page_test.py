@@ -82,7 +82,7 @@ class InABrowser(Pages):
         self.assertEqual((self.count("#scatter-picture circle"), self.count("#scatter-picture circle.front")), (POINTS - FAILED, front))
         self.assertIn(f"{POINTS} points; {FAILED} of them failed; {front} on the front", b.text("summary"))
         self.assertEqual(self.count("#scatter-picture .front-line"), 1)
-        # A point of the picture, and one of the table by the keyboard.
+        # A point of the plot, and one of the table with the keyboard.
         b.click("#scatter-picture circle.front")
         self.assertIn(b.text("command"), {p["command"] for p in data["points"] if p["front"]})
         b.focus("#table tbody tr:nth-child(2) button")
@@ -97,7 +97,7 @@ class InABrowser(Pages):
         self.assertEqual(self.count("#table tbody tr"), 8)
         b.click("#parallel-picture [data-column='1']")
         self.assertEqual(self.count("#table tbody tr"), POINTS)
-        # Other metrics, also logarithmic; words have places of their own.
+        # Other metrics, also logarithmic; words have separate positions.
         for across in ("2", "3"):
             b.value(f"(() => {{ const s = document.getElementById('across'); s.value = '{across}'; s.dispatchEvent(new Event('change')); }})()")
             b.click("#logarithmic")

@@ -144,11 +144,11 @@ class Stores(cli_support.Cli):
         sweep = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with contextlib.suppress(sqlite3.OperationalError):  # not made yet
+            with contextlib.suppress(sqlite3.OperationalError):  # not created yet
                 if len(self.points("s")) > 5:
                     break
             time.sleep(0.02)
-        os.killpg(sweep.pid, signal.SIGINT)  # as a terminal does it: the points at work too
+        os.killpg(sweep.pid, signal.SIGINT)  # like a terminal: also to the running points
         out, err = sweep.communicate(timeout=60)
         self.assertEqual(sweep.returncode, 130, err)
         self.assertRegex(err, r"finishing \d+ running points")

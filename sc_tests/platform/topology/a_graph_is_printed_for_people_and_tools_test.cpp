@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are the printed forms complete, well formed and the same every time?
+// Are the printed forms complete, well formed and reproducible?
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cubes of every shape: odd grids, with and without an exclusion zone, any number of PEs, any subset of UCIe ports.
-// Names, census, attachments and routes are counted out here, not taken from the builders.
+// This test counts names, nodes, attachments and routes independently of the builders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -173,7 +173,7 @@ TEST_P(Cube, puts_pes_round_the_corners) {
   EXPECT_LE(*std::max_element(quarter, quarter + 4) - *std::min_element(quarter, quarter + 4), 1);
 }
 
-// Routers are 2 mm apart from column to column and 3 mm from row to row.
+// Routers are 2 mm apart between columns and 3 mm between rows.
 TEST_P(Cube, routes_x_then_y_where_nothing_is_in_the_way) {
   PathRouter router(graph_);
   const std::string id = "sip0.cube0.";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A constant without a source, in a wrong unit, outside its range or of an unknown name is one line with file and line.
+// A constant without a source, in a wrong unit, outside its range or with an unknown name is reported in one line with
+// file and line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -167,11 +168,11 @@ TEST(EnergySection, ShipsWithTheSameKeysForBothNodes) {
   const auto n7 = read_energy_file(KERNBENCH_TOPOLOGIES "/energy/n7.yaml", catalog);
   const auto n5 = read_energy_file(KERNBENCH_TOPOLOGIES "/energy/n5.yaml", catalog);
   for (const auto& [name, constant] : n7->constants) {
-    if (name == "hbm.open_row" || name == "hbm.activate") continue;  // nobody's figure for HBM3
+    if (name == "hbm.open_row" || name == "hbm.activate") continue;  // no published number for HBM3
     ASSERT_NE(n5->find(name), nullptr) << name;
     EXPECT_EQ(n5->find(name)->unit, constant.unit) << name;
   }
-  // What n5 says is a share of n7's is one.
+  // Values of n5 that are declared as shares of n7's are such shares.
   int shares = 0;
   for (const auto& [name, constant] : n5->constants) {
     const std::string& source = constant.source;

@@ -26,7 +26,7 @@ std::vector<std::string> faults_of(const std::string& yaml) {
   return lines;
 }
 
-/// A sound file of four nodes; a case replaces one piece of it by a wrong one.
+/// A correct file of four nodes; a case replaces one piece of it by a wrong one.
 const char* const kSound = R"(timing: {links: ideal}
 nodes:
 - {id: d, kind: pe_dma, attrs: {rd_engines: 1}}
@@ -46,7 +46,7 @@ struct Wrong {
   const char* name;
   const char* piece;
   const char* instead;
-  const char* fault;  ///< the one line that must come
+  const char* fault;  ///< the expected line
 };
 
 std::string with(const Wrong& w) {
@@ -63,7 +63,7 @@ TEST_P(OneFault, is_named_with_line_field_found_and_legal) {
 }
 
 const Wrong kWrong[] = {
-    // Nothing else is told of a file whose form may be another.
+    // Nothing else is reported of a file whose format may differ.
     {"other_version", "timing: {links: ideal}", "version: 2\nclocks: [1]", "t.yaml:1: version: found 2; legal: 1"},
     {"text_for_version", "timing: {links: ideal}", "version: '1'",
      "t.yaml:1: version: found '1'; legal: an integer from 0 to 18446744073709551615"},
@@ -176,7 +176,7 @@ TEST(faults, of_one_slip_with_consequences_are_named_with_them) {
   f = faults_with("memories:", "memorys:");
   EXPECT_TRUE(any_has(f, "memorys: unknown key, did you mean 'memories'?"));
   f = faults_with("{from: d, to: x, distance_mm: 1.0", "{from: x, to: d, bidirectional: false, distance_mm: 1.0");
-  EXPECT_EQ(f.size(), 2u);  // both memories are out of reach
+  EXPECT_EQ(f.size(), 2u);  // both memories are unreachable
 }
 
 TEST(faults, of_a_file_all_come_at_once_in_the_order_of_its_lines) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are wrong hierarchical files refused with line and field, and odd but legal ones built?
+// Are wrong hierarchical files refused with line and field, and unusual but legal ones accepted?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string all_faults(const std::string& yaml) {
 struct Case {
   const char* name;
   Change change;
-  const char* fault;  ///< part of a line that must come
+  const char* fault;  ///< a part of an expected line
 };
 
 class Hierarchy : public ::testing::TestWithParam<Case> {};
@@ -145,7 +145,7 @@ TEST(hierarchy, takes_any_ports_and_several_io_chiplets) {
                                          {"cubes: {w: 4, h: 4}", "cubes: {w: 3, h: 2}"}});
   EXPECT_EQ(g.index_of.count("sip0.io1.pcie_ep"), 1u);
   EXPECT_EQ(g.index_of.count("sip0.cube0.ucie-N"), 0u);
-  // Rows are joined through the IO chiplets only.
+  // Rows are connected only through the IO chiplets.
   expect_all_reach_all(g);
 }
 

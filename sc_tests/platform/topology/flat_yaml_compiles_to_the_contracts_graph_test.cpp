@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a flat file compile to the graph that the interface contract shows? The samples' graph.json is the judge.
+// Does a flat file compile to the graph of the interface contract? The expected result is the samples' graph.json.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -68,7 +68,7 @@ memories:
   EXPECT_EQ(g.edges[0].kind, "link");
   EXPECT_FALSE(g.edges[0].bw_gbs.has_value());
   EXPECT_EQ(g.effective_bw(0), 0);
-  EXPECT_EQ(g.effective_bw(2), 50);  // efficiency acts on the edge that touches the controller
+  EXPECT_EQ(g.effective_bw(2), 50);  // efficiency applies to the edge at the controller
   ASSERT_NE(g.memory_at(0x1fff), nullptr);
   EXPECT_EQ(g.memory_at(0x1fff)->node, 2u);
   EXPECT_EQ(g.memory_at(0x2000), nullptr);
@@ -96,7 +96,7 @@ nodes:
 - {id: a.pe2.pe_cpu, kind: pe_cpu}
 )",
                                "t.yaml", catalog);
-  ASSERT_EQ(g.pes.size(), 2u);  // pe2 has no pe_dma; pe1's first block stands first
+  ASSERT_EQ(g.pes.size(), 2u);  // pe2 has no pe_dma; pe1's first block comes first
   EXPECT_EQ(g.pes[0].id, "a.pe1");
   EXPECT_EQ(g.pes[0].blocks.at("pe_dma"), 2u);
   EXPECT_EQ(g.pes[1].id, "a.pe0");

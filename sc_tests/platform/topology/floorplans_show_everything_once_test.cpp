@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a floorplan readable: no box covers another, no two wires of the tray lie on each other, the ruler is to scale?
+// Is a floorplan readable: boxes do not cover each other, wires of the tray do not overlap, and the ruler is to scale?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool contains(const std::string& whole, const std::string& part) {
   return part.compare(0, whole.size() + 1, whole + ".") == 0;
 }
 
-/// "a over b" of each pair of boxes that overlap though neither is a part of the other.
+/// "a over b" for each pair of overlapping boxes, unless one contains the other as its part.
 std::vector<std::string> overlaps(const std::vector<Rect>& boxes) {
   std::vector<std::string> found;
   for (size_t i = 0; i < boxes.size(); ++i) {
@@ -108,7 +108,7 @@ TEST(floorplans, of_the_shipped_machines_cover_nothing) {
   }
 }
 
-// The endpoints' boxes hide where wires begin; outside them no two run on one line.
+// The endpoints' boxes cover the starts of wires. Outside the boxes no two wires use the same line.
 TEST(floorplans, of_trays_give_every_pcie_link_a_lane_of_its_own) {
   for (const auto& [file, links] : {std::make_pair("default.yaml", 2u), std::make_pair("six_sip_torus.yaml", 15u),
                                     std::make_pair("big.yaml", 16u)}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A foreign node on a link leaves ways and bandwidths as they were; what cannot be is told with its place in the file.
+// A foreign node on a link leaves paths and bandwidths unchanged; impossible positions are reported with their place in
+// the file.
 #include <gtest/gtest.h>
 
 #include "kernbench/phase2/op/errors.h"
@@ -14,7 +15,7 @@ namespace {
 
 const testing::TestCatalog catalog;
 
-// Two ways of one length from a to m: by x, which is first, and by y.
+// Two paths of equal length from a to m: by x, which is first, and by y.
 const char* const kDiamond = R"(
 nodes:
 - {id: a.pe_dma, kind: pe_dma}
@@ -71,7 +72,7 @@ TEST(ForeignNode, that_cannot_be_is_told_in_one_line) {
   EXPECT_NE(fault_of("foreign: tap\n").find("legal: a list"), std::string::npos);
 }
 
-// The edges inside a PE are those of the file; one that its blocks cannot work without is missed by name.
+// The edges inside a PE are those of the file. A missing edge that its blocks require is reported by name.
 const char* const kPe = R"(
 nodes:
 - {id: p.pe_dma, kind: pe_dma}
@@ -94,7 +95,7 @@ TEST(EdgesInsideAPe, that_are_missing_are_named) {
   }
 }
 
-// Blocks that are bound without an edge have one as soon as somebody stands between them; the others keep theirs.
+// Blocks that are bound without an edge get one when a foreign node is put between them; the others keep theirs.
 TEST(EdgesInsideAPe, that_are_none_can_be_observed) {
   const std::string pe = std::string(kPe) +
                          "- {id: p.pe_gemm, kind: pe_gemm, attrs: {macs_per_cycle: 1, freq_ghz: 1}}\n" +

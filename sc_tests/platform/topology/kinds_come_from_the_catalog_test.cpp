@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is what a kind of node is (transit, initiator, memory) what its implementations say, for kinds of a user's own too?
+// Do the properties of a kind of node (transit, initiator, memory) follow from its implementations, for user-defined
+// kinds too?
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -33,7 +34,7 @@ std::vector<ImplSpec> ring() {
           own("custom.scratchpad", "scratchpad").memory("sram")};
 }
 
-/// What is told of the file, or "".
+/// The report about the file, or "".
 std::string told(const std::vector<ImplSpec>& impls, const std::string& yaml = kRing) {
   try {
     compile_text(yaml, "t.yaml", testing::TestCatalog(impls));
@@ -67,7 +68,7 @@ TEST(kinds, that_nobody_says_anything_of_are_ends_that_a_node_may_declare_transi
 
 TEST(kinds, of_the_project_are_what_its_own_implementations_say) {
   std::vector<ImplSpec> impls = ring();
-  impls.push_back(own("custom.hbm", "hbm_ctrl"));  // says nothing: follows
+  impls.push_back(own("custom.hbm", "hbm_ctrl"));  // declares nothing, so it follows
   impls.push_back(own("custom.other_hbm", "hbm_ctrl").memory("hbm"));
   EXPECT_EQ(told(impls), "");
   impls.push_back(own("custom.gemm", "pe_gemm").transit());

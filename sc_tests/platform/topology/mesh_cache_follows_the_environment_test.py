@@ -31,7 +31,7 @@ class Cache(unittest.TestCase):
         self.assertEqual(len(self.files(".cache", "kernbench")), 1)
         self.run_with(HOME=self.home, XDG_CACHE_HOME=os.path.join(self.home, "xdg"))
         self.assertEqual(len(self.files("xdg", "kernbench")), 1)
-        self.run_with(HOME=self.home, XDG_CACHE_HOME="relative")  # not valid: as if it were not set
+        self.run_with(HOME=self.home, XDG_CACHE_HOME="relative")  # invalid: treated as not set
         self.assertEqual(self.files("relative"), [])
 
     def test_can_be_moved_and_switched_off(self):

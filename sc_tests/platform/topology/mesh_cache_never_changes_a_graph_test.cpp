@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a graph the same, byte for byte, without a cache, with one, and with one that is damaged, foreign or unwritable?
-// Does a kept mesh belong to exactly the fields that it follows from?
+// Is a graph byte-identical without a cache, with one, and with one that is damaged, foreign or unwritable? Does a
+// cached mesh belong to exactly the fields that it depends on?
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ class MeshFiles : public ::testing::Test {
     print_json(compile_text(yaml, "t.yaml", catalog, {}, cache), out);
     return out.str();
   }
-  /// With the cache in `folder_`; what it had to say is in `notes_`.
+  /// With the cache in `folder_`; its messages are in `notes_`.
   std::string with_cache(const std::string& yaml) { return with_cache_in(folder_, yaml); }
   std::string with_cache_in(const std::string& folder, const std::string& yaml) {
     notes_.clear();
@@ -90,7 +90,7 @@ TEST_F(MeshFiles, are_written_once_and_then_read) {
   EXPECT_EQ(fs::last_write_time(kept()[0]), written);
 }
 
-// A plan that is taken really is what the graph is built from: a forged one, checksum and all, shows.
+// A loaded plan is really used to build the graph: a forged one with a correct checksum shows.
 TEST_F(MeshFiles, are_used) {
   const std::string without = with_cache(yaml_);
   std::string text = text_of(kept()[0]);
@@ -119,7 +119,7 @@ TEST_F(MeshFiles, that_are_damaged_are_made_anew) {
   }
 }
 
-// What a checksum cannot tell: numbers that name no router, too many or too few of them.
+// Errors that a checksum cannot detect: numbers of nonexistent routers, too many or too few numbers.
 TEST_F(MeshFiles, that_say_what_cannot_be_are_made_anew) {
   const std::string without = with_cache(yaml_);
   const std::string file = kept()[0], good = text_of(file);
@@ -174,7 +174,7 @@ TEST_F(MeshFiles, are_done_without_where_none_can_be_written) {
   }
   EXPECT_EQ(with_cache_in("", yaml_), without);
   EXPECT_EQ(notes_, "");
-  // A folder stands where the file should: neither read nor replaced.
+  // A folder is in the place of the file: it is neither read nor replaced.
   fs::remove(folder_ + "/plain");
   with_cache(yaml_);
   const std::string file = kept()[0];
@@ -184,7 +184,7 @@ TEST_F(MeshFiles, are_done_without_where_none_can_be_written) {
   EXPECT_EQ(kept().size(), 1u) << "the file written aside is gone";
 }
 
-// A second file appears where the mesh depends on the field, and only there.
+// A second file appears if, and only if, the mesh depends on the field.
 TEST_F(MeshFiles, belong_to_exactly_the_fields_that_they_follow_from) {
   const std::string pes = "at: [r0c0, r0c1, r1c4, r1c5, r4c0, r4c1, r5c4, r5c5]";
   struct Change {

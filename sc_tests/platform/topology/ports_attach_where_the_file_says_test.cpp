@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ports` of cubes and IO chiplets: nodes and links of the compiled graph, and the faults of what is wrong.
+// `ports` of cubes and IO chiplets: nodes and links of the compiled graph, and error messages.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 
 const testing::TestCatalog catalog;
 
-/// A file that ships, with lines added behind a line of it.
+/// A supplied file with lines added after one of its lines.
 std::string with(const char* file, const std::string& line, const std::string& more) {
   std::ifstream in(std::string(KERNBENCH_TOPOLOGIES "/") + file);
   std::string yaml((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

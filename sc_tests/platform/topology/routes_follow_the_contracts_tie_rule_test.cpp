@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is every route the contract's: least distance, then fewest hops, then the least sequence of edge indices?
-// All simple paths of small random graphs, full of ties, are the judge.
+// Does every route follow the contract: minimum distance, then fewest hops, then the smallest sequence of edge indices?
+// Compared with all simple paths of small random graphs with many ties.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// How much longer a test may take: sc_tests/CMakeLists.txt.
+/// Factor for the time limit of a test: sc_tests/CMakeLists.txt.
 double times_longer() {
   const char* times = std::getenv("KERNBENCH_TIMES_LONGER");
   return times ? std::atof(times) : 1;
@@ -80,7 +80,7 @@ Graph random_graph(std::mt19937& random) {
   for (uint32_t i = 0; i < n; ++i) transit[i] = random() % 4 != 0;
   const double lengths[] = {0.0, 0.0, 0.1, 0.2, 0.3, 0.30000004};  // the last rounds to 0.3
   std::vector<Edge> edges;
-  const uint32_t dense = 1 + random() % 2;  // sparse ones fall apart at cut nodes
+  const uint32_t dense = 1 + random() % 2;  // sparse ones break apart at cut nodes
   for (uint32_t a = 0; a < n; ++a)
     for (uint32_t b = 0; b < n; ++b)
       if (a != b && random() % 5 < dense) edges.push_back(edge(a, b, lengths[random() % 6]));
@@ -195,7 +195,7 @@ TEST(router, a_near_target_in_a_large_graph_costs_little) {
   for (uint32_t i = 0; i + 4 < kNodes; i += 2) hops += router.find_path(i, i + 3).size();
   const double s = cpu_seconds() - start;
   EXPECT_EQ(hops, 3u * ((kNodes - 4) / 2));
-  // 100,000 searches that each touched every node would take minutes.
+  // 100,000 searches that touch every node would take minutes.
   EXPECT_LT(s, 5.0 * times_longer());
 }
 
@@ -250,12 +250,12 @@ TEST(router, sources_that_ask_in_turns_go_on_with_their_searches) {
     }
   }
   const double s = cpu_seconds() - start;
-  // 10,000 searches through 2,500 nodes take more than a second, 100 some hundredths.
+  // 10,000 searches through 2,500 nodes take more than a second; 100 take some hundredths.
   EXPECT_LT(s, 0.5 * times_longer());
 }
 
 TEST(router, more_sources_than_are_kept_have_the_same_paths) {
-  constexpr uint32_t kSide = 150;  // of 22,500 nodes 23 searches are kept
+  constexpr uint32_t kSide = 150;  // 23 searches of 22,500 nodes are cached
   const Graph g = mesh(kSide);
   PathRouter router(g);
   const uint32_t targets[] = {kSide * kSide - 1, kSide / 2};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value that is set over a file's makes the graph that the file would make with that value in it; a setting that
-// matches nothing, or is not legal where it matches, is told.
+// A setting gives the same graph as a file that contains the value. A setting that matches nothing, or is illegal where
+// it matches, is reported.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -83,7 +83,7 @@ TEST(Settings, of_the_file_are_as_if_it_said_so) {
   EXPECT_EQ(with({{"file:nodes[1].attrs.freq_ghz", 1.5}}), with_file("freq_ghz: 1.0", "freq_ghz: 1.5"));
   EXPECT_EQ(with({{"file:nodes[1].attrs", "{macs_per_cycle: 64, freq_ghz: 2.0}"}}),
             with_file("freq_ghz: 1.0", "freq_ghz: 2.0"));
-  // Keys that are not there are made; the last one counts; the graph's settings go over all of them.
+  // Missing keys are created; the last setting counts; settings of the graph override all of them.
   EXPECT_EQ(with({{"file:nodes[3].attrs.overhead_ns", 3}}),
             with_file("kind: router", "kind: router, attrs: {overhead_ns: 3}"));
   EXPECT_EQ(

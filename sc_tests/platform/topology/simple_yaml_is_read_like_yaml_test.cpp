@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scanner of simple YAML sends the events of yaml-cpp: for shipped files, and for files with random changes.
+// The scanner of simple YAML produces the events of yaml-cpp: for supplied files, and for files with random changes.
 #include <gtest/gtest.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -42,7 +42,7 @@ class Events : public YAML::EventHandler {
   void add(const std::string& what, const YAML::Mark& m) { text += std::to_string(m.line) + " " + what + "\n"; }
 };
 
-/// Of yaml-cpp; the fault's text if it refuses the document, or finds a second one.
+/// Events of yaml-cpp; or its error text if it refuses the document or finds a second one.
 std::string events_of_library(const std::string& text) {
   std::istringstream in(text);
   Events events;
@@ -57,7 +57,7 @@ std::string events_of_library(const std::string& text) {
   return events.text;
 }
 
-/// Whether the scanner takes the text. Its events must be the library's then.
+/// Whether the scanner accepts the text. Its events must then equal the library's.
 bool taken(const std::string& text) {
   Events events;
   if (!scan_simple_yaml(text, events)) return false;

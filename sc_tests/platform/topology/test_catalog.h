@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The implementations and attributes of timing rules §8, so that the compiler is tested without SystemC.
+// The implementations and attributes of timing rules §8, so that the compiler can be tested without SystemC.
 #pragma once
 
 #include <map>
@@ -77,7 +77,7 @@ class TestCatalog : public ImplCatalog {
         .bound_without_edge_to({"pe_tcm"});
     for (const auto& [name, spec] : specs_) kinds_.add(spec);
   }
-  /// With a user's implementations beside them.
+  /// With a user's implementations in addition.
   explicit TestCatalog(const std::vector<ImplSpec>& more) : TestCatalog() {
     for (const ImplSpec& s : more) kinds_.add(specs_[s.impl] = s);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the shipped hierarchical files compile to the machines that they describe: census, names, distances, routes?
+// Do the supplied hierarchical files compile to the machines that they describe: counts, names, distances, routes?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,8 +56,9 @@ TEST(default_topology, has_the_census_of_the_default_instance) {
   EXPECT_EQ(census(g, "fabric."), (std::map<std::string, int>{{"switch", 1}}));
 }
 
-// A cube: 48 mesh links, 16 of PEs and HBM slices, 2 of M_CPU and SRAM, 32 of UCIe, both ways: 196; 23 in and to each
-// PE. A SIP: 16 cubes, 24 links between them, 4 to the IO chiplet, 34 in it, 1 to the switch, both ways.
+// A cube: 48 mesh links, 16 of PEs and HBM slices, 2 of M_CPU and SRAM, 32 of UCIe, in both directions: 196; plus 23 in
+// and to each PE. A SIP: 16 cubes, 24 links between them, 4 to the IO chiplet, 34 in it, 1 to the switch, in both
+// directions.
 TEST(default_topology, has_the_edges_that_its_parts_add_up_to) {
   const Graph g = shipped("default.yaml");
   EXPECT_EQ(g.edges.size(), 2u * (16 * (2 * (48 + 16 + 2 + 32) + 8 * 23) + 2 * (24 + 4 + 34 + 1)));
@@ -109,8 +110,8 @@ TEST(default_topology, walks_the_mesh_x_then_y_and_round_the_hbm) {
             (Ids{c + "r1c1", c + "r1c2", c + "r1c3", c + "r1c4", c + "r2c4"}));
 }
 
-/// Every route of the SIP's first PE of each cube to every slice: never out of a cube for its own, never through an IO
-/// chiplet or a PE, and an UCIe crossing costs two ports.
+/// Every route from the SIP's first PE of each cube to every slice: it stays inside the cube for a local slice, never
+/// passes an IO chiplet or a PE, and each UCIe crossing has two ports.
 TEST(default_topology, keeps_traffic_where_it_belongs) {
   const Graph g = shipped("default.yaml");
   PathRouter router(g);
@@ -201,7 +202,7 @@ TEST(latency_model, gives_the_overheads_bottlenecks_and_wires_of_its_table) {
     EXPECT_EQ(bw, row.bw) << row.slice;
     EXPECT_NEAR(mm_along(g, path), row.wire_mm, 1e-9) << row.slice;
   }
-  // In a cube no route takes the NoC node or UCIe.
+  // Routes inside a cube use neither the NoC node nor UCIe.
   for (uint32_t p = 0; p < 8; ++p)
     for (uint32_t s = 0; s < 8; ++s)
       for (const std::string& id : ids_along(
@@ -218,7 +219,7 @@ TEST(six_sip_torus, goes_directly_to_neighbours_and_round_the_wrap) {
       if (a == b) continue;
       const auto endpoint = [&](int sip) { return g.index_of.at("sip" + std::to_string(sip) + ".io0.pcie_ep"); };
       const bool same_row = a / 3 == b / 3, same_column = a % 3 == b % 3;
-      // Three columns: on the ring of a row all are neighbours.
+      // Three columns: all are neighbours on the ring of a row.
       const size_t links = same_row || same_column ? 1 : 2;
       EXPECT_EQ(router.find_path(endpoint(a), endpoint(b)).size(), links) << a << " to " << b;
     }

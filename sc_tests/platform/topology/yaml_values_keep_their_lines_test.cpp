@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers are given of a YAML text: kinds, lines, quotes, order; and which texts are faults.
+// The values that readers get from a YAML text: kinds, lines, quotes, order; and the faulty texts.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace kernbench::topology {
 namespace {
 
-/// A value with its kinds, lines and texts, one word a value.
+/// A value with its kinds, lines and texts, one word per value.
 std::string written(YamlNode n) {
   const std::string line = "@" + std::to_string(n.line());
   if (n.is_null()) return "null" + line;

@@ -22,7 +22,7 @@ BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 INTEGERS = ("i8", "i16", "i32", "i64")
 FLOATS = ("f16", "f32")
 LENGTH = 64  # elements of an input
-LARGE = (2**53 + 1, 6364136223846793005, -(2**62) - 1, 2**63 - 1)  # of i64: no double is exact
+LARGE = (2**53 + 1, 6364136223846793005, -(2**62) - 1, 2**63 - 1)  # i64 values that a double cannot represent
 
 
 def spelt(element, shape):
@@ -38,7 +38,7 @@ def quotient(_, a, b):
     return np.array(np.where((a < 0) != (b < 0), -q, q)).astype(a.dtype)
 
 
-BINARY = {  # of integers of one type
+BINARY = {  # for integers of one type
     "arith.addi": lambda e, a, b: a + b, "arith.subi": lambda e, a, b: a - b, "arith.muli": lambda e, a, b: a * b,
     "arith.andi": lambda e, a, b: a & b, "arith.ori": lambda e, a, b: a | b, "arith.xori": lambda e, a, b: a ^ b,
     "arith.maxsi": lambda e, a, b: np.maximum(a, b), "arith.minsi": lambda e, a, b: np.minimum(a, b),
@@ -69,9 +69,9 @@ class Generator:
         self.rows, self.cols = self.random.choice((1, 2, 4, 8)), self.random.choice((2, 4, 8))
         self.shape = (self.rows, self.cols)
         self.grid = self.random.choice((1, 1, 2, 3))
-        self.types = {}      # of each value: element, shape (None: a number)
-        self.scope = []      # values that may be used
-        self.readable = set()  # those that pe_cpu knows, which addresses are made of
+        self.types = {}      # by value: element, shape (None: a number)
+        self.scope = []      # usable values
+        self.readable = set()  # values known to pe_cpu, from which addresses are computed
         self.count = 0
         self.inputs, self.outputs = {}, {}
         numbers = np.random.default_rng(seed)
@@ -125,7 +125,7 @@ class Generator:
                      lambda env: REAL[op](*(env[o] for o in operands)).astype(NUMPY[e]))
         if op not in ("arith.addf", "arith.subf", "arith.mulf"):
             return v
-        low = self.real(body, "arith.minimumf", v, self.constant(body, e, 100.0, shape))  # all stays finite
+        low = self.real(body, "arith.minimumf", v, self.constant(body, e, 100.0, shape))  # keeps everything finite
         return self.real(body, "arith.maximumf", low, self.constant(body, e, -100.0, shape))
 
     # ---- What a program does ----
@@ -251,7 +251,7 @@ class Generator:
             to = self.random.choice(("i32", "f16" if e == "f32" else "f32", "i8", "i16", "i32"))
             op = "arith.truncf" if to == "f16" else "arith.extf" if to == "f32" else self.random.choice(("arith.fptosi", "arith.fptoui"))
             run = lambda x: x.astype(NUMPY[to])
-            if op == "arith.fptoui":  # beyond what the type has with a sign
+            if op == "arith.fptoui":  # beyond the range of the signed type
                 a = self.real(body, "arith.maximumf", a, self.constant(body, e, self.random.choice((0.0, 120.0, 200.0))))
                 run = lambda x: x.astype(np.int64).astype(NUMPY[to])
         else:

@@ -90,7 +90,7 @@ class TtirKernels(unittest.TestCase):
 
     def test_scans_and_reductions_of_ones_own(self):
         for rows, cols in ((2, 64), (3, 33)):
-            x = floats(rows, cols) + np.float32(1)  # above what is left out
+            x = floats(rows, cols) + np.float32(1)  # above the masked-out values
             Kernel("cumsum_3_4.ttir", str(rows),
                    {"x_ptr": x, "y_ptr": np.zeros_like(x), "best_ptr": np.zeros(rows, np.int32), "cols": cols},
                    {"y_ptr": np.cumsum(x, axis=1), "best_ptr": x.argmax(axis=1).astype(np.int32)}).verified()
@@ -214,7 +214,7 @@ tt.return
         dot = "tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>"
         two = (a.astype(np.float32) @ b.astype(np.float32)) * 2
         store = "tt.store %c_at, %out : tensor<16x16x!tt.ptr<f32>>"
-        # One that was loaded; one that MATH makes of a product; a column that stands for all.
+        # A loaded value; a product computed by MATH; a broadcast column.
         self.small([f"%once = tt.dot %a_v, %b_v, %c_v : {dot}", f"%out = tt.dot %a_v, %b_v, %once : {dot}", store],
                    {"a": a, "b": b, "c": c}, {"c": c + two})
         self.small([f"%once = tt.dot %a_v, %b_v, %c_v : {dot}", "%more = arith.addf %once, %c_v : tensor<16x16xf32>",
@@ -272,7 +272,7 @@ tt.return
         for older in (1, 2):
             short, middle, long = (chain(n, older) for n in (10, 20, 200))
             self.assertGreater(middle, short)
-            self.assertAlmostEqual((long - middle) / (middle - short), 18, delta=1)  # 200 KiB, of 64 that there are
+            self.assertAlmostEqual((long - middle) / (middle - short), 18, delta=1)  # 200 KiB, with only 64 available
 
     def test_a_function_takes_what_its_caller_has_not_made_yet(self):
         x = RANDOM.integers(-100000, 100000, 8).astype(np.int32)
@@ -306,7 +306,7 @@ tt.return
             lines = [f"%n = arith.fptosi %x_v : tensor<16x16xf32> to {block}", f"%c = arith.constant dense<{number}> : {block}",
                      f"%made = arith.{op} %n, %c : {block}", "tt.store %out_at, %made : tensor<16x16x!tt.ptr<i64>>"]
             self.small(lines, {"x": x, "out": out}, {"out": run(x.astype(np.int64), np.int64(number))})
-        # Indices that stand so high; and one number.
+        # Large indices; and a single number.
         rows = np.arange(256, dtype=np.int64).reshape(16, 16)
         lines = [f"%wide = arith.extsi %at : tensor<16x16xi32> to {block}", f"%c = arith.constant dense<{2**60 + 1}> : {block}",
                  f"%made = arith.addi %wide, %c : {block}", "tt.store %out_at, %made : tensor<16x16x!tt.ptr<i64>>",
@@ -377,14 +377,14 @@ class Order(unittest.TestCase):
             seven = [f"%seven = arith.constant dense<7> : {row}"]
             store = [f"tt.store %x_at, %seven : {pointers}"]
             self.moved((seven + store, 7), x, n)
-            # Backwards, by indices that were loaded or computed: a scatter.
+            # Backwards, with loaded or computed indices: a scatter.
             turned = [f"%last = arith.constant dense<{n - 1}> : {row}", f"%back = arith.subi %last, %r : {row}",
                       f"%x_back = tt.addptr %x_p, %back : {pointers}, {row}", f"tt.store %x_back, %seven : {pointers}"]
             self.moved((seven + turned, 7), x, n)
             gather = [*turned[:3], f"%w = tt.load %x_back : {pointers}", f"%y_back = tt.addptr %y_p, %back : {pointers}, {row}"]
             expected = {"x": np.full(n, 7, np.int32), "y": x}
             self.kernel([*gather, *seven, *store, f"tt.store %y_back, %w : {pointers}"], {"x": x, "y": np.zeros_like(x)}, expected, n)
-            # The same bytes by a number.
+            # The same bytes through an integer.
             number = ["%bits = tt.ptr_to_int %x : !tt.ptr<i32> -> i64", "%same = tt.int_to_ptr %bits : i64 -> !tt.ptr<i32>",
                       f"%same_p = tt.splat %same : !tt.ptr<i32> -> {pointers}", f"%same_at = tt.addptr %same_p, %r : {pointers}, {row}"]
             self.moved((seven + number + [f"tt.store %same_at, %seven : {pointers}"], 7), x, n)
@@ -413,7 +413,7 @@ class Order(unittest.TestCase):
                         {"x": np.full(n, 7, np.int32), "y": np.full(n, 7, np.int32)})
 
     def test_what_reads_waits_for_what_the_program_has_stored(self):
-        # As a whole, in part, as atomics' operands; and of more stores than are kept apart.
+        # Complete, in part, as atomics' operands; and with more stores than are tracked.
         for n, ahead in ((16, 0), (16, 3), (1, 0), (4096, 4095)):
             row, pointers = f"tensor<{n}xi32>", f"tensor<{n}x!tt.ptr<i32>>"
             x = RANDOM.integers(-99, 99, n + ahead).astype(np.int32)
@@ -453,7 +453,7 @@ class Order(unittest.TestCase):
                          f"%z = arith.constant dense<0> : {row}", f"%m = arith.{op} %c, %v : {row}", f"%on = arith.cmpi ne, %v, %z : {row}",
                          f"%to = tt.addptr %y_p, %m : tensor<4x!tt.ptr<i32>>, {row}", "tt.store %to, %v, %on : tensor<4x!tt.ptr<i32>>"],
                         {"x": x, "y": y}, {"y": np.array([2147483647, 3, 9, 1], np.int32)}, 4)
-            # Of indices.
+            # For indices.
             self.kernel([f"%c = arith.constant dense<3> : {row}", f"%z = arith.constant dense<0> : {row}", f"%m = arith.{op} %c, %r : {row}",
                          f"%on = arith.cmpi ne, %r, %z : {row}", f"tt.store %y_at, %m, %on : tensor<4x!tt.ptr<i32>>"],
                         {"y": y}, {"y": np.array([9, 3, 1, 1], np.int32)}, 4)
@@ -627,7 +627,7 @@ class Faults(unittest.TestCase):
         kernel = vector_add(4, "--interleave", "4")
         kernel.command[[i for i, word in enumerate(kernel.command) if word.startswith("arg0=")][0]] = "arg0=zeros:f32[1000000000]"
         self.refused(kernel, "--interleave", "2^22", "arg0")
-        kernel = vector_add(4, "--interleave", "4", "--pes", "all", "--place", "arg0=cube")  # of two cubes: 2^21 blocks each are the most
+        kernel = vector_add(4, "--interleave", "4", "--pes", "all", "--place", "arg0=cube")  # two cubes, 2^21 blocks each
         at = [i for i, word in enumerate(kernel.command) if word.startswith("arg0=") and word != "arg0=cube"][0]
         kernel.command[at] = "arg0=zeros:f32[2097153]"
         self.refused(kernel, "--interleave", "2^22", "arg0", "2 times")

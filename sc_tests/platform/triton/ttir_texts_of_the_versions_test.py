@@ -170,17 +170,17 @@ def with_names(text):
 def respelt(text, version):
     """The same kernel as that version of Triton prints it."""
     text = with_names(text) if version == "3.7" else without_names(text)
-    # Reshapes that keep the order have an attribute until 3.1, those that may not are a word later.
+    # Reshapes that keep the order have an attribute until 3.1; reshapes that may reorder have a keyword later.
     text = re.sub(r"(tt\.reshape %\w+) (\{allow_reorder = false\} )?:", r"\1 {allow_reorder = false} :" if version == "3.1" else r"\1 :", text)
-    # What an assertion knows of its place is in its location later.
+    # An assertion's position is in its location in later versions.
     text = re.sub(r'(tt\.assert %\w+, "[^"]*")(, "[^"]*", "[^"]*", \d+)?', r'\1, "kernel.py", "kernel", 7' if version == "3.1" else r"\1", text)
     text = re.sub(r"gpu\.barrier|ttg\.barrier \w+", "ttg.barrier local" if version == "3.7" else "gpu.barrier", text)
-    # Names of specialised functions: in quotes from 3.3 on, since they have brackets and commas.
+    # Names of specialised functions are quoted from 3.3 on, because they contain brackets and commas.
     if version == "3.1":
         text = re.sub(r'@"([^"]*)"', lambda m: "@" + re.sub(r"[(),]", "", m[1]), text)
     else:
         text = re.sub(r'@(\w+\.\w+)\b(?!")', r'@"\1__(1,)cconstexpr_1_"', text)
-    if version == "3.1":  # has no block behind a function's last return
+    if version == "3.1":  # has no block after a function's last return
         text = re.sub(r"^ +\^bb\d+:  // no predecessors\n(?:(?!  }).*\n)+", "", text, flags=re.M)
     return text
 

@@ -78,7 +78,7 @@ class Extremes(unittest.TestCase):
         for shape, dtype in (((1, 2), np.float32), ((8, 64), np.float32), ((4, 1024), np.float16), ((2, 2), np.float32)):
             x = random.uniform(-1, 1, shape).astype(dtype)
             x[random.random(shape) < 0.3] = NAN
-            x[0] = NAN  # a row of nothing else
+            x[0] = NAN  # a row of NaN only
             if shape[0] > 1:
                 x[1] = random.uniform(-1, 1, shape[1])
             for op in self.OPS:
@@ -114,7 +114,7 @@ class Bits(unittest.TestCase):
         x = np.resize(np.random.default_rng(3).integers(-2**31, 2**31, 64).astype(np.int64), n)
         bits = {"f32": np.int32, "i32": np.int32, "f16": np.int16, "i16": np.int16}[element]
         x = x.astype(bits)
-        x = np.where(np.isnan(x.view({4: np.float32, 2: np.float16}[x.itemsize])), 0x3C00, x).astype(bits)  # a NaN's bits are not moved by all
+        x = np.where(np.isnan(x.view({4: np.float32, 2: np.float16}[x.itemsize])), 0x3C00, x).astype(bits)  # NaN bits may change
         return x.view({"f32": np.float32, "f16": np.float16}.get(element, bits))
 
     def test_of_loaded_and_of_computed_blocks(self):
@@ -174,7 +174,7 @@ class Bits(unittest.TestCase):
                 y = np.zeros(1, right.dtype)
                 rows([f"%x = arith.constant {number(x, a)}", f"%b = {op}.bitcast %x : {a} {arrow} {b}", f"%c = {op}.bitcast %b : {b} {arrow} {a}",
                       f"%d = {op}.bitcast %c : {a} {arrow} {b}", f"tt.store %y, %d : !tt.ptr<{b}>"], {"y": y}, {"y": np.array([right])})
-        # One that was loaded decides.
+        # A loaded value decides.
         for x in (-1.0, -0.0, 2.0):
             rows(["%s = tt.load %x : !tt.ptr<f32>", "%b = tt.bitcast %s : f32 -> i32", "%zero = arith.constant 0 : i32",
                   "%on = arith.cmpi slt, %b, %zero : i32", "scf.if %on {", "tt.store %y, %b : !tt.ptr<i32>", "}"],
@@ -326,7 +326,7 @@ class Choices(unittest.TestCase):
         self.gathered([loaded, chosen.format("r64", "z")], {"k": k}, np.where(k > 32, at, 0))
         self.gathered([loaded, chosen.format("z", "k_v")], {"k": k}, np.where(k > 32, 0, k))
         self.gathered([low, chosen.format("k_v", "z")], {"k": k}, np.where(at < 32, k, 0))
-        # What is computed of a choice, and a choice of choices.
+        # Computations on a choice, and a choice of choices.
         self.gathered([low, chosen.format("k_v", "z").replace("%s", "%t"), loaded.replace("%c", "%d"),
                        f"%u = arith.select %d, %t, %r64 : {self.TRUTHS}, {self.ROW}", f"%w = arith.addi %u, %half : {self.ROW}",
                        f"%n = arith.constant dense<64> : {self.ROW}", f"%s = arith.remsi %w, %n : {self.ROW}"], {"k": k},
@@ -365,7 +365,7 @@ class LoadedFloats(unittest.TestCase):
             for predicate, holds in (("ogt", sign > 0), ("ule", sign < 0), ("uno", False)):
                 rows([*first, f"%on = arith.cmpf {predicate}, %first, %zero : f32", "scf.if %on {", "tt.store %y, %one : !tt.ptr<i32>", "}"],
                      {"x": x * np.float32(sign), "y": np.zeros(1, np.int32)}, {"y": np.array([holds], np.int32)})
-        # The first element that is not above -5, past a NaN.
+        # The first element that is not above -5, after a NaN.
         rows(["%c0 = arith.constant 0 : i32", "%one = arith.constant 1 : i32", "%low = arith.constant -5.0 : f32", "%start = arith.constant 0.0 : f32",
               "%r:2 = scf.while (%i = %c0, %s = %start) : (i32, f32) -> (i32, f32) {",
               "%on = arith.cmpf ugt, %s, %low : f32", "scf.condition(%on) %i, %s : i32, f32", "} do {", "^bb0(%i: i32, %s: f32):",
@@ -388,7 +388,7 @@ class LoadedFloats(unittest.TestCase):
             f"%{n}8 = tt.reshape %{of} : {truths} -> tensor<8x8xi1>", f"%{n}t = tt.trans %{n}8 {{order = array<i32: 1, 0>}} : tensor<8x8xi1> -> tensor<8x8xi1>",
             f"%{n} = tt.reshape %{n}t : tensor<8x8xi1> -> {truths}")]
         one = f"%seven = arith.constant dense<7> : {row}"
-        with self.assertRaisesRegex(AssertionError, "is pending"):  # a view of it is Phase 2's alone
+        with self.assertRaisesRegex(AssertionError, "is pending"):  # a view of it exists only in Phase 2
             rows([*head, *turn, one, f"%old = tt.atomic_rmw max, relaxed, gpu, %p, %seven, %on : {types}"], {"b": b, "y": y}, {})
 
 

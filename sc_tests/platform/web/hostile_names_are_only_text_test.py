@@ -10,7 +10,7 @@ import cli_support
 from browser import CHROMIUM, Browser
 from page_server import PageServer, without_web
 
-# What each would do where it is taken for more than text: a mark on the window, an image asked for, an end of the data.
+# The effect of each text if it is not treated as text: a mark on the window, a requested image, an end of the data.
 HOSTILE = ("<img src=x onerror=window.hit=1>", "'\"><script>window.hit=2<\\script>", "--><!--", "${window.hit=3}",
            "]]>&lt;b&gt;&#60;i>", "\u202eevil\u2028line", "{{hit}}%3Cb%3E", "javascript:window.hit=4")
 
@@ -58,7 +58,7 @@ class Names(cli_support.FolderCli):
                 b.open("file://" + page)
                 self.assertIsNone(b.value("window.hit"), file)
                 self.assertEqual(b.complaints(), [], file)
-            # The page serves plain names alone: what is in such a file may be hostile, too.
+            # The page serves only plain names: the contents of such a file may be hostile too.
             for i, file in enumerate(made):
                 os.rename(file, os.path.join(self.folder, f"t{i}.yaml"))
                 os.mkdir(os.path.join(self.folder, os.path.basename(file) + ".run"))

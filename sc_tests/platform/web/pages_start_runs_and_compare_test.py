@@ -129,7 +129,7 @@ class Api(cli_support.Cli):
         whole = self.server.run({**request, "over": ["param.m=64"]})
         self.assertEqual(self.server.runs()[0]["state"], "done")
         self.assertIn(b"<!doctype html>", self.server.ask("GET", f"/runs/{whole}/report.html")[2][:20])
-        # Neither files nor what has no values, nor columns of no sweep.
+        # No files, no columns without values, no columns from outside the sweep.
         for wrong in ({"over": ["oplog=a.jsonl,b.jsonl"]}, {"over": ["report=x"]}, {"over": ["param.m"]}, {"over": ["topology=a,b"]},
                       {"over": "param.m=1"}, {"over": []}, {"metrics": ["a=b"]}):
             status, _, body = self.server.ask("POST", "/api/runs", json.dumps({**request, **wrong}))
@@ -200,10 +200,10 @@ class InABrowser(cli_support.Cli):
         for differs in ("m512", "linksflit", "setedge:mesh.bw_gbs=64"):
             self.assertIn(differs, b.text("difference"))
         self.assertEqual(b.value("document.querySelectorAll('#reports iframe').length"), 2)
-        # Both are drawn: each asks for nothing, and the browser has no complaint of either.
+        # Both are drawn: neither makes a request, and the browser reports no error.
         b.wait_for(lambda: sum("/report.html" in url for url in b.requests()) == 2)
 
-        # A wrong value: the run's own line stands in the table.
+        # A wrong value: the run's own line is in the table.
         self.choose("option-links", "")
         b.focus("#scale")
         b.call("Input.insertText", text="nosuch=2")
@@ -226,7 +226,7 @@ class InABrowser(cli_support.Cli):
             b.click(f"[data-run={run}] [type=checkbox]")
         b.click("#compare")
         b.wait_for(lambda: sum("/report.html" in url for url in b.requests()) == 2)
-        # What one tells reaches the other alone, and nobody else's does.
+        # Messages of one page reach only the other one.
         b.value("""(() => { window.heard = [[], []];
             window.stand_ins = [...document.querySelectorAll('#reports iframe')].map((f, i) => {
                 const other = document.createElement('iframe'); f.replaceWith(other);
@@ -237,7 +237,7 @@ class InABrowser(cli_support.Cli):
         b.value("tell(stand_ins[0], 'timeline')")
         b.wait_for("heard[1].length === 1 && heard[0].length === 0")
         b.value("tell(stand_ins[1], 'else'); tell(window, 'timeline')")
-        # By the element: reports that still load move it away from under a mouse.
+        # By the element: loading reports move it away from the mouse position.
         switch = "document.querySelector('#together')"
         b.value(f"{switch}.click(); tell(stand_ins[0], 'timeline')")
         b.value(f"{switch}.click(); tell(stand_ins[1], 'timeline')")
@@ -257,7 +257,7 @@ class InABrowser(cli_support.Cli):
         b.value("frame.contentWindow.postMessage({about: 'timeline', from: 100, to: 300, scroll: 0}, '*')")
         window = "frame.contentDocument.getElementById('timeline-window').textContent"
         b.wait_for(f"{window}.startsWith('100')")
-        self.assertEqual(b.value("heard.length"), 0)  # it is not told again
+        self.assertEqual(b.value("heard.length"), 0)  # it is not sent again
         b.value("frame.contentWindow.postMessage({about: 'timeline', from: 300, to: 100, scroll: 'x'}, '*')")
         b.value("""frame.contentDocument.getElementById('timeline-canvas').dispatchEvent(
             new KeyboardEvent('keydown', {key: '+', bubbles: true}))""")

@@ -25,7 +25,7 @@ from page_server import PageServer, without_web
 GEMM = {"kernel": "gemm", "topology": "small.yaml", "params": {}, "options": {}}
 LONG = {**GEMM, "topology": "default.yaml", "params": {"m": "8192", "n": "8192", "k": "8192"}}
 MOST_BYTES = 256 << 20
-# Brotli, of which Python has none: 2^20 zeros from 12 bytes.
+# Brotli, which Python lacks: 2^20 zeros from 12 bytes.
 BROTLI = bytes.fromhex("5bffff0f00e4bf00000000")
 
 
@@ -66,7 +66,7 @@ class Server(cli_support.Cli):
 
 class Requests(Server):
     count, seed = 60, 33
-    longest_s = 5  # beside other tests; by hand 1
+    longest_s = 5  # besides other tests; 1 when run manually
 
     def request(self, dice):
         path = dice.choice((b"/", b"/api/runs", b"/api/system", b"/page.js", b"/runs/x/report.html", b"/api/diff?a=x&b=y",
@@ -195,7 +195,7 @@ class Limits(cli_support.Cli):
                 with contextlib.suppress(OSError):
                     server.ask(method, path, json.dumps(GEMM))
         self.assertIsNone(server.process.poll(), "it has ended")
-        server.wait_for(lambda: server.ask("GET", "/page.css")[0] == 200)  # with few threads some are told to come again
+        server.wait_for(lambda: server.ask("GET", "/page.css")[0] == 200)  # with few threads, some must retry
 
     @unittest.skipIf(os.environ.get("KERNBENCH_SANITIZED"), "UndefinedBehaviorSanitizer asks by a pipe what memory there is")
     def test_few_descriptors(self):
@@ -209,7 +209,7 @@ class Limits(cli_support.Cli):
 
     def test_few_processes(self):
         as_user = ()
-        if os.geteuid() == 0:  # whom it does not bind
+        if os.geteuid() == 0:  # root ignores the permissions
             as_user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
             if subprocess.run([*as_user, KERNBENCH, "--version"], capture_output=True).returncode != 0:
                 self.skipTest("nobody may not run the build: needs setpriv, and a folder that all may read")

@@ -23,12 +23,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "oracle"))
 import random_cases  # noqa: E402
 
 PASSES_ON = set(random_cases.TRANSIT_KINDS) | {"io_cpu", "pcie_ep"}
-SPARE = {"id": "spare", "kind": "router", "attrs": {"buffer_flits": 1}}  # on no way: all others have no limit
+SPARE = {"id": "spare", "kind": "router", "attrs": {"buffer_flits": 1}}  # on no path: all others are unlimited
 
 
 def write(folder, topology, rows):
     with open(os.path.join(folder, "t.yaml"), "w", encoding="utf-8") as f:
-        json.dump(topology, f)  # YAML, too
+        json.dump(topology, f)  # JSON is YAML too
     with open(os.path.join(folder, "t.csv"), "w", encoding="utf-8", newline="") as f:
         out = csv.DictWriter(f, ["id", "issue_ns", "initiator", "op", "address", "bytes"])
         out.writeheader()

@@ -61,7 +61,7 @@ def ring(attrs="buffer_flits: 2", timing="", routers=4, free=None):
     return system(nodes, links, [f"m{i}" for i in range(routers)], timing)
 
 
-# Everybody to the memory two on, 16 flits.
+# Every initiator writes 16 flits to the memory two positions further.
 AROUND = [(0, f"d{i}", "write", (i + 2) % 4 << 16, 16 * FLIT) for i in range(4)]
 
 
@@ -91,9 +91,9 @@ class FiniteBuffers(cli_support.Cli):
         nine = [(0, "a", "write", 0, 9 * FLIT)]
         self.assertEqual(self.done(line(""), nine), [20])
         self.assertEqual(self.done(line(", buffer_flits: 2"), nine), [32])
-        # One flit a round: 2, 8 (behind the head's overhead), then every 5 ns: flit 8 at 8 + 7 * 5.
+        # One flit per credit round trip: 2, 8 (after the head's overhead), then every 5 ns: flit 8 at 8 + 7 * 5.
         self.assertEqual(self.done(line(", buffer_flits: 1"), nine), [8 + 7 * 5 + 4 + 1 + 4])
-        # Of two channels a message has one.
+        # A message uses one of two channels.
         self.assertEqual(self.done(line(", buffer_flits: 2, vcs: 2"), nine), [32])
 
     def test_room_of_a_round_trip_limits_nothing(self):
@@ -158,7 +158,7 @@ class FiniteBuffers(cli_support.Cli):
                      saying=["4 of 4 requests never completed", "in a cycle: r0 -> r1, which waits for r1 -> r2, which "
                              "waits for r2 -> r3, which waits for r3 -> r0, which waits for the first (requests)",
                              "request of d0 (write of 1024 bytes at 0x20000)", "has 2 of 2 flits"])
-        # What fits the buffers does not come to wait.
+        # Traffic that fits the buffers does not wait.
         self.done(ring(timing=", prove_deadlock_free: false"), [(*r[:4], FLIT) for r in AROUND])
 
     def test_a_ring_with_two_channels_goes_on_in_the_second_behind_its_dateline(self):
@@ -168,10 +168,10 @@ class FiniteBuffers(cli_support.Cli):
                 self.assertIn("dependencies in 2 layers of virtual channels\n",
                               self.succeeds("topology", self.files(wide, AROUND)[1]))
                 self.assertEqual(len(self.done(wide, AROUND * 8)), 32)
-        # One too few behind a single link of the circle is one too few.
+        # One virtual channel too few behind a single link of the ring is refused.
         some = ring("buffer_flits: 2, vcs: 2").replace("vcs: 2", "vcs: 1", 1)
         self.refuses("traffic", *self.files(some, AROUND), lines=1, saying=["legal: 2 vcs or more at its nodes"])
-        # A lone message has the times of a ring that is forced.
+        # An isolated message has the times of a ring that is forced.
         lone = AROUND[3:]
         self.assertEqual(self.done(ring("buffer_flits: 2, vcs: 2"), lone),
                          self.done(ring(timing=", prove_deadlock_free: false"), lone))

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Compares trees: numbers to 0.01 ns, everything else exactly; every key of `expected` must be there.
+/// Compares trees: numbers to 0.01 ns, everything else exactly; every key of `expected` must exist.
 void expect_close(const json& expected, const json& found, const std::string& path) {
   if (expected.is_number()) {
     ASSERT_TRUE(found.is_number()) << path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lone transaction takes its closed form, from every initiator to every memory, in every mode of the links; and its
-// parts sum to it.
+// An isolated transaction has the latency of the closed form, from every initiator to every memory, in every link mode;
+// and its parts sum to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<ProbeCase> every_pair(Platform& platform) {
   return cases;
 }
 
-/// About `count` of the pairs, by a stride that shares no factor with the grid: near and far ones, all SIPs.
+/// About `count` of the pairs, with a stride coprime to the grid: near and far ones, all SIPs.
 std::vector<ProbeCase> sample(const std::vector<ProbeCase>& all, size_t count) {
   size_t stride = std::max<size_t>(1, all.size() / count);
   while (std::gcd(stride, all.size()) != 1) ++stride;
@@ -138,7 +138,7 @@ TEST_P(ProbeCases, of_the_default_machine_take_the_closed_form_too) {
     const bool far = r.probe.name.find("other-sip") != std::string::npos;
     const bool data_comes_back = GetParam().response == topology::Response::routed;
     if (far && (r.probe.write || data_comes_back)) {
-      // The edges into the two endpoints are 256 and 128 GB/s wide. Flits come no faster than through the UCIe's 128.
+      // The edges into the two endpoints are 256 and 128 GB/s wide. Flits arrive at most at the UCIe's 128.
       const bool flits = GetParam().links == topology::Links::flit;
       EXPECT_NEAR(r.store_forward_ns, flits ? 15 * (256.0 / 128 + 256.0 / 128) : 4096.0 / 256 + 4096.0 / 128, kExact);
     } else {
@@ -150,8 +150,8 @@ TEST_P(ProbeCases, of_the_default_machine_take_the_closed_form_too) {
 
 INSTANTIATE_TEST_SUITE_P(modes, ProbeCases, ::testing::ValuesIn(kModes), [](const auto& p) { return p.param.name; });
 
-// 16 flits over 8 channels of 32 GB/s: 8 of them are there after 8 ns, 8 after 16. The link takes 1 ns a flit and is
-// behind: its last flit is through at 24 ns, and the next link adds 1. Wires 4 × 0.005.
+// 16 flits over 8 channels of 32 GB/s: 8 of them arrive after 8 ns, 8 after 16. The link takes 1 ns per flit and is the
+// bottleneck: its last flit has passed at 24 ns, and the next link adds 1. Wires 4 × 0.005.
 TEST(ProbeInFlits, of_a_local_read_is_the_pipeline_worked_out_by_hand) {
   const auto platform = platform_in("small.yaml", kModes[4]);
   const std::vector<ProbeCase> cases = probe_cases(*platform);

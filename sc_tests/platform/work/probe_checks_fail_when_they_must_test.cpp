@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of `kernbench probe`: each passes on the machines that ship and fails on what it is there to find.
+// The checks of `kernbench probe`: each passes on the supplied machines and fails on the defect that it must detect.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ KERNBENCH_REGISTER_COMPONENT(LateMemory)
 namespace kernbench::testing {
 namespace {
 
-/// Two slices, 1 and 5 mm beyond a router of their own; the near one's may be slow.
+/// Two slices, 1 and 5 mm beyond their own routers; the near one's may be slow.
 std::string two_slices(const std::string& ns_per_mm, const std::string& near_overhead, const std::string& impl) {
   return "ns_per_mm: " + ns_per_mm + R"(
 nodes:
@@ -61,7 +61,7 @@ memories:
 )";
 }
 
-/// "name, subject" of those that failed.
+/// "name, subject" of the failed checks.
 std::set<std::string> failed(const std::vector<ProbeCheck>& checks) {
   std::set<std::string> names;
   for (const ProbeCheck& c : checks) {
@@ -90,7 +90,7 @@ TEST(ProbeChecks, pass_where_the_farther_slice_is_slower) {
 }
 
 TEST(ProbeChecks, of_distance_fail_where_the_near_slice_is_slow) {
-  // 4 mm are 0.04 ns: a router 0.05 ns slower is more, one 0.03 ns slower is not.
+  // 4 mm are 0.04 ns: a router that is 0.05 ns slower exceeds this, one that is 0.03 ns slower does not.
   EXPECT_EQ(failed(check(two_slices("0.01", "1.05", "builtin.hbm_ctrl"))),
             (Names{"distance, pe-cross-half-hbm", "distance, pe-cross-half-hbm-write"}));
 }
@@ -106,15 +106,14 @@ TEST(ProbeChecks, find_best_and_worst_alike_where_wires_take_no_time) {
     EXPECT_EQ(c.passed, c.name != "best-worst") << c.name << ", " << c.subject;
     best_worst += c.name == "best-worst";
   }
-  EXPECT_EQ(best_worst, 2u);  // of reads, of writes
+  EXPECT_EQ(best_worst, 2u);  // for reads, for writes
 }
 
 TEST(ProbeChecks, find_a_memory_that_takes_longer_than_its_closed_form) {
   const std::vector<ProbeCheck> checks = check(two_slices("0.01", "1", "custom.late"));
   Names expected;
   for (const char* name : {"pe-local-hbm", "pe-cross-half-hbm", "pe-local-hbm-write", "pe-cross-half-hbm-write"}) {
-    for (const char* law : {"formula, ", "hops, "})
-      expected.insert(law + std::string(name));  // what it takes is booked
+    for (const char* law : {"formula, ", "hops, "}) expected.insert(law + std::string(name));  // its time is counted
   }
   EXPECT_EQ(failed(checks), expected);
   for (const ProbeCheck& c : checks) EXPECT_EQ(c.law, c.name != "distance" && c.name != "best-worst") << c.name;

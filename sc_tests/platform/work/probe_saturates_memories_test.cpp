@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many reads at once: aggregates by hand where the rules give them, never above the peak, shared fairly flit by flit.
+// Many concurrent reads: aggregate bandwidths by hand where the rules determine them, never above the peak, and shared
+// fairly with flits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ memories:
 - {node: hbm, space: hbm, base: 0, size: 1048576}
 )";
 
-// A channel has one read out: 4096 bytes every 2 + 16 ns.
+// A channel has one read in flight: 4096 bytes every 2 + 16 ns.
 TEST(OnePe, gets_one_read_a_latency) {
   const auto platform = platform_from_text(kTwoPes);
   const SaturationResult r = find(run_saturation(*platform, 4096), "hot-1");
@@ -51,8 +52,8 @@ TEST(OnePe, gets_one_read_a_latency) {
   EXPECT_NEAR(r.peak_gbs, 256, 1e-9);
 }
 
-// They take turns at the memory, 16 ns each: the first has its k-th read at 18 + 32 (k − 1), its 128th at 4082; the
-// other one, 16 ns behind, has 127 then.
+// They alternate at the memory, 16 ns each. The first has its k-th read at 18 + 32 (k − 1), its 128th at 4082. The
+// other one, 16 ns later, then has 127.
 TEST(TwoPes, fill_the_memory_and_take_turns) {
   const auto platform = platform_from_text(kTwoPes);
   const SaturationResult r = find(run_saturation(*platform, 4096), "hot-2");
@@ -99,7 +100,7 @@ TEST(DefaultMachineInFlits, shares_a_hot_slice_within_five_percent) {
   for (const size_t n : {1, 2, 4, 8}) {
     const SaturationResult& r = find(results, "hot-" + std::to_string(n));
     ASSERT_EQ(r.shares_gbs.size(), n);
-    EXPECT_EQ(r.even, n > 1);  // alone, one read at a time, it does not fill the memory
+    EXPECT_EQ(r.even, n > 1);  // alone, with one read at a time, it does not saturate the memory
     const double mean = r.aggregate_gbs / static_cast<double>(n);
     EXPECT_GE(r.least_gbs(), 0.95 * mean);
     EXPECT_LE(r.most_gbs(), 1.05 * mean);
@@ -114,7 +115,7 @@ TEST(DefaultMachineInFlits, shares_a_hot_slice_within_five_percent) {
   EXPECT_NEAR(own.fairness(), 1, 1e-9);
 }
 
-// The chain of crossbars is 128 GB/s wide and three PEs share it: the topology is unfair, not the model, and no check
+// The chain of crossbars is 128 GB/s wide, and three PEs share it: the topology is unfair, not the model, and no check
 // claims otherwise.
 TEST(LatencyModelInFlits, is_unfair_where_crossbars_are_narrower_than_the_slice) {
   const auto platform = platform_from_file(topology_path("latency_model.yaml"), in_mode(topology::Links::flit));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of a probed transaction: one row a node, each beginning where the one before ended, the narrowest edges
-// marked, the whole as long as the simulated latency.
+// The trace of a probed transaction: one row per node, each beginning at the end of the previous one, the narrowest
+// edges marked, and the total equal to the simulated latency.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,7 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Setting{"flit", topology::Links::flit, topology::Response::routed}),
     [](const auto& p) { return p.param.name; });
 
-// 32 KiB by an edge of 256 GB/s into the first endpoint and of 128 GB/s into the second; the switch between passes on.
+// 32 KiB by an edge of 256 GB/s into the first endpoint and of 128 GB/s into the second; the switch in between is in
+// transit.
 TEST(HopsThroughTheTray, wait_for_all_data_at_both_endpoints) {
   const auto platform = default_machine(topology::Links::cut_through, topology::Response::routed);
   const ProbeTrace t = trace_hops(*platform, find_case(*platform, "pe-other-sip-hbm-write"), 32768);

@@ -106,7 +106,7 @@ class WorkedCases(unittest.TestCase):
             self.near(trace(system, "red", 512), done)
 
     def test_atomics_read_and_write_at_a_fifo_memory(self):
-        # 8 ns of way and 10 of overhead; 8 ns each for 512 bytes read, written, or twice written.
+        # 8 ns of path and 10 of overhead; 8 ns each for 512 bytes read, written, or written twice.
         for op, ideal, routed in (("atomic", 34.0, 50.0), ("red", 34.0, 42.0), ("cas", 42.0, 58.0)):
             self.near(trace(topology(1), op, 512), ideal)
             self.near(trace(topology(1, response="routed"), op, 512), routed)
@@ -136,7 +136,7 @@ class WorkedCases(unittest.TestCase):
             calls = play(system, store, ranged("red_async", (SIZE, 4), sem=sem),
                          {"call": "wait", "for": ["c1"]})
             self.near(calls[1]["effect_ns"], effect)
-            self.near(calls[1]["return_ns"], 0.0)  # the kernel goes on
+            self.near(calls[1]["return_ns"], 0.0)  # the kernel continues
 
     def test_neighbours_are_one_range_only_in_order(self):
         memory = {"pseudo_channels": 2, "interleave_bytes": 256, "pc_bw_gbs": 8.0, "burst_bytes": 64}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do random requests on random systems take the time that the contract, written down once more, says?
+// Do random requests on random systems have the times of an independent implementation of the contract?
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,12 +14,12 @@ namespace {
 
 constexpr double kToleranceNs = 2e-6;
 
-/// How much a sweep has covered, so that it cannot pass by comparing nothing.
+/// Coverage of a sweep, so that it cannot pass by comparing nothing.
 struct Coverage {
   size_t requests = 0, queued = 0;
 };
 
-/// One random system in a process of its own; text if anything differs.
+/// One random system in a separate process; text if anything differs.
 std::string compare(uint64_t seed, const RandomOptions& options, Coverage& coverage) {
   std::mt19937_64 random(seed);
   const FlatSystem system = random_system(random, options);

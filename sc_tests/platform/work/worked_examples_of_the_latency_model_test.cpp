@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kExact = 1e-6;
 
-// Two DMAs, each behind a crossbar of its own; the crossbars are chained at half the bandwidth.
+// Two DMAs, each behind its own crossbar; the crossbars are chained at half the bandwidth.
 constexpr const char* kTwoCrossbars = R"(
 ns_per_mm: 0.01
 nodes:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are entries of one instant worked off by their order, and those of one order as they came?
+// Are entries of one instant processed by their order, and those of equal order in sequence of entry?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 namespace kernbench::testing {
 namespace {
 
-/// Entries at random instants and orders, half of them made while others are worked off.
+/// Entries at random instants and orders; half of them are made while others are processed.
 class Agenda {
  public:
   Agenda(uint32_t most_numbers, unsigned seed) : timeline_("timeline", most_numbers), random_(seed) {
     for (int i = 0; i < 500; ++i) add(0);
   }
 
-  /// What was worked off, as (instant, major, minor, order of entry).
+  /// Processed entries, as (instant, major, minor, order of entry).
   using Done = std::tuple<double, uint64_t, uint64_t, size_t>;
   std::vector<Done> run() {
     sc_core::sc_start();

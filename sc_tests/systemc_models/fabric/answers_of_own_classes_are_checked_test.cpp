@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routers and memories of one's own that answer what no machine can do: each is told in one line, with the block, its
-// impl and what it said, in every link mode; and so is what they throw.
+// User-defined routers and memories return impossible values. Each is reported in one line, with the block, its impl
+// and the value, in every link mode. Exceptions that they throw are reported too.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -90,7 +90,7 @@ const Mode kModes[] = {{"ideal", "links: ideal", ""},
                        {"cut_through", "links: cut_through, response: routed", ""},
                        {"flit", "links: flit, flit_bytes: 64, response: routed", ""}};
 
-/// What a read and a write beside it come to: "" where both are served.
+/// Result of a read and a concurrent write: "" if both are served.
 std::string said(const Mode& mode, Wrong what) {
   return in_child([&]() -> std::string {
     wrong = what;
@@ -140,7 +140,7 @@ TEST_P(OwnClasses, are_told_what_they_have_said) {
   expect("h (acme.hbm): serve(): finish_ns gave nan ns, expected", Wrong::no_end);
   expect("h (acme.hbm): serve() threw: no such bank", Wrong::serve_throws);
   expect("h (acme.hbm): serve(): header_leaves_ns gave -1000 ns, expected", Wrong::before_request);
-  // Which router it was the memory cannot know.
+  // The memory cannot determine which router it was.
   expect("other (builtin.hbm_ctrl): a router's way() has led a transaction to ", Wrong::another_memory);
   EXPECT_NE(said(GetParam(), Wrong::in_circles), "");
 }

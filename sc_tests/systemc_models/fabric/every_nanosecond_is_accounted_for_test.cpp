@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the parts of a transaction's account sum to its latency, and is a lone transaction's latency the formula?
+// Do the parts of a transaction's latency breakdown sum to its latency, and does an isolated transaction have the
+// latency of the formula?
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +19,7 @@ double sum_of(const TrafficAccount& a) {
          a.memory_queue_ns;
 }
 
-/// All requests on the system, or what is wrong: an account that does not sum up, a part below 0.
+/// Runs all requests on the system. Returns a fault: a breakdown that does not sum, or a negative part.
 std::string check_accounts(Platform& platform, const std::vector<TrafficRequest>& requests) {
   std::vector<TrafficAccount> accounts;
   const std::vector<TrafficResult> results = run_traffic(platform, requests, &accounts);
@@ -51,7 +52,7 @@ TEST(Account, sums_to_the_latency_on_random_systems_in_every_mode) {
                   try {
                     platform->routes().route(requests.back().initiator, q.address, q.bytes, q.write);
                   } catch (const AccessError&) {
-                    requests.pop_back();  // no way there, or none back
+                    requests.pop_back();  // no path there, or none back
                   }
                 }
                 return check_accounts(*platform, requests);
@@ -63,7 +64,7 @@ TEST(Account, sums_to_the_latency_on_random_systems_in_every_mode) {
 
 class LoneTransactions : public ::testing::TestWithParam<const char*> {};
 
-/// Every initiator to every memory of a system, one at a time, far enough apart not to meet.
+/// Every initiator to every memory of a system, one at a time, without overlap.
 TEST_P(LoneTransactions, take_the_formulas_time_between_every_pair) {
   for (const char* mode : {"ideal ideal", "ideal routed", "cut_through ideal", "cut_through routed", "flit routed"}) {
     const std::string difference = in_child([&]() -> std::string {

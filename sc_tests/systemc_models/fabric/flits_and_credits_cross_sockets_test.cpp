@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// With finite buffers: does all that two modules tell each other, flits and credits, go over their bound sockets? Taps
-// between them count: as many credits as flits have come to a limited input, never more flits there than it has room
-// for, and nothing off the ways of the messages. A credit that is lost leaves its sender without room.
+// With finite buffers: do all flits and credits between two modules use their bound sockets? Taps between them count.
+// The number of credits equals that of flits at a limited input, an input never holds more flits than its capacity, and
+// nothing leaves the paths of the messages. A lost credit leaves its sender without buffer space.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kWindow = 1 << 16;
 constexpr uint32_t kFlit = 64;
 
-/// Nodes, links and memories of 64 KiB each, in turn from 0.
+/// Nodes, links and memories of 64 KiB each, at consecutive addresses from 0.
 std::string system_of(const std::string& nodes, const std::string& links, const std::vector<std::string>& memories) {
   std::string all =
       "ns_per_mm: 1\ntiming: {links: flit, response: routed, flit_bytes: 64, header_bytes: 16}\nnodes:\n" + nodes +
@@ -56,7 +56,7 @@ std::string mesh(int side, const std::string& buffers) {
   return system_of(nodes, links, memories);
 }
 
-/// p0, p1 - r0 - r1 - r2 - m0, m1: limited, without a limit, a store that holds less than a message.
+/// p0, p1 - r0 - r1 - r2 - m0, m1: limited, unlimited, and a store that holds less than a message.
 std::string chain() {
   return system_of(
       "- {id: p0, kind: port}\n- {id: p1, kind: port}\n"
@@ -81,13 +81,13 @@ class Watch {
         taps_.watch(node->initiator_socket(), node->target_socket());
     }
   }
-  /// What has come to a virtual channel, and gone back.
+  /// Flits that have arrived in a virtual channel, and credits that have returned.
   struct Channel {
     uint32_t room = 0;
     uint64_t flits = 0, credits = 0;
   };
   std::function<void()> at_each_flit = [] {};
-  uint64_t lost_credit = 0;  ///< its number among all; 0: none
+  uint64_t lost_credit = 0;  ///< its number among all credits; 0: none
   uint64_t flits = 0, calls = 0, credits = 0, posted = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Channel> channels;  ///< by edge, class and number
 
@@ -135,7 +135,7 @@ uint64_t flits_of(Platform& platform, const std::vector<TrafficRequest>& request
   return flits;
 }
 
-/// Each flit that has come to a limited input has given its credit back, and no other.
+/// Each flit that arrived at a limited input has returned its credit, and there are no other credits.
 void check_credits(const Watch& seen) {
   uint64_t limited = 0;
   for (const auto& [at, c] : seen.channels) {
@@ -146,7 +146,7 @@ void check_credits(const Watch& seen) {
   EXPECT_GT(limited, 1000u);
 }
 
-/// Who waits can be asked at any time; nobody waits for what has no limit.
+/// Waiting messages can be queried at any time; no message waits at unlimited buffers.
 void check_traffic(Platform& platform, uint32_t ports, uint32_t memories) {
   Watch seen(platform);
   uint64_t waits = 0;
@@ -173,7 +173,7 @@ TEST(FlitsAndCredits, cross_the_sockets_of_limited_beside_unlimited_nodes) {
   check_traffic(*platform, 2, 2);
 }
 
-/// Segments between PEs and the credits of their queues, which nobody answers.
+/// Segments between PEs and the credits of their queues, which have no responses.
 TEST(FlitsAndCredits, of_a_collective_cross_sockets) {
   std::string yaml = read_file(topology_path("small.yaml"));
   for (const auto& [from, to] : {std::pair("links: ideal", "links: flit"), {"response: ideal", "response: routed"}})
@@ -207,7 +207,8 @@ TEST(FlitsAndCredits, that_are_lost_leave_the_sender_without_room) {
   }
 }
 
-/// The write to the slow memory is still at r0, all of it, when the other comes by the same number and goes on.
+/// The write to the slow memory is still completely at r0 when the other one arrives on the same channel number and
+/// continues.
 TEST(FlitsAndCredits, of_a_number_that_is_free_again_wait_for_nobody_without_a_limit) {
   const auto platform = platform_from_text(
       system_of("- {id: p0, kind: port}\n- {id: r0, kind: router}\n- {id: slow, kind: sram}\n"
@@ -225,8 +226,8 @@ TEST(FlitsAndCredits, of_a_number_that_is_free_again_wait_for_nobody_without_a_l
   EXPECT_EQ(seen.channels.count({into_r0, kRequests, 1}), 0u) << "the first number was free again";
 }
 
-/// Without limits: a message's flits are one call where nobody else's can come between, and one by one behind a place
-/// where they wait for turns, or where the whole message is stored.
+/// Without limits: a message's flits are one call if no other flits can come between them. Behind a place where they
+/// wait for arbitration, or where the complete message is stored, they are separate calls.
 TEST(FlitsAndCredits, that_go_together_are_each_counted) {
   const auto platform = platform_from_text(
       system_of("- {id: p0, kind: port}\n- {id: p1, kind: port}\n- {id: r0, kind: router, attrs: {overhead_ns: 3}}\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With finite buffers: does every flit of every message cross every link of its way, there and back, once and in order?
+// With finite buffers: does every flit of every message cross every link of its path, there and back, exactly once and
+// in order?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::string mesh() {
          "links:\n" + links + "memories:\n" + memories;
 }
 
-/// Counts what crosses, by request (which has an address of its own), direction and link.
+/// Counts crossings by request (which has a unique address), direction and link.
 class Counter : public FabricObserver {
  public:
   struct Crossed {

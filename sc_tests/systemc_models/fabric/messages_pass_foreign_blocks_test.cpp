@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do messages pass blocks that are not of this project, by the base protocol alone, and later by what those take?
+// Do messages pass foreign blocks, by the base protocol alone, and are they delayed by the time in these blocks?
 //
 //   asker(1) - r1(2) - [foreign] - r2(4) - m_cpu(8) - pe(0)     overheads in brackets, ns; no wires
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ RouterParameters overhead(double ns) {
   return p;
 }
 
-/// Sends messages to an m_cpu, as a host does.
+/// Sends messages to an m_cpu, like a host.
 class Asker : public Component, public FabricNode, public ControlSender {
  public:
   FabricInitiatorSocket out{"out", *this};
@@ -41,7 +41,7 @@ class Asker : public Component, public FabricNode, public ControlSender {
   std::vector<HostResponse> responses;
 };
 
-/// Answers when a message is there.
+/// Responds when a message has arrived.
 class Answerer : public Component, public FabricNode, public ControlTarget {
  public:
   FabricTargetSocket in{"in", *this};
@@ -57,7 +57,7 @@ class Answerer : public Component, public FabricNode, public ControlTarget {
   std::vector<double> arrivals;
 };
 
-/// The way past a foreign block is known to who has put it there.
+/// Whoever inserts a foreign block defines the path past it.
 class Legs : public ControlLegs {
  public:
   using ControlLegs::ControlLegs;
@@ -81,7 +81,7 @@ struct Chain {
              }()};
   Answerer pe{"pe", fabric};
 
-  /// With r1 and r2 left to be bound.
+  /// r1 and r2 are bound later.
   Chain() {
     asker.out.bind(r1.in);
     r2.out.bind(m_cpu.in);
@@ -98,7 +98,7 @@ struct Chain {
   }
 };
 
-/// A block of somebody else's: takes time before it passes a transaction on, and behind it.
+/// A foreign block that delays a transaction before and after it passes it on.
 class Lt : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Lt> in{"in"};
@@ -153,7 +153,7 @@ TEST(PastAt, messages_keep_the_base_protocol_and_their_time) {
   ProtocolChecker<32> checker("checker");
   chain.r1.out.bind(checker.target_socket);
   checker.initiator_socket.bind(chain.r2.in);
-  chain.ask(3);  // of one instant: one after the other
+  chain.ask(3);  // at one instant: one after another
   ASSERT_EQ(chain.asker.responses.size(), 3u);
   for (const HostResponse& r : chain.asker.responses) {
     EXPECT_TRUE(r.ok()) << r.text;
@@ -161,7 +161,7 @@ TEST(PastAt, messages_keep_the_base_protocol_and_their_time) {
   }
 }
 
-/// A memory of somebody else's.
+/// A foreign memory.
 class Deaf : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Deaf> in{"in"};

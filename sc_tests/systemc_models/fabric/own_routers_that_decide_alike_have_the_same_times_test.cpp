@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Are the times the same, to the last bit, where every router is a class of one's own that decides as ours does? Then
-// nothing is decided ahead of time: every message waits for its turn before every link.
+// Are the times bit-identical if every router is a user-defined class with the built-in decisions? Early reservation is
+// then disabled: every message waits for arbitration before every link.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ class AlikeRouter : public Router {
 };
 KERNBENCH_REGISTER_COMPONENT(AlikeRouter)
 
-/// Times of random requests on a random system; as bits, for they must be equal to the last.
+/// Times of random requests on a random system, as bits, because they must be bit-identical.
 std::string times(uint64_t seed, const RandomOptions& options, bool flits, bool own_routers) {
   return in_child([&]() -> std::string {
     std::mt19937_64 random(seed);
@@ -46,7 +46,7 @@ std::string times(uint64_t seed, const RandomOptions& options, bool flits, bool 
       try {
         platform->routes().route(r.initiator, r.address, r.nbytes, r.write);
       } catch (const AccessError&) {
-        continue;  // no way there
+        continue;  // no path
       }
       requests.push_back(std::move(r));
     }

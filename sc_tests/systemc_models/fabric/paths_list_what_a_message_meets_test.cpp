@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of a route lists each node and link that a request and its response meet, in the order in which they meet
-// them, with what each costs. So its sum is the zero-load latency but for the memory's service, in every link mode.
+// The path of a route lists each node and link of a request and its response in travel order, with their costs. Its sum
+// is therefore the zero-load latency without the memory's service, in every link mode.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -55,12 +55,12 @@ TEST(paths, list_nodes_and_links_in_the_order_in_which_a_message_meets_them) {
   const auto platform = chain("links: cut_through, response: routed");
   const uint32_t dma = platform->graph().index_of.at("c.pe0.pe_dma");
   const Route& route = platform->routes().route(dma, 0, 1024, false);
-  // A request leaves a node over the link; only data wait at b, for the rest that the link before it brings.
+  // A request leaves a node over the link. Only data wait at b, for the rest that the previous link delivers.
   EXPECT_EQ(met(route, true, false),
             (std::vector<Met>{{"c.pe0.pe_dma", 1, 1, 0, 0}, {"a", 2, 2, 0, 1}, {"b", 4, 4, 1024 / 32.0, 2}}));
   EXPECT_EQ(met(route, false, false),
             (std::vector<Met>{{"c.pe0.pe_dma", 1, 1, 0, 0}, {"a", 2, 2, 0, 1}, {"b", 4, 4, 0, 2}}));
-  // A response comes to a node over the link.
+  // A response reaches a node over the link.
   EXPECT_EQ(met(route, false, true),
             (std::vector<Met>{{"b", 4, 4, 1024 / 128.0, 2}, {"a", 2, 2, 0, 1}, {"c.pe0.pe_dma", 1, 1, 0, 0}}));
   EXPECT_EQ(route.read_bw, 32);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A router whose delay is its own, and a memory whose service is: does all that asks what a way costs count it? The
-// router adds 10 ns to its overhead of 5, so all must be as with a router of ours whose overhead is 15; a memory that
-// takes 1 us longer makes every access 1 us longer, and nothing else.
+// A router with its own delay, and a memory with its own service: does everything that computes the cost of a path
+// include them? The router adds 10 ns to its overhead of 5, so all results must equal those of a built-in router with
+// overhead 15. A memory that takes 1 us longer makes every access 1 us longer and changes nothing else.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ class LateMemory : public HbmCtrl {
 };
 KERNBENCH_REGISTER_COMPONENT(LateMemory)
 
-/// Two PEs, each with a router of its own, a memory behind one of them, and the way of a launch over the other.
+/// Two PEs, each with its own router, a memory behind one of them, and the path of a launch over the other.
 std::string machine(const std::string& router, const std::string& memory = "builtin.hbm_ctrl",
                     const std::string& more = "") {
   std::string yaml =
@@ -88,7 +88,7 @@ std::string routers(const std::string& impl, double overhead_ns) {
   return yaml;
 }
 
-// Nobody else can ask a block for its overhead: this must not compile.
+// Other code cannot read a block's overhead: this must not compile.
 template <class Block, class = void>
 struct TellsOverhead : std::false_type {};
 template <class Block>
@@ -117,7 +117,7 @@ std::unique_ptr<Platform> platform_in(const Mode& mode, const std::string& yaml)
   return platform_from_text(yaml, o);
 }
 
-/// Numbers by what they are of, a line each, to the fs.
+/// Named numbers, one per line, with a resolution of fs.
 class Lines {
  public:
   void add(const std::string& what, double v) { text_ += fmt::format("{} {:.6f}\n", what, std::abs(v) < 1e-7 ? 0 : v); }
@@ -141,7 +141,7 @@ std::vector<ProbeCase> cases_of(Platform& platform) {
   return cases;
 }
 
-/// Probe's table and its hops, which its own checks hold against each other.
+/// The table of probe and its hops, which its own checks compare.
 std::string probed(const Mode& mode, const std::string& yaml) {
   return in_child([&] {
     const auto platform = platform_in(mode, yaml);
@@ -195,7 +195,7 @@ std::string traffic(const Mode& mode, const std::string& yaml) {
   });
 }
 
-/// A run launched by its host: its times, the costs by which it chose an algorithm, and whose its time is.
+/// A run launched by its host: its times, the costs by which it selected an algorithm, and the owners of its time.
 std::string run(const Mode& mode, const std::string& yaml, const std::string& kernel) {
   return in_child([&] {
     const auto platform = platform_in(mode, yaml);
@@ -231,7 +231,7 @@ TEST_P(EveryMode, counts_the_delay_of_a_router_like_an_overhead) {
     EXPECT_EQ(run(GetParam(), own, kernel), run(GetParam(), ours, kernel)) << kernel;
 }
 
-/// The value behind "what" in lines; the n-th there is.
+/// The value after "what" in lines: the n-th one.
 std::vector<double> values(const std::string& lines, const std::string& what) {
   std::vector<double> found;
   std::istringstream in(lines);
@@ -257,17 +257,17 @@ TEST_P(EveryMode, asks_a_memory_of_ones_own_how_long_it_takes) {
   const auto at = values(late, "done"), before = values(usual, "done");
   ASSERT_EQ(at.size(), 12u) << late;
   ASSERT_EQ(before.size(), 12u) << usual;
-  // The last four are alone.
+  // The last four run alone.
   const bool flits = std::string(GetParam().links) == "flit";
   for (size_t i = 8; i < 12; ++i) {
     if (flits) {
-      EXPECT_GE(at[i] - before[i], kLate) << i;  // it takes them as a whole
+      EXPECT_GE(at[i] - before[i], kLate) << i;  // it serves complete requests
     } else {
       EXPECT_NEAR(at[i] - before[i], kLate, 1e-6) << i;
     }
   }
   for (const double open : values(late, "not accounted for")) EXPECT_EQ(open, 0) << late;
-  // Probe's own laws hold it to its formula, its parts and its hops.
+  // The checks of probe compare it with its formula, its parts and its hops.
   const std::string table = probed(GetParam(), own);
   EXPECT_EQ(table.find("failed"), std::string::npos) << table;
   EXPECT_EQ(values(table, "actual"), values(table, "formula"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics of foreign initiators at ports (TLM_IGNORE_COMMAND with an AtomicExtension): what they leave in memory and
-// give back, against plain arithmetic; when; and what is answered to those that there are none of.
+// Atomics of foreign initiators at ports (TLM_IGNORE_COMMAND with an AtomicExtension): memory contents and returned
+// values against plain arithmetic; times; and responses to illegal atomics.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kBase = 0x1000, kBytes = 0x1000;
 
-/// 2 ns of way (two wires and a router) and 4 of overhead; 64 GB/s.
+/// 2 ns of path (two wires and a router) and 4 of overhead; 64 GB/s.
 constexpr const char* kSystem = R"(
 ns_per_mm: 1.0
 timing: {links: ideal, response: ideal}
@@ -31,7 +31,7 @@ memories:
   - {node: hbm, space: hbm, base: 0x1000, size: 0x1000}
 )";
 
-/// Does it by b_transport.
+/// Executes it with b_transport.
 tlm::tlm_response_status atomic(LtInitiator& cpu, uint64_t address, AtomicExtension& e) {
   tlm::tlm_generic_payload p;
   p.set_command(tlm::TLM_IGNORE_COMMAND);
@@ -78,7 +78,7 @@ TEST(ports, do_what_10000_random_atomics_say) {
       std::vector<int32_t> operand, expected, old;
       const uint64_t first = random() % 1000;
       for (uint64_t ranges = 1 + random() % 4; ranges > 0; --ranges) {
-        const uint64_t element = first + random() % 20;  // often the same again
+        const uint64_t element = first + random() % 20;  // often a repeated element
         e.ranges.push_back({4 * (element - first), 4});
         operand.push_back(static_cast<int32_t>(random() % 7) - 3);
         expected.push_back(static_cast<int32_t>(random() % 3) - 1);
@@ -113,7 +113,7 @@ TEST(ports, take_the_time_of_an_atomic_and_show_it_from_then_on) {
     e.ranges = {{0, 256}};
     e.operand.assign(256, 7);
     EXPECT_EQ(atomic(self, kBase, e), tlm::TLM_OK_RESPONSE);
-    EXPECT_NEAR(now_ns(), 2 + 4 + 2 * 256 / 64.0, 1e-6);  // its bytes are read and written
+    EXPECT_NEAR(now_ns(), 2 + 4 + 2 * 256 / 64.0, 1e-6);  // its bytes are both read and written
     Shape seen;
     seen.address = kBase;
     seen.data.resize(4);
@@ -123,7 +123,7 @@ TEST(ports, take_the_time_of_an_atomic_and_show_it_from_then_on) {
     e.expected.assign(256, 7);
     const double before = now_ns();
     EXPECT_EQ(atomic(self, kBase, e), tlm::TLM_OK_RESPONSE);
-    EXPECT_NEAR(now_ns() - before, 2 + 4 + 3 * 256 / 64.0, 1e-6);  // the request brings both operands
+    EXPECT_NEAR(now_ns() - before, 2 + 4 + 3 * 256 / 64.0, 1e-6);  // the request carries both operands
   });
   cpu.socket.bind(platform->port("cpu").socket());
   sc_core::sc_start();
@@ -147,7 +147,7 @@ TEST(ports, refuse_what_is_no_atomic) {
       return e;
     };
     refused(of("cas", DType::f32, {{0, 4}}), kBase, tlm::TLM_COMMAND_ERROR_RESPONSE);
-    refused(of("cas", DType::i32, {{0, 4}}), kBase, tlm::TLM_COMMAND_ERROR_RESPONSE);  // expected is not given
+    refused(of("cas", DType::i32, {{0, 4}}), kBase, tlm::TLM_COMMAND_ERROR_RESPONSE);  // expected is missing
     refused(of("and", DType::f32, {{0, 4}}), kBase, tlm::TLM_COMMAND_ERROR_RESPONSE);
     refused(of("add", DType::i8, {{0, 4}}), kBase, tlm::TLM_COMMAND_ERROR_RESPONSE);
     refused(of("add", DType::i32, {{2, 4}}), kBase, tlm::TLM_COMMAND_ERROR_RESPONSE);

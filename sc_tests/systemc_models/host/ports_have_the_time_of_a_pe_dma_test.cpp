@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LT = AT = the formula = a pe_dma's latency at the same place less its overhead, in every link and response mode.
+// LT = AT = the formula = latency of a pe_dma at the same node minus its overhead, in every link and response mode.
 #include <gtest/gtest.h>
 
 #include "kernbench/systemc_models/host/port.h"
@@ -43,7 +43,7 @@ struct Mode {
 
 class PortTime : public ::testing::TestWithParam<Mode> {};
 
-/// The latency of a request that a driver gives to the pe_dma, ns; called from a thread.
+/// The latency of a driver's request at the pe_dma, ns; called from a thread.
 double pe_dma_latency(Platform& platform, const char* pe_dma, bool write, uint64_t address, uint64_t nbytes) {
   struct Done {
     sc_core::sc_event event;
@@ -107,7 +107,7 @@ TEST_P(PortTime, is_that_of_a_pe_dma_less_its_overhead_by_either_transport) {
           EXPECT_NEAR(blocking, formula, 1e-5) << what;
           EXPECT_NEAR(nonblocking, formula, 1e-5) << what;
           EXPECT_NEAR(dma_without_overhead, formula, 1e-5) << what;
-          // Flits: only the first of a response waits for the overhead, which the others may hide.
+          // Flits: only the first flit of a response waits for the overhead, which may overlap with the others.
           if (platform->system().timing().links != Links::flit || write) {
             EXPECT_NEAR(dma, formula, 1e-5) << what;
           }

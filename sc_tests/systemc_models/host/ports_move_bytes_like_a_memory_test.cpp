@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What foreign initiators write and read through ports: against an array of bytes, in every legal shape, and what is
-// answered to shapes that are not legal.
+// Writes and reads of foreign initiators through ports, against an array of bytes, in every legal form; and the
+// responses to illegal forms.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace kernbench::testing::ports_move_bytes_like_a_memory {
 namespace {
 
-constexpr uint64_t kHbm = 0x1000, kSram = 0x9000;  // 32 KiB and 4 KiB, that touch
+constexpr uint64_t kHbm = 0x1000, kSram = 0x9000;  // 32 KiB and 4 KiB, adjacent
 constexpr uint64_t kHbmBytes = 0x8000, kSramBytes = 0x1000;
 
 std::string two_memories(const std::string& port_attributes) {
@@ -38,7 +38,7 @@ memories:
 )";
 }
 
-/// What the standard says a payload does to an array of bytes.
+/// The effect of a payload on an array of bytes by the standard.
 class ByteArray {
  public:
   ByteArray() : bytes_(kHbmBytes + kSramBytes, 0) {}
@@ -124,7 +124,7 @@ TEST(ports, answer_random_overlapping_requests_of_an_at_initiator_as_the_memory_
     std::deque<AtInitiator::Issued> all;
     for (int round = 0; round < 400; ++round) {
       all.clear();
-      // Writes to places of their own, then, when all are done, reads of them: any order of service gives the same.
+      // Writes to separate places, then, after all are done, reads of them: any order of service gives the same result.
       for (const bool write : {true, false}) {
         for (uint64_t i = 0; i < 12; ++i) {
           all.emplace_back();
@@ -179,7 +179,7 @@ TEST(ports, accept_no_more_than_outstanding_before_they_end_requests) {
     self.drain();
     EXPECT_EQ(all[0].end_req_ns, all[0].begin_ns);
     EXPECT_EQ(all[1].end_req_ns, all[1].begin_ns);
-    EXPECT_EQ(all[2].end_req_ns, all[0].done_ns);  // the third waits for the first to give back its place
+    EXPECT_EQ(all[2].end_req_ns, all[0].done_ns);  // the third one waits for the first one's place
     EXPECT_EQ(all[3].end_req_ns, all[1].done_ns);
   });
   dma.socket.bind(platform->port("cpu").socket());
@@ -187,10 +187,10 @@ TEST(ports, accept_no_more_than_outstanding_before_they_end_requests) {
   EXPECT_TRUE(dma.finished);
 }
 
-/// One LT access of each kind that is wrong; what it is answered.
+/// One illegal LT access of each kind, and its response.
 TEST(ports, answer_what_cannot_be_served_with_the_standards_statuses_at_once) {
   const auto platform = platform_from_text(two_memories(""));
-  // The monitor of test builds objects to such payloads too; here it is the port's answer that counts.
+  // The monitor of test builds rejects such payloads too; this test checks the port's response.
   if (ProtocolMonitor* m = platform->port("cpu").monitor()) m->set_report([](const std::string&) {});
   LtInitiator cpu("cpu_model", [&](LtInitiator& self) {
     const auto status = [&](const std::function<void(Shape&)>& change) {

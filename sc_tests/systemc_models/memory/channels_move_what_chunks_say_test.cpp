@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each pseudo-channel moves of an access, beside a model that cuts it chunk by chunk, as timing rules §4 says
-// it.
+// The traffic of each pseudo-channel for an access, against a model that cuts it chunk by chunk as in timing rules §4.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -29,7 +28,7 @@ size_t channel_of(const Channels& c, uint64_t offset) {
   return channel;
 }
 
-/// chunk(channel, bytes of its whole bursts), in the order of addresses.
+/// chunk(channel, bytes of its complete bursts), in address order.
 template <class Chunk>
 void for_each_chunk(const Channels& c, uint64_t offset, Rows rows, Chunk chunk) {
   if (rows.stride == rows.bytes) rows = {1, rows.count * rows.bytes, 0};
@@ -108,7 +107,7 @@ TEST(Channels, move_nothing_of_nothing_and_a_memory_full_of_rows) {
 class OpenHbmPc : public HbmPc {
  public:
   OpenHbmPc(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& p) : HbmPc(name, config, p) {
-    serve_flit_by_flit();  // nothing of the service is another
+    serve_flit_by_flit();  // the service is unchanged
   }
   using HbmPc::serve;
 };
@@ -118,7 +117,7 @@ HbmPcState idle(size_t channels) {
   return {std::vector<TurningServer>(channels), none, none, none};
 }
 
-/// Transactions one after the other, each account and each end to the last bit; `tick_ns`: what times are multiples of.
+/// Sequential transactions; each latency breakdown and each end is bit-identical. `tick_ns`: unit of all times.
 void expect_same_times(const char* name, System& system, const Channels& c, double bw_gbs, double tick_ns) {
   HbmPcParameters p;
   p.overhead_ns = 3 * tick_ns;
@@ -174,7 +173,7 @@ TEST(Channels, are_free_when_chunks_say) {
   expect_same_times("hashed", system, {8, 256, 64, true}, 32, 1.0 / 128);
   expect_same_times("one", system, {1, 4096, 1, true}, 64, 1.0 / 128);
   expect_same_times("slow", system, {4, 64, 32, true}, 0.5, 1.0 / 128);
-  // Where nothing is exact, additions are the same ones in the same order.
+  // If nothing is exact, the same additions are made in the same order.
   expect_same_times("hbm2e", system, {16, 256, 64, true}, 25.6, 0.01);
   expect_same_times("odd", system, {3, 512, 1, false}, 21.3, 0.017);
   expect_same_times("odd_blocks", system, {5, 144, 48, false}, 21.7, 0.1);

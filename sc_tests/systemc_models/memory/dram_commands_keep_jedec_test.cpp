@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of a DRAM controller keep JEDEC's times; and the checker that says so finds each time that is not kept.
+// The commands of a DRAM controller keep JEDEC's timings, and the checker detects each violated timing.
 #include <gtest/gtest.h>
 
 #include "dram_support.h"
@@ -7,7 +7,7 @@
 namespace kernbench::testing {
 namespace {
 
-/// Times of which none hides behind others: each decides something in the cases below.
+/// Timings of which none is hidden by others: each one is decisive in a case below.
 JedecChecker::Timings plain_timings() {
   return {{"tACT", 2},  {"tBURST", 2}, {"tCL", 17},     {"tCWL", 7},   {"tRCDRD", 12}, {"tRCDWR", 6},
           {"tRP", 14},  {"tRAS", 28},  {"tRC", 45},     {"tCCDS", 2},  {"tCCDL", 4},   {"tCCDR", 3},
@@ -18,10 +18,10 @@ JedecChecker::Timings plain_timings() {
 struct Seeded {
   const char* rule;
   std::vector<JedecChecker::Command> before;
-  JedecChecker::Command last;  ///< as early as it may come
+  JedecChecker::Command last;  ///< the earliest legal time
 };
 
-/// Of two stack IDs with four groups of four banks: commands of group G and bank B in stack ID S.
+/// For two stack IDs with four groups of four banks: commands of group G and bank B in stack ID S.
 JedecChecker::Command at(int64_t cycle, const char* op, int group = 0, int bank = 0, int stack = 0, int64_t row = 7) {
   return {op, cycle, 0, stack, group, bank, row};
 }
@@ -113,8 +113,8 @@ std::map<std::string, uint64_t> broken(const HbmDramParameters& real, const Jede
   return all;
 }
 
-/// A controller that thinks a time is one cycle shorter than it is breaks that rule and no other: so the controller
-/// keeps each of them, and no longer than it must.
+/// A controller with one timing reduced by a cycle violates that rule and no other. So the controller keeps each
+/// timing, and does not wait longer than necessary.
 TEST(DramCommands, break_the_rule_of_a_time_that_is_told_wrongly) {
   HbmDramParameters::for_each_timing([](const char* name, HbmDramParameters::Number HbmDramParameters::*given,
                                         uint32_t DramTiming::*value, const char*, const char*) {

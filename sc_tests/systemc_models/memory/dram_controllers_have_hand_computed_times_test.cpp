@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// builtin.hbm_dram by hand: what accesses take in cycles, and which commands they need. Times of preset hbm2: tACT 2,
-// tRCDRD 12, tCL 17, tBURST 2, tRP 14, tRAS 28, tFAW 16, tRRDS 4, tCWL 7, tWTRS 4, tWTRL 9, tRTW 18, tRFC 350.
+// builtin.hbm_dram by hand: cycles of accesses, and the commands that they need. Timings of preset hbm2: tACT 2, tRCDRD
+// 12, tCL 17, tBURST 2, tRP 14, tRAS 28, tFAW 16, tRRDS 4, tCWL 7, tWTRS 4, tWTRL 9, tRTW 18, tRFC 350.
 #include <gtest/gtest.h>
 
 #include "dram_support.h"
@@ -61,7 +61,7 @@ TEST(DramTimes, of_a_drained_write_do_not_touch_who_came_in_its_place) {
   t.rows = Rows{1, 32, 32};
   dram.submit(t, 0);
   while (dram.run(dram.next()).empty()) continue;
-  t = {};  // the write has its place in the queue and is still to be drained: its ACT comes later
+  t = {};  // the write is in the queue and is drained later: its ACT follows
   t.offset = place(0, 1, 0, 0);
   t.rows = Rows{1, 32, 32};
   t.ready = 500;
@@ -83,7 +83,7 @@ TEST(DramTimes, of_reads_in_one_row_are_bursts_apart) {
   for (unsigned i = 0; i < 8; ++i) all.push_back({0, false, place(0, 0, i / 4, i % 4)});
   const Played r = play(one_channel(), all);
   EXPECT_EQ(r.commands.cycles(DramOp::ACT), (std::vector<Cycle>{1, 5, 9, 13})) << "tRRDS";
-  // From the RD at 1 + tRCDRD on: tCCDS to another group, tCCDL in one, rows open at 13, 17, 21, 25.
+  // After the RD at 1 + tRCDRD: tCCDS to another group, tCCDL in one; rows are open at 13, 17, 21, 25.
   EXPECT_EQ(r.commands.cycles(DramOp::RD), (std::vector<Cycle>{13, 16, 18, 21, 23, 25, 27, 29}));
   EXPECT_EQ(r.accesses[7].done, 29 + 17 + 2);
 }
@@ -132,9 +132,10 @@ TEST(DramTimes, of_writes_end_in_the_queue_and_are_drained_by_watermarks) {
   for (unsigned i = 0; i < 4; ++i) all.push_back({20, true, place(0, 0, 8 + i, 0)});
   const Played r = play(p, all);
   EXPECT_EQ(r.took(8), 0) << "it has a place";
-  // Reads at 13, 16, 19; at 20 there are four writes: WR tRTW behind the last RD, three of them tCCDL apart.
+  // Reads at 13, 16, 19. At 20 there are four writes: WR tRTW after the last RD, three of them tCCDL apart.
   EXPECT_EQ(r.commands.cycles(DramOp::WR), (std::vector<Cycle>{37, 40, 43, 91}));
-  // One write is left: reads again, tCWL + tBURST + tWTRL behind the last WR; it comes tRTW behind the last of them.
+  // One write is left. Reads continue tCWL + tBURST + tWTRL after the last WR; the write follows tRTW after the last
+  // read.
   EXPECT_EQ(r.commands.cycles(DramOp::RD), (std::vector<Cycle>{13, 16, 19, 61, 64, 67, 70, 73}));
   EXPECT_EQ(43 + 7 + 2 + 9, 61);
   EXPECT_EQ(73 + 18, 91);
@@ -186,7 +187,7 @@ TEST(DramTimes, do_not_depend_on_how_much_waits_before_the_queues) {
 
 // On a platform.
 
-/// A DMA before a memory of four channels, one of 64 bytes a time.
+/// A DMA before a memory with four channels; 64 bytes at a time.
 std::string machine(const std::string& links, const std::string& attributes) {
   return R"(ns_per_mm: 0.01
 timing: {links: )" +
@@ -222,7 +223,7 @@ double lone_latency_ns(const std::string& links, bool write, uint64_t nbytes, bo
 }
 
 TEST(HbmDram, takes_whole_requests_in_every_link_mode) {
-  // Four wires of 1 ns, 3 ns overhead, 32 cycles for a closed bank (the two bursts of 64 bytes are in one row and tCCDL
+  // Four wires of 1 ns, 3 ns overhead, 32 cycles for a closed bank (the two bursts of 64 bytes are in one row, tCCDL
   // apart).
   EXPECT_NEAR(lone_latency_ns("ideal", false, 64, false), 4 + 3 + 32 + 3, 1e-6);
   EXPECT_NEAR(lone_latency_ns("cut_through", false, 64, false), 4 + 3 + 32 + 3, 1e-6);
@@ -238,7 +239,7 @@ TEST(HbmDram, alone_takes_what_the_formula_says) {
         const double took = lone_latency_ns(links, write, nbytes, false);
         const double formula = lone_latency_ns(links, write, nbytes, true);
         EXPECT_GE(took, formula - 1e-6) << links << ' ' << write << ' ' << nbytes;
-        // A clock edge; with flits the formula has a read's leave evenly.
+        // A clock edge; with flits, the formula lets a read's flits leave evenly.
         const double more = links == std::string("flit") ? formula / 8 : 1;
         EXPECT_LE(took, formula + more) << links << ' ' << write << ' ' << nbytes;
       }

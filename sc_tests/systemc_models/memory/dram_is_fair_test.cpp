@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// builtin.hbm_dram under a stream that never stops: nobody waits for ever, and what a bound costs the stream is small.
-// The bounds are docs/memory_models.md's: writes in a drain, row hits before an older request, age.
+// builtin.hbm_dram under an endless stream: no request waits for ever, and a limit costs the stream little.
+// docs/memory_models.md has the limits: writes in a drain, row hits before an older request, age.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace kernbench::testing::dram_is_fair {
 namespace {
 
-constexpr uint64_t kFar = uint64_t{128} << 20;  // another row of the bank that has offset 0
+constexpr uint64_t kFar = uint64_t{128} << 20;  // another row of the bank with offset 0
 const char* const kModes[] = {"ideal", "cut_through", "flit"};
 
 std::string machine(const std::string& links, const std::string& attrs) {
@@ -42,7 +42,7 @@ struct Load {
   double at_ns = 0;
 };
 
-/// When the last access of each load is done, ns; as text, for it comes from a process of its own.
+/// End of the last access of each load, ns; as text, because it runs in a separate process.
 std::vector<double> last_done(const std::string& links, const std::string& attrs, const std::vector<Load>& loads) {
   const std::string text = in_child([&] {
     const auto platform = platform_from_text(machine(links, attrs));
@@ -83,7 +83,7 @@ TEST_P(DramIsFair, a_read_waits_for_one_drain) {
 
 TEST_P(DramIsFair, a_streaming_reader_keeps_its_share) {
   for (const char* preset : {"preset: hbm2", "preset: hbm3"}) {
-    // The writer is there to the end of the reads.
+    // The writer runs until the reads end.
     const Load writes{"writer", true, 0, 16384, 400}, reads{"reader", false, kFar, 4096, 200};
     const double alone = last_done(GetParam(), preset, {reads})[0];
     const auto both = last_done(GetParam(), preset, {writes, reads});
@@ -92,12 +92,12 @@ TEST_P(DramIsFair, a_streaming_reader_keeps_its_share) {
   }
 }
 
-/// Row hits for ever, and one request for another row of their bank.
+/// Endless row hits, and one request for another row of their bank.
 TEST_P(DramIsFair, row_hits_do_not_keep_a_row_closed) {
   const std::string one_bank =
       "preset: hbm2, refresh: none, channels: 1, pseudo_channels: 1, bank_groups: 1, banks: 1, mapping: row column "
       "byte";
-  // The hits are of one row, read again and again.
+  // The hits are repeated reads of one row.
   const auto done_with = [&](const char* bounds) {
     return std::stod(in_child([&] {
       const auto platform = platform_from_text(machine(GetParam(), one_bank + bounds));
@@ -126,8 +126,8 @@ TEST_P(DramIsFair, what_goes_alone_is_as_fast_as_without_bounds) {
 INSTANTIATE_TEST_SUITE_P(Modes, DramIsFair, ::testing::ValuesIn(kModes),
                          [](const auto& mode) { return std::string(mode.param); });
 
-/// A write's data have come with its flits: they do not take the way, be it slow or fast, once more, and bursts do not
-/// wait for the rest of their write. Links of `gbs`; done, and the bursts that the memory wrote.
+/// A write's data arrive with its flits: they do not use a slow or fast path again, and bursts do not wait for the rest
+/// of their write. Links of `gbs`; completed writes, and the bursts that the memory wrote.
 std::pair<double, double> lone_write(const char* links, int flit_bytes, int gbs, uint64_t address, uint64_t nbytes) {
   const std::string text = in_child([&] {
     std::string yaml = machine(links + fmt::format(", flit_bytes: {}", flit_bytes), "refresh: none");
@@ -135,7 +135,7 @@ std::pair<double, double> lone_write(const char* links, int flit_bytes, int gbs,
     for (size_t at = yaml.find(of_file); at != std::string::npos; at = yaml.find(of_file, at + wanted.size()))
       yaml.replace(at, of_file.size(), wanted);
     const auto platform = platform_from_text(yaml);
-    // The read comes long after, when all that waited has been written.
+    // The read comes much later, when all waiting writes are done.
     const auto r = run_traffic(*platform, {request(*platform, 0, "writer", "write", address, nbytes),
                                            request(*platform, 1e6, "reader", "read", kFar, 32)});
     double bursts = 0;
@@ -158,17 +158,17 @@ TEST(DramWithFlits, a_write_pays_its_way_once) {
         const auto [done, bursts] = lone_write("flit", flit_bytes, gbs, address, nbytes);
         const auto [header, header_bursts] = lone_write("cut_through", flit_bytes, gbs, address, nbytes);
         EXPECT_EQ(bursts, header_bursts);
-        // Each of two links takes its first flit once more; beside that an edge of the clock or two.
+        // Each of two links transfers its first flit additionally, and a clock edge or two are added.
         EXPECT_NEAR(done, header, 2.0 * flit_bytes / gbs + 3) << gbs << " " << flit_bytes << " " << address;
       }
     }
   }
 }
 
-/// Reads of what waits to be written come from the queue, at the data bus's rate.
+/// Reads of queued writes are answered from the queue, at the data bus's rate.
 TEST(DramForwards, no_faster_than_the_bus) {
   const std::string small = "preset: hbm2, refresh: none, channels: 1, pseudo_channels: 1, write_high: 64";
-  // 32 bytes a burst of 2 ns.
+  // 32 bytes per burst of 2 ns.
   const auto done = last_done("ideal", small, {{"writer", true, 0, 32, 40}, {"reader", false, 0, 32, 40, 30}});
   EXPECT_GT(done[1], 30 + 39 * 2);
 }

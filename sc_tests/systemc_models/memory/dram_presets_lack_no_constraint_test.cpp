@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every timing that one preset of a DRAM has is there in the presets of its siblings too, or the table of
-// systemc_models/memory/README.md has "none" in its place; and the table's values are those of the presets.
+// If one preset of a DRAM has a timing, its sibling presets have it too, or the table of
+// systemc_models/memory/README.md has "none" for them. The table's values equal those of the presets.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -27,7 +27,7 @@ Words split(const std::string& text, char at) {
   return all;
 }
 
-/// The table whose head names the presets; each row has one timing or several, apart by commas.
+/// The table whose head names the presets. Each row has one timing, or several separated by commas.
 Table documented() {
   std::ifstream in(KERNBENCH_TEST_DATA "/../../systemc_models/memory/README.md");
   Table table;
@@ -55,7 +55,7 @@ std::map<std::string, uint32_t> timings_of(const DramTiming& t) {
   return all;
 }
 
-/// What is wrong with a preset: its timings beside what the table says of it.
+/// Faults of a preset: its timings compared with the table.
 Words faults_of(const DramTiming& t, const std::map<std::string, std::string>& told) {
   Words faults;
   for (const auto& [name, value] : timings_of(t)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a DramController by itself, in cycles, and lets the checker see its commands.
+// Drives a DramController without a platform, in cycles, and passes its commands to the checker.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace kernbench::testing {
 
-/// The times of a configuration, by name, for the checker.
+/// The timings of a configuration, by name, for the checker.
 inline JedecChecker::Timings timings_of(const DramConfig& c) {
   JedecChecker::Timings t;
   HbmDramParameters::for_each_timing([&](const char* name, HbmDramParameters::Number HbmDramParameters::*,
@@ -51,12 +51,12 @@ class CheckedCommands : public DramCommandObserver {
   std::deque<JedecChecker> channels_;
 };
 
-/// Remembers them.
+/// Stores the commands.
 class KeptCommands : public DramCommandObserver {
  public:
   std::vector<DramCommand> commands;
   void command(const DramCommand& c) override { commands.push_back(c); }
-  /// Of one kind.
+  /// Cycles of commands of one kind.
   std::vector<Cycle> cycles(DramOp op) const {
     std::vector<Cycle> v;
     for (const DramCommand& c : commands) {
@@ -70,15 +70,15 @@ struct DramAccess {
   Cycle at = 0;
   bool write = false;
   uint64_t offset = 0, bytes = 32;
-  Cycle done = 0;  ///< the answer
+  Cycle done = 0;  ///< completion
 };
 
-/// Plays accesses, which are in the order of their times, to the end; at most `outstanding` under way (0: any number),
-/// each issued when it may be, a cycle behind an answer, and not before its time.
+/// Plays accesses, sorted by time, to the end. At most `outstanding` are in flight (0: unlimited). Each is issued at
+/// its time or later, one cycle after a response if it has to wait.
 inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t outstanding = 0) {
   std::deque<DramTransfer> transfers;
   std::vector<DramTransfer*> idle;
-  std::vector<Cycle> ends;  // of reads whose data are on the way: a heap, the earliest first
+  std::vector<Cycle> ends;  // of reads in flight: a heap, earliest first
   const auto later = [](Cycle a, Cycle b) { return a > b; };
   size_t next = 0, under_way = 0;
   Cycle now = 0;
@@ -120,8 +120,8 @@ inline void play(DramController& dram, std::vector<DramAccess>& accesses, size_t
   }
 }
 
-/// So many of 32 to 256 bytes, a part of them writes, most in a few rows, some anywhere, in bursts with idle times
-/// between them: all that commands can meet.
+/// `count` accesses of 32 to 256 bytes, some of them writes, most in a few rows, some anywhere, in bursts with idle
+/// times in between: this covers all interactions of commands.
 inline std::vector<DramAccess> mixed_accesses(size_t count, uint64_t seed, uint64_t span, Cycle longest_pause) {
   std::mt19937_64 random(seed);
   std::vector<DramAccess> all(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign TLM-2.0 memories behind the fabric: their time, their bytes, their errors, whatever shortcuts they take.
+// Foreign TLM-2.0 memories behind the fabric: their time, their bytes, their errors, with every legal shortcut.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -29,7 +29,7 @@ memories:
 )";
 }
 
-/// A memory that serves one request at a time, in 20 ns, and answers in every legal way in turn.
+/// A memory that serves one request at a time, in 20 ns, and alternates between all legal ways to respond.
 struct AtMemory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
   tlm::tlm_target_socket<> socket{"socket"};
   std::vector<uint8_t> bytes = std::vector<uint8_t>(65536, 0);
@@ -70,7 +70,7 @@ struct AtMemory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
       p.release();
       return tlm::TLM_COMPLETED;
     }
-    if (way == 1) {  // BEGIN_RESP by return
+    if (way == 1) {  // BEGIN_RESP returned
       serve(p);
       delay += sc_core::sc_time(20, sc_core::SC_NS);
       phase = tlm::BEGIN_RESP;
@@ -79,11 +79,11 @@ struct AtMemory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
     }
     queue.emplace_back(&p, way);
     wake.notify(sc_core::SC_ZERO_TIME);
-    if (way == 2) {  // END_REQ by return
+    if (way == 2) {  // END_REQ returned
       phase = tlm::END_REQ;
       return tlm::TLM_UPDATED;
     }
-    return tlm::TLM_ACCEPTED;  // 3: END_REQ by call, 4: left out
+    return tlm::TLM_ACCEPTED;  // 3: END_REQ by call, 4: omitted
   }
   void run() {
     for (;;) {
@@ -137,7 +137,7 @@ TEST(foreign_memory, adds_its_own_time_to_the_paths_and_keeps_the_bytes) {
       }
       s.data.assign(64, static_cast<uint8_t>(i));
     }
-    model.bytes[0x410] = 77;  // the model's own doing
+    model.bytes[0x410] = 77;  // changed by the model itself
     s.command = tlm::TLM_READ_COMMAND;
     EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(s.data[0x10], 77);
@@ -155,7 +155,7 @@ TEST(foreign_memory, adds_its_own_time_to_the_paths_and_keeps_the_bytes) {
   EXPECT_GT(model.ends, 0);
 }
 
-/// The steps of a memory's requests, each told not after it happened.
+/// The steps of a memory's requests; none is reported after it happened.
 struct StepLog : FabricObserver {
   std::vector<std::pair<MemoryStep, double>> steps;
   void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep step, double t) override {
@@ -215,7 +215,7 @@ TEST(foreign_memory, is_asked_for_no_more_than_max_bytes_and_never_faster_than_t
   EXPECT_TRUE(cpu.finished);
 }
 
-/// A RAM that another master writes as well.
+/// A RAM that another master also writes.
 struct SharedRam : sc_core::sc_module {
   tlm_utils::simple_target_socket<SharedRam> socket{"socket"};
   std::vector<uint8_t> bytes = std::vector<uint8_t>(65536, 0);
@@ -242,7 +242,7 @@ struct SharedRam : sc_core::sc_module {
   sc_core::sc_time no_time;
 };
 
-/// Cut or not, byte by byte or with a pattern that repeats, in a stream, again and again: only enabled bytes change.
+/// Cut or not, byte by byte or with a repeated pattern, in a stream, repeatedly: only enabled bytes change.
 void check_enabled_bytes(const std::string& attributes, const std::string& timing, bool takes_enables) {
   const auto platform = platform_from_text(one_memory(attributes, timing));
   SharedRam ram("ram", takes_enables);
@@ -251,7 +251,7 @@ void check_enabled_bytes(const std::string& attributes, const std::string& timin
     std::minstd_rand random(7);
     std::vector<uint8_t> wanted(65536, 0);
     for (int round = 0; round < 30; ++round) {
-      for (size_t i = 0; i < 2048; ++i) wanted[i] = ram.bytes[i] = static_cast<uint8_t>(random());  // another master
+      for (size_t i = 0; i < 2048; ++i) wanted[i] = ram.bytes[i] = static_cast<uint8_t>(random());  // by another master
       Shape s;
       s.command = tlm::TLM_WRITE_COMMAND;
       const uint64_t offset = random() % 1000;
@@ -306,7 +306,7 @@ TEST(foreign_memory, is_reached_in_flits_too) {
     EXPECT_EQ(self.access(s), tlm::TLM_OK_RESPONSE);
     EXPECT_GT(now_ns() - before, 26.5 + 9);
     EXPECT_EQ(s.data, std::vector<uint8_t>(1000, 3));
-    // A write's data have come when the model is asked: they take the way once.
+    // A write's data have arrived when the model is called: they use the path once.
     s.command = tlm::TLM_WRITE_COMMAND;
     s.data.assign(16384, 4);
     const double begin = now_ns();
@@ -318,7 +318,7 @@ TEST(foreign_memory, is_reached_in_flits_too) {
   EXPECT_TRUE(cpu.finished);
 }
 
-/// A target that knows b_transport only: served by its socket's conversion.
+/// A target that has only b_transport: served by its socket's conversion.
 struct LtMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<LtMemory> socket{"socket"};
   explicit LtMemory(sc_core::sc_module_name name) : sc_module(name) {

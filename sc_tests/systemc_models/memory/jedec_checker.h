@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What JEDEC says of a DRAM's commands, checked on a stream of them: it shares no code with the controller. Of every
-// pair of commands that a rule speaks of it looks at the last one before; a rule that is broken is named by its timing.
+// JEDEC's rules for a DRAM's commands, checked on a stream of them. It shares no code with the controller. For every
+// pair of commands in a rule it checks the last earlier one. It names a violated rule by its timing.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class JedecChecker {
     Command command;
   };
 
-  /// Of one channel.
+  /// For one channel.
   JedecChecker(Shape shape, Timings timings) : shape_(shape), t_(std::move(timings)), pcs_(shape.pcs) {
     for (Pc& pc : pcs_) {
       pc.stacks.resize(shape.stacks);
@@ -82,7 +82,7 @@ class JedecChecker {
   struct Stack {
     std::vector<Group> groups;
     Time act = kLongAgo, rd = kLongAgo, wr = kLongAgo, ref = kLongAgo, refsb = kLongAgo;
-    std::array<Time, 4> acts = {kLongAgo, kLongAgo, kLongAgo, kLongAgo};  // the oldest first
+    std::array<Time, 4> acts = {kLongAgo, kLongAgo, kLongAgo, kLongAgo};  // oldest first
   };
   struct Pc {
     std::vector<Stack> stacks;
@@ -113,7 +113,7 @@ class JedecChecker {
     b.row = c.row;
     b.act = c.at;
   }
-  /// What ACT and REFSB have in common.
+  /// The common rules of ACT and REFSB.
   void activates(Stack& s, Group& g) {
     apart("tRRDL", g.act, t_.at("tRRDL"));
     apart("tRRDS", s.act, t_.at("tRRDS"));
@@ -150,7 +150,7 @@ class JedecChecker {
     pc.data_end = data + t_.at("tBURST");
     (write ? b.wr : b.rd) = (write ? g.wr : g.rd) = (write ? s.wr : s.rd) = (write ? pc.wr : pc.rd) = c.at;
     if (!closes) return;
-    b.open = false;  // when the bank has had its time for that
+    b.open = false;  // after the bank's time for that
     b.closed = std::max(c.at + (write ? wr_data + t_.at("tWR") : t_.at("tRTP")), b.act + t_.at("tRAS"));
     b.closed = std::max({b.closed, b.rd + t_.at("tRTP"), b.wr + wr_data + t_.at("tWR")});
   }

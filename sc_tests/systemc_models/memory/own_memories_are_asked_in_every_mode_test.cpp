@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memories derived from kernbench's own that say how long a service takes: asked in every link mode, finite buffers
-// included, and told alike by traffic, a probe's table and its hops. One that leaves the service as it is may keep it.
+// User-defined memories with their own service times, derived from the built-in ones. They are called in every link
+// mode, including finite buffers, and traffic, probe's table and its hops show equal times. A memory that keeps the
+// service may use the built-in flit service.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,7 @@
 
 namespace kernbench::testing {
 
-/// As its base, a microsecond later.
+/// Like its base, but one microsecond later.
 template <class Base>
 class Late : public Base {
  public:
@@ -41,7 +42,7 @@ class LatePc : public Late<HbmPc> {
   static ImplSpec spec() { return spec_of<Parameters>("custom.late_pc", "hbm_ctrl", "a microsecond late"); }
 };
 
-/// Books nothing of what it takes more.
+/// Does not count its additional time.
 class ServeAlone : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;
@@ -56,7 +57,7 @@ class ServeAlone : public HbmCtrl {
   }
 };
 
-/// The same service, of whole requests with flits too.
+/// The same service, with complete requests also for flits.
 class WholeHbm : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;
@@ -69,7 +70,7 @@ class WholePc : public HbmPc {
   static ImplSpec spec() { return spec_of<Parameters>("custom.whole_pc", "hbm_ctrl", "whole requests"); }
 };
 
-/// Has counters and says that it serves as its base.
+/// Has counters and declares that it serves like its base.
 class CountingHbm : public HbmCtrl {
  public:
   CountingHbm(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters& p)
@@ -126,7 +127,7 @@ memories: [{node: h, space: hbm, base: 0, size: 1048576}]
 )");
 }
 
-/// When each of two accesses from two DMAs is done: at a time when nothing else is there, or both at once.
+/// End of each of two accesses from two DMAs: isolated, or both at once.
 std::pair<double, double> done_ns(const Mode& mode, const std::string& impl, const char* op, bool at_once) {
   const std::string both = in_child([&] {
     const auto platform = machine(mode, impl);
@@ -156,7 +157,7 @@ TEST_P(OwnMemories, are_as_late_as_they_say) {
         const auto delayed = done_ns(mode, late, op, at_once), plain = done_ns(mode, same, op, at_once);
         EXPECT_NEAR(delayed.first, plain.first + 1000, 1e-6);
         EXPECT_NEAR(delayed.second, plain.second + 1000, 1e-6);
-        // There flits one by one are served as they come, and by all channels at once.
+        // There, flits are served one by one as they arrive, by all channels at once.
         if (mode.flits && (at_once || op[0] == 'w' || ours == std::string("builtin.hbm_pc"))) continue;
         EXPECT_NEAR(delayed.first, done_ns(mode, ours, op, at_once).first + 1000, 1e-6);
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DMI: who is granted a pointer, what is seen through it and what becomes of what is written through it; and initiators
-// that run ahead of time.
+// DMI: grants of pointers, reads through them and the effect of writes through them; and temporally decoupled
+// initiators.
 #include <gtest/gtest.h>
 
 #include <systemc>
@@ -41,7 +41,7 @@ memories:
   - {node: hbm, space: hbm, base: 0x18000, size: 0x30000}
 )";
 
-/// As LtInitiator, 64 bits wide.
+/// Like LtInitiator, but 64 bits wide.
 class WideInitiator : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<WideInitiator, 64> socket{"socket"};
@@ -143,7 +143,7 @@ TEST(pointers, show_what_others_write_and_what_is_written_through_them_is_seen_a
     EXPECT_EQ(s.data[2], 42) << "a pointer's bytes are seen by transactions";
     EXPECT_TRUE(cpu_pointer->invalidations.empty());
 
-    // An op makes part of the page pending: no pointer can show that.
+    // An op makes a part of the page pending, which no pointer can show.
     auto op = std::make_shared<OpDesc>();
     op->name = op->op = "exp";
     op->pe = 0;
@@ -181,7 +181,7 @@ TEST(pointers, show_what_others_write_and_what_is_written_through_them_is_seen_a
   EXPECT_EQ(writes_by_pointer, 2);
 }
 
-// Two CPUs with local time run ahead by up to a quantum; each one's writes and reads come in its own order.
+// Two CPUs with local time run ahead by up to a quantum. The accesses of each stay in its own order.
 TEST(decoupled_initiators, see_their_own_writes_in_order_and_are_synchronised_by_every_access) {
   const auto platform = platform_from_text(kSystem);
   tlm::tlm_global_quantum::instance().set(sc_core::sc_time(1, sc_core::SC_US));
@@ -252,9 +252,9 @@ bool pointer(LtInitiator& cpu, uint64_t address, bool write, tlm::tlm_dmi& d) {
   return cpu.socket->get_direct_mem_ptr(p, d);
 }
 
-/// What a lone access of 4 bytes takes, by b_transport; and whether it hints at pointers.
+/// Time of an isolated access of 4 bytes with b_transport, and whether its response hints at DMI.
 double access_ns(LtInitiator& cpu, uint64_t address, bool write, bool hint = true) {
-  wait(sc_core::sc_time(10, sc_core::SC_US));  // alone
+  wait(sc_core::sc_time(10, sc_core::SC_US));  // isolated
   Shape s;
   s.command = write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
   s.address = address;
@@ -280,9 +280,9 @@ TEST_P(Blocks, grant_pointers_with_the_latencies_of_a_lone_access_from_there) {
   std::map<std::string, double> read_ns;
   const auto body = [&](const char* who, double begin_us) {
     return [&, who, begin_us](LtInitiator& self) {
-      wait(sc_core::sc_time(begin_us, sc_core::SC_US));  // so that none meets another's accesses
+      wait(sc_core::sc_time(begin_us, sc_core::SC_US));  // so that accesses of the initiators do not overlap
       for (const uint64_t address : {uint64_t{0x10040}, uint64_t{0x30040}}) {
-        if (std::string(who) == (address < 0x20000 ? "far" : "near")) continue;  // no way from there
+        if (std::string(who) == (address < 0x20000 ? "far" : "near")) continue;  // no path from there
         for (const bool write : {false, true}) {
           tlm::tlm_dmi d;
           ASSERT_TRUE(pointer(self, address, write, d)) << who << " " << address;
@@ -376,7 +376,7 @@ TEST(blocks, share_a_page_with_ports_and_lose_it_when_an_op_leaves_bytes_pending
   EXPECT_EQ(written(11), 1);
 }
 
-/// Passes everything on, pointers too if it is told to.
+/// Passes everything on, optionally pointers too.
 class Bus : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Bus> in{"in"};
@@ -421,7 +421,7 @@ TEST_P(PastABus, pointers_are_what_it_hands_on) {
   };
   LtInitiator at_port("at_port", asks(true, GetParam())), at_r0("at_r0", asks(true, GetParam()));
   LtInitiator at_r1("at_r1", asks(GetParam(), true));
-  // A bus before the socket forwards the question itself.
+  // A bus before the socket forwards the request for a pointer.
   LtInitiator behind_bus("behind_bus", asks(true, GetParam()));
   at_port.socket.bind(platform.port("cpu").socket());
   at_r0.socket.bind(target_of(platform, "r0"));
@@ -437,7 +437,7 @@ TEST_P(PastABus, pointers_are_what_it_hands_on) {
 
 INSTANTIATE_TEST_SUITE_P(that_hands_them_on, PastABus, ::testing::Bool(), ::testing::PrintToStringParamName());
 
-/// A model with DMI of its own, which an adapter does not hand through.
+/// A model with its own DMI, which an adapter does not forward.
 class GivesPointers : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<GivesPointers> in{"in"};
@@ -497,7 +497,7 @@ TEST(blocks, hand_on_the_pointer_of_a_foreign_memory_without_an_adapter) {
   EXPECT_TRUE(cpu.finished);
 }
 
-/// Counts what is read there; a pointer would go past it.
+/// Counts its reads, which a pointer would bypass.
 class Counting : public HbmCtrl {
  public:
   using HbmCtrl::HbmCtrl;

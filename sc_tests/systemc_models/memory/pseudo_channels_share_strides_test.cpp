@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pseudo-channels, by hand: which of them a block belongs to, what a short access costs, and what a second read over
-// the same link takes. Timing rules §4.
+// Pseudo-channels, by hand: the channel of a block, the cost of a short access, and the time of a second read over the
+// same link. Timing rules §4.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -43,7 +43,7 @@ struct Read {
   uint64_t offset;
 };
 
-/// When all of some reads at 0 are done, less the way of a header (4 wires).
+/// End of several reads at 0, minus the path of a header (4 wires).
 double all_done_ns(const std::string& attributes, const std::string& links, std::vector<Read> reads, uint64_t nbytes) {
   return std::stod(in_child([&] {
     const auto platform = machine(attributes, links);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory of one's own states its law once. Zero load is that law on an idle state: traffic does not change it, and a
-// query in the middle of traffic does not change traffic.
+// A user-defined memory defines its service once. Zero load is that service on an idle state. Traffic does not change
+// it, and a query during traffic does not change traffic.
 #include <gtest/gtest.h>
 
 #include "kernbench/systemc_models/fabric/memory_target.h"
@@ -26,7 +26,7 @@ class TiredMemory : public StatefulMemory<Tired> {
     return {start, state.free_ns};
   }
 };
-/// As its base, and a microsecond.
+/// Like its base, plus a microsecond.
 class MoreTired : public TiredMemory {
  public:
   using TiredMemory::TiredMemory;
@@ -55,7 +55,7 @@ void expect_alone(double more_ns) {
     EXPECT_EQ(zero_ns(), 100 + more_ns);
     const Service s = memory.begin_service(x);
     EXPECT_EQ(s.finish_ns - x.time_ns, 100 + 10 * i + more_ns);
-    EXPECT_EQ(x.own_service_ns, 100 + 10 * i + more_ns);  // nothing of it is booked
+    EXPECT_EQ(x.own_service_ns, 100 + 10 * i + more_ns);  // none of it is counted
     EXPECT_EQ(zero_ns(), 100 + more_ns);
   }
   EXPECT_EQ(other.at_zero_load({route, false, 0, 64, {1, 64, 0}}).finish_ns, 100 + more_ns);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where does a segment's time go? Accounts by hand, part by part, on the machine of the collectives contract's
-// examples; that they sum up in every mode on random programs is shown in oracle/. And what servers and calls waited
-// for.
+// The latency breakdown of a segment, by hand, part by part, on the machine of the collectives contract's examples; and
+// the waits of servers and calls. oracle/ shows that breakdowns sum in every mode on random programs.
 #include <gtest/gtest.h>
 
 #include "queue_programs.h"
@@ -12,7 +11,7 @@ namespace {
 constexpr double kExact = 1e-9;
 using Parts = std::map<std::string, double>;
 
-/// The account's parts are these and no others, and sum to the end of the slot read less the call of the send.
+/// The breakdown has exactly these parts. They sum to the time from the call of the send to the end of the slot read.
 void expect_account(const SegmentAccount& a, const Parts& expected, double from_call_to_read) {
   double sum = 0;
   for (const SegmentPart& part : kSegmentParts) {
@@ -54,15 +53,15 @@ TEST(SegmentAccount, of_the_same_in_flits) {
   Star s;
   s.timing = "links: flit, response: routed, flit_bytes: 256";
   const Played p = from_0_to_1(s, 1, 1024);
-  // Four flits of 4 ns, and the last one over the second link.
+  // Four flits of 4 ns, and the last one also over the second link.
   expect_account(
       p.call(0, 0).accounts[0],
       {{"call_ns", 2}, {"overhead_ns", 5}, {"wire_ns", 2}, {"drain_ns", 20}, {"slot_write_ns", 2}, {"slot_read_ns", 2}},
       33);
-  EXPECT_EQ(stall(p, 1, "inbound_busy"), -1);  // there is none
+  EXPECT_EQ(stall(p, 1, "inbound_busy"), -1);  // there is no inbound server
 }
 
-/// One slot: each segment waits until the one before has been read and its credit is back, every 34.25 ns.
+/// One slot: each segment waits until the one before was read and its credit has returned, every 34.25 ns.
 TEST(SegmentAccount, of_segments_that_wait_for_slots) {
   Star s;
   s.ipcq = "slots: 1, slot_bytes: 1024";
@@ -105,7 +104,8 @@ TEST(SegmentAccount, of_a_message_behind_another_on_its_links) {
   EXPECT_NEAR(stall(p, 0, "comm_busy"), 14, kExact);
 }
 
-/// Two send to a third at once: the second one's header is there with the first's, and drains behind it.
+/// Two PEs send to a third at the same time. The second header arrives with the first one, and its data drain after
+/// those.
 TEST(SegmentAccount, of_two_that_meet_at_their_receiver) {
   Star s;
   s.pes = 3;
@@ -127,7 +127,7 @@ TEST(SegmentAccount, of_two_that_meet_at_their_receiver) {
   EXPECT_NEAR(stall(p, 2, "slot_reader_busy"), 0, kExact);
 }
 
-/// A slow slot: the second waits for the writer, and both receives stand before the first can be read.
+/// A slow slot: the second one waits for the writer, and both receives are posted before the first segment can be read.
 TEST(SegmentAccount, of_what_waits_for_slow_slots) {
   Star s;
   s.ipcq += ", write_bw_gbs: {tcm: 32}, read_bw_gbs: {tcm: 8}";  // 32 and 128 ns
@@ -136,7 +136,7 @@ TEST(SegmentAccount, of_what_waits_for_slow_slots) {
   for (int i = 0; i < 2; ++i) programs.send(0, "E", 1024, true);
   for (int i = 0; i < 2; ++i) programs.recv(1, "W", 1024, true);
   const Played p = play(star(s), programs);
-  // Through at 25 and 41, visible at 57 and 89, read from 57 to 185 and to 313.
+  // Arrived at 25 and 41, visible at 57 and 89, read from 57 to 185 and to 313.
   expect_account(p.call(0, 1).accounts[0],
                  {{"call_ns", 2},
                   {"comm_wait_ns", 14},
@@ -160,7 +160,7 @@ TEST(SegmentAccount, ends_before_the_credit) {
   EXPECT_NEAR(stall(p, 1, "credit"), 7.25, kExact);
 }
 
-/// A switch that stores and forwards has all of a message before it passes on its header.
+/// A store-and-forward switch has the complete message before it passes on its header.
 TEST(SegmentAccount, of_a_message_that_is_stored_and_forwarded) {
   std::string yaml = star({});
   const std::string sw = "{overhead_ns: 5.0}";
@@ -180,7 +180,7 @@ TEST(SegmentAccount, of_a_message_that_is_stored_and_forwarded) {
                  45);
 }
 
-/// Of a queue: all its segments.
+/// For a queue: all its segments.
 TEST(QueueTraffic, adds_up_what_came_through) {
   const Played p = from_0_to_1({}, 2, 2048);
   EXPECT_TRUE(p.platform->pes().pe(0).ipcq->queue_traffic().empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines of a user's own for tests: what they know of a command is what the registers of docs/tlm.md say, and of its
-// data what they read over the socket.
+// User-defined engines for tests. They get commands only from the registers of docs/tlm.md, and data only over the
+// socket.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,22 +22,22 @@ namespace kernbench::testing {
 
 namespace reg = engine_registers;
 
-/// The registers, and arithmetic over the TCM. How time passes is the heirs'.
+/// The registers, and arithmetic over the TCM. Derived classes determine the time.
 class EngineModel : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket_optional<EngineModel> tcm{"tcm"};
   std::vector<uint8_t> registers = std::vector<uint8_t>(reg::kEnd + 64, 0xee);
   std::function<double(const EngineModel&)> ns = [](const EngineModel&) { return 10.0; };
-  double off_by = 0;              ///< added to every element of a result, to be told apart from Phase 2's
+  double off_by = 0;              ///< added to every element of a result, to distinguish it from Phase 2's
   uint64_t leave_out = ~0ull;     ///< the element of the result that it does not write
-  bool timed_accesses = false;    ///< by b_transport; else debug transport
-  bool runs_ahead = false;        ///< hands the delay of each access on to the next one (temporal decoupling)
-  uint64_t fails_at = ~0ull;      ///< the offset whose access is answered with an error
+  bool timed_accesses = false;    ///< with b_transport; else with debug transport
+  bool runs_ahead = false;        ///< passes the delay of each access to the next one (temporal decoupling)
+  uint64_t fails_at = ~0ull;      ///< offset of the access that gets an error response
   uint64_t base = 0;              ///< of the registers
-  std::vector<double> doorbells;  ///< when they were rung
+  std::vector<double> doorbells;  ///< times of the doorbells
   uint64_t writes = 0, largest = 0;
-  double access_ns = 0;  ///< what the accesses of the last command took
-  std::string fault;     ///< of an access to the TCM
+  double access_ns = 0;  ///< total time of the last command's accesses
+  std::string fault;     ///< fault of an access to the TCM
 
   explicit EngineModel(sc_core::sc_module_name name) : sc_module(name) {
     tcm.register_nb_transport_bw(this, &EngineModel::nb_transport_bw);
@@ -54,7 +54,7 @@ class EngineModel : public sc_core::sc_module {
   bool flag(uint64_t f) const { return (get(reg::kFlags) & f) != 0; }
 
  protected:
-  /// A register access. True: the doorbell has been rung.
+  /// A register access. Returns true if it rang the doorbell.
   bool serve(tlm::tlm_generic_payload& p) {
     const uint64_t at = p.get_address() - base;
     if (at == fails_at || p.get_address() < base || at + p.get_data_length() > registers.size()) {
@@ -186,12 +186,12 @@ class EngineModel : public sc_core::sc_module {
   sc_core::sc_time ahead_;
 };
 
-/// Knows b_transport only: waits, or annotates.
+/// Has only b_transport: waits, or annotates.
 class LtEngine : public EngineModel {
  public:
   tlm_utils::simple_target_socket<LtEngine> socket{"socket"};
   bool annotates = false;
-  bool never = false;  ///< no answer to the doorbell
+  bool never = false;  ///< never responds to the doorbell
   explicit LtEngine(sc_core::sc_module_name name) : EngineModel(name) {
     socket.register_b_transport(this, &LtEngine::b_transport);
   }
@@ -211,7 +211,7 @@ class LtEngine : public EngineModel {
   }
 };
 
-/// AT; takes every legal way to answer in turn, and has the same time in each.
+/// AT; alternates between all legal ways to respond, with the same time in each.
 class AtEngine : public EngineModel, public tlm::tlm_fw_transport_if<> {
  public:
   tlm::tlm_target_socket<> socket{"socket"};
@@ -231,7 +231,7 @@ class AtEngine : public EngineModel, public tlm::tlm_fw_transport_if<> {
       compute();
       took = ns(*this);
     }
-    if (way < 2) {  // all at once; BEGIN_RESP by return
+    if (way < 2) {  // both phases at once; BEGIN_RESP returned
       delay += sc_core::sc_time(took, sc_core::SC_NS);
       if (way == 0) return tlm::TLM_COMPLETED;
       phase = tlm::BEGIN_RESP;
@@ -240,7 +240,7 @@ class AtEngine : public EngineModel, public tlm::tlm_fw_transport_if<> {
     p.acquire();
     queue_.push_back({&p, way, took});
     wake_.notify(sc_core::SC_ZERO_TIME);
-    if (way != 2) return tlm::TLM_ACCEPTED;  // 3: END_REQ by call, 4: left out
+    if (way != 2) return tlm::TLM_ACCEPTED;  // 3: END_REQ by call, 4: omitted
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
   }
@@ -272,15 +272,15 @@ class AtEngine : public EngineModel, public tlm::tlm_fw_transport_if<> {
   int requests_ = 0;
 };
 
-/// Answers the doorbell at once, works, raises its interrupt, and lowers it when it is told to.
+/// Responds to the doorbell at once, works, raises its interrupt, and lowers it on request.
 class InterruptingEngine : public EngineModel {
  public:
   tlm_utils::simple_target_socket<InterruptingEngine> socket{"socket"};
   sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> interrupt{"interrupt"};
   uint64_t status = 0;     ///< when it is done
-  double doorbell_ns = 0;  ///< how late the answer to the doorbell is
-  int false_alarms = 0;    ///< raised before the command is done, as another device on the line would
-  bool silent = false;     ///< never raised
+  double doorbell_ns = 0;  ///< delay of the response to the doorbell
+  int false_alarms = 0;    ///< interrupts before the command is done, as from another device on the line
+  bool silent = false;     ///< never raises it
   explicit InterruptingEngine(sc_core::sc_module_name name) : EngineModel(name) {
     socket.register_b_transport(this, &InterruptingEngine::b_transport);
     SC_HAS_PROCESS(InterruptingEngine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Foreign TLM-2.0 engines in the place of a PE's GEMM and MATH: their time, their data, their errors, whatever way they
-// take to answer. What they compute is off by one where it has to be told apart from what Phase 2 would compute.
+// Foreign TLM-2.0 engines in place of a PE's GEMM and MATH: their time, their data, their errors, with every legal way
+// to respond. Their results are off by one where a test must distinguish them from Phase 2's.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include "foreign_engine_support.h"
 #include "kernbench/kernel_api/plugin.h"
 #undef KERNBENCH_PLUGIN
-#define KERNBENCH_PLUGIN(name)  // here it is linked
+#define KERNBENCH_PLUGIN(name)  // linked here
 #include "kernbench/examples/custom_engine/reduce.cpp"
 #include "kernbench/phase2/graph/executor.h"
 #include "kernbench/phase2/io/memory_file.h"
@@ -213,7 +213,7 @@ TEST(foreign_math, gives_the_results_of_a_kernel_that_broadcasts_and_reduces) {
   EXPECT_FALSE(run_kernel(*platform, options("rmsnorm", {{"rows", "3"}, {"cols", "40"}})).passed);
 }
 
-/// y = a · bᵀ + 1: as commands with views, as composites one after the other; `wide`: what a kernel sees of a result.
+/// y = a · bᵀ + 1: as commands with views, and as consecutive composites. `wide`: the result as a kernel sees it.
 KernelSpec engine_kernel(const std::string& name, bool materializes, KernelFunction function) {
   KernelSpec k;
   k.name = name;
@@ -248,7 +248,7 @@ const RegisterKernel with_composites{
       tl.wait(tl.composite(tl::elementwise("add", {c, 1.0}).tiles(6, 10).out(args["y"])));
     })};
 
-/// Unequal tiles, a broadcast operand, ops of every scope that cancel each other.
+/// Unequal tiles, a broadcast operand, and ops of every scope that cancel out.
 const RegisterKernel with_epilogue{
     engine_kernel("engine_test_epilogue", false, [](tl::Context& tl, const tl::Args& args) {
       const auto row = tl.load(tl::Block(args["b"]).tile(0, 0, 1, 16));
@@ -468,12 +468,12 @@ TEST(foreign_gemm, may_take_the_tcms_time_for_its_data) {
   bind(*platform, engine);
   EXPECT_TRUE(run_kernel(*platform, options("engine_test_views", {}, &records)).passed);
   const OpRecord& r = *services(records, Stage::gemm).at(0);
-  // 16³ times two operands of 4 bytes at 512 GB/s, 16² results of 4 bytes at 256 GB/s; in whole ps.
+  // 16³ with two operands of 4 bytes at 512 GB/s, 16² results of 4 bytes at 256 GB/s; in whole ps.
   EXPECT_NEAR(r.t_end - r.t_start, 2 * 4096 * 4.0 / 512 + 256 * 4.0 / 256, 256 * 33 * 0.5e-3);
   EXPECT_GT(r.t_end - r.t_start, 60);
 }
 
-/// Each resolution is a process of its own.
+/// Each resolution runs in a separate process.
 TEST(foreign_gemm, that_runs_ahead_loses_no_part_of_a_tick_between_its_accesses) {
   const double exact = 2 * 4096 * 4.0 / 512 + 256 * 4.0 / 256;  // an access takes 7.8 or 15.6 ps
   if (std::getenv("KERNBENCH_TEST_TICK_FS")) {
@@ -555,7 +555,7 @@ TEST(foreign_math, is_told_the_ops_of_an_epilogue) {
 
 // ---- the TCM
 
-/// Does with the TCM what is not right, while it works on a command.
+/// Makes illegal accesses to the TCM during a command.
 TEST(foreign_gemm, reaches_its_operands_and_its_result_and_nothing_else) {
   const auto platform = platform_from_text(one_pe());
   LtEngine engine("engine");
@@ -697,7 +697,7 @@ TEST(foreign_math, refuses_an_epilogue_of_its_own_composite) {
 }
 
 TEST(foreign_math, refuses_a_result_that_is_not_there_yet) {
-  // Two PEs' worth of waiting is not needed: the composite's tiles take the accel_slot in turn with the sum.
+  // One PE is sufficient: the composite's tiles and the sum alternate in its accel_slot.
   const auto platform = platform_from_text(one_pe(gemm_with("data: engine"), math_with("data: engine")));
   LtEngine gemm("gemm"), math("math");
   gemm.ns = [](const EngineModel&) { return 500.0; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does an MMU resolve every byte to its place, whatever shares a page, and is its TLB the LRU that it says it is?
+// Does an MMU resolve every byte to its place, for any sharing of pages, and is its TLB really LRU?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ TEST(Tlb, agrees_with_a_list_that_is_searched) {
   std::mt19937 random(7);
   for (size_t entries : {1, 3, 8}) {
     Tlb tlb(entries);
-    std::vector<uint64_t> pages;  // the most recently used last
+    std::vector<uint64_t> pages;  // most recently used last
     for (int i = 0; i < 2000; ++i) {
       const uint64_t page = random() % 12;
       const auto it = std::find(pages.begin(), pages.end(), page);
@@ -131,7 +131,8 @@ TEST(Tlb, agrees_with_a_list_that_is_searched) {
   }
 }
 
-/// A strided part over small pieces: its transactions must be its bytes, in order, none of them over a piece's end.
+/// A strided part over small pieces: its transactions must cover its bytes in order, and none crosses the end of a
+/// piece.
 TEST(TransactionsOfAPart, are_its_bytes_in_order_and_each_inside_one_piece) {
   std::mt19937 random(11);
   for (int round = 0; round < 500; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do tiles pass the stages of a PE as the rules of timing rules §5 and §6 say, whatever the work is?
+// Do tiles pass the stages of a PE by timing rules §5 and §6, for any work?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ struct Interval {
   std::string what;
 };
 
-/// Text for every pair of `taken` that overlaps by more than rounding, where at most `servers` may at once.
+/// Text for every pair of `taken` that overlaps by more than rounding if at most `servers` may be active.
 std::string overlaps(std::vector<Interval> taken, int servers, const std::string& server) {
   std::ostringstream wrong;
   std::sort(taken.begin(), taken.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });

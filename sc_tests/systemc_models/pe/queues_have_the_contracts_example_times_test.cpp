@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do inter-PE queues take the times of the table of examples at the end of the collectives contract, to 1e-9 ns? What
-// the table has of collectives stands here as the sends and receives that they consist of.
+// Do inter-PE queues have the times of the example table at the end of the collectives contract, to 1e-9 ns?
+// Collectives of the table are written here as their sends and receives.
 #include <gtest/gtest.h>
 
 #include "queue_programs.h"
@@ -131,7 +131,7 @@ TEST(QueueExamples, chain_in_four_messages) {
   EXPECT_NEAR(chain_ns("slots: 4, slot_bytes: 1024", 4, 1024), 135, kExact);
 }
 
-/// The messages of a ring all_reduce over four, and what each of the first three receives is reduced by.
+/// The messages of a ring all_reduce over four PEs; each of the first three receives is followed by a reduction.
 double ring_ns(int block, bool reduces) {
   Star s;
   s.pes = 4;
@@ -227,7 +227,7 @@ TEST(QueueExamples, small_grid_from_its_corner) {
   EXPECT_NEAR(Grid(64).all_reduce_ns(0, 0), 165, kExact);
 }
 
-/// Slot write and read of 1,024 bytes at a receiver behind a router of its own.
+/// Slot write and read of 1,024 bytes at a receiver behind its own router.
 void expect_slot_ns(const std::string& tier, double expected) {
   Star s;
   s.ipcq += ", tier: " + tier;

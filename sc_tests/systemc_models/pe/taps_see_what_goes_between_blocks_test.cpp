@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does all that the blocks of PEs do with each other go over their sockets? An observer at every one of them sees it,
-// and as much of it as follows from op log and graph. And does a TCM whose accesses contend hold up who uses it?
+// Do all interactions of the blocks of PEs use their sockets? An observer at every socket sees them, in the numbers
+// that follow from op log and graph. And does a TCM with contention delay its users?
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ struct OnePe {
   bool links = true;                                                               ///< the PE's edges are given
 };
 
-/// A PE without MMU and queues whose TCM reads 100 and writes 50 GB/s.
+/// A PE without MMU and queues whose TCM reads at 100 GB/s and writes at 50 GB/s.
 std::string one_pe(const OnePe& pe = {}) {
   std::string y =
       "timing: {links: ideal}\nnodes:\n- {id: p.pe_cpu, kind: pe_cpu, attrs: {overhead_ns: 2}}\n"
@@ -166,7 +166,7 @@ TEST(TcmAccesses, are_those_of_the_op_log) {
   EXPECT_GT(expected[0], 0u);
   EXPECT_EQ(moved[0], expected[0]);
   EXPECT_EQ(moved[1], expected[1]);
-  // They begin behind the engine's overhead and take what the port needs.
+  // They begin after the engine's overhead and take the time that the port needs.
   size_t checked = 0;
   for (const OpRecord& s : r.records) {
     if (s.is_token || s.desc->kind != OpKind::math) continue;
@@ -191,7 +191,7 @@ TEST(TcmAccesses, are_none_where_engines_do_not_stream) {
   EXPECT_GT(tapped.inside(0, "pe_fetch_store", "pe_tcm").asked, 0u);
 }
 
-/// The PE's other edges are the standard ones still.
+/// The PE's other edges are still the standard ones.
 TEST(TcmAccesses, pass_a_foreign_node_where_the_file_gives_no_edges) {
   OnePe pe;
   pe.links = false;
@@ -204,7 +204,7 @@ TEST(TcmAccesses, pass_a_foreign_node_where_the_file_gives_no_edges) {
   EXPECT_EQ(text(seen(observer)), text(streamed(r.records, OpKind::math)));
 }
 
-/// A foreign engine streams as ours do, and what it reads and writes itself comes beside that.
+/// A foreign engine streams like the built-in ones, and its own reads and writes are added.
 TEST(TcmAccesses, of_a_foreign_engine_are_asked_for_one_by_one) {
   OnePe pe;
   pe.gemm = "impl: builtin.pe_gemm_tlm, attrs: {data: engine";
@@ -260,7 +260,7 @@ TEST(ContendedTcm, takes_as_long_as_ours_where_nothing_contends) {
   EXPECT_EQ(times(kSinglePort, work), times("", work));
 }
 
-/// FETCH, STORE and what streams wait for the port, each in its place.
+/// FETCH, STORE and streaming commands wait for the port, each in its order.
 TEST(ContendedTcm, has_who_uses_it_wait_for_its_port) {
   const std::string work = R"("commands": [
       {"id": "in_and_out", "submit_ns": 0, "stage": "MATH", "op": "add", "elements": 256,
@@ -271,10 +271,10 @@ TEST(ContendedTcm, has_who_uses_it_wait_for_its_port) {
        "in_bytes": 1000}],
     "composites": [{"id": "tile", "kind": "math", "op": "relu", "submit_ns": 210, "m": 10, "n": 50, "tile": [10, 50],
       "dtype_bytes": 2, "inputs": [{"space": "tcm", "addr": 0}], "out": {"space": "tcm", "addr": 1024}}])";
-  // Ours: 5 + 40; 7 + 40; FETCH 210 to 223, MATH waits for the slot to 247 and ends at 254, STORE to 277; 7 + 10.
+  // Built-in: 5 + 40; 7 + 40; FETCH 210 to 223, MATH waits for the slot to 247 and ends at 254, STORE to 277; 7 + 10.
   EXPECT_EQ(times("", work), "in_and_out 0 45\nbeside_a_tile 200 247\nbehind_store 271 288\ntile 277\n");
-  // Here the write stands behind the read; the tile's FETCH, from 213, behind the read of 207 to 247: it ends at 257,
-  // MATH at 264, STORE from 267 to 287; and the last read, from 278, stands behind that.
+  // Here the write follows the read. The tile's FETCH, from 213, follows the read of 207 to 247: it ends at 257, MATH
+  // at 264, STORE from 267 to 287. The last read, from 278, follows that.
   EXPECT_EQ(times(kSinglePort, work), "in_and_out 0 65\nbeside_a_tile 200 247\nbehind_store 271 297\ntile 287\n");
 }
 
@@ -288,8 +288,7 @@ std::string small_yaml(const std::string& ipcq) {
 
 class Credits : public ::testing::TestWithParam<const char*> {};
 
-/// Each is a message from the receiver's pe_dma to the sender's, and an item inside both PEs; nothing comes back for
-/// it.
+/// Each is a message from the receiver's pe_dma to the sender's, and an item inside both PEs; it has no response.
 TEST_P(Credits, pass_every_socket_of_their_way) {
   const auto options = [](const char* kernel) {
     RunOptions o = running(kernel);
@@ -419,7 +418,7 @@ TEST(Setups, of_virtual_memory_are_told_by_the_hosts_messages) {
 
 // ---- by hand
 
-/// A user who puts a PE together leaves out what is to pass an observer.
+/// A user who assembles a PE omits the connections that pass an observer.
 TEST(ByHand, an_observer_stands_between_an_engine_and_the_tcm) {
   FabricTiming timing;
   System system(timing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do the buffers of a PE's tiles in flight stay apart and inside the reserved TCM, whatever tiles come and go?
+// Are the buffers of a PE's tiles in flight disjoint and inside the reserved TCM, for any sequence of tiles?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST(TileBuffers, use_every_free_byte_once_in_pieces_if_need_be) {
   };
   int in_pieces = 0;
   for (int step = 0; step < 20'000; ++step) {
-    const uint64_t n = r() % 2 ? 40 : 1 + r() % 90;  // often the same size again
+    const uint64_t n = r() % 2 ? 40 : 1 + r() % 90;  // often a repeated size
     if (n <= room.free_bytes() && r() % 3) {
       const uint64_t hole = longest_hole();
       TileBuffer b = room.take(n);
@@ -80,7 +80,7 @@ class LifeLog : public OpLogSink {
     const auto [it, fresh] = lives_.try_emplace({r.token.composite_op_id, r.token.tile_id});
     Life& life = it->second;
     std::vector<BufferPiece> pieces = r.token.buffer_pieces;
-    if (pieces.empty()) pieces.push_back({r.token.buffer_offset, 0});  // its bytes: the composite's tile bytes
+    if (pieces.empty()) pieces.push_back({r.token.buffer_offset, 0});  // its bytes are the composite's tile bytes
     EXPECT_EQ(pieces.front().offset, r.token.buffer_offset);
     EXPECT_TRUE(fresh || life.pieces.size() == pieces.size()) << "a tile's buffer changed on its way";
     life.from = r.token.fed_ns;
@@ -165,10 +165,10 @@ Lives play(Platform& platform, PipelineWork& work) {
 }
 
 struct Seen {
-  int tiles = 0, in_pieces = 0, full = 0;  ///< full: fed into a region that had no room for one more of its kind
+  int tiles = 0, in_pieces = 0, full = 0;  ///< full: fed into a region without space for another one of its kind
 };
 
-/// What is wrong with the lives of tiles in a region; empty: nothing.
+/// A fault in the lifetimes of tiles in a region; empty: none.
 std::string check(const Lives& lives, const PipelineWork& work, uint64_t reserved, Seen& seen) {
   std::ostringstream wrong;
   std::map<uint64_t, uint64_t> tile_bytes;  // by composite
@@ -178,7 +178,7 @@ std::string check(const Lives& lives, const PipelineWork& work, uint64_t reserve
     tiles += static_cast<size_t>(e.command->plan.tiles());
   }
   if (lives.size() != tiles) wrong << lives.size() << " tiles in the log, " << tiles << " in the work\n";
-  // op_ids are given to composites, and ids to tiles, in the order of feeding.
+  // op_ids of composites, and ids of tiles, follow the order of feeding.
   std::vector<Lives::const_iterator> alive;
   for (auto it = lives.begin(); it != lives.end(); ++it) {
     const Life& life = it->second;
@@ -234,7 +234,7 @@ TEST(TilesInFlight, never_share_an_address_nor_exceed_the_reserved_tcm) {
     all.in_pieces += seen.in_pieces;
     all.full += seen.full;
   }
-  // Or the works would show nothing.
+  // Otherwise the programs would prove nothing.
   EXPECT_GT(all.tiles, 10'000);
   EXPECT_GT(all.in_pieces, 100);
   EXPECT_GT(all.full, 1'000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item's transactions in flight, through virtual addresses: look-ups one after the other, each from its
-// transaction's turn, the transactions behind them side by side; pieces of one memory joined (access rules §15).
+// Transactions in flight of one item, through virtual addresses. Look-ups are sequential, each from the start of its
+// transaction, and the transactions after them overlap. Pieces of one memory are joined (access rules §15).
 #include <gtest/gtest.h>
 
 #include "kernbench/platform/elaborate/simulation.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kPage = 512, kMemory = 1 << 20;
 
-/// pe_dma (1 ns) - router (5) - three memories (10 each), 64 GB/s, wires of 1 ns; 20 ns a miss.
+/// pe_dma (1 ns) - router (5) - three memories (10 each), 64 GB/s, wires of 1 ns; 20 ns per miss.
 std::string three_memories(const std::string& dma_attributes) {
   std::string text = R"(
 ns_per_mm: 1.0
@@ -40,7 +40,7 @@ links:
   return text;
 }
 
-/// When a load of pages that lie in these memories is done, ns.
+/// End of a load of pages in these memories, ns.
 std::string done_ns(const std::string& dma_attributes, const std::vector<uint64_t>& memories) {
   return in_child([&] {
     const auto platform = platform_from_text(three_memories(dma_attributes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checker that nobody has told what to do warns: it never stops a simulation that would go on without it.
+// A checker without further settings warns. It never stops a simulation that would continue without it.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -40,7 +40,7 @@ TEST(ProtocolChecker, warns_and_goes_on) {
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(reports[0].first, sc_core::SC_WARNING);
   EXPECT_EQ(reports[0].second, "/kernbench/protocol");
-  checker.reset();  // the first of each kind, and how many there were
+  checker.reset();  // the first of each kind, and their numbers
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_EQ(reports[1].first, sc_core::SC_WARNING);
   EXPECT_EQ(texts[1], "checker: 5 times: payload: a response without a response status");

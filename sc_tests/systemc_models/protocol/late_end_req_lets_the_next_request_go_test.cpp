@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hbm_tlm whose model leads back into the platform: an AT or LT bus of the user's between its socket and a port whose
-// END_REQ comes late, and on the platform's own timeline. Every request must go on, and every byte arrive.
+// hbm_tlm whose model leads back into the platform: a user's AT or LT bus is between its socket and a port whose
+// END_REQ comes late, on the platform's own timeline. Every request must proceed, and every byte must arrive.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -14,11 +14,11 @@ namespace {
 
 constexpr uint64_t kFar = 0x20000;
 
-/// Passes calls on to the far memory, by the transport that they came by.
+/// Passes calls on to the far memory, with the transport of the incoming call.
 struct Bus : sc_core::sc_module {
   tlm_utils::simple_target_socket<Bus> in{"in"};
   tlm_utils::simple_initiator_socket<Bus> out{"out"};
-  unsigned late = 0;  ///< END_REQs that came by call
+  unsigned late = 0;  ///< END_REQs by call
 
   Bus(sc_core::sc_module_name name, bool at) : sc_module(name) {
     in.register_transport_dbg(this, &Bus::transport_dbg);

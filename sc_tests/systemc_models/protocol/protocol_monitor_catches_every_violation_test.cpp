@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol monitor is silent about what is legal and finds each kind of violation: one mutation a test.
+// The protocol monitor accepts legal behaviour and detects each kind of violation: one mutation per test.
 #include <gtest/gtest.h>
 
 #include "kernbench/systemc_models/protocol/protocol_monitor.h"
@@ -8,7 +8,7 @@
 namespace kernbench::testing {
 namespace {
 
-/// Both ends of a connection, that do what a test tells them.
+/// Both ends of a connection, controlled by the test.
 class Connection : public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<> {
  public:
   using Nb = std::function<tlm::tlm_sync_enum(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&)>;
@@ -80,14 +80,14 @@ TEST_F(Monitor, is_silent_about_all_four_phases) {
 }
 
 TEST_F(Monitor, is_silent_about_every_shortcut) {
-  c.forward(tlm::BEGIN_REQ);  // END_REQ left out, END_RESP by return
+  c.forward(tlm::BEGIN_REQ);  // END_REQ omitted, END_RESP returned
   c.initiator = [](auto&, auto& phase, auto&) {
     phase = tlm::END_RESP;
     return tlm::TLM_UPDATED;
   };
   c.respond();
   c.shape.fill(*c.payload);
-  c.target = [](auto&, auto& phase, auto& delay) {  // END_REQ by return, then TLM_COMPLETED
+  c.target = [](auto&, auto& phase, auto& delay) {  // END_REQ returned, then TLM_COMPLETED
     phase = tlm::END_REQ;
     delay += sc_core::sc_time(1, sc_core::SC_NS);
     return tlm::TLM_UPDATED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IEEE 1666 leaves three ways to end a response, and models exist that know only one: hbm_tlm's `end_resp` chooses, and
-// a port answers END_RESP with what an initiator may wait for.
+// IEEE 1666 allows three ways to end a response, and some models support only one. `end_resp` of hbm_tlm selects one,
+// and a port answers END_RESP in a way that an initiator may wait for.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -10,10 +10,11 @@
 namespace kernbench::testing {
 namespace {
 
-/// A memory that serves one request in 20 ns and goes on with the next when the response has ended in the way it knows.
+/// A memory that serves one request in 20 ns. It starts the next one when the response has ended in the way that it
+/// supports.
 struct OneWayMemory : sc_core::sc_module {
   tlm_utils::simple_target_socket<OneWayMemory> socket{"socket"};
-  const std::string knows;  ///< of `end_resp`
+  const std::string knows;  ///< a value of `end_resp`
   std::deque<tlm::tlm_generic_payload*> queue;
   sc_core::sc_event wake, ended;
 
@@ -52,7 +53,7 @@ struct OneWayMemory : sc_core::sc_module {
 
 class EndResp : public ::testing::TestWithParam<std::string> {};
 
-/// 16 parts of a read, one after the other; `attribute`: what `end_resp` says, empty: nothing.
+/// 16 sequential parts of a read. `attribute`: the value of `end_resp`; empty: not set.
 void read_from(const std::string& knows, const std::string& attribute) {
   const auto platform = platform_from_text(R"(
 timing: {links: ideal}
@@ -86,12 +87,13 @@ TEST_P(EndResp, is_what_the_attribute_says) {
 INSTANTIATE_TEST_SUITE_P(of, EndResp, ::testing::Values("updated", "completed", "phase"),
                          [](const auto& i) { return std::string(i.param); });
 
-// DRAMSys 5 is such a memory: it takes TLM_UPDATED for the end and TLM_COMPLETED for nothing.
+// DRAMSys 5 is such a memory: TLM_UPDATED ends a response, TLM_COMPLETED does not.
 TEST(end_resp, is_updated_where_nobody_says) {
   read_from("updated", "");
 }
 
-/// As the AT examples of the SystemC distribution: a transaction whose END_RESP is not answered TLM_COMPLETED is lost.
+/// As in the AT examples of the SystemC distribution: a transaction is lost if its END_RESP does not return
+/// TLM_COMPLETED.
 TEST(end_resp, of_an_initiator_is_answered_completed) {
   const auto platform = platform_from_text(R"(
 timing: {links: ideal}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A response that comes twice, or to a payload that is not under way, is an SC_ERROR that names who gave it and the
-// payload, from any block and in any link mode; requests that a block passes on twice likewise.
+// A repeated response, or a response to a payload that is not in flight, is an SC_ERROR. It names the responder and the
+// payload, for any block and in any link mode. The same holds for a request that a block passes on twice.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -32,7 +32,7 @@ memories:
 
 enum class Fault { none, doubled, stray, request };
 
-/// Passes everything on, and then one call more.
+/// Passes everything on, and then makes one additional call.
 struct Tap : sc_core::sc_module {
   tlm_utils::simple_target_socket<Tap> in{"in"};
   tlm_utils::simple_initiator_socket<Tap> out{"out"};
@@ -60,7 +60,7 @@ struct Tap : sc_core::sc_module {
   }
 };
 
-/// A memory that answers twice.
+/// A memory that responds twice.
 struct Memory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
   tlm::tlm_target_socket<> socket{"socket"};
   Fault fault;
@@ -83,7 +83,7 @@ struct Memory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return p.get_data_length(); }
 };
 
-/// What a read of 64 bytes at 0x1240 is reported with; "ok": nothing.
+/// The report for a read of 64 bytes at 0x1240; "ok": none.
 template <class Bind>
 std::string told(Platform& platform, const Bind& bind) {
   bind();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random AT and LT initiators at ports of every depth, and a memory behind a bus that leads back into the platform:
-// every form of phases, random delays, and the project's own monitor on each connection, silent. 100,000 transactions
-// of each kind; KERNBENCH_STRESS=5000000 in the environment asks for as many.
+// Random AT and LT initiators at ports of every depth, and a memory behind a bus that leads back into the platform. All
+// forms of phases, random delays, and the project's own monitor on each connection, which must not report. 100,000
+// transactions of each kind; KERNBENCH_STRESS=5000000 in the environment sets another number.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -15,7 +15,7 @@ namespace kernbench::testing::the_protocol_holds_under_stress {
 namespace {
 
 constexpr unsigned kDepths[] = {1, 2, 3, 8, 16};
-constexpr uint64_t kShare = 0x1000;  ///< bytes of an initiator's own, in each memory
+constexpr uint64_t kShare = 0x1000;  ///< private bytes of an initiator in each memory
 constexpr uint64_t kNear = 0x100000, kForeign = 0x200000, kBehind = 0x300000;
 
 std::string machine(const std::string& end_resp) {
@@ -50,7 +50,7 @@ memories:
 )";
 }
 
-/// A user's bus: passes calls on, to the memory behind the foreign one.
+/// A user's bus: passes calls on to the memory behind the foreign one.
 struct Bus : sc_core::sc_module {
   tlm_utils::simple_target_socket<Bus> in{"in"};
   tlm_utils::simple_initiator_socket<Bus> out{"out"};
@@ -126,7 +126,7 @@ TEST_P(Stress, leaves_the_monitor_silent) {
       std::deque<AtInitiator::Issued> all;
       std::vector<Shape> expected;
       for (uint64_t n = 0; n < each;) {
-        // Requests under way at one time have places of their own: any order of service gives the same.
+        // Concurrent requests have separate places, so any order of service gives the same result.
         all.clear();
         expected.clear();
         for (uint64_t i = 0; i < 16 && n < each; ++i, ++n) {
