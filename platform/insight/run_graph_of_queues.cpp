@@ -16,7 +16,7 @@ void RunGraphRecorder::ports_opened(const Pe& pe, double) {
   s.ports.assign(pe.ipcq->ports().size(), {});
 }
 
-/// The call stands in its port's list, behind what it costs pe_ipcq.
+/// The call is appended to its port's list after its cost at pe_ipcq.
 Cause RunGraphRecorder::stands(PeState& s, const QueueCall* call) {
   const auto it = call ? commands_.find(call->command) : commands_.end();
   if (it == commands_.end()) return {};
@@ -46,7 +46,7 @@ void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const Que
   next_segment_ = &segment;
 }
 
-/// vc_comm is free when the data would have passed the slowest link; with flits when they are on the first one.
+/// vc_comm is free when the data would have passed the slowest link; with flits, when they have passed the first link.
 void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
   const Route& route = *segment.route;
   const PathHop source = route.path(false)[0];
@@ -100,7 +100,8 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
   switch (server) {
     case QueueServer::comm:
       return comm_served(s, segment, sent, to);
-    case QueueServer::inbound: {  // as long as the slowest link of the way takes: on another machine another one
+    case QueueServer::inbound: {  // takes as long as the route's slowest link, which may be another one on another
+                                  // machine
       comes_to(s.inbound_asked, {sent.at, 0});
       const std::vector<CostPart>& per_byte = way_of(*segment.route).write;
       const auto slowest = std::max_element(per_byte.begin(), per_byte.end(),
