@@ -15,7 +15,7 @@ namespace kernbench {
 
 namespace insight {
 
-/// A memory's peak in GB/s: the minimum of the node's widest edge and its declared bandwidth.
+/// A memory's peak in GB/s, from the node's widest outgoing edge and the memory's own limit.
 double most_gbs(Machine&, uint32_t node);
 
 class Usage : public FabricObserver {
