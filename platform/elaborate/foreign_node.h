@@ -17,7 +17,7 @@
 
 namespace kernbench::elaborate {
 
-/// What the block in its place needs of the other side.
+/// Requirements of the user's block towards its neighbours.
 struct ForeignParameters : BlockParameters {
   std::string end_resp = "updated";
   double clock_ghz = 0;

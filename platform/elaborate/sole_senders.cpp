@@ -70,7 +70,7 @@ void SoleSenders::from_routes() {
   tell_mode();
 }
 
-/// Behind a node that stores and forwards, messages without data overtake the others.
+/// After a store-and-forward node, dataless messages overtake data messages.
 void SoleSenders::set(uint32_t edge, const void* sender) {
   const Component& from = blocks_.component(graph_.edges[edge].from);
   const Router* router = routers_[graph_.edges[edge].from];
