@@ -165,7 +165,7 @@ class ProgramReader : private JsonFieldReader {
     c.releases = sem == "release" || sem == "acq_rel";
   }
 
-  /// What the DMA makes of the ranges; an atomic needs a way back, as a read does.
+  /// The DMA's plan for the ranges. An atomic needs a return path, like a read.
   void group(const std::string& path, const std::vector<AccessRange>& ranges, const ProgramWork& p,
              ProgramRanges& ranged) {
     const auto& blocks = machine_.graph().pes[p.index].blocks;
@@ -288,7 +288,7 @@ class ProgramReader : private JsonFieldReader {
 
   Machine& machine_;
   std::map<std::string, size_t> pes_;
-  std::unordered_map<std::string, size_t> call_of_id_;  ///< of the program that is read
+  std::unordered_map<std::string, size_t> call_of_id_;  ///< of the current program
   std::map<std::pair<int64_t, std::string>, bool> ports_;
   ProgramsWork work_;
 };
