@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in children whose result, or what it throws, comes back.
+// Runs work in children and returns its result or exception.
 #include <csignal>
 #include <iostream>
 #include <new>
@@ -17,7 +17,7 @@ namespace {
 
 enum ForkedStatus : int { kResult = 0, kFailed = 1, kBadInput = 2, kNoMemory = 3 };
 
-/// One after the other; what they quote of inputs has no end of line.
+/// Parts are separated by newlines; quoted inputs contain none.
 std::string escaped_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + escaped(l);
@@ -31,7 +31,7 @@ std::vector<std::string> split(const std::string& text) {
   return lines;
 }
 
-/// In the child: what is to be said goes to stdout, what it is becomes the exit status.
+/// Runs in the child: the message goes to stdout, its kind is the exit status.
 int answer(const std::function<std::string(size_t)>& work, size_t index) {
   const auto told = [](ForkedStatus s, const std::string& text) {
     std::cout << text;
@@ -53,7 +53,7 @@ int answer(const std::function<std::string(size_t)>& work, size_t index) {
     } catch (const std::exception& e) {
       return told(kFailed, e.what());
     }
-  } catch (const std::bad_alloc&) {  // also of putting another fault into words
+  } catch (const std::bad_alloc&) {  // also while formatting another error
     return kNoMemory;
   }
 }
