@@ -1,5 +1,5 @@
-// The page of `kernbench web`. It asks the server beside it (platform/web/web_api.h) and nothing else; all that comes
-// from there is put in as text.
+// The page of `kernbench web`. It only contacts its own server (platform/web/web_api.h) and inserts all answers as
+// text.
 'use strict';
 
 const $ = id => document.getElementById(id);
@@ -258,7 +258,7 @@ async function refresh() {
   clearTimeout(timer);
   runs = await ask('api/runs');
   const now = JSON.stringify(runs);
-  if (now !== shown) {  // a table that is made anew loses its focus
+  if (now !== shown) {  // a rebuilt table loses its focus
     for (const name of [...ticked])
       if (!runs.some(r => r.name === name)) ticked.delete(name);
     $('runs').tBodies[0].replaceChildren(...runs.map(row));
