@@ -33,8 +33,7 @@ void set_plugin_at_work(void* file) {
 /// Opens it. When the process ends, its objects are destroyed between the two calls.
 void* opened(const char* path, const std::string& file) {
   const auto name = const_cast<char*>((new std::string(file))->c_str());  // must live until the process has ended
-  void* (*volatile open)(const char*, int) = &dlopen;  // hides dlopen's nothrow declaration, because static objects may
-                                                       // throw
+  void* (*volatile open)(const char*, int) = &dlopen;  // hides dlopen's nothrow: static objects may throw
   set_plugin_at_work(name);
   __cxa_atexit(set_plugin_at_work, nullptr, nullptr);
   void* library = open(path, RTLD_NOW | RTLD_LOCAL);

@@ -47,7 +47,7 @@ class Routes : public RouteSource {
   const std::unique_ptr<topology::PathRouter> paths_;
   std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;               // initiator << 32 | memory
   std::unordered_map<uint64_t, std::unique_ptr<Route>> messages_, reversed_;  // from << 32 | to
-  std::vector<const Route*> last_;  // by initiator: the last requested route
+  std::vector<const Route*> last_;                                            // by initiator: the last requested route
   bool closed_ = false;
 };
 

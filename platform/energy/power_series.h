@@ -52,8 +52,7 @@ class PowerSeries {
 
   uint64_t window_fs_, windows_ = 0;
   std::map<uint64_t, std::unique_ptr<Page>> pages_;  ///< by window / kPage
-  std::map<uint64_t, Rontojoules> steps_;            ///< additional energy of each window from that one on, for long
-                                                     ///< activities
+  std::map<uint64_t, Rontojoules> steps_;            ///< from a window on, added to each, for long activities
   uint64_t last_page_ = ~uint64_t{0};
   Page* last_ = nullptr;
 };

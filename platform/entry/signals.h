@@ -17,8 +17,8 @@ namespace kernbench {
 
 /// Installs handlers on their own stack.
 /// - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with exit
-///   status 1. One line names its PE, the kernel and the source line. The same holds for a plug-in that crashes while it
-///   is loaded or unloaded. All other faults are left to the system.
+///   status 1. One line names its PE, the kernel and the source line. The same holds for a plug-in that crashes while
+///   it is loaded or unloaded. All other faults are left to the system.
 /// - SIGINT, SIGTERM and SIGHUP end the program with exit status 128 + their number. If a timeline is watched, its
 ///   stop() is called, so that logs are completed. The program ends at once if that takes longer than a second, at the
 ///   second signal, and if no timeline is watched. A signal that was ignored at the program's start stays ignored.

@@ -108,8 +108,7 @@ void gather_region(Context& h, const Tensor& x, const Tensor& y, const std::stri
                    int line) {
   const int64_t ranks = h.num_ranks(), rows = x.shape()[0], most = (x.shape()[1] + ranks - 1) / ranks;
   Tensor even = x;
-  if (x.shape()[1] != ranks * most) {  // blocks of an all_gather have equal sizes, so the last ranks' columns are
-                                       // padded
+  if (x.shape()[1] != ranks * most) {  // pads the last ranks' columns, because blocks of an all_gather are equal
     even = h.tensor(x.dtype(), {rows, ranks * most}, columns_of_ranks(), x.name() + "_even", file, line);
     h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", even}}, "all", file, line);
   }

@@ -127,8 +127,7 @@ struct Insight {
   struct Spread {
     std::string first, median, last;
     double first_ns = 0, median_ns = 0, last_ns = 0;
-    size_t near_last = 0;         ///< number of PEs that end within 1 % of the run's time before the last, including
-                                  ///< the last
+    size_t near_last = 0;         ///< PEs that end within 1 % of the run's time before the last, and the last
     size_t all = 0, working = 0;  ///< PEs of the run; PEs with work
   };
   Spread pes;

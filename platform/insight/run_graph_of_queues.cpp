@@ -100,8 +100,7 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
   switch (server) {
     case QueueServer::comm:
       return comm_served(s, segment, sent, to);
-    case QueueServer::inbound: {  // takes as long as the route's slowest link, which may be another one on another
-                                  // machine
+    case QueueServer::inbound: {  // as long as the route's slowest link, which depends on the machine
       comes_to(s.inbound_asked, {sent.at, 0});
       const std::vector<CostPart>& per_byte = way_of(*segment.route).write;
       const auto slowest = std::max_element(per_byte.begin(), per_byte.end(),

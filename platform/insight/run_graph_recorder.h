@@ -194,8 +194,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     double stop_ns = 0;                               ///< delay of each message at the node
     double taken_ns = 0, takes = 0;                   ///< of the last message
     OpNumber op = 0;                                  ///< of the last message
-    Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< costs up to the node, at the link, and to the link's other
-                                                      ///< end
+    Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< costs to the node, at the link, and to its other end
   };
   struct Segment {
     Moment at = 0;

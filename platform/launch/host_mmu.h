@@ -35,8 +35,9 @@ class HostMmu {
   /// error of one PE does not undo the others.
   ///
   /// bad_address: below the virtual base, empty, or a piece that is not within one memory of the mapping's space; then
-  /// nothing is sent. no_mmu: a PE without MMU. overlap: with another mapping, which is named. not_mapped: no mapping is
-  /// exactly that range; the nearest is named. pe_busy: an unmap found a running kernel, whose memory must stay valid.
+  /// nothing is sent. no_mmu: a PE without MMU. overlap: with another mapping, which is named. not_mapped: no mapping
+  /// is exactly that range; the nearest is named. pe_busy: an unmap found a running kernel, whose memory must stay
+  /// valid.
   void map(const std::vector<MmuMap>&, const LaunchWay& way, Done done);
   void unmap(const std::vector<MmuUnmap>&, const LaunchWay& way, Done done);
 

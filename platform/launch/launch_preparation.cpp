@@ -19,8 +19,7 @@ namespace {
 /// The route of messages, and the ring at its end.
 struct Way {
   Route route;
-  std::vector<double> of_slot_ns;  ///< for a message that fills a slot: overhead and wire per hop, then
-                                   ///< store-and-forward
+  std::vector<double> of_slot_ns;  ///< of a full slot: overhead and wire per hop, then store-and-forward
   QueueRing ring;
 
   Way(Route r, QueueRing at) : route(std::move(r)), ring(std::move(at)) {

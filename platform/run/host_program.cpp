@@ -76,8 +76,7 @@ void ProgramRun::place_inputs() {
     }
     for (auto& [name, value] : make_inputs({&t}, params_, o_)) {
       program_.context().place(name, value);
-      if (verified()) inputs_[name] = std::move(value);  // otherwise it is not needed again, and a layer's weights are
-                                                         // large
+      if (verified()) inputs_[name] = std::move(value);  // else it is not needed, and a layer's weights are large
     }
   }
 }

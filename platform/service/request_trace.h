@@ -14,8 +14,7 @@ namespace kernbench::service {
 struct Request {
   double arrival_ns = 0;
   int64_t prompt = 0, output = 0;     ///< tokens, at least 1 each
-  std::vector<uint64_t> hashes = {};  ///< for each part of the prompt of kHashTokens tokens; a hash includes all
-                                      ///< earlier parts
+  std::vector<uint64_t> hashes = {};  ///< by part of kHashTokens prompt tokens; each includes all earlier parts
 };
 
 /// Tokens of a prompt per hash of a Mooncake trace.

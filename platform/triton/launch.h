@@ -18,8 +18,7 @@ struct LaunchRequest {
   std::string function;               ///< empty: the file's only public function
   std::string grid;                   ///< "X[,Y[,Z]]"
   std::string order = "round_robin";  ///< or blocks
-  std::string chains = "joined";      ///< joined or single: whether consecutive elementwise operations are one MATH
-                                      ///< command
+  std::string chains = "joined";      ///< joined or single: whether consecutive elementwise operations share a command
   uint64_t interleave = 4096;         ///< bytes per block of interleaved tensors
   using Words = std::vector<std::pair<std::string, std::string>>;
   Words tensors;  ///< argument and FILE.npy or uniform|zeros|arange:DTYPE[N,...]

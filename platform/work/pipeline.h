@@ -74,8 +74,7 @@ struct PipelineResult {
     double submit_ns = 0, done_ns = 0;
     int64_t tiles = 0, tiles_n = 1, tiles_k = 1;
     std::array<double, kTileStages> busy_ns{};  ///< of all tiles, by Stage
-    std::vector<PipelineToken> tokens;          ///< by tile: k runs fastest, then n; empty unless each tile is
-                                                ///< requested
+    std::vector<PipelineToken> tokens;          ///< by tile: k fastest, then n; empty unless requested
   };
   struct Command {
     std::string id;

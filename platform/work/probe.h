@@ -94,13 +94,11 @@ struct ProbeHop {
   double arrive_ns = 0;         ///< arrival of the header; flit mode: of the first flit
   double overhead_ns = 0;       ///< the node's
   double store_forward_ns = 0;  ///< wait for the rest of the data
-  double drain_ns = 0;          ///< service time of the data (memory), or wait for them (initiator, after a routed
-                                ///< read's header)
+  double drain_ns = 0;          ///< data's service time (memory), or wait for data (initiator, routed read)
   uint32_t edge = kNoEdge;      ///< outgoing edge; none at the end
   double transfer_ns = 0;       ///< flit mode: the first flit onto that edge
   double wire_ns = 0;           ///< of that edge
-  double bw_gbs = 0;            ///< of that edge; in the data's direction if the response's path is not listed; 0:
-                                ///< unlimited
+  double bw_gbs = 0;            ///< of that edge; the data's direction if only one path is listed; 0: unlimited
   bool bottleneck = false;      ///< the edge carries the data, and none that does is narrower
 
   double leave_ns() const { return arrive_ns + overhead_ns + store_forward_ns + drain_ns; }

@@ -106,8 +106,7 @@ bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbyte
   const double share = peak / static_cast<double>(s.readers.size());
   std::map<const Link*, double> load;
   for (const Reader& r : s.readers) {
-    if (read_engines(platform, r.dma) != read_engines(platform, s.readers[0].dma)) return false;  // it has more
-                                                                                                  // concurrent reads
+    if (read_engines(platform, r.dma) != read_engines(platform, s.readers[0].dma)) return false;  // it reads more
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
     const double alone = platform.system().mode().formula_ns(route, false, address, nbytes, {1, nbytes, 0});

@@ -694,8 +694,7 @@
     p.lines.forEach(({line, mark}, i) => {
       const {share, gbs} = useOfWire(p, i);
       line.style.stroke = gbs > 0 ? rgb(ramp(0.15 + 0.85 * share)) : 'var(--line)';
-      line.style.strokeWidth = gbs > 0 ? 1.5 + 6 * Math.min(1, share) : 1;  // the width shows utilisation without
-                                                                            // colour
+      line.style.strokeWidth = gbs > 0 ? 1.5 + 6 * Math.min(1, share) : 1;  // width, not only colour, shows utilisation
       mark.setAttribute('visibility', marks.wires.has(i) ? 'visible' : 'hidden');
     });
     const [from, to] = windowNs();

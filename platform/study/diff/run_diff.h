@@ -24,7 +24,7 @@ struct RunFile {
   std::string command = "run";  ///< or traffic, pipeline, probe, collectives
   bool log = false;
   bool partial = false;  ///< of a log: the run did not finish, or the log's end is missing
-  double sim_ns = 0;  ///< of a log: end of the last op, which precedes the host's completion; 0: no end recorded
+  double sim_ns = 0;     ///< of a log: end of the last op, which precedes the host's completion; 0: no end recorded
   std::map<std::string, std::string> configuration;  ///< "params.n": "64"; for a file "n7.yaml, sha256 …"
   /// The topology's text: from the run's document, or from its file if that is unchanged; else empty.
   std::string topology_text;

@@ -159,8 +159,7 @@ std::vector<size_t> by_product(const std::vector<std::vector<Cell>>& points, con
     double sum = 0;
     for (size_t k = 0; k < by.size(); ++k) {
       const double v = number_of(point[k]).value_or(-1);
-      sum += (by[k].most ? -weights[k] : weights[k]) * std::log(v);  // a value of 0 has the best or worst logarithm;
-                                                                     // negative values have none
+      sum += (by[k].most ? -weights[k] : weights[k]) * std::log(v);  // ±infinity for 0, NaN below 0
     }
     logs.emplace_back();
     if (!std::isnan(sum)) logs.back() = sum;

@@ -14,8 +14,7 @@ enum class Method {
   grid,             ///< every combination, the last axis fastest
   latin_hypercube,  ///< n points: each axis is cut into n equal parts, and each part has one point at its centre
   sobol,            ///< the first n points of Sobol's sequence; best if n is a power of two
-  one_at_a_time,    ///< the first value of each axis, then each other value of one axis with the first values of the
-                    ///< others
+  one_at_a_time,    ///< first values of all axes, then each other value of one axis
 };
 
 constexpr size_t kMostPoints = 100'000;

@@ -16,11 +16,9 @@ namespace kernbench::sweep {
 struct TuneOptions {
   Plan plan;
   std::vector<Objective> by = {{"sim_ns", false}};
-  std::vector<double> weights;  ///< of `by`, see ranked_by(); none: the best by one objective, or the Pareto front of
-                                ///< several
+  std::vector<double> weights;  ///< of `by`, see ranked_by(); none: the best by one objective, or the Pareto front
   unsigned jobs = 0;            ///< concurrent processes; 0: one per processor
-  double budget = 0.05;         ///< share of the cost of simulating the full plan, 0 to 1; at least two points on the
-                                ///< full machine
+  double budget = 0.05;         ///< share of the full plan's cost, 0 to 1; at least two points on the full machine
   uint64_t seed = 1;            ///< selects the points if the budget does not allow all
   double timeout_s = 0;         ///< per point; 0: unlimited
   std::string version;          ///< of kernbench, for the store

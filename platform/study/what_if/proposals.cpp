@@ -145,8 +145,7 @@ class Predictions {
     for (const Insight::Share& s : run_.by_component) {
       if (s.resource == Resource::buffers && (s.name.empty() ? memory : is_before_one_of(c, s.name))) its += s.ns;
     }
-    if (c.factor == 0 && its < all / 2) return std::nullopt;  // an arbitration policy only matters if most waits are at
-                                                              // its nodes
+    if (c.factor == 0 && its < all / 2) return std::nullopt;  // arbitration needs most waits at its nodes
     p->ns = run_.sim_ns - (run_.sim_ns - p->ns) * its / all;
     p->reason += " " + c.name;
     p->unbound = p->unbound && its > kWorthATry * run_.sim_ns;

@@ -25,9 +25,9 @@ struct Dateline {
 
 struct ChannelDependencies {
   static constexpr uint32_t kTooMany = ~0u;
-  size_t channels = 0;          ///< used by some route
-  size_t dependencies = 0;      ///< pairs in which one channel waits for the other
-  std::vector<uint32_t> cycle;  ///< edges that each wait for the next, the last for the first; empty: none
+  size_t channels = 0;              ///< used by some route
+  size_t dependencies = 0;          ///< pairs in which one channel waits for the other
+  std::vector<uint32_t> cycle;      ///< edges that each wait for the next, the last for the first; empty: none
   bool cycle_of_responses = false;  ///< its first edge is a channel of responses
   // If there is a cycle: of requests, of responses.
   std::vector<uint32_t> circular[2];  ///< edges on any cycle, ascending
