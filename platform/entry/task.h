@@ -59,7 +59,7 @@ std::unique_ptr<Task> collectives_task(const spec::RunSpec&, const RunHooks&);
 class OwnProgram {
  public:
   virtual ~OwnProgram() = default;
-  /// Null if the machine has too little room for it. Then this object's report is written, without a run, and the exit
+  /// Null if the machine has too little room for it. Then a report with only the document is written, and the exit
   /// status is 1.
   virtual const ProgramSpec* make(Platform&, RunOptions*) = 0;
   /// Adds its own results to the report.

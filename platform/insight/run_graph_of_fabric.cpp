@@ -291,8 +291,7 @@ void RunGraphRecorder::wait_for_room(const Link& link, double start_ns, Cause& o
 
 /// Arrival of the request's header.
 Cause RunGraphRecorder::at_memory(const FabricTransaction& x, Access& a) {
-  const Traveller& header = x.served_whole ? a.travellers.back() : a.travellers.front();  // flits: the last, or the
-                                                                                          // first
+  const Traveller& header = x.served_whole ? a.travellers.back() : a.travellers.front();  // flits: last, or first
   return header.by ? header.last : then(header.last, way_cost(x, false));
 }
 

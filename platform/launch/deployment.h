@@ -77,7 +77,8 @@ class Deployment {
     DType dtype = DType::f32;
     Dims shape;
     std::vector<uint64_t> bases;                    ///< by shard
-    std::vector<uint32_t> homes;                    ///< by shard: the PE whose slice holds it; empty: each PE's own
+    std::vector<uint32_t> homes;                    ///< by shard: the PE whose slice holds it; empty: shard p is at PE
+                                                    ///< p
     std::shared_ptr<const VirtualMapping> mapping;  ///< null: no room for virtual addresses
   };
   void place(const TensorSpec&, const Params&, Placed&);

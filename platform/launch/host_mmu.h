@@ -30,9 +30,8 @@ class HostMmu {
   explicit HostMmu(LaunchHost& host) : host_(host) {}
 
   /// Sends the messages at the present (before the simulation: at 0), all at once, to the PEs of `way`. `done` is
-  /// called
-  /// once, when the host has the last response, with the first error if there is one (at once if nothing is sent). An
-  /// error of one PE does not undo the others.
+  /// called once, when the host has the last response, with the first error if there is one (at once if nothing is
+  /// sent). An error of one PE does not undo the others.
   ///
   /// bad_address: below the virtual base, empty, or a piece that is not within one memory of the mapping's space; then
   /// nothing is sent. no_mmu: a PE without MMU. overlap: with another mapping, which is named. not_mapped: no mapping

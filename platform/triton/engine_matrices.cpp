@@ -17,7 +17,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
   await(b);
   DataPtr x = plain(data(a, ta));
   DataPtr y = plain(data(b, tb));
-  // Around a box of zeros the sum stays zero.
+  // A fill of 0 adds nothing, so such a box need not grow.
   const auto full_along = [&](DataPtr d, int i) {
     if (d->whole(i) || d->fill == 0) return d;
     Dims first = d->first, count = d->count;
@@ -101,7 +101,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
     return tl_.min(t, axis, false, where_.file, where_.line);
   };
   const bool alone = part.shape()[axis] == 1;
-  // If the whole box is missing, the fill value still counts.
+  // maxnum and minnum ignore NaN, so the fill counts if the box has nothing else.
   const bool around = (op == "maxnum" || op == "minnum") && !x->whole(axis);
   auto out = std::make_shared<Data>();
   if (alone) {

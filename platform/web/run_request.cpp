@@ -38,7 +38,7 @@ std::string name_of(const Json& v) {
 /// Sweep options with their own field in a request.
 constexpr std::array<std::string_view, 3> kPrefixes = {"param.", "set.", "scale."};
 
-/// A word of a command line, which must not contain a newline or NUL.
+/// A word of a command line, which must not be empty or contain NUL.
 std::string word_of(const Json& v) {
   auto text = json_value<std::string>(v);
   if (text.empty()) throw JsonFault("found \"\", expected a value");
