@@ -15,8 +15,8 @@ class Machine;
 
 /// A PE that has not ended.
 struct StuckPe {
-  uint32_t pe = 0;              ///< calls that its kernel waits for, by seq; empty: all outstanding ones
-  std::vector<uint64_t> calls;  ///< that its kernel waits for, by seq; empty: it waits for all that is outstanding
+  uint32_t pe = 0;              ///< index in compiled order
+  std::vector<uint64_t> calls;  ///< calls that its kernel waits for, by seq; empty: all outstanding ones
 };
 
 /// One line: the circle with each PE's wait, or, without a circle, the chain to a PE that has ended. Empty if no PE
