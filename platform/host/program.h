@@ -2,11 +2,11 @@
 // A program on a platform, for user code. Its tensors are placed, and its function runs in a thread beside the
 // simulation. platform/run/host_program.h performs all steps of `kernbench run --program`.
 //
-//  kernbench::host::Program program(platform, spec, kernbench::program_params(spec, {{"tokens", "64"}}));
-//  program.context().place("x", values);
-//  program.start();          // its first instant is now; before the simulation: 0
-//  sc_start();
-//  program.check();          // throws the program's error
+//   kernbench::host::Program program(platform, spec, kernbench::program_params(spec, {{"tokens", "64"}}));
+//   program.context().place("x", values);
+//   program.start();          // its first instant is now; before the simulation: 0
+//   sc_start();
+//   program.check();          // throws the program's error
 #pragma once
 
 #include "kernbench/platform/host/context.h"

@@ -2,8 +2,8 @@
 // Simulates collectives for `algorithm=best`: each algorithm in isolation, on the PEs of the launch, in a separate
 // process. Each size, group and machine is simulated once, because results are cached in files.
 //
-//  kernbench::Platform platform("platform", file);
-//  kernbench::CollectiveTrials trials(platform, machine, kernbench::topology::default_cache_folder());
+//   kernbench::Platform platform("platform", file);
+//   kernbench::CollectiveTrials trials(platform, machine, kernbench::topology::default_cache_folder());
 //
 // Afterwards, also during the simulation, launches on that platform may use algorithm=best. `kernbench run` and
 // `kernbench collectives` create one if they need it.

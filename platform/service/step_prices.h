@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of a service's step, from phases that are simulated once each, when a step first needs them. The rule:
-//  decode step of B sequences with C keys: decode:batch=B at the grid's contexts around C, linear between;
-//  step with chunks, R rows in all: the prefill of R rows without its attention, linear between the grid's lengths,
-//  + for each chunk A(past + tokens) - A(past), where A(n) is the attention of prefill:n and A(n) / n is linear,
-//  + for the sequences the attention of their decode step, and the additional time of their rows in the head.
+//   decode step of B sequences with C keys: decode:batch=B at the grid's contexts around C, linear between;
+//   step with chunks, R rows in all: the prefill of R rows without its attention, linear between the grid's lengths,
+//   + for each chunk A(past + tokens) - A(past), where A(n) is the attention of prefill:n and A(n) / n is linear,
+//   + for the sequences the attention of their decode step, and the additional time of their rows in the head.
 // Grids: lengths 1, 16, 64, 128, 256, ... 4096; contexts 1, 64, 256, 1024, 4096, ..., the last position. Beyond the
 // last length its last segment is extrapolated. Batches are never interpolated: neighbours differ by a factor of 3.
 #pragma once

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder that a page shows: topologies, models, and runs. A run is a folder NAME.run with these files:
 //
-//  request.json  the request (run_request.h)
-//  run.json      the output of `kernbench run --format json` or `kernbench model`
-//  stderr.txt    messages and progress
-//  report.html   its report
-//  end.json      its result; a run without it that is not running was cut off
+//   request.json  the request (run_request.h)
+//   run.json      the output of `kernbench run --format json` or `kernbench model`
+//   stderr.txt    messages and progress
+//   report.html   its report
+//   end.json      its result; a run without it that is not running was cut off
 //
 // No name leads out of the folder, not even through a link.
 #pragma once

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's request for a run, as stored in the run's folder: flat JSON.
 //
-//  {"kernel": "gemm", "topology": "small.yaml", "params": {"m": "64"}, "options": {"links": "flit", "verify": true},
-//   "set": ["*.pe_gemm.freq_ghz=2"], "scale": ["hbm=2"]}
-//  {"model": "config.json", "topology": "small.yaml", "options": {"phase": ["prefill:64",
-//  "decode:batch=2,context=64"]}}
-//  {"kernel": "gemm", "topology": "small.yaml", "energy": "n7.yaml", "over": ["param.m=64,128"], "metrics": ["sim_ns",
-//  "energy_j"]}
+//   {"kernel": "gemm", "topology": "small.yaml", "params": {"m": "64"}, "options": {"links": "flit", "verify": true},
+//    "set": ["*.pe_gemm.freq_ghz=2"], "scale": ["hbm=2"]}
+//   {"model": "config.json", "topology": "small.yaml",
+//    "options": {"phase": ["prefill:64", "decode:batch=2,context=64"]}}
+//   {"kernel": "gemm", "topology": "small.yaml", "energy": "n7.yaml", "over": ["param.m=64,128"],
+//    "metrics": ["sim_ns", "energy_j"]}
 //
 // ("program" instead of "kernel"; with "over" it is a sweep.) Only the form is checked here; `kernbench run` or
 // `kernbench model` checks the values.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of the page's scripts and the server's answers. All paths follow the token of PageServer:
 //
-//  GET  /                     the page; /page.css, /page.js
-//  GET  /api/system           kernels, programs, models, energy tables, topologies of the folder and shipped ones
-//  GET  /api/runs             every run of the folder: request, state, progress, end
-//  POST /api/runs             starts a run or a sweep (run_request.h); {"name": …}
-//  POST /api/runs/NAME/stop   ends it
-//  GET  /api/diff?a=&b=       `kernbench diff --format json` of two runs
-//  GET  /runs/NAME/FILE       report.html, run.json or stderr.txt
-//  GET  /topologies/NAME.svg  `kernbench topology --format svg`
+//   GET  /                     the page; /page.css, /page.js
+//   GET  /api/system           kernels, programs, models, energy tables, topologies of the folder and shipped ones
+//   GET  /api/runs             every run of the folder: request, state, progress, end
+//   POST /api/runs             starts a run or a sweep (run_request.h); {"name": …}
+//   POST /api/runs/NAME/stop   ends it
+//   GET  /api/diff?a=&b=       `kernbench diff --format json` of two runs
+//   GET  /runs/NAME/FILE       report.html, run.json or stderr.txt
+//   GET  /topologies/NAME.svg  `kernbench topology --format svg`
 //
 // An error is {"fault": "one line"} with status 400, 404 or 409.
 #pragma once

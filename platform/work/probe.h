@@ -152,20 +152,20 @@ std::vector<SaturationResult> run_saturation(Platform&, uint64_t nbytes);
 // ---- Checks of probed transactions. There are two kinds:
 //
 // Laws follow from the timing rules on every topology; a failed law is an error of the model:
-//  formula     alone in the system, a transaction has its closed-form latency and never waits
-//  parts       overhead, drain, wire, store-and-forward and queueing sum to the latency
-//  hops        so do the nodes and edges of its path
-//  read-write  over links with equal directions, a read takes as long as the write to the same memory, both without
-//              store-and-forward: one carries its data there, the other back. Not with `links: flit`, where a node's
-//              overhead is hidden by the flits of a slow link before it, not of one after it.
-//  size        more bytes never take less time (sweeps)
-//  peak        together, PEs never exceed the peak of memory and links (saturation)
+//   formula     alone in the system, a transaction has its closed-form latency and never waits
+//   parts       overhead, drain, wire, store-and-forward and queueing sum to the latency
+//   hops        so do the nodes and edges of its path
+//   read-write  over links with equal directions, a read takes as long as the write to the same memory, both without
+//               store-and-forward: one carries its data there, the other back. Not with `links: flit`, where a node's
+//               overhead is hidden by the flits of a slow link before it, not of one after it.
+//   size        more bytes never take less time (sweeps)
+//   peak        together, PEs never exceed the peak of memory and links (saturation)
 // For memories whose zero-load time is not exact (a DRAM has open rows and refreshes) only parts and peak are checked.
 // Expectations hold for machines whose paths get slower with length; a failed one shows an unusual topology:
-//  distance    a farther HBM slice, in mm and in hops, is not reached earlier
-//  best-worst  the fastest slice is faster than the slowest, if their distances differ
-//  fairness    flit mode: PEs that read one slice get shares within ±5 % of the mean, if equal shares leave a fifth of
-//              every link before the memory, and of every PE's own speed, unused (saturation)
+//   distance    a farther HBM slice, in mm and in hops, is not reached earlier
+//   best-worst  the fastest slice is faster than the slowest, if their distances differ
+//   fairness    flit mode: PEs that read one slice get shares within ±5 % of the mean, if equal shares leave a fifth of
+//               every link before the memory, and of every PE's own speed, unused (saturation)
 
 struct ProbeCheck {
   std::string name;     ///< "formula"
