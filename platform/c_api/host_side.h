@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connects a platform's sockets with the callbacks of a tool in C (kernbench_c.h). All callbacks run on the timeline or
-// in an SC_METHOD, so on the stack of the simulating thread, because a tool's callback may need a deep stack.
+// in an SC_METHOD, so they use the simulating thread's stack. A tool's callback may need a deep stack.
 #pragma once
 
 #include <functional>

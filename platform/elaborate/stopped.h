@@ -10,9 +10,9 @@ namespace kernbench::elaborate {
 
 class Machine;
 
-/// Returns if the simulation ended by itself. Else throws a message with each kernel's place: RunError if the
-/// timeline's limit was reached or the stop's reason is SIGALRM (a limit of wall time), else Stopped with the reason as
-/// its signal.
+/// Returns if the simulation ended by itself. Else throws a message with each kernel's place. The exception is RunError
+/// if the timeline's limit was reached or the stop's reason is SIGALRM (a limit of wall time). Else it is Stopped, with
+/// the reason as its signal.
 void throw_if_stopped(Machine&);
 /// For a return while `what` is in progress: the same, or RunError if other code paused or stopped the simulation.
 void throw_if_left(Machine&, const std::string& what);

@@ -134,8 +134,9 @@ class ServiceTask : public Task {
   }
 
  private:
-  /// Number of KV blocks: the memory that weights (laid out for steps with chunks and for decode steps) and a step's
-  /// activations leave in the fullest slice, as if keys were spread evenly over all slices; or the given number.
+  /// Number of KV blocks: the given number, or the memory that is left in the fullest slice. Weights (laid out for
+  /// steps with chunks and for decode steps) and a step's activations are subtracted; keys count as spread evenly over
+  /// all slices.
   models::Capacity room_for_blocks(Platform& platform, RunOptions* options) {
     const models::ModelSpec& m = of_.model;
     models::Plan plan = of_.plan;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list that grows by blocks, which are never moved: the causal graph of a long run takes gigabytes, and moving it
-// costs more than building it.
+// A list that grows by blocks, which are never moved. The causal graph of a long run takes gigabytes, and moving it
+// would cost more than building it.
 #pragma once
 
 #include <cstddef>

@@ -140,8 +140,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Moment at = 0;
     OpNumber op = 0;
   };
-  /// A flit, or a message that travels as its header: the time when it left the last server, and the cost from there to
-  /// its present place.
+  /// A flit, or a message that travels as its header. `last`: the time when it left the last server, and the cost from
+  /// there to its present place.
   struct Traveller {
     explicit Traveller(const Cause& from = {}, double t = 0) : last(from), here_ns(t) {}
     Cause last;

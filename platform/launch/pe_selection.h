@@ -30,7 +30,7 @@ std::vector<size_t> choose_pes(Machine&, const PeChoice&);
 std::vector<uint32_t> ranks_of(Machine&, const std::vector<size_t>& pes);
 
 /// The chosen PEs and their grids (collectives rules §12.1, §12.2). In a flat topology PEs of a SIP share the id up to
-/// the first dot (PEs without one form one rank), PEs of a cube up to the last dot.
+/// the first dot, PEs of a cube up to the last dot. PEs without a dot form one rank.
 std::shared_ptr<const LaunchShape> launch_shape(Machine&, const std::vector<size_t>& pes);
 
 /// The coordinates of each chosen PE, for its kernel.

@@ -99,8 +99,8 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
   return total;
 }
 
-/// Flit mode, one memory: whether each reader can have an equal share of the peak while a fifth of every link before
-/// the memory, and of its own speed, is unused. With less, reads that meet on the path change the shares.
+/// Flit mode, one memory: whether each reader can have an equal share of the peak. A fifth of every link before the
+/// memory, and of its own speed, must stay unused; else reads that meet on the path change the shares.
 bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbytes, double peak) {
   constexpr double kUsable = 0.8;
   const double share = peak / static_cast<double>(s.readers.size());

@@ -73,8 +73,8 @@ class ChildPool {
   std::vector<std::unique_ptr<Running>> running_;
 };
 
-/// Starts all, at most `jobs` (>= 1) at a time, and calls `done` in their order, as soon as a child and all before it
-/// have ended. RunError if one cannot be started. Stopped after SIGINT, SIGTERM or SIGHUP; then, and if `done` throws,
+/// Starts all, at most `jobs` (>= 1) at a time. Calls `done` in their order, as soon as a child and all before it have
+/// ended. RunError if one cannot be started. Stopped after SIGINT, SIGTERM or SIGHUP; then, and if `done` throws,
 /// running children are ended.
 void run_in_order(size_t count, size_t jobs, const std::function<int(size_t)>& work,
                   const std::function<void(const ChildPool::Ended&)>& done);

@@ -19,7 +19,7 @@ bool is_explained(const Words&);
 Words explained(Words);
 
 /// Work of a forked process: simulates the point. Among `jobs` concurrent points it uses one thread unless its options
-/// set the number: the processors are already in use, and results do not depend on threads.
+/// set the number, because all processors are in use. Results do not depend on threads.
 int simulate_point(const Words& point, size_t jobs);
 
 /// The ended point's result.

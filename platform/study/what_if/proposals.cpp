@@ -225,8 +225,8 @@ class Predictions {
     return {run_.sim_ns - ns, true, "other kernel", true};
   }
 
-  /// The other algorithm source: the cost table (auto) or, if that was used already or if waits for buffers count (the
-  /// table ignores them), simulations (best). Predicts half as many messages.
+  /// The other algorithm source: the cost table (auto), or simulations (best). Simulations are proposed if the table
+  /// was used already, or if waits for buffers count, because the table ignores these. Predicts half as many messages.
   std::optional<Prediction> of_algorithm(const SingleChange& c) const {
     const std::string other = c.options.front().second.substr(std::string("algorithm=").size());
     const bool chosen = !launch_.costs_ns.empty();

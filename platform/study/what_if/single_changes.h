@@ -30,8 +30,8 @@ struct SingleChange {
   std::shared_ptr<const std::set<std::string>> blocks;  ///< all blocks of the impl
   double factor = 0;   ///< 2 or 0.5; 0: another choice, or the most common value of the kind
   bool worse = false;  ///< of an attribute: the declaration says that this direction is worse
-  /// For a change that gives all nodes of a kind the most common value: the nodes that had another, and the ratio of
-  /// the smallest to the largest number (0 for texts).
+  /// For a change that gives all nodes of a kind the most common value: the nodes that had another. `ratio`: smallest
+  /// to largest number, 0 for texts.
   std::vector<std::string> unlike;
   double ratio = 0;
   CostClass cost = CostClass::hardware;

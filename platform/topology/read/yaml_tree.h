@@ -77,8 +77,8 @@ struct YamlDocument {
 
 constexpr size_t kLongestText = size_t{1} << 28;  ///< bytes
 
-/// The single document of a file. If the text is too long, is binary, is invalid YAML, or has no or several documents,
-/// an error is noted and the root is undefined.
+/// The single document of a file. A text that is too long, binary, invalid YAML, or has no or several documents is an
+/// error, and the root is undefined.
 YamlDocument parse_yaml(const std::string& text, FaultList&);
 
 /// The same for JSON in a file whose name ends in .json. Duplicate keys in an object are errors too.

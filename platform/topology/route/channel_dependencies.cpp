@@ -90,8 +90,8 @@ class DependencyFinder {
     if (std::find(next.begin(), next.end(), b) == next.end()) next.push_back(b);
   }
 
-  /// By Tarjan's algorithm, without recursion: the number of each channel's strongly connected component (0: it is
-  /// alone and does not depend on itself), and a shortest cycle in the first component.
+  /// By Tarjan's algorithm, without recursion: the number of each channel's strongly connected component, and a
+  /// shortest cycle in the first one. A channel that is alone and does not depend on itself has 0.
   std::vector<uint32_t> find_cycles(ChannelDependencies& found) const {
     std::vector<uint32_t> component_of(next_.size(), 0);
     uint32_t components = 0;

@@ -16,8 +16,8 @@ using namespace floorplan;
 constexpr double kLaneMm = 3.4;      // between lanes: room for a number
 constexpr double kCubeShrink = 0.8;  // cubes are closer than a visible and labelled link needs
 
-/// Routes PCIe wires without overlap: down from an IO chiplet, along a lane under its row of SIPs, and beside the SIPs
-/// of lower rows to the switch or to the other chiplet.
+/// Routes PCIe wires without overlap: down from an IO chiplet, and along a lane under its row of SIPs. Then beside the
+/// SIPs of lower rows to the switch or to the other chiplet.
 class PcieLanes {
  public:
   PcieLanes(Diagram& d, const Boxes& boxes) : d_(d), boxes_(boxes) {}
