@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMostPes = 4096;
 constexpr uint64_t kLongestGrid = 256;
 
-/// Bytes of a size in MB; fractions are rounded down.
+/// Bytes of a size in MiB (keys ending in _mb); fractions are rounded down.
 uint64_t bytes_of_mb(double mb) {
   return static_cast<uint64_t>(mb * 1048576.0);
 }
