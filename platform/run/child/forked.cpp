@@ -17,7 +17,7 @@ namespace {
 
 enum ForkedStatus : int { kResult = 0, kFailed = 1, kBadInput = 2, kNoMemory = 3 };
 
-/// Parts are separated by newlines; quoted inputs contain none.
+/// Joins lines by newlines; newlines within quoted inputs are escaped.
 std::string escaped_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + escaped(l);
