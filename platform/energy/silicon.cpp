@@ -137,9 +137,7 @@ class Builder {
     }
     const KindFacts& facts = facts_of(n);
     if (attributes(n, die) || !facts.on_die) return;
-    if (!facts.phy.empty() && table_.find("area." + facts.phy + "_phy"))
-      return;  // according to the traffic of its
-               // edges
+    if (!facts.phy.empty() && table_.find("area." + facts.phy + "_phy")) return;  // by its edges' traffic
     if (n.transit && table_.find("area.crosspoint")) return router(at, die);
     die.parts.add(n.kind, "blocks", "area." + n.kind, 1);
   }

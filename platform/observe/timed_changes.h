@@ -35,10 +35,7 @@ class TimedChanges {
     uint64_t fs, sequence, value;
     Variable variable;
     bool add;
-    bool operator<(const Change& o) const {
-      return fs != o.fs ? fs > o.fs : sequence > o.sequence;
-    }  // the earliest is on
-       // top
+    bool operator<(const Change& o) const { return fs != o.fs ? fs > o.fs : sequence > o.sequence; }  // earliest on top
   };
   struct Signal {
     unsigned bits;

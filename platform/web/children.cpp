@@ -177,8 +177,7 @@ int Children::work() {
 void Children::end_all() {
   over_ = true;
   for (Question& q : questions_) q.answer.set_exception(std::make_exception_ptr(RunError("web: ends")));
-  for (const Started& s : started_)
-    pool_.signal(s.id, SIGTERM);  // an op log completes; a second signal ends the process
+  for (const Started& s : started_) pool_.signal(s.id, SIGTERM);  // lets an op log complete; a second one ends at once
   while (!started_.empty()) {
     if (auto ended = pool_.wait(std::chrono::minutes(1))) take(std::move(*ended));
   }

@@ -13,12 +13,7 @@
 namespace kernbench::sweep {
 
 struct Metric {
-  enum class Of {
-    run,
-    explained_run,
-    point
-  };  ///< explained: needs --explain; point: of the sweep's point, not of its
-      ///< run
+  enum class Of { run, explained_run, point };  ///< explained: needs --explain; point: of the point, not its run
   std::string_view name, meaning;
   Of of = Of::run;
   bool of_some_pes = false, number = false;  ///< as Figure's

@@ -162,8 +162,7 @@ Graph compile_text(const std::string& yaml, const std::string& file_name, const 
   }
   const std::vector<Inserted> inserted = read_inserted(top, catalog);
   top.finish();
-  if (faults.empty())
-    apply_settings(overrides.settings, catalog, builder.graph(), faults);  // after errors nodes may be missing
+  if (faults.empty()) apply_settings(overrides.settings, catalog, builder.graph(), faults);  // else nodes are missing
   Graph graph = insert_all(builder.finish(), inserted, faults);
   logging::info(logging::Room::topology, [&] {
     return fmt::format("compiled {}: {} nodes, {} edges, {} PEs", file_name, graph.nodes.size(), graph.edges.size(),
