@@ -33,7 +33,7 @@ LaunchWay way_to(LaunchHost& host, const std::vector<size_t>& pes, LaunchMode mo
 
 }  // namespace
 
-/// What the kernels need: until the last of them has ended, though their job be gone.
+/// Data of the kernels, which live until the last kernel has ended, even if the job is destroyed.
 struct Job::Kernels {
   std::vector<tl::Program> programs;
   std::vector<tl::Args> args;
@@ -90,7 +90,7 @@ HostTensor Job::read_back(const std::string& tensor) {
   return collect(tensor, nullptr);
 }
 
-/// `values`: what pending bytes are computed from; null: as the topology says.
+/// `values`: values for computing pending bytes; null: as the topology's `materialize` says.
 HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
   System& system = platform_.system();
   return deployment_.collect(tensor, [&](uint64_t address, uint8_t* bytes, uint64_t nbytes) {
@@ -100,7 +100,7 @@ HostTensor Job::collect(const std::string& tensor, PendingValues* values) {
       return values ? read_from_outside(system.image(), values, window.key(), address, bytes, nbytes)
                     : system.read_from_outside(window.space, address, bytes, nbytes);
     };
-    // Computing needs an ordinary stack, which the caller's SC_THREAD may not have.
+    // Computing needs an ordinary stack, and the caller's SC_THREAD may have a smaller one.
     const auto producer = values ? std::async(std::launch::async, read).get() : read();
     if (producer) throw RunError("tensor " + tensor + ": its bytes are pending until Phase 2 runs " + producer->name);
   });

@@ -77,7 +77,7 @@ class Job : public Launchable {
   void start(Done done) override;
   void start() { start({}); }
   /// Starts the job and simulates until it has completed: sc_start() from sc_main, paused at completion, also if other
-  /// activity continues. Can be called again. Returns the result; a fault of the kernel is in its `response`. RunError
+  /// activity continues. Can be called again. Returns the result; an error of the kernel is in its `response`. RunError
   /// if the simulation deadlocks, pauses or stops before.
   const LaunchResult& run();
   bool running() const override { return running_; }

@@ -9,7 +9,7 @@
 namespace kernbench {
 namespace {
 
-/// Inside times stay exact; but who asks the kernel sees them rounded to its tick.
+/// Internal times stay exact; callers of the kernel see them rounded to its resolution.
 void warn_of_coarse_resolution() {
   const sc_core::sc_time tick = sc_core::sc_get_time_resolution();
   if (tick <= sc_core::sc_time(1, sc_core::SC_NS)) return;

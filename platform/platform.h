@@ -22,15 +22,15 @@
 namespace kernbench {
 
 /// topology::compile_file with the registered blocks, and with settings that override the file:
-/// compile_file("system.yaml", {{"sip0.*.pe_gemm.freq_ghz", 1.2}, {"edge:mesh.bw_gbs", 512}}). The last setting wins.
-/// topology::TopologyError with all faults, including targets without a match.
+/// compile_file("system.yaml", {{"sip0.*.pe_gemm.freq_ghz", 1.2}, {"edge:mesh.bw_gbs", 512}}). The last setting counts.
+/// topology::TopologyError with all errors, including targets without a match.
 topology::Graph compile_file(const std::string& topology_file, const std::vector<topology::Setting>& settings = {});
 
 class Platform : public sc_core::sc_module {
  public:
-  /// Compiles the topology file and elaborates it. topology::TopologyError with all faults of the file.
+  /// Compiles the topology file and elaborates it. topology::TopologyError with all errors of the file.
   Platform(sc_core::sc_module_name name, const std::string& topology_file);
-  /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be made.
+  /// Elaborates the graph. std::runtime_error (one line) if an impl cannot be created.
   Platform(sc_core::sc_module_name name, topology::Graph graph);
   ~Platform() override;
 
@@ -77,7 +77,7 @@ class Platform : public sc_core::sc_module {
 
   /// Attaches an op log to all blocks (null: none). Not during a simulation.
   void attach_log(OpLogSink* sink) { machine_.attach_log(sink); }
-  /// Keeps an object for the platform's lifetime, for use by a continuing simulation.
+  /// Keeps an object for the platform's lifetime, so that a continuing simulation can use it.
   void keep(std::shared_ptr<void> left) { left_.push_back(std::move(left)); }
 
  private:

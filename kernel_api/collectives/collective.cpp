@@ -86,8 +86,8 @@ void make_hierarchy(const LaunchShape& launch, Axes over, Group* g) {
 
 Phase single_phase(const LaunchShape& launch, const Collective& c, Axes over, const Members& pes) {
   static const std::map<std::string, Phase::Kind> kinds = {
-      {"ring", Phase::Kind::ring},    {"rotate", Phase::Kind::ring},  {"halving", Phase::Kind::halving},
-      {"tree", Phase::Kind::tree},    {"chain", Phase::Kind::chain},  {"grid", Phase::Kind::grid},
+      {"ring", Phase::Kind::ring},    {"rotate", Phase::Kind::ring},   {"halving", Phase::Kind::halving},
+      {"tree", Phase::Kind::tree},    {"chain", Phase::Kind::chain},   {"grid", Phase::Kind::grid},
       {"pairwise", Phase::Kind::all}, {"sendrecv", Phase::Kind::ring}, {"multicast", Phase::Kind::all}};
   Phase p;
   p.kind = kinds.at(c.algorithm);
@@ -137,7 +137,8 @@ const std::vector<std::string>& algorithms_of(Op op) {
                                         all_gather = {"ring", "halving", "multicast"},
                                         reduce_scatter = {"ring", "halving"},
                                         broadcast = {"chain", "tree", "grid", "multicast"},
-                                        reduce = {"chain", "tree", "grid"}, all_to_all = {"pairwise"}, sendrecv = {"sendrecv"};
+                                        reduce = {"chain", "tree", "grid"}, all_to_all = {"pairwise"},
+                                        sendrecv = {"sendrecv"};
   switch (op) {
     case Op::all_reduce:
       return all_reduce;

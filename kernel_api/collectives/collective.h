@@ -56,8 +56,8 @@ struct Group {
   Collective collective;
   SharedList pes;                          ///< by member
   std::vector<Phase> inner, cubes, ranks;  ///< hierarchical
-  std::vector<Phase> single;               ///< others: one; an all_reduce by multicast: its reduce_scatter, its all_gather
-  int64_t me = -1;                         ///< member number of the PE that owns this object
+  std::vector<Phase> single;  ///< others: one; an all_reduce by multicast: its reduce_scatter, its all_gather
+  int64_t me = -1;            ///< member number of the PE that owns this object
   int64_t size() const { return static_cast<int64_t>(pes.size()); }
   bool hierarchical() const { return single.empty(); }
   /// broadcast, reduce: the root member.

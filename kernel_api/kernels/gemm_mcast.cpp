@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // C = A · B over the grid of a rank's PEs, w columns by h rows: the PEs of a cube stand together. PE (x, y) has block
-// (y, x) of a, b and c. Ranks split the rows of a and c; each has all of b. k goes by panels, cut where blocks of a or b
-// end. The PE that owns a panel of its row's rows of a multicasts it to the PEs of its row, and likewise for b along
+// (y, x) of a, b and c. Ranks split the rows of a and c; each has all of b. k goes by panels, cut where blocks of a or
+// b end. The PE that owns a panel of its row's rows of a multicasts it to the PEs of its row, and likewise for b along
 // columns (tl.send_all). The next panel is under way while one is multiplied. Sums stay in TCM.
 //
 // Order: blocks of c by rows, then columns; in each, panels in order of k; of a panel, a before b. Nothing waits in a

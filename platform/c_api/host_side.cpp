@@ -22,7 +22,7 @@ ToolPort::ToolPort(sc_core::sc_module_name name, Platform& platform, unsigned wi
                    std::function<std::string()> last_error)
     : sc_module(name),
       timeline_(platform.timeline()),
-      index_(static_cast<uint32_t>(platform.graph().nodes.size())),  // behind the platform's own
+      index_(static_cast<uint32_t>(platform.graph().nodes.size())),  // after the platform's own nodes
       initiator_(timeline_, index_, this->name()),
       socket_("socket", width, initiator_),
       last_error_(std::move(last_error)) {}
@@ -45,7 +45,7 @@ void ToolPort::end(Access& access) {
   const auto ended = under_way_.extract(&access);
   const bool ok = access.transfer.status == tlm::TLM_OK_RESPONSE;
   std::string error = ok ? "" : last_error_();
-  if (!ok && error.empty())  // a memory of the tool's says no more
+  if (!ok && error.empty())  // the tool's memory gives no other reason
     error = fmt::format("{} of {} bytes at {:#x}: the memory answers with an error",
                         access.transfer.write ? "write" : "read", access.transfer.nbytes, access.transfer.address);
   access.done(access.user, ok ? KERNBENCH_OK : KERNBENCH_FAILED, error.c_str(), timeline_.now_ns());

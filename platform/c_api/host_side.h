@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between the sockets of a platform and the callbacks of a tool that speaks C (kernbench_c.h). All of them
-// are called on the timeline or by an SC_METHOD, so on the stack of whoever simulates: a tool's may have to be deep.
+// Connects a platform's sockets with the callbacks of a tool in C (kernbench_c.h). All callbacks run on the timeline or
+// in an SC_METHOD, so they use the simulating thread's stack. A tool's callback may need a deep stack.
 #pragma once
 
 #include <functional>
@@ -21,10 +21,10 @@ inline double in_ns(const sc_core::sc_time& t) {
   return t / sc_core::sc_time(1, sc_core::SC_NS);
 }
 
-/// Of a module's socket.
+/// Bus width of a module's socket.
 unsigned bus_width_of(const sc_core::sc_module& owner, const char* socket);
 
-/// bind(width as a constant): only sockets of one width bind to each other.
+/// Calls bind(width as a constant), because sockets of different widths cannot be bound.
 template <class Bind>
 void with_bus_width(unsigned width, Bind bind) {
   if (width == 32) return bind(std::integral_constant<unsigned, 32>());
@@ -37,7 +37,7 @@ void with_bus_width(unsigned width, Bind bind) {
 /// The tool's initiator at a port or a host's socket.
 class ToolPort : public sc_core::sc_module {
  public:
-  /// `last_error`: why the target answered with an error.
+  /// `last_error`: the reason of an error response.
   ToolPort(sc_core::sc_module_name name, Platform&, unsigned width, std::function<std::string()> last_error);
   ~ToolPort() override;
 
@@ -45,7 +45,7 @@ class ToolPort : public sc_core::sc_module {
   OptionalInitiatorSocket<W>& socket() const {
     return socket_.as<W>();
   }
-  /// Issued at this instant.
+  /// Issued at the present instant.
   void access(bool write, uint64_t address, void* data, unsigned nbytes, kernbench_done done, void* user);
 
  private:
@@ -61,8 +61,8 @@ class ToolPort : public sc_core::sc_module {
   std::map<const Access*, std::unique_ptr<Access>> under_way_;
 };
 
-/// The tool's memory behind a foreign memory or a host's DMA: any number of requests at once, each done when its
-/// latency is over.
+/// The tool's memory behind a foreign memory or a host's DMA. Any number of concurrent requests; each is done after its
+/// latency.
 class ToolMemory : public sc_core::sc_module, private tlm::tlm_fw_transport_if<> {
  public:
   ToolMemory(sc_core::sc_module_name name, unsigned width, kernbench_memory_access access, void* user);
@@ -77,7 +77,7 @@ class ToolMemory : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>
   void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time& delay) override;
   unsigned transport_dbg(tlm::tlm_generic_payload&) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-  /// Whether the tool has done all of it; the latency is that of the longest part.
+  /// Whether the tool has completed all parts; the latency is the longest part's.
   bool done(const tlm::tlm_generic_payload&, bool untimed, double& latency_ns) const;
 
   kernbench_memory_access access_;
@@ -85,7 +85,7 @@ class ToolMemory : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>
   WideTargetSocket socket_;
 };
 
-/// Tells the tool of an interrupt.
+/// Forwards an interrupt to the tool.
 class ToolInterrupt : public sc_core::sc_module {
  public:
   ToolInterrupt(sc_core::sc_module_name name, const HostInterface&, kernbench_interrupt call, void* user);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border to C: handles that are looked up, exceptions that become a status and a text. What SystemC has once a
-// process stands in Session.
+// The C interface: handles are looked up, exceptions become a status and a text. Session contains SystemC's per-process
+// state.
 #include "kernbench/platform/c_api/kernbench_c.h"
 
 #include <algorithm>
@@ -42,14 +42,14 @@ struct kernbench_record {
 };
 
 struct kernbench_platform {
-  // Destroyed from below: jobs first, and what is bound to the platform when it is gone.
+  // Members are destroyed in reverse order: jobs first, and objects bound to the platform after it.
   std::vector<std::unique_ptr<kernbench_port>> ports;
   std::vector<std::unique_ptr<c_api::ToolMemory>> memories;
   std::vector<std::unique_ptr<c_api::ToolInterrupt>> interrupts;
-  std::set<std::string> bound;  ///< names of the sockets
+  std::set<std::string> bound;  ///< names of bound sockets
   std::unique_ptr<Platform> device;
   std::vector<std::unique_ptr<kernbench_job>> jobs;
-  spec::RunSpec asked;  ///< of the system
+  spec::RunSpec asked;  ///< the system's options
   std::string report;
 };
 
@@ -63,11 +63,11 @@ struct Session {
   std::vector<std::unique_ptr<kernbench_platform>> platforms;
   std::vector<std::unique_ptr<kernbench_record>> records;
   bool prepared = false;
-  int depth = 0;  ///< of calls: 2 inside a callback
+  int depth = 0;  ///< of nested calls: 2 inside a callback
   std::thread::id thread;
 };
 
-/// Of the process, to its end: SystemC's own objects may be gone before.
+/// Never destroyed, because SystemC's own objects may be gone before.
 Session& session() {
   static Session& only = *new Session;
   return only;
@@ -81,7 +81,7 @@ int told(int status, const std::string& text) {
   return status;
 }
 
-/// What is thrown becomes a status.
+/// Converts an exception to a status.
 template <class Work>
 int status_of(Work work) {
   try {
@@ -95,7 +95,7 @@ int status_of(Work work) {
     return told(KERNBENCH_BAD_INPUT, joined(lines, "\n"));
   } catch (const InputError& e) {
     return told(KERNBENCH_BAD_INPUT, joined(e.faults(), "\n"));
-  } catch (const std::invalid_argument& e) {  // BadParam, and a tensor's size
+  } catch (const std::invalid_argument& e) {  // BadParam, and wrong tensor sizes
     return told(KERNBENCH_BAD_INPUT, e.what());
   } catch (const NpyError& e) {
     return told(KERNBENCH_BAD_INPUT, e.what());
@@ -119,7 +119,7 @@ struct Depth {
   ~Depth() { --session().depth; }
 };
 
-/// A call. `alone`: not inside a callback.
+/// Whether a call is legal inside a callback: `alone` is not.
 enum class Call { anywhere, alone };
 template <class Work>
 int call(Call where, Work work) noexcept {
@@ -132,7 +132,7 @@ int call(Call where, Work work) noexcept {
       const Depth deeper;
       work();
     });
-  } catch (const std::bad_alloc&) {  // also of telling something else
+  } catch (const std::bad_alloc&) {  // also while formatting another error
     out_of_memory = true;
     return KERNBENCH_NO_MEMORY;
   }
@@ -181,7 +181,7 @@ kernbench_record& find(kernbench_record* handle) {
   throw InputError("record: is none, or is destroyed");
 }
 
-/// The options of a command that has a table.
+/// The options of a command with a table.
 spec::RunSpec spec_of(const std::string& command, const std::vector<std::pair<std::string, std::string>>& options) {
   std::vector<std::string> words = {command};
   for (const auto& [name, value] : options) words.push_back("--" + name + "=" + value);
@@ -209,7 +209,7 @@ std::vector<std::pair<std::string, std::string>> pairs(const kernbench_pair* all
   return out;
 }
 
-/// SystemC's default prints to stdout, which is the tool's, and aborts at what is fatal.
+/// SystemC's default handler prints on the tool's stdout and aborts on fatal errors.
 void report_to_stderr(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
   sc_core::sc_actions others = actions & ~(sc_core::SC_DISPLAY | sc_core::SC_ABORT);
   if (actions & sc_core::SC_ABORT) others |= sc_core::SC_THROW;
@@ -217,7 +217,7 @@ void report_to_stderr(const sc_core::sc_report& report, const sc_core::sc_action
   sc_core::sc_report_handler::default_handler(report, others);
 }
 
-/// What an sc_main of the project's does first.
+/// The setup that the project's sc_main does.
 void prepare() {
   Session& s = session();
   if (s.prepared) return;
@@ -232,7 +232,7 @@ void before_it_begins(const char* what) {
                    ": the simulation of this process has begun; another machine needs another process");
 }
 
-/// Simulates by `run` until `done` says so.
+/// Simulates by `run` until `done` returns true.
 template <class Run, class Done>
 void simulate_until(Run run, Done done, const char* what) {
   do {
@@ -249,7 +249,7 @@ void check_name(const std::string& name) {
   if (sc_core::sc_find_object(name.c_str())) throw InputError("name: '" + name + "' is taken");
 }
 
-/// A socket is the tool's once.
+/// Each socket can be bound once.
 void take(kernbench_platform& p, const std::string& socket) {
   if (!p.bound.insert(socket).second) throw InputError(socket + ": is bound already");
 }
@@ -291,14 +291,14 @@ void access(kernbench_port& port, bool write, uint64_t address, void* data, uint
   port.module->access(write, address, data, static_cast<unsigned>(bytes), done, user);
 }
 
-/// An access, simulated until it is done.
+/// An access, simulated to its completion.
 void access_now(kernbench_port& port, bool write, uint64_t address, void* data, uint64_t bytes) {
   struct Ended {
     bool done = false;
     int status = KERNBENCH_OK;
     std::string error;
   };
-  // Outlives this call where the simulation fails before: the access is still under way then.
+  // Outlives this call if the simulation fails before, because the access is then still in progress.
   auto ended = std::make_unique<Ended>();
   const kernbench_done end = [](void* user, int status, const char* error, double) {
     auto& e = *static_cast<Ended*>(user);
@@ -325,7 +325,7 @@ const TensorSpec& tensor_of(const Job& job, const char* name) {
   return *t;
 }
 
-/// As that tensor has it, all zero.
+/// A tensor of the same type and shape, all zero.
 HostTensor tensor_like(const Job& job, const TensorSpec& t) {
   return HostTensor(t.dtype(job.params()), t.shape(job.params()));
 }
@@ -416,7 +416,7 @@ int kernbench_read(kernbench_port* port, uint64_t address, void* data, uint64_t 
 }
 
 int kernbench_write(kernbench_port* port, uint64_t address, const void* data, uint64_t bytes) {
-  // Only read from: TLM-2.0's payload has one pointer for both.
+  // Only read: TLM-2.0's payload has one pointer for both directions.
   return call(Call::alone, [&] { access_now(find(port), true, address, const_cast<void*>(data), bytes); });
 }
 
@@ -642,7 +642,7 @@ int kernbench_now(double* ns) {
 
 }  // extern "C"
 
-/// SystemC's library asks for one; nobody calls it here.
+/// SystemC's library needs it; it is never called.
 KERNBENCH_C_API int sc_main(int, char**) {
   return 0;
 }

@@ -21,12 +21,12 @@
 namespace kernbench {
 
 /// The broker's unused presets below a platform's full name, as settings that override the topology file; blocks are
-/// constructed with them. A preset that matches no attribute is a fault of the topology.
+/// constructed with them. A preset that matches no attribute is an error of the topology.
 inline std::vector<topology::Setting> cci_presets(const std::string& platform, const cci::cci_originator& originator) {
   std::vector<topology::Setting> settings;
   for (const auto& [name, value] : cci::cci_get_global_broker(originator).get_unconsumed_preset_values()) {
     if (name.compare(0, platform.size() + 1, platform + ".") == 0)
-      settings.emplace_back(name.substr(platform.size() + 1), value.to_json());  // which is also YAML
+      settings.emplace_back(name.substr(platform.size() + 1), value.to_json());  // also valid YAML
   }
   return settings;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `kernbench`. Each adds itself to the parser and gives what to do if it was asked for.
+// The subcommands of `kernbench`. Each adds itself to the parser and returns the function that executes it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,18 +32,19 @@ Command add_diff(CLI::App&);
 
 class Progress;
 
-/// --plugin, as every command has it that knows kernels or components.
+/// --plugin, for every command that uses kernels or components.
 struct PluginOptions {
   std::vector<std::string> files;
   void add_to(CLI::App&);
 };
 
-/// --topology, --links, --response, --set, --scale and --plugin, as several commands have them.
+/// --topology, --links, --response, --set, --scale and --plugin, which several commands share.
 void add_system(CLI::App&, SystemOptions&);
 
-/// Lines beside a report go to stderr, and what a simulation has come to is shown there. Progress must outlive it.
+/// Prints lines beside a report on stderr, and shows a simulation's progress there. Progress must outlive it.
 RunHooks hooks_with(Progress&);
-/// Simulates in this process and writes the report to stdout; the exit status. `topology_text` and `log`: of RunHooks.
+/// Simulates in this process and writes the report to stdout; returns the exit status. `topology_text` and `log`: as in
+/// RunHooks.
 int simulate(const spec::RunSpec&, const std::string& topology_text = "", std::shared_ptr<OpLogSink> log = nullptr);
 
 /// --format with its legal values; the first is the default.

@@ -17,10 +17,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What may stand in a place, and its help.
+/// Possible words at a position, with their help.
 using Candidates = std::vector<std::pair<std::string, std::string>>;
 
-// bash takes a word apart at "=", which is then a word by itself.
+// bash splits words at "=", which becomes a separate word.
 const char* const kBash =
     R"(# Completion of kernbench for bash, by the program itself: source it, or put it among bash's completions.
 _kernbench() {
@@ -44,7 +44,7 @@ _kernbench() {
 if [[ $funcstack[1] == _kernbench ]]; then _kernbench; else compdef _kernbench kernbench; fi
 )";
 
-/// The legal values that an option's type names: TEXT:{ideal,routed}.
+/// The legal values in an option's type name: TEXT:{ideal,routed}.
 Candidates choices_of(const CLI::Option& o) {
   const std::string type = o.get_type_name();
   const size_t open = type.find('{'), close = type.find('}');
@@ -68,13 +68,13 @@ Candidates with_help(const Specs& specs) {
   return all;
 }
 
-/// The word behind an option, or "".
+/// The word after an option, or "".
 std::string value_of(const Words& words, const std::string& option) {
   const auto at = std::find(words.begin(), words.end(), option);
   return at == words.end() || at + 1 == words.end() ? "" : *(at + 1);
 }
 
-/// NAME= of the kernel's or program's parameters, or of its tensors of that role.
+/// NAME= for the parameters of the kernel or program, or for its tensors of that role.
 Candidates parts_of_runnable(const Words& words, const std::string& option) {
   const KernelSpec* kernel = KernelRegistry::instance().find(value_of(words, "--kernel"));
   const ProgramSpec* program = nullptr;
@@ -124,7 +124,7 @@ Candidates options_of(const CLI::App& app) {
   return all;
 }
 
-/// The option that still wants a value behind `word`.
+/// The option `word` if it needs a value as the next word.
 const CLI::Option* wants_value(const CLI::App& app, const std::string& word) {
   if (word.size() < 2 || word[0] != '-') return nullptr;
   const CLI::Option* o = app.get_option_no_throw(word);
@@ -138,14 +138,14 @@ const CLI::App* command_of(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-/// Of the last of `words`, which stand behind the program's name.
+/// Candidates for the last of `words`, which follow the program's name.
 Candidates candidates(const CLI::App& program, Words words) {
   const std::string current = words.back();
   words.pop_back();
   const CLI::App* app = &program;
   const CLI::Option* pending = nullptr;
   for (const std::string& w : words) {
-    if (w == "--") {  // what follows is a command line
+    if (w == "--") {  // a command line follows
       app = &program;
       pending = nullptr;
     } else if (w == "=" && pending) {  // --topology=…

@@ -20,7 +20,7 @@
 namespace kernbench::cli {
 namespace {
 
-/// "1%" as 0.01.
+/// Parses "1%" as 0.01.
 double parse_percent(const std::string& text) {
   double percent = 0;
   const char* end = text.data() + text.size();
@@ -29,7 +29,7 @@ double parse_percent(const std::string& text) {
   throw InputError(fmt::format("--fail-over: found {}; legal: a share such as 1% or 0.5%", in_quotes(text)));
 }
 
-/// Its floorplan is a's, where its text is known: not what settings have changed of it.
+/// The floorplan is that of run a, if its text is known; settings may have changed it.
 void write_page_file(const std::string& file, const RunFile& a, const RunFile& b, const RunDiff& d) {
   if (a.log) throw InputError("--report: found op logs, expected two reports in JSON");
   std::optional<topology::Graph> system;

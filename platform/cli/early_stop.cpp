@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM before sc_main has installed its handlers (platform/entry/signals.h).
+// Handles SIGINT and SIGTERM until sc_main has installed its handlers (platform/entry/signals.h).
 #include <signal.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ void stop_early_too(int, char**, char**) {
   }
 }
 
-/// Run by the dynamic linker, before anybody's static objects.
+/// The dynamic linker runs it before all static constructors.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const at_start)(int, char**, char**) = &stop_early_too;
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels run inside this process; one that ends it, or leaves a thread in it, must not pass for a run that is done.
-// Only the command line looks: a program of a user's own may do as it likes. Direct system calls are not seen, and a
-// plug-in's own threads, begun when it is loaded, are legal.
+// Kernels run inside this process. A kernel that ends it, or leaves a thread in it, must not look like a finished run.
+// Only the command line checks this; a user's program is not restricted. Direct system calls are not detected. A
+// plug-in's own threads, started when it is loaded, are legal.
 //
-// exit, quick_exit, _exit, _Exit, fork, and raise or kill of this process, of a kernel end the program with a line that
-// names its PE, itself and its source line, and exit status 1 (abort: platform/entry/signals.h). So does an _exit of a
-// plug-in that is loaded or unloaded, and an exit or quick_exit of anybody else's: this program returns from sc_main.
+// If a kernel calls exit, quick_exit, _exit, _Exit or fork, or raise or kill for this process, the program ends with
+// exit status 1 and a line with the PE, the kernel and the source line (abort: platform/entry/signals.h). The same
+// holds for _exit in a plug-in during loading or unloading, and for any other exit or quick_exit, because this program
+// returns from sc_main.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>
@@ -37,7 +38,7 @@ std::vector<std::shared_ptr<KernelThread>> begun;
 
 struct EndsThread {
   KernelThread& thread;
-  ~EndsThread() { thread.runs = false; }  // pthread_exit unwinds too
+  ~EndsThread() { thread.runs = false; }  // pthread_exit unwinds the stack too
 };
 
 void* run_thread(void* p) {
@@ -59,13 +60,13 @@ bool in_kernel() {
   return RunningKernel::on_stack(__builtin_frame_address(0)) != nullptr;
 }
 
-/// What libraries and this program itself call in a child that is done.
+/// Calls of libraries and of this program itself in a finished child.
 [[noreturn]] void ends_at_once(const char* does, int status) {
   if (plugin_at_work || in_kernel()) ended_by(does, status);
   leave(status);
 }
 
-/// As one line; empty: there is none.
+/// As one line; empty: none.
 std::string left_thread() {
   const std::lock_guard<std::mutex> lock(guard);
   for (const auto& t : begun) {
@@ -79,8 +80,8 @@ std::string left_thread() {
 }  // namespace
 }  // namespace kernbench::cli
 
-// In a program's own symbols these come before the C library's, also for the shared objects that it loads. (The C
-// library's headers say that they do not return; Clang takes that from a first declaration alone.)
+// Symbols of the program precede those of the C library, also for its shared objects. (The C library declares them
+// noreturn; Clang only considers the first declaration.)
 extern "C" {
 
 void exit(int status) noexcept {
@@ -107,7 +108,7 @@ int kill(pid_t process, int number) noexcept {
   if (own && number != 0 && in_kernel()) ended_by("ends the program by kill", number);
   return static_cast<int>(syscall(SYS_kill, process, number));
 }
-/// The copy would go on with the run.
+/// The child would continue the run.
 pid_t fork() noexcept {
   static const auto copy = reinterpret_cast<decltype(&fork)>(dlsym(RTLD_NEXT, "fork"));
   if (kernbench::cli::in_kernel()) kernbench::cli::ended_by("copies the program by fork", 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about the commands beside what they do: groups of --help, completion for shells, man pages. All of it is
-// read off the parser, so nothing else lists commands or options.
+// Help about the commands: groups of --help, shell completion, man pages. All of it is derived from the parser, so
+// commands and options are listed only there.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,11 +9,11 @@
 
 namespace kernbench::cli {
 
-/// Puts the commands, and the options of each, into the groups in which --help and the man pages show them.
+/// Puts the commands, and the options of each, into groups for --help and the man pages.
 void group_for_help(CLI::App& program);
 
-/// `completion bash|zsh`: a script for the shell, which asks `complete -- WORDS…`: what may stand in place of the last
-/// of the words, a line each, with a tab and its help where it has one; nothing where a file's name may.
+/// `completion bash|zsh`: a script for the shell. It calls `complete -- WORDS…`, which prints the candidates for the
+/// last word, one per line, with a tab and the help if there is one. It prints nothing if a file name is possible.
 Command add_completion(CLI::App& program);
 Command add_complete(CLI::App& program);
 

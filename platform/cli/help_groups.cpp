@@ -21,8 +21,8 @@ const std::array<HelpGroup, 4> kCommandGroups = {{
     {"What there is", {"list", "topology", "man", "completion"}},
 }};
 
-/// Of options that stand in no table of a command's (platform/run/spec/run_spec.h). "tune weights": where a command
-/// uses a name for something else.
+/// Options outside of the tables (platform/run/spec/run_spec.h). "tune weights": a command that uses a name
+/// differently.
 const std::array<HelpGroup, 8> kOptionGroups = {{
     {"What runs", {"seed"}},
     {"On what machine", {"topology", "plugin"}},

@@ -47,7 +47,7 @@ const char* type_of(const AttrSpec& a) {
   return "";
 }
 
-/// ", from FILE.so" for what a plug-in has brought; else nothing.
+/// ", from FILE.so" for registrations by a plug-in; else empty.
 std::string origin(const std::vector<Plugin>& plugins, const std::string& name,
                    std::vector<std::string> Plugin::*registered) {
   for (const Plugin& p : plugins) {
@@ -65,7 +65,7 @@ std::string range_of(const AttrSpec& a) {
   return text;
 }
 
-/// "; area.lane x value": of a die.
+/// "; area.lane x value": the attribute's area.
 std::string area_of(const AttrSpec& a) {
   if (!a.area) return {};
   const std::string each = a.area->each == 1 ? "" : fmt::format(" x {}", a.area->each);
@@ -146,13 +146,13 @@ const char* type_of(const ParamSpec& p) {
   return "";
 }
 
-/// A tensor's dimensions and type by the names of parameters, from what its spec gives as each of them changes.
+/// A tensor's dimensions and type in terms of parameters, derived from its spec by changing each parameter.
 struct Form {
   std::vector<std::string> shape;
   std::string dtype;
 };
 
-/// Its shape in a launch of so many PEs of one cube.
+/// Its shape in a launch on that many PEs of one cube.
 Dims shape_in(const TensorSpec& t, Params p, int64_t pes) {
   auto launch = std::make_shared<LaunchShape>();
   launch->pes_of_cube = pes;
@@ -161,12 +161,12 @@ Dims shape_in(const TensorSpec& t, Params p, int64_t pes) {
   return t.shape(p);
 }
 
-/// A product of sizes if the dimension doubles with each of its factors and halves with its divisor; else f(sizes).
+/// A product of sizes if the dimension doubles with each factor and halves with its divisor; else f(sizes).
 std::string dimension(const std::vector<std::pair<std::string, int64_t>>& sizes, const std::vector<Dims>& doubled,
                       const Dims& base, int i) {
   std::vector<std::string> names, factors;
   std::string divisor;
-  double value = static_cast<double>(base[i]);  // without the sizes
+  double value = static_cast<double>(base[i]);  // constant factor
   size_t known = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
     const auto& [name, size] = sizes[k];
@@ -194,7 +194,7 @@ Form form_of(const TensorSpec& t, const std::vector<ParamSpec>& specs) try {
   std::vector<std::pair<std::string, int64_t>> sizes;
   std::vector<std::string> types;
   std::vector<Dims> doubled;
-  bool own = false;  // the type is what the last of `types` says
+  bool own = false;  // the type is the last one of `types`
   const DType type = t.dtype(params);
   const Dims base = shape_in(t, params, kPes);
   for (const ParamSpec& p : specs) {
@@ -204,7 +204,7 @@ Form form_of(const TensorSpec& t, const std::vector<ParamSpec>& specs) try {
       other.set(p.name, 2 * sizes.back().second);
       try {
         doubled.push_back(shape_in(t, other, kPes));
-      } catch (const std::exception&) {  // not legal beside the others' defaults
+      } catch (const std::exception&) {  // illegal together with the other defaults
         sizes.pop_back();
       }
     }
@@ -230,7 +230,7 @@ Form form_of(const TensorSpec& t, const std::vector<ParamSpec>& specs) try {
   return {{"?"}, "?"};
 }
 
-/// Which launches lack a tensor.
+/// The launches that lack a tensor.
 std::string presence(const TensorSpec& t) {
   if (!t.unless.empty()) return "; not where there is " + t.unless;
   return t.optional ? "; optional" : "";
@@ -251,7 +251,7 @@ std::string text_of(const TensorSpec& t, const std::vector<ParamSpec>& params) {
   return fmt::format("{}  [{}] {}", t.name, joined(form.shape), form.dtype);
 }
 
-/// Of kernels or of programs: what a form for them needs.
+/// For kernels or programs: the data for a form.
 template <class Specs>
 void list_runnable_as_json(const Specs& specs) {
   std::string text;
@@ -312,7 +312,7 @@ void list_programs(const std::vector<Plugin>& plugins) {
   }
 }
 
-/// InputError where there is none.
+/// InputError if there is none.
 std::vector<std::string> topologies() {
   std::vector<std::string> paths;
   for (const auto& [name, path] : known_topologies()) paths.push_back(path);
@@ -402,7 +402,7 @@ void list_options() {
   }
 }
 
-/// What each option's entry declares, by command.
+/// The declaration of each option's entry, by command.
 void list_options_as_json() {
   constexpr const char* kTypes[] = {"flag", "text", "whole", "positive", "number"};
   constexpr const char* kOften[] = {"once", "each", "named", "targets"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernbench: the command line. Exit status: 0 done (and verified, where asked), 1 ran and failed, 2 bad usage or input.
+// kernbench: the command line. Exit status: 0 success (and verified, if requested), 1 ran and failed, 2 bad usage or
+// input.
 #include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
@@ -20,19 +21,19 @@ namespace {
 
 using namespace kernbench;
 
-// SystemC prints its banner before sc_main; stdout and stderr are ours.
+// SystemC would print its banner before sc_main.
 const bool banner_off = [] {
-  install_signal_handlers();  // an interrupt has its line from now on
+  install_signal_handlers();  // afterwards an interrupt prints its line
   if (setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1) == 0) return true;
   cli::say_out_of_memory("kernbench");
   _exit(1);
 }();
 
-/// It copies the arguments there too, and would tell on stdout, in lines of its own, where memory is short for that.
+/// SystemC also copies the arguments, and would report lack of memory on stdout in its own format.
 const auto told_before_sc_main = sc_core::sc_report_handler::set_handler(
     [](const sc_core::sc_report&, const sc_core::sc_actions&) { cli::say_out_of_memory("kernbench"); });
 
-/// No file is opened before all files are known to be different ones.
+/// All files must be distinct before any is opened.
 int run(const cli::Command& c, const CLI::App& app, const cli::LogOptions& log) {
   try {
     CommandFiles files;
@@ -50,14 +51,14 @@ int run(const cli::Command& c, const CLI::App& app, const cli::LogOptions& log) 
   }
 }
 
-/// SystemC would write the library's warnings to stdout.
+/// SystemC would print the library's warnings on stdout.
 void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
   const bool warning = report.get_severity() == sc_core::SC_WARNING;
   if (warning) cli::tell(std::string("kernbench: warning: ") + report.get_msg());
   sc_core::sc_report_handler::default_handler(report, warning ? actions & ~sc_core::SC_DISPLAY : actions);
 }
 
-/// Once a process.
+/// Once per process.
 void set_up() {
   sc_core::sc_report_handler::set_handler(&warn_on_stderr);
   std::ios::sync_with_stdio(false);

@@ -17,7 +17,7 @@ namespace kernbench::cli {
 
 namespace {
 
-/// Text as roff shows it: its own characters stand for themselves, also at the beginning of a line.
+/// Escapes a text for roff, including control characters at the start of a line.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -55,7 +55,7 @@ void append_commands(std::string& page, const CLI::App& app, const std::string& 
     page += ".TP\n\\fB" + roff(c->get_name()) + "\\fR\n" + roff(c->get_description()) + "\n";
 }
 
-/// `command`: as it is typed, "kernbench run".
+/// `command`: as typed, "kernbench run".
 std::string man_page(const CLI::App& app, const std::string& command) {
   std::string title = command;
   for (char& c : title) c = c == ' ' ? '-' : c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --over, --where and --plan: what sweeps and tuners try; and how many points at a time, and for how long.
+// --over, --where and --plan: the points of sweeps and tuners; and the number of concurrent points, and their timeout.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ struct PlanOptions {
   std::vector<std::string> over, where;
   std::string file;
   void add_to(CLI::App&);
-  /// `command`: run or probe with the options that stay the same, none beside a file; `who` asks, for messages.
+  /// `command`: run or probe with the fixed options; empty if a file is given. `who`: command name for messages.
   /// InputError, TopologyError.
   sweep::Plan plan(const std::string& who, const std::vector<std::string>& command) const;
 };

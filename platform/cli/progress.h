@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation and its replay have come to, on stderr, where that is a terminal.
+// Shows the progress of a simulation and its replay on stderr, if that is a terminal.
 #pragma once
 
 #include "kernbench/phase2/tool/progress_line.h"
@@ -14,8 +14,8 @@ namespace cli {
 
 class Progress : public ProgressLine {
  public:
-  /// Shows simulated time and events per second, from the second second on. The timeline must not outlive this object's
-  /// simulation.
+  /// Shows simulated time and events per second, after the first second. The timeline must not be used after this
+  /// object's simulation.
   void watch(Timeline&);
 };
 

@@ -27,18 +27,18 @@ struct ReportOptions {
   }
 };
 
-/// The run that a log's configuration tells of.
+/// The run in a log's configuration.
 spec::RunSpec spec_of(const Json& configuration, std::string* topology_text) {
   spec::RunSpec r = json_field(configuration, "run",
                                [&](const Json& run) { return spec::options_of(json_text(run), topology_text); });
   if (topology_text->empty()) throw JsonFault("run: topology: 'text' is missing");
-  // What bounds a run does not depend on what its outputs are compared with.
+  // The bottleneck does not depend on expected values, so these are omitted.
   for (const char* option : {"verify", "expected", "debug-verify", "check-races", "corrupt", "isa"})
     r.list(option).clear();
   return r;
 }
 
-/// The ops of a run that goes on, for diff_runs().
+/// Collects the ops of a running simulation for diff_runs().
 class Ops : public OpLogSink {
  public:
   explicit Ops(std::string name) { run.name = std::move(name); }
@@ -48,7 +48,7 @@ class Ops : public OpLogSink {
   RunFile run;
 };
 
-/// Where the run that was done again is another one: a line that says so.
+/// A line that says how the repeated run differs.
 bool same_run(const RunFile& logged, const RunFile& again) {
   const RunDiff d = diff_runs(logged, again);
   if (d.ops_that_differ == 0) return true;
@@ -75,7 +75,7 @@ int report(const ReportOptions& o) {
       throw InputError(
           fmt::format("{}: configuration: {}; a log of `kernbench run` or `model` can be reported", o.log, e.what()));
     }
-    // A log comes from elsewhere: it does not say what code is run.
+    // A log may come from elsewhere and must not decide which code runs.
     run.list("plugin") = o.plugins.files;
     run.set("format", o.format);
     run.set("explain", "true");

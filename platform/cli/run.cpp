@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that simulate: each is the function run() (platform/entry/run.h) for its own table of options.
+// The simulating commands: each calls run() (platform/entry/run.h) with its own table of options.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -48,17 +48,17 @@ std::function<void()> options_of(const Simulation& s) {
   return [s] { add_options(*s.command, *s.spec); };
 }
 
-/// The run checks them again. Here they are checked before --log is opened.
+/// The run checks them again; here they are checked before --log is opened.
 std::function<void(CommandFiles&)> all_files_of(const Simulation& s) {
   return [spec = s.spec](CommandFiles& files) {
     if (files.has_outputs()) add_files(files, *spec);
   };
 }
 
-/// The table is written as it grows, but for JSON, which names the run first.
+/// The table is written row by row, except for JSON, which starts with the run's document.
 int collectives(const spec::RunSpec& spec) {
   const bool grows = spec.text("format") != "json";
-  std::optional<RowWriter> table;  // nothing stands on stdout before the input is known to be good
+  std::optional<RowWriter> table;  // nothing is printed before the input has been checked
   Progress progress;
   size_t rows = 0;
   RunHooks hooks = hooks_with(progress);
@@ -83,7 +83,7 @@ int collectives(const spec::RunSpec& spec) {
 
 RunHooks hooks_with(Progress& progress) {
   RunHooks hooks;
-  hooks.document = false;  // reports have their own
+  hooks.document = false;  // reports create their own
   hooks.tell = [&progress](const std::string& line) {
     progress.clear();
     tell(line);

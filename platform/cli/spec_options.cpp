@@ -47,8 +47,7 @@ void add_options(CLI::App& app, spec::RunSpec& values) {
       made = app.add_option(names, values.list(o.name), std::string(o.help));
     }
     described(made, o);
-    // Commands that share single options add files here; a command with a table adds them by it
-    // (platform/entry/system.h).
+    // Commands that share single options add files here; tables add theirs (platform/entry/system.h).
     if (o.file != spec::Option::File::none)
       reads_file(made, [](const std::string&) { return std::vector<std::string>(); });
   }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr const char* kEngines[] = {"slurm", "parallel", "make"};
 constexpr uint64_t kMostTasks = 10'000;
 
-/// Those that the script sets itself, and those that are of its last step alone.
+/// Options that the script itself sets, and options of its last step only.
 constexpr const char* kOwn[] = {"--emit", "--tasks", "--store", "--resume"};
 constexpr const char* kOfTable[] = {"--svg", "--report", "--sqlite", "--format"};
 

@@ -15,7 +15,7 @@
 namespace kernbench::cli {
 namespace {
 
-constexpr double kSilentS = 60;  // six times what lies between two writes at most
+constexpr double kSilentS = 60;  // six times the longest interval between two writes
 
 const char* state_of(const sweep::SweepProgress& p) {
   return p.complete() ? "done" : p.ended ? "stopped" : p.age_s < kSilentS ? "running" : "silent";
@@ -25,7 +25,7 @@ sweep::Cell rounded(double v) {
   return std::round(v * 10) / 10;
 }
 
-/// `rate`, `to_go_s`: 0 and less for unknown.
+/// `rate`, `to_go_s`: 0 or less if unknown.
 sweep::Row row_of(const std::string& store, const std::string& state, uint64_t points, uint64_t done, uint64_t failed,
                   double rate, double to_go_s) {
   sweep::Row row;
@@ -66,12 +66,12 @@ int show_progress(const std::vector<std::string>& stores, sweep::Form form) {
     rate += own_rate;
     to_go_s = std::max(to_go_s, own_to_go_s);
   }
-  // Shards that nobody has begun have no file; stores of several plans are simply added up.
+  // Shards that have not started have no file; the shards of several plans are summed.
   points = std::max(points, plan);
   if (shards > all.size()) states["not begun"] = shards - all.size();
   std::vector<std::string> told;
   for (const auto& [state, n] : states) told.push_back(fmt::format("{} {}", n, state));
-  // The slowest shard ends last, unless others wait for a machine.
+  // The slowest shard ends last, unless others still wait for a machine.
   const double left = static_cast<double>(points - done);
   to_go_s = left == 0 ? 0 : rate > 0 ? std::max(to_go_s, left / rate) : -1;
   table.add(row_of("all", joined(told), points, done, failed, rate, to_go_s));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kernbench sweep` has for the shards of a sweep on many machines: --emit, and `sweep progress`.
+// Parts of `kernbench sweep` for shards on many machines: --emit, and `sweep progress`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,15 +13,15 @@ namespace kernbench::cli {
 
 /// --emit and --tasks.
 struct EmitOptions {
-  std::string engine;  ///< empty: the sweep is done here
+  std::string engine;  ///< empty: the sweep runs here
   uint64_t tasks = 32;
   void add_to(CLI::App&);
 };
 
-/// Writes the script to stdout. `words`: the sweep's command line as it was read. InputError.
+/// Writes the script to stdout. `words`: the sweep's command line. InputError.
 void emit_sweep(const CLI::App& words, const EmitOptions&, const sweep::SweepOptions&, const sweep::SweepHooks&);
 
-/// `sweep progress`: what to do if it was asked for; its exit status is 0 where all points of all shards have ended.
+/// The function for `sweep progress`; its exit status is 0 if all points of all shards have ended.
 Command add_progress(CLI::App& sweep);
 
 }  // namespace kernbench::cli

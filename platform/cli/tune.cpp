@@ -20,7 +20,7 @@
 namespace kernbench::cli {
 namespace {
 
-/// Nothing where the run chooses its PEs itself, or its kernel declares no size that is split over them.
+/// None if the run chooses its PEs itself, or if its kernel declares no size that is split over PEs.
 sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
   sweep::Shrinking s;
   if (run.text_or_none("kernel").empty()) return s;
@@ -37,7 +37,7 @@ sweep::Shrinking shrinking_of(const spec::RunSpec& run) {
   return s;
 }
 
-/// In a copy of the process: a plug-in's kernels and blocks are not to stay in this one.
+/// In a forked process, because a plug-in's kernels and blocks must not remain in this one.
 int describe(const std::vector<std::string>& words) {
   return run_command("kernbench", [&] {
     const auto run = spec::RunSpec::of_words(words, "tune");

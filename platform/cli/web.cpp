@@ -14,7 +14,8 @@
 namespace kernbench::cli {
 namespace {
 
-/// A program of its own, beside this one (platform/web/web_main.cpp): becomes it. Returns only where that fails.
+/// A separate program in the same folder (platform/web/web_main.cpp), which replaces this process. Returns only on an
+/// error.
 int become_page_server(const std::vector<std::string>& arguments) {
   std::string program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kernbench-web").string();
   std::vector<char*> argv = {program.data()};

@@ -18,7 +18,7 @@
 namespace kernbench::cli {
 namespace {
 
-/// Changes of one thing each in the place of parts that are twice and half as fast.
+/// Options for single changes, instead of parts at twice and half speed.
 int remedies(const WhatIfOptions& o, const std::string& format) {
   std::vector<SingleChange> changes;
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say when nothing can move while work is outstanding.
+// Messages for runs in which nothing can move while work is outstanding.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace kernbench::elaborate {
 
 class Machine;
 
-/// Who waits for whom, one line for each PE that has work left (at most `limit` of them); empty if nothing is left.
+/// The waits of PEs with outstanding work, one line per PE (at most `limit`); empty if there is none.
 std::vector<std::string> stuck_report(Machine&, size_t limit = 20);
-/// The same as a fault.
+/// The same as an error.
 RunError stuck_error(const std::vector<std::string>& report);
 
 }  // namespace kernbench::elaborate

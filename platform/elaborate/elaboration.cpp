@@ -21,7 +21,7 @@
 
 namespace kernbench::elaborate {
 
-/// A level of the hierarchy that is no node itself: sip0, sip0.cube0.
+/// A level of the hierarchy without its own node: sip0, sip0.cube0.
 struct Elaboration::Scope : sc_core::sc_module {
   Scope(const sc_core::sc_module_name& name, const std::function<void()>& build_children) : sc_module(name) {
     build_children();
@@ -53,13 +53,13 @@ Elaboration::Elaboration(const topology::Graph& graph, Fabric& fabric) : graph_(
   set_bases();
 }
 
-/// SystemC's registries look for what goes away from their ends: backwards, each module is found at once.
+/// SystemC's registries search for removed objects from the end, so destruction in reverse order is fast.
 Elaboration::~Elaboration() {
   for (auto n = built_.rbegin(); n != built_.rend(); ++n) components_[*n].reset();
   while (!scopes_.empty()) scopes_.pop_back();
 }
 
-/// A block that is none of kernbench's may have processes of its own.
+/// A foreign block may have its own processes.
 bool Elaboration::waits_for_others() const {
   return has_foreign_nodes_ || std::any_of(components_.begin(), components_.end(), [](const ComponentPtr& c) {
            return c->stands_for_foreign_model() || std::string_view(c->kind()).rfind("builtin.", 0) != 0;
@@ -85,7 +85,7 @@ Component& Elaboration::block_that(bool (*is)(Component&), const std::string& id
 void Elaboration::build_modules() {
   components_.resize(graph_.nodes.size());
   TreeNode root;
-  std::vector<TreeNode*> way = {&root};  // to the node before, most of which is that to the next
+  std::vector<TreeNode*> way = {&root};  // scopes of the previous node, most of which are those of the next
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
     const std::string& id = graph_.nodes[n].id;
     size_t depth = 0;
@@ -127,13 +127,13 @@ void Elaboration::build_children(const TreeNode& parent) {
   }
 }
 
-/// Edges from one node to another, of which there may be several: requests take the shortest, and of those the first;
-/// responses the first of all (timing rules §1).
+/// Parallel edges between two nodes. Requests take the shortest, and among equal ones the first; responses take the
+/// first of all (timing rules §1).
 struct Elaboration::Parallel {
   int shortest = -1, first = -1;
 };
 
-/// Requests and their responses can go over the edge, or responses to requests over one back.
+/// Whether the edge can carry requests and their responses, or responses to requests on the reverse edge.
 bool Elaboration::carries_traffic(const topology::Edge& e) const {
   FabricNode *from = components_[e.from]->fabric_node(), *to = components_[e.to]->fabric_node();
   if (!from || !to || !from->takes_memory_traffic() || !to->takes_memory_traffic()) return false;
@@ -147,7 +147,7 @@ void Elaboration::build_links() {
   const auto between = [&](uint32_t a, uint32_t b) -> Parallel& { return by_ends[uint64_t{a} << 32 | b]; };
   const auto is_open = [&](uint32_t n) { return topology::is_foreign(graph_, n) && !topology::inside_pe(graph_, n); };
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) has_foreign_nodes_ |= topology::is_foreign(graph_, n);
-  // Foreign nodes and their neighbours: the edges from there to here, and from here to there.
+  // Foreign nodes and their neighbours: the edges in both directions.
   std::map<std::pair<uint32_t, uint32_t>, std::pair<int, int>> open;
   for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
     const topology::Edge& edge = graph_.edges[e];
@@ -165,12 +165,12 @@ void Elaboration::build_links() {
       const Parallel& there = between(n, edge.to);
       if (!edges_[e].link && there.first == static_cast<int>(e) && n != edge.to)
         connect_nodes(n, edge.to, there, between(edge.to, n));
-      if (!edges_[e].link) note_link(static_cast<int>(e), fabric_.make_link(parameters(e)));  // no route takes it
+      if (!edges_[e].link) note_link(static_cast<int>(e), fabric_.make_link(parameters(e)));  // used by no route
     }
   }
-  // Their blocks are bound later, by the user (foreign_node.h).
+  // The user binds their blocks later (foreign_node.h).
   for (const auto& [ends, edges] : open) open_port_to(ends.first, ends.second, edges.first, edges.second);
-  // In finite buffers the ports of a node have the order of its edges.
+  // With finite buffers, a node's ports are ordered like its edges.
   std::unordered_map<const FabricNode*, uint32_t> ranks;
   std::unordered_set<const FabricPort*> ranked;
   for (const Edge& e : edges_) {
@@ -180,14 +180,14 @@ void Elaboration::build_links() {
   }
 }
 
-/// Only messages go there: the edge is no link of the memory traffic.
+/// An edge that carries only messages is no link of the memory traffic.
 bool Elaboration::carries_messages(const topology::Edge& e) const {
   FabricNode *from = components_[e.from]->fabric_node(), *to = components_[e.to]->fabric_node();
   return from && to && from->initiator_socket() && to->target_socket() && !to->takes_memory_traffic();
 }
 
 void Elaboration::build_message_links() {
-  std::unordered_map<uint64_t, uint32_t> shortest;  // by both ends, of parallel edges
+  std::unordered_map<uint64_t, uint32_t> shortest;  // by both ends, among parallel edges
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
     for (const uint32_t e : graph_.out_edges[n]) {
       const topology::Edge& edge = graph_.edges[e];
@@ -212,7 +212,7 @@ LinkParameters Elaboration::parameters(uint32_t e) const {
   return {graph_.edges[e].distance_mm * graph_.ns_per_mm, graph_.effective_bw(e)};
 }
 
-/// The edge's link, for a port over it.
+/// The link of a port over this edge.
 LinkTo Elaboration::link_to(int edge) const {
   if (edge < 0) return {};
   const auto e = static_cast<uint32_t>(edge);
@@ -225,7 +225,7 @@ void Elaboration::note_link(int edge, Link& link) {
   edges_[link.edge].link = &link;
 }
 
-/// Where both directions have one edge each, requests and responses share a pair of ports.
+/// If each direction has one edge, requests and responses share a pair of ports.
 void Elaboration::connect_nodes(uint32_t a, uint32_t b, const Parallel& there, const Parallel& back) {
   if (there.shortest == there.first && back.shortest == back.first)
     return connect_ports(a, b, there.first, back.first, Requests::both_ways);
@@ -236,7 +236,7 @@ void Elaboration::connect_nodes(uint32_t a, uint32_t b, const Parallel& there, c
 void Elaboration::connect_ports(uint32_t a, uint32_t b, int there, int back, Requests requests) {
   FabricNode &at_a = *components_[a]->fabric_node(), &at_b = *components_[b]->fabric_node();
   LinkTo from_b = link_to(back);
-  // A response over the edge goes by the sockets of a request in the other direction, though no link leads there.
+  // A response uses the sockets of a request in the other direction, even without a link in that direction.
   if (back < 0 && graph_.in_one_network(a, b)) from_b = LinkParameters{};
   connect(at_a, at_b, link_to(there), from_b, requests);
   FabricPort *port_a = at_a.ports().back(), *port_b = at_b.ports().back();
@@ -291,7 +291,7 @@ std::vector<Hop> Elaboration::hops_back(const std::vector<uint32_t>& way_back) c
   throw InputError(n.id + ": '" + n.impl + "' " + lacks);
 }
 
-/// What the link modes and the address map find at nodes that traffic passes, or ends at. (What a PE's blocks must be:
+/// Checks the nodes on or at the end of memory traffic: their roles for link modes and address map. (For a PE's blocks:
 /// systemc_models/pe/pe_assembly.h.)
 void Elaboration::require_roles() const {
   for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {

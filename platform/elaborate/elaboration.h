@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled topology as SystemC modules: makes the blocks by the names that `impl:` gives, with the hierarchy of their
-// ids, under the module that is being constructed, and binds their sockets along the edges.
+// A compiled topology as SystemC modules. Creates the blocks by their `impl:` names, in the hierarchy of their ids,
+// within the module under construction. Binds their sockets along the edges.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace kernbench::elaborate {
 
 class Elaboration {
  public:
-  /// std::runtime_error (one line) if an impl cannot be made; InputError where a class lacks what its node must be.
+  /// std::runtime_error (one line) if an impl cannot be created; InputError if a class lacks a role that its node
+  /// needs.
   Elaboration(const topology::Graph& graph, Fabric& fabric);
   ~Elaboration();
   Elaboration(const Elaboration&) = delete;
@@ -33,27 +34,27 @@ class Elaboration {
 
   size_t size() const { return components_.size(); }
   Component& component(uint32_t node) const { return *components_[node]; }
-  /// The node as an initiator that takes requests, or null (pe_dma, m_cpu, pcie_ep, port can).
+  /// The node as an initiator of requests, or null (pe_dma, m_cpu, pcie_ep and port may be one).
   RequestPort* request_port(uint32_t node) const;
 
-  /// The edge as a link of the fabric; null where no memory traffic can use it.
+  /// The edge as a link of the fabric; null if it cannot carry memory traffic.
   Link* link(uint32_t edge) const { return edges_[edge].link; }
 
-  /// The hops of memory traffic or messages along a path, past nodes whose blocks are not this project's. AccessError,
-  /// one line, where there are no sockets for `what`.
+  /// The hops of memory traffic or messages along a path, without foreign nodes. AccessError, one line, if sockets for
+  /// `what` are missing.
   std::vector<Hop> hops(const std::vector<uint32_t>& path, const char* what) const;
-  /// The same of responses, along their way from a memory back to its initiator, in which no foreign node stands:
-  /// numbered from the initiator on (Route::own_back).
+  /// The same for responses from a memory back to its initiator on a separate path without foreign nodes. Hops are
+  /// numbered from the initiator (Route::own_back).
   std::vector<Hop> hops_back(const std::vector<uint32_t>& way_back) const;
-  /// Whether some node's block is not this project's.
+  /// Whether any block is foreign.
   bool has_foreign_nodes() const { return has_foreign_nodes_; }
-  /// One that stands on no link of the graph (platform/launch/launch_host.h).
+  /// A link outside of the graph (platform/launch/launch_host.h).
   void add_foreign_node() { has_foreign_nodes_ = true; }
-  /// Whether some block may be set going by others than the platform's timeline: one that is not of this project, or
-  /// one whose answers come from a model of the user's.
+  /// Whether something other than the platform's timeline may activate a block: the block is foreign, or a user's model
+  /// gives its answers.
   bool waits_for_others() const;
 
-  /// The block of that id and type; InputError that names those there are.
+  /// The block with that id and type; InputError lists the existing ones.
   template <class Block>
   Block& block_named(const std::string& id, const char* what) const;
 
@@ -86,7 +87,7 @@ class Elaboration {
   Fabric& fabric_;
   std::vector<std::unique_ptr<Scope>> scopes_;
   std::vector<ComponentPtr> components_;  // by node
-  std::vector<uint32_t> built_;           // nodes in the order in which their modules were made
+  std::vector<uint32_t> built_;           // nodes in the order of construction of their modules
   std::vector<Edge> edges_;
   bool has_foreign_nodes_ = false;
 };

@@ -14,7 +14,7 @@ namespace kernbench::elaborate {
 class ExposedAttributes::Exposed {
  public:
   virtual ~Exposed() = default;
-  /// "found 2, the block has 1.2", or nothing.
+  /// "found 2, the block has 1.2", or empty.
   virtual std::string change() const = 0;
   virtual const sc_core::sc_object& block() const = 0;
   virtual const std::string& name() const = 0;

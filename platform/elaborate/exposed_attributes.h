@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a platform's blocks where tools of SystemC look for them: sc_object::attr_cltn().
+// The attributes of a platform's blocks as SystemC attributes, for tools: sc_object::attr_cltn().
 #pragma once
 
 #include <memory>
@@ -21,18 +21,18 @@ struct Graph;
 
 }  // namespace kernbench
 namespace kernbench::elaborate {
-/// Each attribute of each node, given or by default, as a sc_attribute of its block under its name in YAML: of double,
-/// int64_t, bool or std::string; a map of numbers as text, "f16=1, f32=0.5". One that has no value is absent.
-/// A block takes its parameters when it is made: a value that somebody changes is refused, see check().
+/// Each attribute of each node, given or default, becomes a sc_attribute of its block with its YAML name: of double,
+/// int64_t, bool or std::string. A map of numbers is a text, "f16=1, f32=0.5". Attributes without a value are absent. A
+/// block reads its parameters at construction, so later changes are rejected by check().
 class ExposedAttributes {
  public:
   ExposedAttributes(const topology::Graph&, const Elaboration&);
-  /// Takes them away; the blocks must still be there.
+  /// Removes them; the blocks must still exist.
   ~ExposedAttributes();
   ExposedAttributes(const ExposedAttributes&) = delete;
   ExposedAttributes& operator=(const ExposedAttributes&) = delete;
 
-  /// A report "/kernbench/attribute" for each that has another value than its block.
+  /// Reports "/kernbench/attribute" for each attribute whose value differs from its block's.
   void check(sc_core::sc_severity) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer of all that a platform's fabric does.
+// An observer of a platform's complete fabric.
 #pragma once
 
 #include "kernbench/phase2/rooms.h"
@@ -13,9 +13,9 @@ namespace kernbench::elaborate {
 class Machine;
 
 enum class FabricParts : unsigned char { blocks_and_links, blocks };
-/// At every block, and every link unless it does without.
+/// At every block, and at every link unless it excludes links.
 void watch_fabric(Machine&, FabricObserver&, FabricParts = FabricParts::blocks_and_links);
-/// No more, wherever it was told.
+/// Removes the observer everywhere.
 void unwatch_fabric(Machine&, FabricObserver&);
 
 }  // namespace kernbench::elaborate

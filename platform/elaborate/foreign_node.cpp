@@ -97,7 +97,7 @@ void ForeignNode::not_bound(const std::string& what) const {
                    "; the block in the place of a node of kind foreign is bound by an sc_main (Platform::foreign)");
 }
 
-/// From every neighbour that can send there is a way to every other one that can take.
+/// Each neighbour that can send has a path to every other one that can receive.
 void ForeignNode::before_end_of_elaboration() {
   const auto has_another = [this](const Neighbour& n, bool Neighbour::*role) {
     return std::any_of(neighbours_.begin(), neighbours_.end(), [&](const Neighbour& o) { return &o != &n && o.*role; });

@@ -17,7 +17,7 @@
 
 namespace kernbench::elaborate {
 
-/// What the block in its place needs of the other side.
+/// Requirements of the user's block towards its neighbours.
 struct ForeignParameters : BlockParameters {
   std::string end_resp = "updated";
   double clock_ghz = 0;
@@ -69,8 +69,8 @@ class ForeignNode : public Component {
   // For elaboration.
   /// A neighbour in the fabric: its port to here, and the directions of requests.
   void add_neighbour(FabricPort& port, bool sends, bool takes);
-  /// Inside a PE: items go from one block to another through this node alone, or through several foreign nodes, of
-  /// which it is the first (comes: items of `from` arrive here) or the last (goes: they leave for `to` here).
+  /// Inside a PE: items go from one block to another through one or more foreign nodes. Of these, this one is the first
+  /// (comes: items of `from` arrive here), the last (goes: they leave for `to` here), or both.
   void add_way(PeBlock& from, PeBlock& to, bool comes, bool goes);
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 using topology::naming::scope_of;
 
-/// Visits the scopes that an id lies in, the innermost first.
+/// Visits the scopes that contain an id, innermost first.
 template <class Visit>
 void for_each_scope(const std::string& id, Visit visit) {
   for (std::string scope = scope_of(id); !scope.empty(); scope = scope_of(scope)) visit(scope);
@@ -59,7 +59,7 @@ void Pes::build(uint32_t p) {
   }
 }
 
-/// The blocks between are bound by the user.
+/// The user binds the blocks between.
 void Pes::lead_past_foreign_nodes(const topology::PeEdge& e) {
   PeBlock *from = blocks_.component(e.from).pe_block(), *to = blocks_.component(e.to).pe_block();
   if (!from || !to || !from->command_initiator() || !to->command_target()) return;
@@ -67,7 +67,7 @@ void Pes::lead_past_foreign_nodes(const topology::PeEdge& e) {
   for (const uint32_t n : e.last) foreign_at(n).add_way(*from, *to, false, true);
 }
 
-/// Who it is, and where.
+/// Sets id, index and position.
 void Pes::set_place(Pe& pe, uint32_t index) {
   pe.id = graph_.pes[index].id;
   pe.index = index;
@@ -101,7 +101,7 @@ void Pes::attach_history(CommandHistory* history) const {
     runner(p).attach_history(history);
     if (!history) continue;
     for (const CommandType type : {CommandType::load, CommandType::store, CommandType::gemm, CommandType::math}) {
-      if (type == CommandType::math && !pes_[p]->own_ops.empty()) continue;  // by several engines
+      if (type == CommandType::math && !pes_[p]->own_ops.empty()) continue;  // several engines serve it
       for (const Pe::Engine& e : pes_[p]->engines) {
         for (const StageStatistics& s : e.role->statistics()) {
           if (s.stage == stage_of(type) && s.servers == 1) history->serves_in_order(pes_[p]->index, type);
@@ -118,10 +118,10 @@ size_t Pes::local_memory(size_t pe) const {
   return local_memories_[pe];
 }
 
-/// The nearest memories of the PEs that ask, by PE. One search a scope, from its memories against the edges, so that
-/// its cost is the part of the graph that it passes, not that times the PEs.
+/// The nearest memories of the given PEs, by PE. One search per scope, from its memories backwards along the edges, so
+/// that the cost does not grow with the number of PEs.
 void Pes::find_nearest(const std::vector<size_t>& memories, const std::vector<size_t>& pes, Nearest& found) const {
-  if (!graph_.networks.empty()) {  // whose rules decide how far it is
+  if (!graph_.networks.empty()) {  // their routing rules determine the distance
     for (const size_t pe : pes) found[pe] = nearest_by_rule(pe, memories);
     return;
   }
@@ -131,11 +131,11 @@ void Pes::find_nearest(const std::vector<size_t>& memories, const std::vector<si
   }
   struct Label {
     int64_t nm;
-    bool passes;       ///< paths lead on from there, away from the memories
-    size_t seen_from;  ///< the last memory to which a shortest path from there is known
+    bool passes;       ///< paths continue there, away from the memories
+    size_t seen_from;  ///< the last memory with a known shortest path from there
   };
   std::unordered_map<uint32_t, Label> labels;
-  std::unordered_map<uint32_t, size_t> asking;  // PEs, by their DMA
+  std::unordered_map<uint32_t, size_t> asking;  // PEs by their DMA
   using Open = std::pair<int64_t, uint32_t>;
   std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
   const auto reach = [&](uint32_t node, int64_t nm, bool passes) {
@@ -146,7 +146,7 @@ void Pes::find_nearest(const std::vector<size_t>& memories, const std::vector<si
   };
   for (const size_t pe : pes) asking.emplace(graph_.pes[pe].blocks.at("pe_dma"), pe);
   for (const size_t m : memories) reach(graph_.memories[m].node, 0, true);
-  int64_t last = 0;  // of the PEs so far
+  int64_t last = 0;  // distance of the last PE found
   for (size_t left = asking.size(); !open.empty() && (left > 0 || open.top().first <= last);) {
     const auto [nm, node] = open.top();
     open.pop();
@@ -178,7 +178,7 @@ void Pes::find_nearest(const std::vector<size_t>& memories, const std::vector<si
 
 void Pes::find_local_memories() const {
   std::vector<size_t> all;
-  std::map<std::string, std::vector<size_t>> inside, asking;  // memories by the scopes that their ids lie in; PEs
+  std::map<std::string, std::vector<size_t>> inside, asking;  // memories by the scopes of their ids; PEs by scope
   for (size_t m = 0; m < graph_.memories.size(); ++m) {
     if (graph_.memories[m].space != name_of(Space::hbm)) continue;
     all.push_back(m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PEs of an elaborated topology: what the blocks of each share, and who hands on to whom.
+// The PEs of an elaborated topology: the shared state of each PE's blocks, and the connections between them.
 #pragma once
 
 #include <map>
@@ -31,24 +31,24 @@ class ForeignNode;
 /// PEs with a pe_dma, in compiled order (as Graph::pes).
 class Pes {
  public:
-  /// Binds the blocks of each PE along the edges between them. InputError, one line, where a block's class lacks what
-  /// its kind must have (systemc_models/pe/pe_assembly.h).
+  /// Binds the blocks of each PE along the edges between them. InputError, one line, if a block's class lacks a role
+  /// that its kind needs (systemc_models/pe/pe_assembly.h).
   Pes(const topology::Graph& graph, const Elaboration& blocks, Routes& routes, System& system);
 
   size_t count() const { return pes_.size(); }
   Pe& pe(size_t index) const { return *pes_[index]; }
-  /// True if all blocks that a kernel needs are there.
+  /// True if all blocks that a kernel needs exist.
   bool complete(size_t pe) const { return pes_[pe]->runner != nullptr; }
   /// "pe_gemm, pe_tcm" for an incomplete PE.
   std::string missing_blocks(size_t pe) const;
-  /// Who runs kernels on a complete PE.
+  /// Runs kernels on a complete PE.
   KernelRunner& runner(size_t pe) const;
-  /// The nearest memory of kind hbm to a PE's DMA, in its cube where there is one, as index into graph().memories: its
-  /// own slice in the usual systems. Of equally near ones, as PEs at one router have them, each PE takes one that
-  /// fewest before it have.
+  /// The nearest memory of kind hbm to a PE's DMA, in its cube if there is one: its own slice in the usual systems.
+  /// Among equally near ones (PEs at one router), each PE takes the one that the fewest earlier PEs have. Returns an
+  /// index into graph().memories.
   size_t local_memory(size_t pe) const;
 
-  /// Tells the history of all kernels' commands and waits (null: none). Not while anything runs.
+  /// Records the commands and waits of all kernels in a history (null: none). Not during a simulation.
   void attach_history(CommandHistory* history) const;
 
  private:
@@ -67,11 +67,11 @@ class Pes {
   const Elaboration& blocks_;
   Routes& routes_;
   System& system_;
-  std::map<std::string, uint32_t> cubes_;                           ///< by id, numbered as they come
-  std::unordered_map<std::string, const topology::Memory*> srams_;  ///< the first inside a scope, by its id
+  std::map<std::string, uint32_t> cubes_;                           ///< by id, numbered by first appearance
+  std::unordered_map<std::string, const topology::Memory*> srams_;  ///< the first in each scope, by the scope's id
   std::vector<std::unique_ptr<Pe>> pes_;
-  mutable std::vector<size_t> local_memories_;           ///< by PE, once one has been asked for
-  mutable std::vector<std::vector<uint32_t>> in_edges_;  ///< by node, while they are found
+  mutable std::vector<size_t> local_memories_;           ///< by PE; computed on first use
+  mutable std::vector<std::vector<uint32_t>> in_edges_;  ///< by node; only during the search
 };
 
 }  // namespace kernbench::elaborate

@@ -30,10 +30,10 @@ void set_plugin_at_work(void* file) {
   plugin_at_work = static_cast<const char*>(file);
 }
 
-/// Opens it; at the end of the process its objects are destroyed between the two calls.
+/// Opens it. When the process ends, its objects are destroyed between the two calls.
 void* opened(const char* path, const std::string& file) {
-  const auto name = const_cast<char*>((new std::string(file))->c_str());  // used until the process has ended
-  void* (*volatile open)(const char*, int) = &dlopen;  // <dlfcn.h> says that it does not throw: static objects may
+  const auto name = const_cast<char*>((new std::string(file))->c_str());  // must live until the process has ended
+  void* (*volatile open)(const char*, int) = &dlopen;  // hides dlopen's nothrow: static objects may throw
   set_plugin_at_work(name);
   __cxa_atexit(set_plugin_at_work, nullptr, nullptr);
   void* library = open(path, RTLD_NOW | RTLD_LOCAL);
@@ -47,13 +47,13 @@ void* opened(const char* path, const std::string& file) {
   throw InputError("--plugin " + file + ": " + why);
 }
 
-/// What plug-ins register of one sort.
+/// One sort of registrations by plug-ins.
 struct Sort {
   std::string what;
   std::vector<std::string> names, conflicts;
 };
 
-/// Components, kernels, programs, then what is named in each NamedRegistry.
+/// Components, kernels, programs, then the names in each NamedRegistry.
 std::vector<Sort> all_sorts() {
   std::vector<Sort> sorts = {{"component", {}, component_registry().conflicts()},
                              {"kernel", {}, KernelRegistry::instance().conflicts()},
@@ -82,7 +82,7 @@ PluginMark read_plugin_mark(const std::string& file) {
   if (content.compare(0, 4, "\177ELF") != 0) refuse(file, "is no shared object");
   constexpr std::string_view kStart = "kernbench-plugin\nkernbench ";
   for (size_t at = 0; (at = content.find(kStart, at)) != std::string::npos; ++at) {
-    const std::string text = content.c_str() + at;  // to its end: kStart alone, as here, is no mark
+    const std::string text = content.c_str() + at;  // up to its NUL: this binary's own kStart alone is no mark
     const size_t first = text.find('\n') + 1, second = text.find('\n', first) + 1;
     if (second > 0 && text.back() == '\n')
       return {text.substr(first, second - 1 - first), text.substr(second, text.size() - 1 - second)};
@@ -98,7 +98,7 @@ Plugin load_plugin(const std::string& file) {
   if (mark.built_for != KERNBENCH_PLUGIN_BUILT_FOR)
     refuse(file, "was built for " + mark.built_for + "; this is " KERNBENCH_PLUGIN_BUILT_FOR ": build it again");
 
-  const std::string path = std::filesystem::absolute(file).string();  // a name alone would be searched elsewhere
+  const std::string path = std::filesystem::absolute(file).string();  // a bare name would be searched in other folders
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return plugin;    // loaded before
   std::vector<Sort> before = all_sorts();
   void* library = nullptr;
@@ -112,7 +112,7 @@ Plugin load_plugin(const std::string& file) {
   if (!library) refuse(file, "cannot be loaded: " + std::string(dlerror()));
   if (!dlsym(library, "kernbench_plugin")) refuse(file, "is no kernbench plug-in: it lacks KERNBENCH_PLUGIN(name)");
   const std::vector<Sort> after = all_sorts();
-  before.resize(after.size());  // a plug-in may bring a registry
+  before.resize(after.size());  // a plug-in may add a registry
   for (size_t i = 0; i < after.size(); ++i) {
     if (after[i].conflicts.size() > before[i].conflicts.size())
       refuse(file, after[i].what + " '" + after[i].conflicts.back() + "' is there already");

@@ -26,9 +26,9 @@ struct PluginMark {
 PluginMark read_plugin_mark(const std::string& file);
 
 /// Loads it for the lifetime of the process; its registrations are usable afterwards. InputError, with one line and
-/// before any code of the plug-in runs, if the file cannot be read, is not a shared object, lacks
-/// KERNBENCH_PLUGIN(name), or was built for another kernbench or C++. InputError also if it cannot be linked, registers
-/// nothing, or registers a taken name.
+/// before any code of the plug-in runs: the file cannot be read, is no shared object, lacks KERNBENCH_PLUGIN(name), or
+/// was built for another kernbench or C++. InputError also if it cannot be linked, registers nothing, or registers a
+/// taken name.
 Plugin load_plugin(const std::string& file);
 
 /// The file of the plug-in whose objects are made or destroyed now; null: none. Safe in a signal handler.

@@ -9,7 +9,7 @@
 namespace kernbench::elaborate {
 namespace {
 
-/// A PE that waits, and for what.
+/// A waiting PE, and its wait.
 struct Step {
   uint32_t pe;
   QueueWait wait;
@@ -21,14 +21,14 @@ class Search {
     for (const StuckPe& s : stuck) waits_[s.pe] = waits_of(s);
   }
 
-  /// The first circle, from the first PE that leads to one.
+  /// The first circle, found from the first PE that leads to one.
   std::vector<Step> circle() {
     for (const auto& [pe, waits] : waits_) {
       if (follow(pe)) return way_;
     }
     return {};
   }
-  /// From the first PE that waits for another, to one that has ended or waits for none.
+  /// From the first PE that waits for another to one that has ended or waits for none.
   std::vector<Step> chain() const {
     for (const auto& [pe, waits] : waits_) {
       std::vector<Step> way;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the circle of PEs that wait for each other's messages or slots, where nothing can move any more (collectives
-// contract §10.14).
+// Finds the circle of PEs that wait for each other's messages or slots when nothing can move (collectives rules
+// §10.14).
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class Machine;
 /// A PE that has not ended.
 struct StuckPe {
   uint32_t pe = 0;              ///< index in compiled order
-  std::vector<uint64_t> calls;  ///< that its kernel waits for, by seq; empty: it waits for all that is outstanding
+  std::vector<uint64_t> calls;  ///< calls that its kernel waits for, by seq; empty: all outstanding ones
 };
 
-/// One line: the circle, PE by PE, each with what it waits for; where there is none, the chain that leads to a PE that
-/// has ended. Empty where no PE waits for another.
+/// One line: the circle with each PE's wait, or, without a circle, the chain to a PE that has ended. Empty if no PE
+/// waits for another.
 std::string circle_of_waiting(Machine&, const std::vector<StuckPe>&);
 
 }  // namespace kernbench::elaborate

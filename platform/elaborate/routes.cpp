@@ -45,7 +45,7 @@ const Route& Routes::route(uint32_t initiator, uint64_t address, uint64_t nbytes
   return *r;
 }
 
-/// AccessError that names the edge that has none back.
+/// AccessError with the edge that has no reverse edge.
 void Routes::require_way_back(uint32_t initiator, const topology::Memory& memory) {
   try {
     paths_->way_back(paths_->find_path(initiator, memory.node));
@@ -118,7 +118,7 @@ Route Routes::find_way(uint32_t from, uint32_t to, bool reversed) {
 
 void Routes::close() {
   SoleSenders senders(graph_, blocks_, fabric_.mode());
-  if (!senders.known()) return;  // routers of one's own ask for more
+  if (!senders.known()) return;  // user-defined routers may request others
   closed_ = true;
   for (const auto& [key, route] : routes_) senders.add(blocks_.component(static_cast<uint32_t>(key >> 32)), *route);
   for (const auto& [key, route] : messages_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of a platform's memory traffic: addresses to memories, and the shortest paths between them (timing rules
+// The routes of a platform's memory traffic: addresses to memories, and the shortest paths between them (timing rules
 // §1) as ports of the blocks. Resolved once, on demand.
 #pragma once
 
@@ -26,14 +26,13 @@ class Routes : public RouteSource {
   const Route& route(uint32_t initiator, uint64_t address, uint64_t nbytes, bool write) override;
   const Route& message_route(uint32_t from, uint32_t to) override;
   const Route& reversed_message_route(uint32_t from, uint32_t to) override;
-  /// A way as message_route() gives it, for who asks what it would cost: not kept. AccessError likewise.
+  /// A route like message_route()'s, for cost queries; it is not stored. AccessError likewise.
   Route find_message_way(uint32_t from, uint32_t to) { return find_way(from, to, false); }
-  /// Shortest paths as the contract says, with both directions; errors as topology::RouteError.
+  /// Shortest paths as the timing rules define them, in both directions; errors as topology::RouteError.
   topology::PathRouter& paths() { return *paths_; }
 
-  /// Says that no route will be asked for that has not been asked for yet: route() throws std::logic_error for another.
-  /// Who knows all traffic beforehand tells so: more can then be decided ahead of time. Before the simulation starts.
-  /// Has no effect where routers of one's own choose ways.
+  /// Declares that all routes have been requested: route() throws std::logic_error for new ones. If all traffic is
+  /// known, more can be reserved early. Call it before the simulation. No effect if user-defined routers choose paths.
   void close();
 
  private:
@@ -48,7 +47,7 @@ class Routes : public RouteSource {
   const std::unique_ptr<topology::PathRouter> paths_;
   std::unordered_map<uint64_t, std::unique_ptr<Route>> routes_;               // initiator << 32 | memory
   std::unordered_map<uint64_t, std::unique_ptr<Route>> messages_, reversed_;  // from << 32 | to
-  std::vector<const Route*> last_;  // by initiator: the last that was asked for
+  std::vector<const Route*> last_;                                            // by initiator: the last requested route
   bool closed_ = false;
 };
 

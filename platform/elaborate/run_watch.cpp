@@ -11,9 +11,9 @@
 namespace kernbench::elaborate {
 namespace {
 
-/// Of all platforms. The first alone looks for starvation: two would take each other's events for activity.
+/// The watches of all platforms. Only the first checks for starvation: two would count each other's events as activity.
 std::vector<RunWatch*>& watches() {
-  static auto& all = *new std::vector<RunWatch*>;  // outlives platforms that are static
+  static auto& all = *new std::vector<RunWatch*>;  // outlives static platforms
   return all;
 }
 
@@ -31,7 +31,7 @@ RunWatch::~RunWatch() {
   watches().erase(std::find(watches().begin(), watches().end(), this));
 }
 
-/// Credits of messages are back at their senders. Those of a message that nobody received never come.
+/// Whether all messages' credits have returned to their senders. Those of a message without receiver never return.
 bool RunWatch::settled() const {
   if (!machine_.system().fault().empty()) return true;
   for (size_t p = 0; p < machine_.pes().count(); ++p) {
@@ -72,13 +72,13 @@ void RunWatch::at_rest() {
   if (!pausing_ && !calls_ && jobs_.empty()) machine_.timeline().on_rest({});
 }
 
-/// A job runs, nothing of the platform's is due, and nobody has been told.
+/// A job runs, the platform has no due events, and no warning was given.
 bool RunWatch::waits() const {
   const Timeline& timeline = machine_.timeline();
   return !jobs_.empty() && timeline.idle() && told_at_ != timeline.events();
 }
 
-/// A call runs to completion, nobody can bring it there, and something else goes on: else the simulation ends by
+/// A call runs to completion and cannot continue, but other activity does; without it the simulation would end by
 /// itself.
 bool RunWatch::cannot_move() const {
   return calls_ && alone_ && !pausing_ && !stuck_ && machine_.timeline().idle() &&
@@ -94,7 +94,7 @@ bool RunWatch::suspended() const {
   return false;
 }
 
-/// Waits with those who wait as long as anything else in the simulation is pending.
+/// Waits as long as any other activity in the simulation is pending.
 void RunWatch::check() {
   const auto waiting = [](const RunWatch* w) { return w->waits() || w->cannot_move(); };
   if (std::none_of(watches().begin(), watches().end(), waiting)) return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run needs to know of a simulation in which it is not alone. A clock, a DRAM's refresh or another platform may
-// go on for ever, so that a simulation's end says nothing of the run's; and where all stands still, somebody has to say
-// so.
+// Detects the end of a run in a simulation with other activity. A clock, a DRAM's refresh or another platform may
+// continue endlessly, so the simulation's end does not show the run's end. A run that cannot continue must be reported.
 //
-// Decisions. A run ends by sc_pause(), so that sc_start() returns and can be called again; it does so when the host has
-// the completion and what the run's messages left under way (credits) has come back, whatever else goes on. That a job
-// cannot go on is a warning, told at starvation: the platform's agenda is empty and no other activity is pending in the
-// simulation. Before that somebody else may still set it going; beside a clock, Job::waiting() tells it when asked.
-// Where no block waits for anybody else (Elaboration::waits_for_others), an empty agenda is the end: a call that runs
-// to completion (run_kernel, Job::run) is then left, whatever else goes on.
+// Decisions:
+// - A run ends by sc_pause(), so that sc_start() returns and can be called again. It ends when the host has the
+//   completion and all credits of the run's messages have returned, whatever else continues.
+// - A job that cannot continue causes a warning at starvation: the platform's agenda is empty and no other activity is
+//   pending in the simulation. Until then another module may still activate it; beside a clock, call Job::waiting().
+// - If no block depends on others (Elaboration::waits_for_others), an empty agenda is the end. A call that runs to
+//   completion (run_kernel, Job::run) then returns, whatever else continues.
 #pragma once
 
 #include <string>
@@ -23,18 +23,18 @@ class Machine;
 
 class RunWatch : public sc_core::sc_module {
  public:
-  /// Inside a module that is being constructed: a machine's.
+  /// For a machine; call it inside a module under construction.
   RunWatch(sc_core::sc_module_name name, Machine& machine);
   ~RunWatch() override;
 
-  /// sc_pause() at the end of this instant, or as soon as the machine has settled. To be called on the timeline.
+  /// Calls sc_pause() at the end of this instant, or as soon as the machine has settled. Call it on the timeline.
   void pause_when_settled();
-  /// Between them a job of that name runs: at starvation there is an SC_WARNING of type "/kernbench/stuck", with who
-  /// waits for whom.
+  /// A job of that name runs between begin() and end(). At starvation it causes an SC_WARNING of type
+  /// "/kernbench/stuck" with all waits.
   void begin(const std::string& job);
   void end(const std::string& job);
 
-  /// While there is one, a call runs to completion: sc_pause() where nothing can move any more.
+  /// While it exists, a call runs to completion: sc_pause() when nothing can move.
   class Call {
    public:
     explicit Call(RunWatch& watch) : watch_(watch) { watch.begin_call(); }
@@ -45,7 +45,7 @@ class RunWatch : public sc_core::sc_module {
    private:
     RunWatch& watch_;
   };
-  /// Whether that has ended the last call.
+  /// Whether the last call ended because nothing could move.
   bool stuck() const { return stuck_; }
 
  private:
@@ -61,9 +61,9 @@ class RunWatch : public sc_core::sc_module {
   Machine& machine_;
   bool pausing_ = false;
   bool calls_ = false, stuck_ = false;
-  bool alone_ = false;  ///< only its timeline sets the machine going
+  bool alone_ = false;  ///< only its timeline activates the machine
   std::vector<std::string> jobs_;
-  uint64_t told_at_ = 0;  ///< entries worked off when it was told; 0: it was not
+  uint64_t told_at_ = 0;  ///< number of processed entries at the last warning; 0: none
   sc_core::sc_event check_;
 };
 

@@ -19,7 +19,7 @@ void started_by(Start start) {
   } catch (const sc_core::sc_report& report) {
     const std::string kind = report.get_msg_type(), what = report.get_msg();
     const bool thrown = kind == sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_;
-    // Of what a process throws SystemC keeps the text alone.
+    // Of a process's exception SystemC keeps only the text.
     if (thrown && what == std::bad_alloc().what()) throw std::bad_alloc();
     constexpr std::string_view kEnd = kOutOfMemory;
     if (thrown && what.size() >= kEnd.size() && what.compare(what.size() - kEnd.size(), kEnd.size(), kEnd) == 0)
@@ -32,7 +32,7 @@ void started_by(Start start) {
 
 void require_no_process() {
   if (sc_core::sc_get_status() != sc_core::SC_RUNNING) return;
-  // An error that leaves sc_start() leaves the status as it was.
+  // An exception from sc_start() does not update the status.
   throw RunError(sc_core::sc_get_current_process_b()
                      ? "called in a process, expected sc_main: it simulates to its end; in a process, "
                        "kernbench::Job::start()"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulation to its end.
+// Runs a simulation to its end.
 #pragma once
 
 #include "kernbench/phase2/rooms.h"
 
 namespace kernbench::elaborate {
 
-/// sc_start(). What a process could not go on from comes out as RunError, in its own words; SystemC would put them into
-/// a report of several lines. std::bad_alloc where memory was short: what the models have done last may be a part.
+/// sc_start(). Fatal errors of processes become RunError with their own text; SystemC would wrap them in a report of
+/// several lines. std::bad_alloc if memory was short; the models' last operation may then be incomplete.
 void simulate();
-/// RunError in a process of the simulation, which cannot be simulated once more from there.
+/// RunError inside a process of the simulation, because simulations cannot be nested.
 void require_no_process();
-/// The same by sc_start(ns): as long as that, unless it pauses before.
+/// The same with sc_start(ns), which may pause earlier.
 void simulate_for(double ns);
 
 }  // namespace kernbench::elaborate

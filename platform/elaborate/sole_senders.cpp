@@ -70,8 +70,8 @@ void SoleSenders::from_routes() {
   tell_mode();
 }
 
-/// Behind a node that stores and forwards, messages without data overtake the others; where messages are added, those
-/// that do not wait for a sum.
+/// After a store-and-forward node, dataless messages overtake data messages. After a node that adds messages of
+/// reductions, other messages overtake those that wait for a sum.
 void SoleSenders::set(uint32_t edge, const void* sender) {
   const Component& from = blocks_.component(graph_.edges[edge].from);
   const Router* router = routers_[graph_.edges[edge].from];

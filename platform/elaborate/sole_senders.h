@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who alone puts messages on a link or sends requests to a memory: what lets the link modes decide order ahead of time
-// (systemc_models/fabric/ahead_of_time.md). Found from the edges alone, or from all the routes there will be.
+// Finds links and memories with a single upstream source, for which link modes can reserve early
+// (systemc_models/fabric/ahead_of_time.md). Uses the edges, or all future routes if they are known.
 #pragma once
 
 #include <unordered_map>
@@ -19,7 +19,7 @@ struct Route;
 
 namespace kernbench::elaborate {
 
-/// Keeps who sends as long as it is one alone.
+/// Keeps the sender as long as there is only one.
 class SoleSender {
  public:
   void add(const void* sender) {
@@ -37,16 +37,16 @@ class SoleSenders {
  public:
   SoleSenders(const topology::Graph& graph, const Elaboration& blocks, const LinkMode& mode);
 
-  /// False: routers of one's own decide where messages go, so nobody is known to be alone.
+  /// False: user-defined routers choose the paths, so no single source is known.
   bool known() const { return known_; }
-  /// Sets what follows from the edges alone, for routes that are not known yet: a message leaves a node by no edge back
-  /// to where it came from, and who is not between others is the only one to use the edges that leave it.
+  /// Derives single sources from the edges, if routes are unknown. A message never leaves a node by the edge back to
+  /// its origin. A node that no traffic passes is the only source of its outgoing edges.
   void from_edges();
-  /// A route that there will be.
+  /// Adds a future route.
   void add(const Component& initiator, const Route&);
-  /// One of messages, which are posted.
+  /// Adds a future route of messages, which are posted.
   void add_messages(const Component& initiator, const Route&);
-  /// Sets what follows from the routes: no others will be.
+  /// Derives single sources from the added routes; there will be no others.
   void from_routes();
 
  private:

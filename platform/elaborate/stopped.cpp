@@ -26,7 +26,7 @@ std::string place_of(const RunningKernel& k) {
   return "runs, behind " + to_string(k.last_call());
 }
 
-/// A line for each place where kernels are, with their PEs.
+/// One line for each place where kernels are, with their PEs.
 std::vector<std::string> places() {
   constexpr size_t kNamed = 3, kMostLines = 20;
   std::map<std::string, std::vector<std::string>> pes;

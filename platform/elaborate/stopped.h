@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to say when a simulation was ended from outside.
+// Messages for a simulation that was ended from outside.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace kernbench::elaborate {
 
 class Machine;
 
-/// Nothing where the simulation has come to its end by itself. Else throws what says where each kernel is: RunError
-/// where the limit of the timeline was reached or its stop's reason is SIGALRM (a limit of wall time), else Stopped
-/// with the reason as its signal.
+/// Returns if the simulation ended by itself. Else throws a message with each kernel's place. The exception is RunError
+/// if the timeline's limit was reached or the stop's reason is SIGALRM (a limit of wall time). Else it is Stopped, with
+/// the reason as its signal.
 void throw_if_stopped(Machine&);
-/// Where it has come back with `what` under way: the same, or RunError where somebody else has paused or stopped it.
+/// For a return while `what` is in progress: the same, or RunError if other code paused or stopped the simulation.
 void throw_if_left(Machine&, const std::string& what);
 
 }  // namespace kernbench::elaborate

@@ -25,7 +25,7 @@ const KindFacts& facts_of(const topology::Node& n) {
   return component_catalog().kinds().find(n.kind)->facts;
 }
 
-/// Whether one of the two is a part of the other: a port and its connection.
+/// Whether one contains the other: a port and its connection.
 bool one_holds_other(const std::string& a, const std::string& b) {
   const auto holds = [](const std::string& whole, const std::string& part) {
     return part.size() > whole.size() && part.compare(0, whole.size(), whole) == 0 && part[whole.size()] == '.';
@@ -33,7 +33,7 @@ bool one_holds_other(const std::string& a, const std::string& b) {
   return holds(a, b) || holds(b, a);
 }
 
-/// By what a bit over that edge counts: "wire", or of PHYs, from die to die, theirs.
+/// The constant of a bit over that edge: "wire", or between dies that of their PHYs.
 std::string constant_of(const topology::Graph& graph, const topology::Edge& e) {
   if (e.kind == topology::edge_kind::kPcie) return e.kind;
   const topology::Node &from = graph.nodes[e.from], &to = graph.nodes[e.to];
@@ -82,7 +82,7 @@ void Activity::begin(Work work, double t) {
 
 double Activity::end(Work work) {
   const auto it = open_.find(work);
-  if (it == open_.end()) return machine_.now_ns();  // began before this
+  if (it == open_.end()) return machine_.now_ns();  // it began before counting
   const double from = it->second;
   starts_.erase(starts_.find(from));
   open_.erase(it);
@@ -135,7 +135,7 @@ void Activity::add_edge(uint32_t edge, uint64_t bits, Span span) {
   add_to(edge_rows_[edge], bits, span);
 }
 
-/// What goes over each edge of its way, and through each router on it, there and back.
+/// Counts each edge and each router of its path, in both directions.
 void Activity::add_way(const FabricTransaction& x, Span span) {
   const System& system = machine_.system();
   const bool back = !x.rows.posted && system.responses_travel();
@@ -216,7 +216,7 @@ void Activity::add_activates(uint32_t node, uint64_t so_far, Span span) {
   told = so_far;
 }
 
-/// Writes that a controller had still to drain.
+/// Writes that a controller had not finished.
 void Activity::settle() {
   const double now = machine_.now_ns();
   for (const auto& [node, told] : activates_) {
@@ -249,7 +249,7 @@ void Activity::server_changed(const Pe& pe, Stage stage, unsigned server, kernbe
                               const PeItem* item, uint64_t, double t) {
   const Work work{&pe, static_cast<unsigned>(stage) << 16 | server};
   if (activity == kernbench::Activity::service) begin(work, t);
-  // What follows a service, however short.
+  // A state after a service, however short.
   if (activity == kernbench::Activity::queue_full) add_service(pe, stage, *item, {end(work), t});
 }
 
@@ -291,7 +291,7 @@ void Activity::add_service(const Pe& pe, Stage stage, const PeItem& item, Span s
     }
     case StageWork::reads:
     case StageWork::writes:
-      return;  // its transactions count
+      return;  // its transactions count instead
   }
   if (item.token) return;
   add_tcm(pe, false, item.command->in_bytes, span);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine does that takes energy, counted exactly and in one place: bits over each edge and through each router,
-// MACs, math operations, bits of TCM, SRAM and HBM. docs/energy.md says what counts as what.
+// Exact counts of a machine's energy-relevant activity: bits over each edge and through each router, MACs, math
+// operations, bits of TCM, SRAM and HBM. docs/energy.md defines the counts.
 #pragma once
 
 #include <cstdint>
@@ -32,29 +32,29 @@ struct Edge;
 
 namespace energy {
 
-/// One count: a place and what is done there.
+/// A count: a place and an action.
 struct ActivityRow {
-  uint32_t place = 0;  ///< a node; behind all nodes an edge
+  uint32_t place = 0;  ///< a node, or, after all nodes, an edge
   std::string action;  ///< "read_bits"
   std::string constant;
   int64_t nm = 0;
   uint64_t count = 0;
-  uint64_t sram_bytes = 0;  ///< size of the TCM or SRAM whose bits these are; 0: of none
-  bool write = false;       ///< of it
+  uint64_t sram_bytes = 0;  ///< size of the TCM or SRAM that is accessed; 0: none
+  bool write = false;       ///< whether it is written
 };
 
-/// Is told what is counted.
+/// Receives the counts.
 class ActivitySink {
  public:
   virtual ~ActivitySink() = default;
-  /// A row of its own from here on; rows are numbered from 0 in the order in which they come.
+  /// A new row; rows are numbered from 0 in order.
   virtual void row_added(ActivityRow&) = 0;
-  /// `amount` more of that row, done evenly in [from, to), ns.
+  /// Adds `amount` to that row, evenly distributed over [from, to), ns.
   virtual void counted(size_t row, uint64_t amount, double from, double to) = 0;
 };
 
-/// Counts from its construction on; not while anything is told to observers. A transaction counts when it is done, a
-/// service when it has ended.
+/// Counts from its construction on; do not construct it within a call to observers. A transaction counts when it is
+/// done, a service when it has ended.
 class Activity : public PeObserver, public FabricObserver {
  public:
   Activity(Machine&, ActivitySink&);
@@ -63,9 +63,9 @@ class Activity : public PeObserver, public FabricObserver {
   Activity& operator=(const Activity&) = delete;
 
   const std::vector<ActivityRow>& rows() const { return rows_; }
-  /// Counts what memories have done behind their last access: once, at the end of a run.
+  /// Counts the memories' activity after their last access: once, at the end of a run.
   void settle();
-  /// What is counted from now on begins no earlier: the begin of what is under way, at most the present.
+  /// Earliest begin of later counts: the begin of the oldest activity in progress, at most the present.
   double open_from_ns() const;
 
   void access_started(const Component&, const FabricTransaction&, double t) override;
@@ -82,14 +82,14 @@ class Activity : public PeObserver, public FabricObserver {
   struct Span {
     double from, to;
   };
-  using Work = std::pair<const void*, unsigned>;  ///< what is under way: whose, and which of its servers
-  struct ByAddress {                              // `<` has no meaning between addresses of different objects
+  using Work = std::pair<const void*, unsigned>;  ///< an activity in progress: its object and server
+  struct ByAddress {                              // `<` is undefined for addresses of different objects
     bool operator()(const Work& a, const Work& b) const {
       return a.first != b.first ? std::less<const void*>()(a.first, b.first) : a.second < b.second;
     }
   };
   void begin(Work, double t);
-  /// When it began.
+  /// Returns its begin.
   double end(Work);
   void add_way(const FabricTransaction&, Span);
   void add_router(uint32_t node, uint64_t bits, Span);
@@ -100,7 +100,7 @@ class Activity : public PeObserver, public FabricObserver {
   void add_slot(const Pe&, const QueueRing&, bool write, uint64_t bytes, Span);
   void add_math(uint32_t engine, const std::string& op, const PeItem&, Span);
   void add_service(const Pe&, Stage, const PeItem&, Span);
-  /// Adds to the row of that place and action, which `make` describes when it is new: action, constant and the rest.
+  /// Adds to the row of that place and action; for a new row `make` gives action, constant and the rest.
   template <class Make>
   void add(uint32_t place, std::string_view action, uint64_t amount, Span, const Make& make);
   void add_to(size_t row, uint64_t amount, Span);
@@ -108,11 +108,11 @@ class Activity : public PeObserver, public FabricObserver {
   Machine& machine_;
   ActivitySink& sink_;
   std::vector<ActivityRow> rows_;
-  std::vector<size_t> edge_rows_, router_rows_;                         ///< by edge, by node; kNone: none yet
-  std::vector<std::map<std::string, size_t, std::less<>>> other_rows_;  ///< by node: by action, or what it is done with
-  std::vector<std::string> passing_;        ///< by node: the constant of a bit that passes; empty: it is not counted
-  std::vector<uint32_t> pe_of_;             ///< by node, of each pe_dma; kNoPe: another
-  std::map<uint32_t, uint64_t> activates_;  ///< by memory, told last
+  std::vector<size_t> edge_rows_, router_rows_;                         ///< by edge, by node; kNone: not created yet
+  std::vector<std::map<std::string, size_t, std::less<>>> other_rows_;  ///< by node: by action or a variant of it
+  std::vector<std::string> passing_;        ///< by node: the constant per passing bit; empty: not counted
+  std::vector<uint32_t> pe_of_;             ///< by node, for each pe_dma; kNoPe: another node
+  std::map<uint32_t, uint64_t> activates_;  ///< by memory, last reported
   std::map<Work, double, ByAddress> open_;
   std::multiset<double> starts_;
 };

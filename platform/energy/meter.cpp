@@ -13,7 +13,7 @@
 namespace kernbench::energy {
 namespace {
 
-/// What all engines of the platform have computed so far, and how long that takes at their peak.
+/// Operations of all engines so far, and their time at peak.
 struct Computed {
   double flops = 0, peak_ns = 0;
 };
@@ -30,7 +30,7 @@ Computed computed(Machine& machine) {
   return c;
 }
 
-/// How many nodes of each kind there are, in order of first appearance.
+/// Number of nodes of each kind, in order of first appearance.
 std::vector<std::pair<std::string, uint64_t>> kinds_of(const topology::Graph& graph) {
   std::vector<std::pair<std::string, uint64_t>> kinds;
   std::map<std::string, size_t> at;
@@ -112,10 +112,11 @@ uint64_t Meter::known_windows() {
 
 // ---- counts
 
-/// The table's for what is done there; null where it has none. A row's name follows what is taken.
+/// The table's constant for the action at that place; null: none. A row is named after its constant.
 const Constant* Meter::constant_of(ActivityRow& row) {
   if (row.sram_bytes > 0) return table_.sram(row.sram_bytes, row.write);
-  // Without the two parts of a memory access there is the whole, which has its activates in it.
+  // If the two parts of a memory access are missing, the constant of the complete access is used; it includes
+  // activates.
   const bool in_parts = table_.find("hbm.open_row") && table_.find("hbm.activate");
   if (row.constant == "hbm.open_row" && !in_parts) row.constant = "hbm.access";
   if (row.constant == "hbm.activate" && !in_parts && table_.find("hbm.access")) row.constant.clear();
@@ -172,7 +173,7 @@ void Meter::fill_actions(Account& account) const {
 std::shared_ptr<const Account> Meter::account(double run_ns, size_t pes) {
   auto account = std::make_shared<Account>();
   account->table = table_.name;
-  account->fs = femtoseconds(std::max(run_ns, 0.0));  // of a run that got stuck, none
+  account->fs = femtoseconds(std::max(run_ns, 0.0));  // 0 for a run that was stuck
   activity_.settle();
   add_pending();
   add_idle_up_to(account->fs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energy over time, by windows of one length, exact: what was added is there, to the last digit.
+// Energy over time in windows of equal length. Sums are exact.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace kernbench::energy {
 
-/// Room is taken where something happens, so a long run costs what it does and not what it lasts.
+/// Memory is only used for windows with activity, so a run's length costs nothing.
 class PowerSeries {
  public:
   explicit PowerSeries(uint64_t window_fs) : window_fs_(window_fs) {}
 
-  /// Spent evenly in [from, to), or in the window of `to` where that is empty. What does not divide goes into the last
-  /// window.
+  /// Adds energy evenly in [from, to), or in the window of `to` if that is empty. The remainder of the division goes to
+  /// the last window.
   void add(uint64_t from_fs, uint64_t to_fs, Rontojoules energy);
   /// Number of windows up to the last one with any.
   uint64_t windows() const { return windows_; }
-  /// visit(first, end, energy) for stretches of windows with so much energy each, in order and without gaps from
-  /// `first` to `end`.
+  /// Calls visit(first, end, energy) for ranges of windows with equal energy, in order and without gaps from `first` to
+  /// `end`.
   template <class Visit>
   void for_each(uint64_t first, uint64_t end, Visit visit) const {
     Rontojoules level = 0;
@@ -52,7 +52,7 @@ class PowerSeries {
 
   uint64_t window_fs_, windows_ = 0;
   std::map<uint64_t, std::unique_ptr<Page>> pages_;  ///< by window / kPage
-  std::map<uint64_t, Rontojoules> steps_;            ///< from a window on so much more in each: of what lasts long
+  std::map<uint64_t, Rontojoules> steps_;            ///< from a window on, added to each, for long activities
   uint64_t last_page_ = ~uint64_t{0};
   Page* last_ = nullptr;
 };

@@ -20,8 +20,8 @@ using topology::Edge;
 using topology::Graph;
 using topology::Node;
 
-constexpr double kBitsOfGbs = 8;         // wires that carry 1 GB/s, at 1 GHz
-constexpr uint64_t kUnlimitedFlits = 4;  // what is built where a topology sets buffers no limit
+constexpr double kBitsOfGbs = 8;         // wires per GB/s at 1 GHz
+constexpr uint64_t kUnlimitedFlits = 4;  // assumed size of buffers that a topology leaves unlimited
 
 bool same(const Band& a, const Band& b) {
   return a.low == b.low && a.value == b.value && a.high == b.high;
@@ -31,7 +31,7 @@ uint64_t whole(double v) {
   return static_cast<uint64_t>(std::ceil(v - 1e-9));
 }
 
-/// Of one die, or of all.
+/// For one die, or for all.
 class Parts {
  public:
   void add(const std::string& kind, const std::string& what, const std::string& constant, uint64_t count) {
@@ -46,7 +46,7 @@ class Parts {
   std::vector<Action> list_;
 };
 
-/// What leaves a die over blocks of one kind.
+/// The bandwidth that leaves a die over blocks of one kind.
 struct Leaving {
   std::string kind;
   double gbs = 0;
@@ -61,7 +61,7 @@ struct OnDie {
   Parts parts;
   Leaving hbm, ucie, pcie;
   uint64_t hbm_bytes = 0;
-  Band edge;  ///< as Die's
+  Band edge;  ///< as in Die
 };
 
 class Builder {
@@ -105,7 +105,7 @@ class Builder {
     return dies_[it->second];
   }
 
-  /// As Account's, before there is one.
+  /// As in Account, before one exists.
   Band area_of(const Action& a) const {
     Account one;
     if (const Constant* c = table_.find(a.constant)) one.constants = {*c};
@@ -117,7 +117,7 @@ class Builder {
   void node(uint32_t at) {
     const Node& n = graph_.nodes[at];
     OnDie& die = die_of(n);
-    // "area.sram" is of a bit, and of no block of that kind.
+    // "area.sram" is per bit, not per block of that kind.
     if (const Constant* own = table_.find("area." + n.kind); own && own->unit == Unit::mm2)
       return die.parts.add(n.kind, "blocks", own->name, 1);
     const bool hbm = n.space == name_of(Space::hbm), shared = !n.space.empty() && !hbm;
@@ -137,12 +137,12 @@ class Builder {
     }
     const KindFacts& facts = facts_of(n);
     if (attributes(n, die) || !facts.on_die) return;
-    if (!facts.phy.empty() && table_.find("area." + facts.phy + "_phy")) return;  // by what its edges carry
+    if (!facts.phy.empty() && table_.find("area." + facts.phy + "_phy")) return;  // by its edges' traffic
     if (n.transit && table_.find("area.crosspoint")) return router(at, die);
     die.parts.add(n.kind, "blocks", "area." + n.kind, 1);
   }
 
-  /// What a node's attributes take, as they declare it; false: nothing of which the table has a constant.
+  /// The area of a node's declared attributes; false: the table has no constant for any of them.
   bool attributes(const Node& n, OnDie& die) const {
     struct Term {
       std::string counts;
@@ -172,7 +172,7 @@ class Builder {
     return any;
   }
 
-  /// The constant, or of one a dtype the one that takes most: one array serves all types. 0: the table has none.
+  /// The constant; if there is one per dtype, the largest, because one array serves all types. 0: none.
   std::pair<std::string, double> largest(const std::string& name, double each, const NumberMap* by_dtype) const {
     if (table_.find(name)) return {name, each};
     std::pair<std::string, double> most;
@@ -190,7 +190,7 @@ class Builder {
     return most;
   }
 
-  /// GB/s of all edges to a node and from it.
+  /// Bandwidth of all edges to and from a node, GB/s.
   std::pair<double, double> in_and_out(uint32_t at) const {
     if (in_gbs_.empty()) {
       in_gbs_.resize(graph_.nodes.size());
@@ -207,7 +207,7 @@ class Builder {
     const uint64_t in_bits = whole(kBitsOfGbs * in), out_bits = whole(kBitsOfGbs * out);
     die.parts.add(n.kind, "crosspoints", "area.crosspoint", in_bits * out_bits);
     if (!table_.find("area.buffer")) return;
-    // Each wire of an input ends in as many flits as the input has room for, of requests and of responses.
+    // Each wire of an input is connected to all flits of its buffers, for requests and responses.
     const uint64_t limited = graph_.buffer_flits(at);
     const uint64_t flits = 2 * graph_.virtual_channels(at) * (limited > 0 ? limited : kUnlimitedFlits);
     die.parts.add(n.kind, "buffer_bits", "area.buffer", in_bits * flits);
@@ -222,7 +222,7 @@ class Builder {
       die_of(from).ucie.add(from.kind, *e.bw_gbs);
   }
 
-  /// PHYs; the stacks of HBM that the die needs.
+  /// PHYs, and the stacks of HBM that the die needs.
   uint64_t off_die(OnDie& d) const {
     const auto phy = [&](const Leaving& leaving, const char* constant) {
       if (table_.find(constant) && leaving.gbs > 0) d.parts.add(leaving.kind, "gbs", constant, whole(leaving.gbs));
@@ -262,7 +262,7 @@ class Builder {
   const Built& built_;
   std::vector<OnDie> dies_;
   std::map<std::string, size_t> die_at_;
-  mutable std::vector<double> in_gbs_;  ///< by node, once it is asked for
+  mutable std::vector<double> in_gbs_;  ///< by node, computed on first use
 };
 
 }  // namespace

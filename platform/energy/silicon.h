@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a machine takes area: engines by their multiply-accumulates and lanes, memories by their bits and ports,
-// routers by their wires and buffers, PHYs by what they carry, HBM by its stacks. docs/energy.md has the rules.
+// A machine's area: engines by their multiply-accumulates and lanes, memories by bits and ports, routers by wires and
+// buffers, PHYs by bandwidth, HBM by stacks. docs/energy.md has the rules.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 namespace kernbench::energy {
 
 struct Silicon {
-  std::vector<Action> area;  ///< by kind of block and what of it is counted, in order of first appearance
-  std::vector<Die> dies;     ///< alike ones together
+  std::vector<Action> area;  ///< by kind of block and counted property, in order of first appearance
+  std::vector<Die> dies;     ///< equal dies share an entry
   uint64_t packages = 0, hbm_bytes = 0, hbm_stacks = 0;
   Band area_1e9_um2;
 };
 
-/// What only a machine that is built knows of a node.
+/// Properties of a node that only an elaborated machine has.
 struct Built {
   std::function<uint64_t(uint32_t node)> tcm_bytes;
-  std::function<double(uint32_t node)> memory_gbs;  ///< that it delivers at most
+  std::function<double(uint32_t node)> memory_gbs;  ///< its peak
 };
 
-/// By what the table has constants of; the rest is listed as blocks, whose area is not known.
+/// Uses the table's constants; all other blocks are listed as blocks of unknown area.
 Silicon silicon_of(const topology::Graph&, const ImplCatalog&, const EnergyTable&, const Built&);
 
 }  // namespace kernbench::energy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run() in copies of this process, for callers with a pool of their own.
+// run() in forked processes, for callers that have their own process pool.
 #pragma once
 
 #include "kernbench/platform/run/child/child_pool.h"
@@ -7,11 +7,11 @@
 
 namespace kernbench {
 
-/// The work of a copy: simulates what `spec` returns, and writes the record to stdout, its report if `with_report`. The
-/// exit status.
+/// Work of a forked process: simulates the result of `spec` and writes the record to stdout, with its report if
+/// `with_report`. Returns the exit status.
 int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_report);
 
-/// The record of a copy that has ended. `timeout_s`: the pool's.
+/// The record of an ended process. `timeout_s`: the pool's limit.
 RunRecord record_of(const ChildPool::Ended&, double timeout_s = 0);
 
 }  // namespace kernbench

@@ -30,8 +30,8 @@ DType dtype_of(const RunSpec& spec, const models::ModelSpec& m) {
   return m.dtype;
 }
 
-/// Of --weights, --kv or --activations, or the model's word of that name, which may be --dtype's, of which a product
-/// takes no other wide type beside it.
+/// The type from --weights, --kv or --activations, else from the model's field of that name. Types of more than 8 bits
+/// must equal --dtype, because products mix no wide types.
 DType type_beside(const RunSpec& spec, const models::ModelSpec& m, const char* option, const std::string& word,
                   DType dtype) {
   const std::string name = spec.given(option) ? spec.text(option) : word;
@@ -74,7 +74,7 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m, Told& tell
   return p;
 }
 
-/// Whether the model is an ONNX graph, by its name. InputError where an option is of the other kind alone.
+/// Whether the model's name is that of an ONNX graph. InputError for an option that only applies to the other kind.
 bool is_onnx(const RunSpec& spec) {
   const bool onnx = std::filesystem::path(spec.text("model")).extension() == ".onnx";
   for (const char* option : {"dim", "test-data", "plan"}) {
@@ -114,7 +114,7 @@ class Model : public OwnProgram {
   }
 
  private:
-  /// Before anything runs: a kernel would find what is wrong in them in the middle of a run.
+  /// Checked before anything runs; otherwise a kernel would report the error during the run.
   void check_given_choices(const RunOptions& r) const {
     for (const auto& [name, file] : r.tensors) {
       const ProgramTensor* t = program_->spec().tensor(name);

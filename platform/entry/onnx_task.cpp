@@ -22,7 +22,7 @@ namespace {
 using onnx::TensorData;
 using Tensors = std::map<std::string, std::shared_ptr<const TensorData>>;
 
-/// Of that type, or of the file's. InputError.
+/// As that type, or as the file's type. InputError.
 NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
   try {
     return dtype ? read_npy_as(file, *dtype) : read_npy(file);
@@ -31,11 +31,11 @@ NpyArray array_of(const std::string& file, std::optional<DType> dtype = {}) {
   }
 }
 
-/// FILE.pb, or FILE.npy with what the graph says of the tensor's type.
+/// FILE.pb, or FILE.npy with the tensor's type from the graph.
 std::shared_ptr<const TensorData> tensor_of(const std::string& file, const onnx::Port* port) {
   if (std::filesystem::path(file).extension() != ".npy") {
     TensorData t = onnx::read_tensor(file);
-    // ONNX's own suite keeps the bits of bfloat16 as uint16.
+    // ONNX's test suite stores bfloat16 as uint16.
     if (port && port->type == onnx::Type::bfloat16 && t.type == onnx::Type::uint16) t.type = port->type;
     return std::make_shared<const TensorData>(std::move(t));
   }
@@ -55,7 +55,7 @@ const onnx::Port* port_of(const std::vector<onnx::Port>& ports, const std::strin
   return nullptr;
 }
 
-/// input_0.pb, input_1.pb, … of a folder, for the ports that are no initializers, in their order: these and no more.
+/// input_0.pb, input_1.pb, … of a folder, for the ports that are no initializers, in order. Other numbers are errors.
 Tensors numbered(const std::string& folder, const std::string& what, const std::vector<onnx::Port>& ports,
                  const onnx::Graph& graph) {
   Tensors all;
@@ -66,7 +66,7 @@ Tensors numbered(const std::string& folder, const std::string& what, const std::
     const auto file = path_of(count++);
     if (!std::filesystem::exists(file))
       throw InputError(fmt::format("--test-data: {} has no {}", folder, file.filename().string()));
-    if (!onnx::dtype_of(p.type)) continue;  // the plan refuses it, by name
+    if (!onnx::dtype_of(p.type)) continue;  // the plan rejects it by name
     all[p.name] = tensor_of(file.string(), &p);
   }
   if (const auto more = path_of(count); std::filesystem::exists(more))
@@ -103,7 +103,7 @@ class OnnxRun : public OwnProgram {
     request_.machine = {shape.cubes, shape.pes};
     plan_ = onnx::plan_model(model_, request_);
     for (const auto& [name, value] : plan_->worked_out) expected_.emplace(name, value);
-    r->tensors.clear();  // the plan has read them
+    r->tensors.clear();  // the plan has copied them
     r->expected.clear();
     tell_outputs(r);
     program_ = std::make_unique<onnx::GraphProgram>(
@@ -126,7 +126,7 @@ class OnnxRun : public OwnProgram {
   }
 
  private:
-  /// A scalar is [1] in the program, others may be matrices there; it has no tensor without elements.
+  /// In the program a scalar is [1], and others may be matrices; an empty tensor has no counterpart.
   void tell_outputs(RunOptions* r) {
     for (const onnx::Value* v : plan_->outputs) {
       if (v->elements() > 0) {
@@ -153,7 +153,7 @@ class OnnxRun : public OwnProgram {
   onnx::PlanRequest request_;
   Tensors expected_;
   std::shared_ptr<const onnx::Plan> plan_;
-  std::vector<std::pair<std::string, const onnx::Value*>> without_elements_;  ///< dumps of such: their files
+  std::vector<std::pair<std::string, const onnx::Value*>> without_elements_;  ///< files of dumps of such values
   std::unique_ptr<onnx::GraphProgram> program_;
 };
 

@@ -75,7 +75,7 @@ std::vector<std::string> files_of(const spec::Option& o, const std::string& valu
 void add_files(CommandFiles& files, const spec::RunSpec& spec) {
   using File = spec::Option::File;
   for (const bool outputs : {true, false}) {
-    if (!outputs && !files.has_outputs()) return;  // a topology and a model are read for what they name
+    if (!outputs && !files.has_outputs()) return;  // avoids reading topology and model
     for (const spec::Option& o : spec.table().options) {
       if (o.file == File::none || (o.file == File::written) != outputs) continue;
       const bool memory = o.name == "memory";

@@ -13,7 +13,7 @@
 namespace kernbench {
 namespace {
 
-/// The cases asked for; without --case all whose memory is large enough.
+/// The requested cases; without --case all whose memory is large enough.
 std::vector<ProbeCase> choose_cases(Platform& platform, const spec::RunSpec& spec, uint64_t bytes, Told& tell) {
   const std::vector<ProbeCase> all = probe_cases(platform);
   if (all.empty()) throw InputError(spec.text("topology") + ": has no PE and no PCIe endpoint that reaches a memory");

@@ -40,7 +40,7 @@ std::unique_ptr<Task> task_of(const spec::RunSpec& spec, const RunHooks& hooks) 
                                                                                      : run_task(spec, hooks);
 }
 
-/// What kinds of bad input there are becomes one.
+/// Converts all kinds of input errors to one.
 template <class Work>
 auto with_input_errors(const Work& work) {
   try {
@@ -58,10 +58,10 @@ auto with_input_errors(const Work& work) {
   }
 }
 
-constexpr const char* kProgram = "kernbench: ";  // before what is not about an input
-constexpr int kNoMemory = 3;                     // exit status of a copy
+constexpr const char* kProgram = "kernbench: ";  // prefix of messages that concern no input
+constexpr int kNoMemory = 3;                     // exit status of a forked process
 
-/// What was thrown, as the record of a run without a report.
+/// An exception as the record of a run without a report.
 RunRecord failed(const std::function<RunRecord()>& work) {
   RunRecord r;
   const auto fails = [&](int status, std::vector<std::string> lines, bool of_program) {
@@ -87,15 +87,14 @@ RunRecord failed(const std::function<RunRecord()>& work) {
   return r;
 }
 
-/// SystemC would write the library's warnings to stdout.
+/// SystemC would print the library's warnings on stdout.
 void warn_on_stderr(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
   const bool warning = report.get_severity() == sc_core::SC_WARNING;
   if (warning) std::cerr << std::string("kernbench: warning: ") + escaped(report.get_msg()) + "\n";
   sc_core::sc_report_handler::default_handler(report, warning ? actions & ~sc_core::SC_DISPLAY : actions);
 }
 
-/// A copy of a process that has made modules of its own, simulated, or set another resolution has nothing to do with
-/// these.
+/// The fork of a process with its own modules, a finished simulation or another resolution cannot simulate these.
 void begin_simulation() {
   const bool untouched =
       sc_core::sc_get_status() == sc_core::SC_ELABORATION && sc_core::sc_get_top_level_objects().empty();
@@ -104,7 +103,7 @@ void begin_simulation() {
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
 }
 
-/// The process's stdout, which only the record is written to: what kernels print goes nowhere.
+/// The process's stdout carries only the record, so kernels' output is discarded.
 class RecordOutput {
  public:
   RecordOutput() : fd_(dup(STDOUT_FILENO)) {
@@ -145,7 +144,7 @@ RunRecord run_here(const spec::RunSpec& spec, const RunHooks& hooks) {
     spec.check();
     CommandFiles files;
     add_files(files, spec);
-    // Neither is taken apart: the report may need both.
+    // Neither is destroyed: the report may need both.
     Task& task = *task_of(spec, hooks).release();
     if (const auto seconds = spec.number("max-wall")) limit_wall_time(*seconds);
     SystemOptions system(spec);
@@ -179,7 +178,7 @@ int simulate_in_copy(const std::function<spec::RunSpec()>& spec, bool with_repor
     });
     out.write(packed(record, with_report));
     return record.status;
-  } catch (const std::bad_alloc&) {  // also of putting a fault into words
+  } catch (const std::bad_alloc&) {  // also while formatting an error
     return kNoMemory;
   }
 }
@@ -189,12 +188,12 @@ RunRecord record_of(const ChildPool::Ended& e, double timeout_s) {
   r.status = e.status;
   try {
     if (!e.out.empty()) r = unpacked(e.out);
-  } catch (const JsonFault&) {  // it was killed while it wrote
+  } catch (const JsonFault&) {  // it was killed while writing
   }
   TextInput lines(e.err);
   for (std::string line; std::getline(lines, line);) r.told.push_back(line);
   if (r.write || !r.faults.empty()) return r;
-  // It was ended. A signal handler reports a kernel's fault on stderr.
+  // The process was ended by a signal. A signal handler prints a kernel's error on stderr.
   const std::string program = kProgram;
   if (r.status == 0) r.status = 1;
   if (r.status == ChildPool::kTookTooLong) {

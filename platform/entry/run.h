@@ -35,7 +35,7 @@ namespace kernbench {
 
 class Platform;
 
-/// Callbacks of a caller. All may be empty.
+/// The caller's callbacks. All may be empty.
 struct RunHooks {
   /// Called for each line beside the report, immediately. Empty: the record has them (RunRecord::told).
   std::function<void(const std::string& line)> tell;
@@ -44,11 +44,11 @@ struct RunHooks {
   std::function<void(const ReplayProgress&)> on_replay_progress;
   std::function<void(const CollectiveRow&, size_t of)> row;  ///< called for each row of `collectives`, immediately
   std::shared_ptr<OpLogSink> log;                            ///< gets the log's records, if the spec has no op log
-  /// Fill in RunRecord::document; traffic and pipeline then read their input once more.
+  /// Fills in RunRecord::document; traffic and pipeline then read their input again.
   bool document = true;
   std::string topology_text;  ///< text of the topology; empty: the file is read
   bool shared_threads =
-      false;  ///< a sweep or service gives --threads to all its runs: no warning if one has no use for it
+      false;  ///< a sweep or service passes --threads to all its runs: no warning if a run has no use for it
 };
 
 /// Simulates in a forked copy of this process. So it can be called repeatedly, from a program without sc_main, and

@@ -43,7 +43,7 @@ namespace kernbench {
 
 namespace {
 
-/// What a reader of the log must know of the run.
+/// The run's data for readers of the log.
 OpLogHeader log_header(const Platform& platform, const spec::RunDocument& document, const std::string& isa) {
   OpLogHeader h;
   const topology::Graph& graph = platform.graph();
@@ -59,7 +59,7 @@ OpLogHeader log_header(const Platform& platform, const spec::RunDocument& docume
   return h;
 }
 
-/// The table of --energy, else the topology's; null where neither has one.
+/// The table of --energy, else the topology's; null if neither exists.
 std::shared_ptr<const energy::EnergyTable> energy_table(const Platform& platform, const spec::RunSpec& spec) {
   if (spec.given("energy")) return topology::read_energy_file(energy_file(spec.text("energy")), component_catalog());
   if (!platform.graph().energy && spec.given("activity"))
@@ -83,9 +83,9 @@ std::unique_ptr<insight::Explainer> explainer_of(Platform& platform, const spec:
   return std::make_unique<insight::Explainer>(platform, details, spec.list("predict"));
 }
 
-/// What was asked for of them.
+/// The requested observers.
 struct Observers {
-  std::unique_ptr<energy::Meter> meter;  // first: others show its powers
+  std::unique_ptr<energy::Meter> meter;  // first, because others use its powers
   std::unique_ptr<WholeFile> activity;
   std::unique_ptr<Trace> trace;
   std::unique_ptr<Waveform> waveform;
@@ -103,14 +103,14 @@ struct Observers {
         hops(spec.flag("oplog-hops") ? std::make_unique<HopLog>(platform) : nullptr),
         explainer(explainer_of(platform, spec)),
         page(made_for<HtmlReport>(spec, "report", platform)) {}
-  /// Where memory was short: of those that keep what has happened, also where a run fails.
+  /// Call it if memory was short. Discards the observers that keep their file after a failed run.
   void forget() const {
     if (trace) trace->forget();
     if (recorder) recorder->forget();
   }
 };
 
-/// What to change, of what the run's causes suggest, simulated.
+/// Simulates the changes that the run's causal graph suggests.
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
                                                      const insight::Insight& found, const LaunchNotes& launch) {
   constexpr size_t kTried = 20;
@@ -118,8 +118,8 @@ std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, 
   return tried_proposals(changes, found, launch, spec, kTried, run_each);
 }
 
-/// Says what bounds the run: `whole` is all that was simulated, a RunReport or what it is a part of. The page needs the
-/// explanation, which the report has only where it was asked for.
+/// Explains the bottleneck. `whole` is the complete result: a RunReport or its container. The page always needs the
+/// explanation, the report only on request.
 template <class Whole>
 void explain(RunReport& r, const Whole& whole, const Platform& platform, const Observers& observers,
              const spec::RunSpec& spec, std::vector<std::string>* verdict) {
@@ -151,13 +151,13 @@ void close_files(const RunReport& r, const Observers& observers) {
   if (observers.recorder) observers.recorder->close();
 }
 
-/// Whether a launch may ask for the quickest algorithm.
+/// Whether a launch may use algorithm=best.
 bool asks_for_best(const RunOptions& r) {
   return std::any_of(r.params.begin(), r.params.end(), [](const auto& p) { return p.second == "best"; }) ||
          (!r.program.empty() && ProgramRegistry::instance().at(r.program).chooses_best);
 }
 
-/// Hands on to a sink that somebody else keeps.
+/// Forwards to a sink with another owner.
 class Handed : public OpLogSink {
  public:
   explicit Handed(std::shared_ptr<OpLogSink> to) : to_(std::move(to)) {}
@@ -169,7 +169,7 @@ class Handed : public OpLogSink {
   std::shared_ptr<OpLogSink> to_;
 };
 
-/// A kernel, a program, or the program of a model.
+/// A kernel, a program, or a model's program.
 class RunTask : public Task {
  public:
   RunTask(const spec::RunSpec& spec, const RunHooks& hooks)
@@ -180,9 +180,9 @@ class RunTask : public Task {
     if (!own_) triton_ = make_triton_kernel(spec, &options_);
   }
 
-  /// A wrong name is reported before anything is built.
+  /// An unknown name is reported before anything is built.
   void check() const override {
-    if (own_) return;  // it is made for the platform
+    if (own_) return;  // its program is created for the platform
     if (options_.program.empty()) {
       KernelRegistry::instance().at(options_.kernel);
     } else {
@@ -197,7 +197,7 @@ class RunTask : public Task {
                                           energy_file(spec_.text("energy")), hooks_.topology_text);
     if (own_ && !(r.own_program = own_->make(platform, &r))) return no_room(std::move(document), platform);
     resolve(document, platform, r);
-    std::optional<CollectiveTrials> trials;  // before anybody watches the platform
+    std::optional<CollectiveTrials> trials;  // before observers are attached
     if (asks_for_best(r)) trials.emplace(platform, machine_of(document), topology::default_cache_folder());
     const auto watch = hooks_.watch ? hooks_.watch(platform.timeline()) : nullptr;
     r.on_replay_progress = hooks_.on_replay_progress;
@@ -222,7 +222,7 @@ class RunTask : public Task {
  private:
   void open_log(RunOptions* r, const Platform& platform, const spec::RunDocument& document) const {
     if (spec_.given("oplog")) {
-      // Both files are this run's before one of them is emptied.
+      // Both files must be claimed before one of them is emptied.
       if (const std::string file = memory_file(spec_); !file.empty())
         r->memory_file = std::make_unique<WrittenFile>(file);
       r->log = make_op_log(spec_.text("oplog"));
@@ -232,7 +232,7 @@ class RunTask : public Task {
     if (r->log) r->header = log_header(platform, document, std::string(name_of(r->isa)));
   }
 
-  /// `whole` is a RunReport or has one, `run`.
+  /// `whole` is a RunReport or contains one as `run`.
   template <class Whole>
   RunRecord finish(const std::shared_ptr<Whole>& whole, RunReport& run, Platform& platform, const Observers& observers,
                    spec::RunDocument document) {
@@ -241,7 +241,7 @@ class RunTask : public Task {
     RunRecord record;
     explain(run, *whole, platform, observers, spec_, &record.verdict);
     if constexpr (std::is_same_v<Whole, ProgramReport>) {
-      if (own_) own_->finish(*whole);  // its report has the run's verdict
+      if (own_) own_->finish(*whole);  // its report contains the verdict
     }
     if (observers.trace) observers.trace->host(*whole);
     close_files(run, observers);
@@ -254,7 +254,7 @@ class RunTask : public Task {
     return with_report(std::move(record), whole, run);
   }
 
-  /// Options that are given and change nothing.
+  /// Warns of given options without effect.
   void tell_idle_options(const RunReport& run, Platform& platform) {
     tell_empty_windows(spec_, platform, tell_);
     const auto idle = [&](const char* option, const char* without) {
@@ -300,7 +300,7 @@ class RunTask : public Task {
   const spec::RunSpec& spec_;
   const RunHooks& hooks_;
   Told tell_{hooks_};
-  const std::shared_ptr<OwnProgram> own_;  ///< instead of what the options name; may be null
+  const std::shared_ptr<OwnProgram> own_;  ///< replaces the options' program; may be null
   RunOptions options_;
   bool json_ = false;
   std::shared_ptr<triton::Launch> triton_;  ///< of --ttir

@@ -49,7 +49,7 @@ service::SchedulerLimits limits_of(const RunSpec& spec) {
   return l;
 }
 
-/// A uniform sample of the steps that it is shown, as classes.
+/// A uniform sample of the steps seen, as classes.
 class StepSample {
  public:
   StepSample(size_t most, uint64_t seed) : most_(most), seed_(seed) {}
@@ -69,7 +69,7 @@ class StepSample {
   std::vector<service::ExactStep> steps_;
 };
 
-/// A CSV beside the report, where it was asked for.
+/// A CSV beside the report, on request.
 class Rows {
  public:
   Rows(const RunSpec& spec, const char* option, const char* head) {
@@ -134,8 +134,9 @@ class ServiceTask : public Task {
   }
 
  private:
-  /// Blocks in what weights (laid out for steps with chunks and for decode steps) and a step's activations leave of the
-  /// fullest slice, as if keys lay over all slices alike; or as many as were asked for.
+  /// Number of KV blocks: the given number, or the memory that is left in the fullest slice. Weights (laid out for
+  /// steps with chunks and for decode steps) and a step's activations are subtracted; keys count as spread evenly over
+  /// all slices.
   models::Capacity room_for_blocks(Platform& platform, RunOptions* options) {
     const models::ModelSpec& m = of_.model;
     models::Plan plan = of_.plan;
@@ -159,7 +160,7 @@ class ServiceTask : public Task {
     return capacity;
   }
 
-  /// In a copy of this process.
+  /// In a forked process.
   std::string simulated(Platform& platform, const models::Phase& phase) const {
     models::Plan plan = of_.plan;
     plan.phases = {phase};
@@ -205,7 +206,7 @@ class ServiceTask : public Task {
     r->usd_hour = spec_.number("usd-hour");
     const auto simulate = [&](const std::vector<models::Phase>& phases) { return this->simulate(platform, phases); };
     service::StepPrices prices(simulate, of_.model.positions, limits_.block);
-    // Half of them with chunks, which are few among the steps and long.
+    // Half of the sample has chunks, because such steps are rare and long.
     const uint64_t most = spec_.whole("exact-steps"), seed = spec_.whole("seed");
     StepSample with_chunks(most / 2, seed), decodes(most - most / 2, seed);
     Rows requests(spec_, "requests-csv", "request,arrival_ns,first_ns,end_ns,prompt,output,reused,preemptions\n");

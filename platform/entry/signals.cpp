@@ -20,15 +20,15 @@ namespace kernbench {
 
 namespace {
 
-constexpr unsigned kPatienceSeconds = 1;  ///< for a simulation that was asked to stop
+constexpr unsigned kPatienceSeconds = 1;  ///< time for a simulation to stop
 
 alignas(16) char handler_stack[256 * 1024];
 pthread_t first_thread;
 Timeline* watched = nullptr;
-volatile sig_atomic_t asked = 0;   ///< the signal that the timeline was asked to stop by
-volatile sig_atomic_t faults = 0;  ///< of the handler of faults: a second one is its own
+volatile sig_atomic_t asked = 0;   ///< the signal that stopped the timeline
+volatile sig_atomic_t faults = 0;  ///< entries of the fault handler; a second one is its own fault
 
-// All of these are safe in a signal handler.
+// All functions here are safe in a signal handler.
 
 void say(const char* text) {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) _exit(1);
@@ -60,7 +60,7 @@ void say_name(const RunningKernel& k) {
   say(k.kernel());
 }
 
-/// ", at saxpy.cpp:12" by debug information, else ", behind saxpy.cpp:10", its last call.
+/// ", at saxpy.cpp:12" by debug information, else the last call: ", behind saxpy.cpp:10".
 void say_line(const RunningKernel& k, bool by_debug_information) {
   const auto found = [](const char* file, int line) {
     say(", at ");
@@ -85,12 +85,12 @@ const void* stack_pointer(const void* context) {
 #elif defined(__aarch64__)
   return reinterpret_cast<const void*>(registers.sp);
 #else
-  return nullptr;  // no kernel's: faults are left to the system
+  return nullptr;  // not a kernel: faults are left to the system
 #endif
 }
 
 void on_fault(int number, siginfo_t* info, void* context) {
-  if (faults++ > 0) {  // of looking for the line
+  if (faults++ > 0) {  // the search for the line crashed
     say("\n");
     _exit(1);
   }
@@ -118,7 +118,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
     _exit(1);
   }
   faults = 0;
-  signal(number, SIG_DFL);  // the faulting instruction is tried again, and the system has its say
+  signal(number, SIG_DFL);  // the faulting instruction runs again with the system's handler
   if (number == SIGABRT) raise(number);
 }
 
@@ -142,7 +142,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
     say_line(*k, true);
   }
   say("\n");
-  plugin_at_work = nullptr;  // the end is not a plug-in's
+  plugin_at_work = nullptr;  // the exit is not the plug-in's fault
   _exit(number == SIGALRM ? 1 : 128 + number);
 }
 
@@ -196,7 +196,7 @@ void install_signal_handlers() {
   stack.ss_size = sizeof handler_stack;
   if (sigaltstack(&stack, nullptr) != 0) return;
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(number, &on_fault, SA_NODEFER);
-  signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a write that fails, and told as that
+  signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes a reported write error
   handle(SIGALRM, &on_stop, SA_RESTART);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What signals do to the program: one line that says where it was, and an exit status.
+// Effects of signals on the program: one line with the place, and an exit status.
 #pragma once
 
 #include <string>
@@ -15,17 +15,16 @@ class Timeline;
 
 namespace kernbench {
 
-/// Installs handlers, on a stack of their own.
-///  - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with a
-///    line that names its PE, itself and its source line, and exit status 1. So does a plug-in that crashes while it is
-///    loaded or unloaded. Any other fault is left to the system.
-///  - SIGINT, SIGTERM and SIGHUP end the program with exit status 128 + their number: where a timeline is watched, by
-///  its
-///    stop(), so that logs end well; at once where that takes longer than a second, at the second signal, and
-///    elsewhere, and before this is called. Who was started with one of them ignored goes on ignoring it.
+/// Installs handlers on their own stack.
+/// - A kernel that overflows its stack or crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) ends the program with exit
+///   status 1. One line names its PE, the kernel and the source line. The same holds for a plug-in that crashes while
+///   it is loaded or unloaded. All other faults are left to the system.
+/// - SIGINT, SIGTERM and SIGHUP end the program with exit status 128 + their number. If a timeline is watched, its
+///   stop() is called, so that logs are completed. The program ends at once if that takes longer than a second, at the
+///   second signal, and if no timeline is watched. A signal that was ignored at the program's start stays ignored.
 void install_signal_handlers();
 
-/// While it lives, the signals that end the program stop this timeline.
+/// While it exists, signals that end the program stop this timeline.
 class StopsOnSignals {
  public:
   explicit StopsOnSignals(Timeline&);
@@ -34,15 +33,15 @@ class StopsOnSignals {
   StopsOnSignals& operator=(const StopsOnSignals&) = delete;
 };
 
-/// SIGALRM after so many seconds of wall time (> 0), which ends the program like SIGINT, with exit status 1.
+/// SIGALRM after that many seconds of wall time (> 0); it ends the program like SIGINT, with exit status 1.
 void limit_wall_time(double seconds);
 
-/// The line on stderr of a call that ends or copies the program: of a kernel, of a plug-in that is loaded or unloaded,
-/// or of anybody else. `does`: "ends the program by exit". Safe in a signal handler.
+/// The message for a call that ends or forks the program, by a kernel, by a plug-in during loading or unloading, or by
+/// other code. `does`: "ends the program by exit". Safe in a signal handler.
 void say_end_of_kernel(const RunningKernel*, const char* does, int argument);
 
-/// A thread that a kernel has begun and that still runs, as one line; empty: there is none. Null unless the program
-/// looks for such (platform/cli/ends_of_kernels.cpp).
+/// Finds a running thread that a kernel has started, as one line; empty: none. Null unless the program checks this
+/// (platform/cli/ends_of_kernels.cpp).
 extern std::string (*thread_left_by_a_kernel)();
 
 }  // namespace kernbench

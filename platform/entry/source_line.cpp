@@ -16,8 +16,8 @@ using Found = void (*)(const char* file, int line);
 
 void ignore(void*, const char*, int) {}
 
-/// Sources of the tree have relative names, such as "build/debug/kernel_api/core.cpp" (CMakeLists.txt), headers lie in
-/// …/kernbench/. The kernels of this project are as good as a user's.
+/// Sources of the tree have relative names, such as "build/debug/kernel_api/core.cpp" (CMakeLists.txt); headers are in
+/// …/kernbench/. This project's kernels count as user code.
 bool is_kernels_source(const char* file) {
   if (std::strstr(file, "/kernels/") || std::strstr(file, "/programs/")) return true;
   for (const char* own : {"/phase2/", "/kernel_api/", "/systemc_models/", "/platform/"}) {
@@ -28,7 +28,7 @@ bool is_kernels_source(const char* file) {
     if (at && file[0] != '/') return false;
     if (at && static_cast<size_t>(at - file) >= length && std::strncmp(at - length, kFolder, length) == 0) return false;
   }
-  return std::strncmp(file, "/usr/", 5) != 0 && file[0] != '.';  // "./nptl/pthread_kill.c": the C library's
+  return std::strncmp(file, "/usr/", 5) != 0 && file[0] != '.';  // "./nptl/pthread_kill.c" belongs to the C library
 }
 
 int take(void* found, uintptr_t, const char* file, int line, const char*) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of a user's source that the program stands in, by its debug information.
+// The current line of a user's source, by debug information.
 #pragma once
 
 namespace kernbench {
 
-/// To be called once, before anything else here.
+/// Call it once, before any other function here.
 void prepare_source_lines();
 
-/// Calls `found(file, line)` for the innermost frame of the calling thread's stack whose source is neither this
-/// project's own nor the system's, and says whether there is one. Through a signal's frame, too; safe in a signal
-/// handler (the library maps memory instead of allocating). Without debug information, or the library: false.
+/// Calls `found(file, line)` for the innermost frame of the calling thread's stack whose source belongs neither to this
+/// project nor to the system. Returns whether there is one; false without debug information or the library. It looks
+/// through a signal's frame and is safe in a signal handler (the library maps memory instead of allocating).
 bool find_source_line(void (*found)(const char* file, int line));
 
 }  // namespace kernbench

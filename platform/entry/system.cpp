@@ -24,13 +24,13 @@ namespace {
 using SystemName = std::vector<std::string>;
 constexpr size_t kMostShared = 8;
 
-/// By name; without a system: one point of it has ended.
+/// By name; null: one point of the system has ended.
 std::map<SystemName, std::optional<topology::Graph>>& shared_systems() {
   static std::map<SystemName, std::optional<topology::Graph>> all;
   return all;
 }
 
-/// What decides how it is compiled.
+/// The options that determine the compilation.
 SystemName name_of_system(const SystemOptions& o) {
   SystemName name = {o.file, o.links, o.response, o.materialize, o.yaml};
   for (const auto* list : {&o.settings, &o.scales}) {
@@ -40,7 +40,7 @@ SystemName name_of_system(const SystemOptions& o) {
   return name;
 }
 
-/// In a copy: the system, where it was compiled before; for once.
+/// In a forked process: the already compiled system; usable once.
 std::optional<topology::Graph> take_shared_system(const SystemOptions& options) {
   if (shared_systems().empty() || !options.plugins.empty()) return std::nullopt;
   const auto known = shared_systems().find(name_of_system(options));
@@ -127,7 +127,7 @@ void share_system(const spec::RunSpec& run) try {
     known->second = options.compile();
   }
 } catch (const std::exception&) {
-  // The next point says what is the matter with it.
+  // The next point will report the error.
 }
 
 }  // namespace kernbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command does on a platform. Only for the files of this folder.
+// A command's work on a platform. Only for the files of this folder.
 #pragma once
 
 #include <iosfwd>
@@ -27,7 +27,7 @@ namespace energy {
 class Meter;
 }
 
-/// A line beside the report: to hooks.tell, else into the record.
+/// Prints a line beside the report: to hooks.tell, else into the record.
 class Told {
  public:
   explicit Told(const RunHooks& hooks) : hooks_(hooks) {}
@@ -42,7 +42,7 @@ class Told {
 class Task {
  public:
   virtual ~Task() = default;
-  /// What can be wrong before the platform is there, with the plug-ins loaded.
+  /// Checks that need no platform; plug-ins are loaded.
   virtual void check() const {}
   virtual RunRecord run(Platform&) = 0;
 };
@@ -55,46 +55,45 @@ std::unique_ptr<Task> pipeline_task(const spec::RunSpec&, const RunHooks&);
 std::unique_ptr<Task> probe_task(const spec::RunSpec&, const RunHooks&);
 std::unique_ptr<Task> collectives_task(const spec::RunSpec&, const RunHooks&);
 
-/// A program of a command's own, made for the platform that it runs on.
+/// A program that a command creates for its platform.
 class OwnProgram {
  public:
   virtual ~OwnProgram() = default;
-  /// Null where the machine has no room for it: then that is what is written, of a report that is empty but for the
-  /// document, and the exit status is 1.
+  /// Null if the machine has too little room for it. Then a report with only the document is written, and the exit
+  /// status is 1.
   virtual const ProgramSpec* make(Platform&, RunOptions*) = 0;
-  /// Adds to the report what it finds in it by itself.
+  /// Adds its own results to the report.
   virtual void finish(ProgramReport&) = 0;
   virtual void write(std::ostream&, const ProgramReport&, bool json) const = 0;
 };
-/// Of a decoder or an ONNX graph (docs/models.md, docs/onnx.md). InputError.
+/// For a decoder or an ONNX graph (docs/models.md, docs/onnx.md). InputError.
 std::shared_ptr<OwnProgram> make_model_program(const spec::RunSpec&, Told&);
 std::shared_ptr<OwnProgram> make_onnx_program(const spec::RunSpec&);
 
-/// The decoder of the options, and how they spread it. InputError, also for an ONNX graph.
+/// The decoder of the options, and its parallelism. InputError, also for an ONNX graph.
 struct ModelOfSpec {
   models::ModelSpec model;
   models::Plan plan;
 };
 ModelOfSpec model_of(const spec::RunSpec&, Told&);
 
-// Outputs that several commands have.
+// Outputs of several commands.
 
-/// --RECORDING-from and --RECORDING-to. InputError where the recording is not asked for.
+/// --RECORDING-from and --RECORDING-to. InputError if the recording is not requested.
 TimeWindow window_of(const spec::RunSpec&, const std::string& recording);
-/// --vcd, --vcd-scope, --vcd-from and --vcd-to. Null where no waveform was asked for. InputError as Waveform's.
+/// --vcd, --vcd-scope, --vcd-from and --vcd-to. Null without --vcd. InputError as in Waveform.
 std::unique_ptr<Waveform> waveform_of(const spec::RunSpec&, Platform&, energy::Meter* = nullptr);
-/// --ftr, --ftr-from and --ftr-to. Null where no recording was asked for. InputError as TransactionRecorder's.
+/// --ftr, --ftr-from and --ftr-to. Null without --ftr. InputError as in TransactionRecorder.
 std::unique_ptr<TransactionRecorder> recorder_of(const spec::RunSpec&, Platform&);
-/// The memory file beside a run's op log; empty: there is none.
+/// The memory file beside a run's op log; empty: none.
 std::string memory_file(const spec::RunSpec&);
-/// The external data of an ONNX graph; none of another file.
+/// The external data of an ONNX graph; empty for other files.
 std::set<std::string> external_files(const std::string& model);
-/// Whether the report is JSON. InputError for what only such a report tells, beside another form, and for options that
-/// others must stand beside.
+/// Whether the report is JSON. InputError for options that require a JSON report or another option that is missing.
 bool wants_json(const spec::RunSpec&);
-/// Warns of the windows of recordings that begin behind the end: the recordings are empty.
+/// Warns of recording windows that begin after the end, because these recordings are empty.
 void tell_empty_windows(const spec::RunSpec&, Platform&, Told&);
-/// Which run it was, of another command than `run`: links and responses as the platform has them.
+/// The run's document, for commands other than `run`; links and responses as on the platform.
 spec::RunDocument document_of(const spec::RunSpec&, const Platform&);
 
 }  // namespace kernbench

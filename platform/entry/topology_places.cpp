@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The file that this library lies in.
+/// The file of this library.
 fs::path this_library() {
   std::error_code error;
   Dl_info info{};
@@ -20,7 +20,7 @@ fs::path this_library() {
                                                                               : fs::canonical(info.dli_fname, error);
 }
 
-/// Of the program, then of the library: a program of a user's own lies elsewhere.
+/// First beside the program, then beside the library, because a user's program may be elsewhere.
 std::vector<fs::path> places_of_program() {
   std::error_code error;
   std::vector<fs::path> places;
@@ -66,7 +66,7 @@ std::map<std::string, std::string> files_in(const std::vector<fs::path>& folders
   return files;
 }
 
-/// A name alone is also looked for in these folders.
+/// Bare names are also searched in these folders.
 std::string file_in(const std::vector<fs::path>& folders, const std::string& given) {
   std::error_code error;
   if (fs::exists(given, error) || given.find('/') != std::string::npos) return given;

@@ -25,7 +25,7 @@ std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec& spec, Ru
   KernelSpec kernel = launch->spec();
   run->kernel = kernel.name;
   run->tensors = launch->files();
-  static std::vector<std::shared_ptr<triton::Launch>> all;  // what is registered lives on
+  static std::vector<std::shared_ptr<triton::Launch>> all;  // registered kernels stay alive
   all.push_back(launch);
   KernelRegistry::instance().replace(std::move(kernel));
   return launch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --ttir and what goes with it, of `kernbench run`. Only for the files of this folder.
+// --ttir and its options, for `kernbench run`. Only for the files of this folder.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace triton {
 class Launch;
 }
 
-/// Registers the kernel that --ttir asks for, in the place of an earlier one, and makes it the run's, with its files.
-/// Null without --ttir. InputError, also where one of the options that belong to it stands alone.
+/// Registers the kernel of --ttir, replacing an earlier one, and puts it with its files into the run's options. Null
+/// without --ttir. InputError, also for one of its options without --ttir.
 std::shared_ptr<triton::Launch> make_triton_kernel(const spec::RunSpec&, RunOptions*);
 
-/// When its programs ran, into the report.
+/// Adds the times of its programs to the report.
 void add_programs(const triton::Launch&, RunReport*);
 
 }  // namespace kernbench

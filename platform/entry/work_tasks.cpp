@@ -17,7 +17,7 @@
 namespace kernbench {
 namespace {
 
-/// What plays a file on a platform. Its heirs know what.
+/// Plays a file on a platform; derived classes define how.
 class PlayTask : public Task {
  public:
   PlayTask(const spec::RunSpec& spec, const RunHooks& hooks, const char* played)

@@ -136,7 +136,7 @@ void Context::free(const Tensor& t, const char* file, int line) {
   });
 }
 
-/// What a kernel may use does not vanish under it: where none runs.
+/// Memory that a running kernel may use must stay valid, so freed tensors are released when no kernel runs.
 void Context::give_back_freed() {
   if (!parts_->launches.any_runs()) parts_->tensors.give_back_freed();
 }
@@ -173,7 +173,7 @@ void Context::place(const std::string& input, const ElementSource& source) {
   parts_->tensors.place(places(input), source);
 }
 
-/// What verifies the program, and a replay, take an input for what it was at the start.
+/// An input keeps its initial value, because verification and replay rely on it.
 void Context::refuse_input(const std::string& what, const Tensor& written) const {
   const TensorPlaces& owner = written.places()->owner();
   const bool own = parts_->tensors.has(owner.name()) && parts_->tensors.named(owner.name()).get() == &owner;
@@ -349,7 +349,7 @@ HostTensor Context::read(const Tensor& t, ReadAfter after, const char* file, int
         return std::all_of(waited_for.begin(), waited_for.end(), [](const Operation* op) { return op->open == 0; });
       });
     }
-    t.places()->collect([](uint64_t, uint8_t*, uint64_t) {});  // a partial tensor is told before it is copied
+    t.places()->collect([](uint64_t, uint8_t*, uint64_t) {});  // reports a partial tensor before the copy
     if (after == ReadAfter::all) {
       download(t, file, line);
       synchronize();

@@ -59,7 +59,7 @@ class Tensor {
 /// Placement of an operation: one stream of each of its ranks.
 class On {
  public:
-  On(const Stream& s) : streams_{s} {}                               // NOLINT: a stream stands wherever some do
+  On(const Stream& s) : streams_{s} {}                               // NOLINT: a single stream converts to a list
   On(std::vector<Stream> streams) : streams_(std::move(streams)) {}  // NOLINT
   const std::vector<Stream>& streams() const { return streams_; }
 
@@ -110,7 +110,7 @@ class Context {
   Stream stream(uint32_t rank, KERNBENCH_TL_HERE);
 
   // ---- Tensors
-  /// Whether the run has this tensor; only for tensors that the program's spec calls optional.
+  /// Whether the run has this tensor; only for tensors that the program's spec declares optional.
   bool has(const std::string& name) const;
   /// Of the program's spec. Role in_out is both: it holds its value at the start and is read back at the end.
   Tensor input(const std::string& name, KERNBENCH_TL_HERE) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in other layouts: Context::redistribute() and what belongs to it.
+// Tensors in other layouts: Context::redistribute() and its helpers.
 #include <algorithm>
 
 #include "kernbench/kernel_api/collectives/redistribution.h"
@@ -28,7 +28,7 @@ void Context::redistribute(const Tensor& x, const Tensor& y, const char* file, i
   });
 }
 
-/// The kernel's queues are made before it sees its tensors: what goes round whom is said by text.
+/// The neighbours in the rings, as text: the kernel's queues are created before it gets its tensors.
 std::string Context::rings(const On& on, const Tensor& x, const Tensor& y) const {
   ShardPlan from = x.places()->plan(), to = y.places()->plan();
   std::vector<LayoutPlace> places;

@@ -23,12 +23,12 @@ struct Context::Parts {
   ProgramTensors tensors;
   ProgramLaunches launches;
   ProgramCopies copies;
-  sc_core::sc_event changed;           ///< an operation has ended, and the program waits for that
-  std::map<uint32_t, Stream> readers;  ///< by rank: where copies stand that wait for a tensor's writers alone
+  sc_core::sc_event changed;           ///< notified when an operation ends and the program waits for it
+  std::map<uint32_t, Stream> readers;  ///< by rank: streams for copies that only wait for a tensor's writers
   uint32_t tensors_made = 0, events_made = 0;
 };
 
-/// Runs a call of the program at that line. Its faults begin with the line.
+/// Runs a call of the program at that line. Error messages start with the line.
 template <class Work>
 auto Context::at(const char* file, int line, const Work& work) const {
   last_call_ = {file, line};

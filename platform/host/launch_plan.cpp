@@ -9,7 +9,7 @@
 namespace kernbench::host {
 namespace {
 
-/// Sizes that no product of sizes is by chance: where one stands in a shape, that dimension is the parameter.
+/// Primes that mark parameters: if one appears in a computed shape, that dimension is the parameter.
 constexpr int64_t kMarks[] = {1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121,
                               1000133, 1000151, 1000159, 1000171, 1000183, 1000187, 1000193, 1000199};
 
@@ -33,8 +33,7 @@ void check_names(const KernelSpec& kernel, const TensorPointers& tensors) {
   }
 }
 
-/// Sizes that stand in the shapes of the kernel's tensors, read off the tensors given; `optional`: also those that may
-/// be 0.
+/// Derives size parameters from the given tensors' shapes; `optional`: also those that may be 0.
 void read_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, bool optional,
                 Texts& given) {
   Params marked = base;
@@ -59,7 +58,7 @@ void read_sizes(const KernelSpec& kernel, const Params& base, const TensorPointe
   }
 }
 
-/// A size that is 0 says what else the shapes are (flash_decode's page): it stays so where they then are those found.
+/// A size of 0 may select other shapes (flash_decode's page). It stays 0 if the shapes then match.
 void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, Texts& given) {
   Texts plain = given;
   read_sizes(kernel, base, tensors, false, plain);
@@ -69,7 +68,7 @@ void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPoint
     fit = std::all_of(kernel.tensors.begin(), kernel.tensors.end(),
                       [&](const TensorSpec& t) { return t.shape(params) == tensors.at(t.name)->shape(); });
   } catch (const BadParam&) {
-    // Then what else there is to be read off may be what is missing.
+    // Optional sizes may supply the missing values.
   }
   if (fit)
     given = std::move(plain);
@@ -77,7 +76,7 @@ void imply_sizes(const KernelSpec& kernel, const Params& base, const TensorPoint
     read_sizes(kernel, base, tensors, true, given);
 }
 
-/// The first legal type with which all tensors have theirs.
+/// The first legal type that matches all tensors.
 void imply_type(const KernelSpec& kernel, const Params& base, const TensorPointers& tensors, Texts& given) {
   for (const ParamSpec& p : kernel.params) {
     if (p.type != ParamType::dtype || is_given(given, p.name)) continue;
@@ -101,7 +100,7 @@ bool has_param(const KernelSpec& kernel, const std::string& name) {
 
 std::shared_ptr<const KernelSpec> launched_kernel(const KernelSpec& kernel, const TensorPointers& tensors) {
   check_names(kernel, tensors);
-  if (tensors.size() == kernel.tensors.size()) return {std::shared_ptr<void>(), &kernel};  // as it is registered
+  if (tensors.size() == kernel.tensors.size()) return {std::shared_ptr<void>(), &kernel};  // as registered
   return std::make_shared<const KernelSpec>(
       with_optional(kernel, [&](const std::string& name) { return tensors.count(name) > 0; }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of a program: with the line of the call, and kept where no exception may pass.
+// Errors of a program: adds the line of the call, and stores errors where exceptions are not allowed.
 #pragma once
 
 #include <exception>
@@ -13,7 +13,7 @@
 
 namespace kernbench::host {
 
-/// Runs `work`. Its faults begin with the line of the program.
+/// Runs `work`. Error messages start with the program's line.
 template <class Work>
 auto located(const SourceLine& where, const Work& work) {
   const auto told = [&](const std::exception& e) {
@@ -33,7 +33,7 @@ auto located(const SourceLine& where, const Work& work) {
   }
 }
 
-/// Runs `work`. A fault that no call has located stands somewhere behind the program's last call.
+/// Runs `work`. An error without a line is located after the program's last call.
 template <class Work>
 void located_behind(const SourceLine& last_call, const Work& work) {
   const auto told = [&](const std::exception& e) {
@@ -43,7 +43,7 @@ void located_behind(const SourceLine& last_call, const Work& work) {
   try {
     work();
   } catch (const sc_core::sc_unwind_exception&) {
-    throw;  // the simulation's own
+    throw;  // from the simulation itself
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const BadParam& e) {
@@ -55,7 +55,8 @@ void located_behind(const SourceLine& last_call, const Work& work) {
   }
 }
 
-/// The first fault of a program. The timeline calls through guarded(), since no exception may pass through SystemC.
+/// Stores the first error of a program. The timeline calls through guarded(), because exceptions must not pass through
+/// SystemC.
 class FirstFault {
  public:
   void guarded(const std::function<void()>& work) {
@@ -63,7 +64,7 @@ class FirstFault {
       work();
     } catch (...) {
       if (!fault_) fault_ = std::current_exception();
-      sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+      sc_core::sc_pause();  // unlike sc_stop, it prints nothing
     }
   }
   const std::exception_ptr& get() const { return fault_; }

@@ -10,7 +10,7 @@
 namespace kernbench::host {
 namespace {
 
-/// Host code is ordinary code, and reading a tensor may run a part of Phase 2.
+/// The stack must suffice for any user code, and reading a tensor may run a part of phase 2.
 constexpr int kStackBytes = 8 << 20;
 
 }  // namespace

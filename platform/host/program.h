@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program on a platform, for user code: its tensors are placed, its function runs in a thread beside the simulation.
-// platform/run/host_program.h does all steps of `kernbench run --program`.
+// A program on a platform, for user code. Its tensors are placed, and its function runs in a thread beside the
+// simulation. platform/run/host_program.h performs all steps of `kernbench run --program`.
 //
 //   kernbench::host::Program program(platform, spec, kernbench::program_params(spec, {{"tokens", "64"}}));
 //   program.context().place("x", values);
 //   program.start();          // its first instant is now; before the simulation: 0
 //   sc_start();
-//   program.check();          // throws what it ended with
+//   program.check();          // throws the program's error
 #pragma once
 
 #include "kernbench/platform/host/context.h"
@@ -20,11 +20,11 @@ class Program {
   Program(Platform&, const ProgramSpec&, Params, const PeChoice& = {}, ContextOptions = {});
 
   Context& context() { return context_; }
-  /// Starts the program, once. `pauses`: sc_start() returns at its end by sc_pause(), also if other activity continues;
-  /// else when there is no further activity.
+  /// Starts the program, once. With `pauses`, sc_start() returns at its end by sc_pause(), even if other activity
+  /// continues. Otherwise it returns when no activity is left.
   void start(bool pauses = false);
-  /// Call it after sc_start() has returned. Throws the error of the program or of its kernels; RunError if the program
-  /// has not ended, with what it waits for.
+  /// Call it after sc_start() has returned. Throws the error of the program or of its kernels. RunError if the program
+  /// has not ended; the message says what it waits for.
   void check();
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The uploads and downloads of a program's tensors: over the fabric with ContextOptions::timed_transfer, else at no
-// time.
+// Uploads and downloads of a program's tensors: over the fabric with ContextOptions::timed_transfer, else without time.
 #pragma once
 
 #include <memory>
@@ -17,7 +16,7 @@ class ProgramCopies {
   ProgramCopies(LaunchHost& host, bool timed, Streams& streams, StreamClocks& clocks, FirstFault& fault)
       : transfer_(host, HostTransfer::kWhole), timed_(timed), streams_(streams), clocks_(clocks), fault_(fault) {}
 
-  /// An upload of the value (null: of what is there already), or a download. InputError where no way leads there.
+  /// An upload of the value (null: of the present bytes), or a download. InputError if no route exists.
   Operation operation(Operation::Kind, const On&, const Tensor&, std::shared_ptr<const HostTensor> value,
                       const SourceLine& where);
 

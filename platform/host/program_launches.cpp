@@ -114,7 +114,7 @@ void ProgramLaunches::begin(const Plan& plan, Operation& op) {
                                                   plan->params, *plan->programs.front().launch, plan->pes);
   } catch (const InputError& e) {
     if (plan->number == 0) throw;
-    throw RunError(e.what());  // what is there depends on what ran before
+    throw RunError(e.what());  // memory contents depend on earlier launches
   }
   running_.insert(plan);
   KernelLaunch message;

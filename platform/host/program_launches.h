@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of a program: a kernel, its parameters and tensors become an operation, whose parts start and end on
-// the timeline.
+// The launches of a program. A kernel, its parameters and tensors become an operation, whose parts start and end on the
+// timeline.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ class ProgramLaunches {
 
   struct Prepared {
     Operation operation;
-    std::shared_ptr<const KernelSpec> kernel;  ///< with those of its optional tensors that are given
+    std::shared_ptr<const KernelSpec> kernel;  ///< with the given optional tensors
   };
-  /// InputError, BadParam: what does not fit the kernel.
+  /// InputError or BadParam for tensors or parameters that do not fit the kernel.
   Prepared prepare(const On&, const std::string& kernel, const KernelParams&, const TensorPointers&,
                    const std::string& pes, const SourceLine& where);
   bool any_runs() const { return !running_.empty(); }
   const std::vector<Context::PeTimes>& pe_times() const { return pe_times_; }
-  /// Of launches on all PEs.
+  /// For launches on all PEs.
   const LaunchWay& way() { return group(pes_.pes).way; }
 
  private:
   using Plan = std::shared_ptr<LaunchPlan>;
-  /// What is the same in all launches on the same PEs.
+  /// Data common to all launches on the same PEs.
   struct Group {
     LaunchWay way;
     std::vector<tl::Program> programs;
@@ -57,7 +57,7 @@ class ProgramLaunches {
   FirstFault& fault_;
   Launcher launcher_;
   std::map<std::vector<size_t>, Group> groups_;  ///< by PEs
-  /// Whose rings are to be given back; others may hold a plan for longer than there are memories.
+  /// Plans whose rings must be released. Others may hold a plan longer than the memories exist.
   std::set<Plan> running_;
   uint32_t launches_ = 0;
   std::vector<Context::PeTimes> pe_times_;

@@ -37,7 +37,7 @@ const ProgramTensors::Places& ProgramTensors::make(DType dtype, const Dims& shap
   return made_.back();
 }
 
-/// Maps and counts it.
+/// Maps the tensor and counts its bytes.
 void ProgramTensors::add(const TensorPlaces& t) {
   const std::vector<size_t> pes = with_mmu();
   for (const auto& mapping : t.mappings()) {
@@ -49,7 +49,7 @@ void ProgramTensors::add(const TensorPlaces& t) {
   if (stored_.bytes > most_stored_.bytes) most_stored_ = stored_;
 }
 
-/// PEs without an MMU know physical addresses only.
+/// PEs without an MMU use physical addresses only.
 std::vector<size_t> ProgramTensors::with_mmu() const {
   std::vector<size_t> some;
   std::copy_if(pes_.pes.begin(), pes_.pes.end(), std::back_inserter(some),
@@ -84,7 +84,7 @@ void ProgramTensors::give_back_freed() {
 
 void ProgramTensors::written_by(const Tensor& t, const Operation& operation) {
   std::vector<const Operation*>& all = writers_[t.places()->use()];
-  // Operations end nearly in order; of a program that enqueues many before one ends none is looked at again and again.
+  // Operations end nearly in order, so checking the first one avoids repeated scans of a long queue.
   if (!all.empty() && all.front()->open == 0)
     all.erase(std::remove_if(all.begin(), all.end(), [](const Operation* op) { return op->open == 0; }), all.end());
   all.push_back(&operation);

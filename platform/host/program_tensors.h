@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of a program: those of its spec, and those that it makes and frees. They are mapped on the PEs with an
-// MMU, their bytes are counted, and operations that write them are remembered.
+// The tensors of a program: those of its spec, and those that it creates and frees. Maps them on the PEs with an MMU,
+// counts their bytes, and stores which operations write them.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ class ProgramTensors {
   using Places = std::shared_ptr<const TensorPlaces>;
   ProgramTensors(Platform& platform, const ProgramPes& pes) : platform_(platform), pes_(pes) {}
 
-  /// Places the tensors of the spec. To be called once.
+  /// Places the tensors of the spec. Call it once.
   void add_named(const ProgramSpec&, const Params&);
   bool has(const std::string& name) const { return named_.count(name) > 0; }
   const Places& named(const std::string& name) const { return named_.at(name); }
 
   const Places& make(DType, const Dims& shape, const Layout&, const std::string& name);
-  /// Those that are made and not freed, in the order of their making.
+  /// Created tensors that are not freed, in order of creation.
   const std::vector<Places>& made() const { return made_; }
   /// InputError for a tensor of the spec.
   void free(const Tensor&, const SourceLine& where);
-  /// Gives back what no operation uses any more. No kernel may run: memory does not vanish under one.
+  /// Releases freed tensors that no operation uses. No kernel may run, because its memory must stay valid.
   void give_back_freed();
   bool any_freed() const { return !freed_.empty(); }
 
@@ -36,7 +36,7 @@ class ProgramTensors {
   void written_by(const Tensor&, const Operation&);
   std::vector<const Operation*> writers_of(const Tensor& t) { return writers_[t.places()->use()]; }
 
-  /// Puts an input in place, at no time.
+  /// Puts an input in place, without time.
   void place(const TensorPlaces&, const HostTensor& value) const;
   void place(const TensorPlaces&, const ElementSource&) const;
   void place_zeros(const TensorPlaces&) const;
@@ -52,7 +52,7 @@ class ProgramTensors {
   Platform& platform_;
   const ProgramPes& pes_;
   std::map<std::string, Places> named_;
-  std::vector<Places> made_;                                                      ///< there until they are freed
+  std::vector<Places> made_;                                                      ///< until they are freed
   std::vector<Places> freed_;                                                     ///< still in use
   std::map<std::shared_ptr<const char>, std::vector<const Operation*>> writers_;  ///< by TensorPlaces::use()
   Context::Stored stored_, most_stored_;

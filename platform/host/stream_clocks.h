@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector clocks of a program's streams, for the search for races.
+// Vector clocks of a program's streams, for race detection.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class StreamClocks {
  public:
   using Clock = CommandHistory::Clock;
   Clock& of(const Stream& s) { return streams_[s]; }
-  /// What the program's code is behind.
+  /// Clock of the program's predecessors.
   const Clock& program() const { return program_; }
 
   static void merge(const Clock& from, Clock& into) {
@@ -23,14 +23,14 @@ class StreamClocks {
       known = std::max(known, events);
     }
   }
-  /// The operation stands in all its streams.
+  /// Adds the operation to all its streams.
   void join(const Operation& op) {
     if (op.streams.size() == 1) return;
     Clock all;
     for (const Stream& s : op.streams) merge(streams_[s], all);
     for (const Stream& s : op.streams) streams_[s] = all;
   }
-  /// The program has waited: for an event, a stream, all streams.
+  /// The program has waited for an event, a stream or all streams.
   void program_waited(const Clock& event) { merge(event, program_); }
   void program_waited(const Stream& s) { merge(streams_[s], program_); }
   void program_waited() {

@@ -8,12 +8,12 @@
 namespace kernbench::host {
 namespace {
 
-/// After all completions of the instant, so that what they set free begins in the order of enqueueing.
+/// After all completions of an instant, so that released operations begin in enqueue order.
 Order behind_completions() {
   return Order(Order::kEngines, Order::kLast, ~uint64_t{0});
 }
 
-/// " (my_program.cpp:12)"; empty where the program has not said it.
+/// " (my_program.cpp:12)"; empty without a line.
 std::string line_of(const Operation& op) {
   return op.where.line > 0 ? " (" + kernbench::to_string(op.where) + ")" : "";
 }

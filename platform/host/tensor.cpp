@@ -22,9 +22,9 @@ Shard nothing_like(const Shard& s) {
   return none;
 }
 
-/// A block's place in the row-major order of `whole`, as one run of elements; false: it is several.
+/// A block as one contiguous run of elements in the row-major order of `whole`; false: not contiguous.
 bool run_of(const Dims& whole, const Shard& s, int64_t* first, int64_t* count) {
-  bool below_is_whole = true;  // of the axes behind
+  bool below_is_whole = true;  // of the inner axes
   int64_t stride = 1;
   *first = 0;
   *count = 1;
@@ -38,7 +38,7 @@ bool run_of(const Dims& whole, const Shard& s, int64_t* first, int64_t* count) {
   return true;
 }
 
-/// A run of elements of the row-major order of `whole` as a block of it; false: it is none.
+/// A run of elements in the row-major order of `whole` as a block; false: impossible.
 bool block_of(const Dims& whole, int64_t first, int64_t count, Shard* s) {
   s->offset = s->extent = whole;
   int64_t stride = whole.elements();
@@ -53,8 +53,8 @@ bool block_of(const Dims& whole, int64_t first, int64_t count, Shard* s) {
   return true;
 }
 
-/// The block of `to` that has the elements which a block of `from` has. Axes are taken together until their products
-/// are alike, each such group by itself. False: there is none.
+/// The block of `to` with the elements of a block of `from`. Axes are grouped until their products match; each group is
+/// mapped separately. False: none.
 bool seen_in(const Dims& from, const Dims& to, const Shard& s, Shard* out) {
   out->owner = s.owner;
   out->offset = out->extent = to;
@@ -224,7 +224,7 @@ void TensorPlaces::see(const std::vector<uint64_t>& behind) {
     virtual_bases_.push_back(has_bytes(p) && of_->virtual_bases_[p] != 0 ? of_->virtual_bases_[p] + behind[p] : 0);
   }
   for (uint32_t r = 0; r < pes_.ranks; ++r) {
-    // It has a range where the parts follow each other in that of the whole.
+    // The rank has a range if its parts are adjacent in order.
     uint64_t begin = 0, end = 0;
     bool has_gaps = false;
     for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
@@ -252,7 +252,7 @@ void TensorPlaces::allocate() {
 
 void TensorPlaces::find_copies() {
   using Part = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
-  std::map<std::pair<uint32_t, Part>, size_t> first;  // of a partial tensor each rank has parts of its own
+  std::map<std::pair<uint32_t, Part>, size_t> first;  // each rank has separate parts of a partial tensor
   for (size_t p = 0; p < pes_.pes.size(); ++p) {
     const Shard& s = plan_.shards[p];
     const uint32_t group = layout_.partial() ? pes_.rank[p] : 0;
@@ -263,7 +263,7 @@ void TensorPlaces::find_copies() {
 
 void TensorPlaces::map(uint32_t rank) {
   const Shard& part = part_of_rank_[rank];
-  ShardPlan local;  // the rank's part by itself
+  ShardPlan local;  // the rank's part alone
   local.dtype = plan_.dtype;
   local.whole = part.extent;
   auto mapping = std::make_shared<VirtualMapping>();
@@ -334,9 +334,9 @@ std::vector<SharedBytes> TensorPlaces::shards_of(const ElementSource& source, ui
 
 std::vector<SharedBytes> TensorPlaces::shards_of(uint32_t rank, decltype(shard_bytes) make,
                                                  const ElementSource& source) const {
-  std::vector<uint32_t> made;           // a part of several PEs once
+  std::vector<uint32_t> made;           // parts, without copies on other PEs
   std::map<size_t, size_t> made_of;     // by first_copy_
-  std::vector<size_t> shards_in_order;  // which of `made`
+  std::vector<size_t> shards_in_order;  // indices into `made`
   for (uint32_t p = 0; p < pes_.pes.size(); ++p) {
     if (pes_.rank[p] != rank || !has_bytes(p)) continue;
     const auto [at, is_new] = made_of.emplace(first_copy_[p], made.size());

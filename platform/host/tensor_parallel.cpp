@@ -4,12 +4,12 @@
 namespace kernbench::host {
 namespace {
 
-// So short that there are steps enough between which a sum goes, and that few rows come to their products soon.
+// Short panels give enough steps to overlap a sum with, and products start before many rows have arrived.
 constexpr int64_t kPanelBesideSum = 256;
-// The same where blocks of a product are added up while the next are made.
+// The same if blocks of a product are summed while the next are computed.
 constexpr int64_t kPanelBesideBlocks = 512;
 
-/// Gives make() what to write: y itself where there is one rank, else a partial tensor that is summed up into y.
+/// Calls make() with its output: y if there is one rank, else a partial tensor that is then summed into y.
 template <class Make>
 void summed(Context& h, const Tensor& y, const std::string& algorithm, const char* file, int line, const Make& make) {
   if (h.num_ranks() == 1) return make(y);
@@ -108,11 +108,11 @@ void gather_region(Context& h, const Tensor& x, const Tensor& y, const std::stri
                    int line) {
   const int64_t ranks = h.num_ranks(), rows = x.shape()[0], most = (x.shape()[1] + ranks - 1) / ranks;
   Tensor even = x;
-  if (x.shape()[1] != ranks * most) {  // an all_gather's blocks are alike: the last ranks' columns are filled up
+  if (x.shape()[1] != ranks * most) {  // pads the last ranks' columns, because blocks of an all_gather are equal
     even = h.tensor(x.dtype(), {rows, ranks * most}, columns_of_ranks(), x.name() + "_even", file, line);
     h.launch(h.ranks(), "copy_part", {}, {{"x", x}, {"y", even}}, "all", file, line);
   }
-  // What a rank has received are the ranks' columns one behind the other: they are put side by side.
+  // A rank receives the ranks' columns as separate blocks; join_columns puts them side by side.
   const Tensor parts = h.tensor(x.dtype(), {ranks, rows, most}, rank_replicate().cube(shard(1)).pe(shard(1)),
                                 x.name() + "_parts", file, line);
   h.launch(h.ranks(), "all_gather", {{"over", "rank"}, {"algorithm", algorithm}}, {{"x", even}, {"y", parts}}, "all",

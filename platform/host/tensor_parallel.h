@@ -37,27 +37,27 @@ void row_parallel_linear(Context&, const Tensor& x, const Tensor& w, const Tenso
 void vocabulary_parallel_embedding(Context&, const Tensor& idx, const Tensor& table, const Tensor& y,
                                    const std::string& algorithm = "auto", KERNBENCH_TL_HERE);
 
-/// A sum over the ranks that a launch computes beside its own work: of `part`, which is partial, into `sum`, the share
-/// `turn` of `turns`. Without a part: none.
+/// A sum over the ranks that a launch computes beside its own work: of `part`, which is partial, into `sum`. It is
+/// share number `turn` of `turns`. Without a part: none.
 struct SumBeside {
   Tensor part, sum;
   int64_t turn = 0, turns = 1;
 };
 
-/// A matrix of weights, optionally in its own type with scales [⌈k/group⌉, n]; group 0: one scale a column. Without
+/// A matrix of weights, optionally in its own type with scales [⌈k/group⌉, n]; group 0: one scale per column. Without
 /// scale: only w.
 struct Weights {
   Tensor w, scale;
   int64_t group = 0;
   Weights() = default;
-  Weights(const Tensor& values) : w(values) {}  // NOLINT: most matrices are no more
+  Weights(const Tensor& values) : w(values) {}  // NOLINT: most matrices have no scales
   Weights(const Tensor& values, const Tensor& by, int64_t rows) : w(values), scale(by), group(rows) {}
 };
-/// Rows that weights multiply, optionally as integers with a step for each row (kernel quantize_rows).
+/// Rows that weights multiply, optionally as integers with one scale per row (kernel quantize_rows).
 struct Rows {
   Tensor x, step;
   Rows() = default;
-  Rows(const Tensor& values) : x(values) {}  // NOLINT: most rows are no more
+  Rows(const Tensor& values) : x(values) {}  // NOLINT: most rows are not quantized
   Rows(const Tensor& values, const Tensor& by) : x(values), step(by) {}
 };
 /// Adds the parameters of a kernel with such a matrix: its type, beside the computation type, and its group.

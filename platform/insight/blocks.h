@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list that grows by whole blocks, which stay where they are: the causes of a long run fill gigabytes, and to move
-// them again and again costs more than to keep them.
+// A list that grows by blocks, which are never moved. The causal graph of a long run takes gigabytes, and moving it
+// would cost more than building it.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ namespace kernbench::insight {
 
 CriticalPath critical_path(const RunGraph& graph, Moment end) {
   CriticalPath found;
-  std::vector<PathStep>& path = found.steps;  // backwards
+  std::vector<PathStep>& path = found.steps;  // backwards in time
   for (Moment m = end; m != 0;) {
     auto [c, behind] = graph.causes(m);
     auto last = c;
@@ -25,12 +25,12 @@ CriticalPath critical_path(const RunGraph& graph, Moment end) {
     const auto [first_part, end_part] = graph.parts(last->cost);
     for (const CostPart* p = first_part; p < end_part; ++p) found.limits[static_cast<size_t>(p->limit)] = true;
     for (const CostPart* p = end_part; p-- > first_part && to > from;) {
-      if (p->ns == 0 && p != first_part) continue;  // the mark of a limit
+      if (p->ns == 0 && p != first_part) continue;  // a mark of a limit
       const double start = p == first_part ? from : std::max(from, to - p->ns);
       path.push_back({start, to, p->resource, p->is_edge, p->index, graph.op_of(m)});
       to = start;
     }
-    // What doubles lose on the way.
+    // Rounding error of doubles.
     if (to > from && first_part == end_part)
       path.push_back({from, to, Resource::other, false, CostPart::kNobody, graph.op_of(m)});
     m = last->from;

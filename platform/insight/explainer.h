@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches a run to say what held it back (insight.h).
+// Watches a run to find its bottlenecks (insight.h).
 #pragma once
 
 #include <memory>
@@ -17,13 +17,12 @@ namespace insight {
 /// Watches a platform for one run.
 class Explainer {
  public:
-  /// Before the run.
-  /// `details`: more than the verdict needs: the path step by step, slower_ns, and whether orders would change.
-  /// `predict`: machines whose times are asked for, as --predict has them; InputError for others.
+  /// Construct it before the run. `details`: more than the verdict needs: the path's steps, slower_ns, and whether
+  /// orders would change. `predict`: machines to predict, as in --predict; InputError for invalid ones.
   explicit Explainer(Platform&, bool details = false, const std::vector<std::string>& predict = {});
-  /// When it is over.
+  /// Call it after the run.
   std::shared_ptr<const Insight> explain(const RunFigures&);
-  /// Behind that: packed_joins() of the run.
+  /// Call it after explain(): packed_joins() of the run.
   std::string causes(size_t most) const;
 
  private:
@@ -32,7 +31,7 @@ class Explainer {
   Usage usage_;
   bool details_;
   std::vector<std::vector<std::pair<Resource, double>>> predict_;
-  Moment end_ = 0;  ///< of the run
+  Moment end_ = 0;  ///< end of the run
 };
 
 }  // namespace insight

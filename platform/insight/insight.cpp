@@ -52,7 +52,7 @@ std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-/// The path, with what follows each other for one holder and op as one step.
+/// The path; consecutive segments of one holder and op become one step.
 void set_path(Insight& r, const topology::Graph& system, const RunGraph& graph, const std::vector<PathStep>& path,
               double begin_ns) {
   const PathStep* before = nullptr;
@@ -94,7 +94,7 @@ void set_blame(Insight& r, const topology::Graph& system, const Blame& b) {
   for (const Blame::Share& s : b.by_line) r.by_line.push_back({Resource::other, s.name, s.ns});
 }
 
-/// Ranks and launches; a run of one kernel has one launch, which has no number.
+/// Ranks and launches. A run of one kernel has one launch, without a number.
 void set_parts(Insight& r, const topology::Graph& system, const RunGraphRecorder& recorder, const Blame& b) {
   std::map<std::string, double> ranks, launches;
   for (const Blame::Number& n : b.by_pe) {
@@ -112,13 +112,13 @@ void set_parts(Insight& r, const topology::Graph& system, const RunGraphRecorder
   r.by_launch = list(launches);
 }
 
-/// The run's times on these machines, by the graph.
+/// The run's times on these machines, predicted by the graph.
 std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
                                        const std::vector<RunGraph::Machine>& machines) {
   std::vector<RunGraph::Retimed> times = graph.retimed(end, machines);
   for (RunGraph::Retimed& t : times) {
     t.ns -= graph.ns(0);
-    if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // what doubles lose on the way
+    if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // rounding error of doubles
   }
   return times;
 }
@@ -129,7 +129,7 @@ struct Scaled {
   Limit without = Limit::none;
 };
 
-/// With such classes so many times as fast, or without a limit.
+/// With classes of resources sped up, or without a limit.
 std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
                                        const std::vector<Scaled>& asked) {
   std::vector<RunGraph::Machine> machines(asked.size());
@@ -150,18 +150,18 @@ void set_predicted(Insight& r, const RunGraph& graph, Moment end,
   for (size_t i = 0; i < asked.size(); ++i) r.predicted.push_back({asked[i], times[i].ns, times[i].other_order});
 }
 
-/// What cannot be made faster by building another machine.
+/// Resources that a different machine cannot make faster.
 bool is_given(Resource r) {
   return r == Resource::host || r == Resource::kernel || r == Resource::buffers || r == Resource::other;
 }
 
-/// Where two classes bind together, as equal bandwidths one behind the other do, one alone saves little. `limits`:
-/// those that the path waited for.
+/// Two classes may bind together, such as equal bandwidths in series; then each alone saves little. `limits`: those
+/// that the path waited for.
 void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
                 const std::array<bool, kLimits>& limits) {
-  constexpr double kTold = 0.005;  // share of the path below which people are told of no saving
-  constexpr size_t kTogether = 3;  // classes of which pairs are looked at
-  constexpr double kMore = 1.5;    // what a pair must save of both alone, and of the best
+  constexpr double kTold = 0.005;  // smallest share of the path whose saving is reported in text
+  constexpr size_t kTogether = 3;  // number of classes that form pairs
+  constexpr double kMore = 1.5;    // ratio by which a pair must save more than both alone, and than the best
   constexpr double kLittle = 0.25;
   r.faster_ns.fill(r.sim_ns);
   r.slower_ns.fill(r.sim_ns);
@@ -169,14 +169,14 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
   for (size_t i = 0; i < kResources; ++i) {
     const auto x = static_cast<Resource>(i);
     if (is_given(x)) continue;
-    // What is not on the path saves nothing.
+    // Classes that are not on the path save nothing.
     (r.by_resource[i] > (slower_too ? 0 : kTold * r.sim_ns) ? by_blame : others).push_back(x);
   }
   if (by_blame.empty()) return;
   std::stable_sort(by_blame.begin(), by_blame.end(), [&](Resource a, Resource b) {
     return r.by_resource[static_cast<size_t>(a)] > r.by_resource[static_cast<size_t>(b)];
   });
-  // All at once: walking the graph is what costs.
+  // All in one walk, because walking the graph is expensive.
   std::vector<Scaled> machines;
   for (const Resource x : by_blame) machines.push_back({{x}, 2});
   const size_t pairs = machines.size();
@@ -194,7 +194,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
     }
   }
   const std::vector<RunGraph::Retimed> times = retimed(graph, end, r.sim_ns, machines);
-  // How long one waits for room in a buffer follows from the rates.
+  // The wait for room in a buffer depends on the rates.
   const bool by_rates = r.by_resource[static_cast<size_t>(Resource::buffers)] > kTold * r.sim_ns;
   for (size_t m = 0; m < machines.size(); ++m) {
     if (m >= without && m < slower) {
@@ -213,7 +213,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
   }
   std::vector<Resource> by_saving = by_blame;
   std::stable_sort(by_saving.begin(), by_saving.end(), [&](Resource a, Resource b) { return r.saved(a) > r.saved(b); });
-  // A bound saves at least a quarter of its share: half of what is possible.
+  // A bound saves at least a quarter of its share: half of the possible saving.
   const auto share = [&](Resource x) { return r.by_resource[static_cast<size_t>(x)] / r.sim_ns; };
   const auto binds = [&](Resource x) { return r.saved(x) >= kLittle * share(x); };
   const auto bound = std::find_if(by_saving.begin(), by_saving.end(), binds);
@@ -227,7 +227,7 @@ void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
     r.saved_by_bound = both;
   };
   for (size_t p = pairs; p < without; ++p) take_pair(machines[p].classes, times[p].ns);
-  // Of two that bind together the path may show one alone, which then saves far less than half of its blame.
+  // If two classes bind together, the path may show only one, which then saves far less than half of its blame.
   const Resource most = by_blame.front();
   if (r.bound_by.size() == 1 && r.saved(most) < kLittle * r.by_resource[static_cast<size_t>(most)] / r.sim_ns) {
     std::vector<Scaled> with_most;
@@ -260,7 +260,7 @@ void set_links(Insight& r, const topology::Graph& system, const Usage& usage) {
   busiest_first(r.links);
 }
 
-/// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe0": whether one of the run's PEs lies there.
+/// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe0": whether one of the run's PEs is there.
 bool beside_a_pe(const std::set<std::string>& cubes, const std::string& id) {
   for (size_t at = id.find('.'); at != std::string::npos; at = id.find('.', at + 1)) {
     if (cubes.count(id.substr(0, at)) > 0) return true;
@@ -268,7 +268,7 @@ bool beside_a_pe(const std::set<std::string>& cubes, const std::string& id) {
   return false;
 }
 
-/// What each slice of HBM has served that counts for its peak: those beside the run's PEs, and what else was used.
+/// Bytes of each HBM slice that counts for the peak: slices of the cubes with the run's PEs, and other used ones.
 std::vector<double> set_memories(Insight& r, Platform& platform, const Usage& usage, const RunFigures& run) {
   const topology::Graph& system = machine_of(platform).graph();
   std::set<std::string> cubes;
@@ -306,7 +306,8 @@ std::vector<double> set_memories(Insight& r, Platform& platform, const Usage& us
   return slices;
 }
 
-/// Without waiting for channels none would limit anything: a memory of which all are held all the time is at its end.
+/// Unlimited channels cannot make the run faster than the memory: if all channels are always held, the memory is
+/// saturated.
 void set_unlimited(Insight& r) {
   std::map<std::string, std::pair<double, size_t>> held;  // by memory
   for (const Insight::Row& c : r.channels) {
@@ -374,7 +375,7 @@ Insight::Work work_of(const char* of, std::vector<double> amounts) {
   return w;
 }
 
-/// Without what the run has nothing of, such as FLOP of a copy.
+/// Omits kinds of work that the run has none of, such as FLOP of a copy.
 void set_work(Insight& r, const topology::Graph& system, const Usage& usage, const RunFigures& run,
               std::vector<double> slices) {
   std::vector<double> flops, dma, links;
@@ -409,7 +410,7 @@ void set_capacity(Insight& r, Platform& platform) {
                    [](const auto& a, const auto& b) { return a.share() > b.share(); });
 }
 
-/// What is nearly full, a sentence for each space.
+/// One sentence for each kind of memory that is nearly full.
 void tell_capacity(Insight& r) {
   for (const char* space : {"hbm", "tcm"}) {
     const auto in_space = [&](const Insight::Capacity& c) { return c.near() && c.space == space; };
@@ -423,7 +424,7 @@ void tell_capacity(Insight& r) {
   }
 }
 
-/// "sip0.cube0.hbm_ctrl.pe3": the one on which most of a class's blame lies, where that is most of it.
+/// "sip0.cube0.hbm_ctrl.pe3": the component with most of a class's blame, if it has the majority.
 std::string where_most(const Insight& r, Resource resource) {
   const double all = r.by_resource[static_cast<size_t>(resource)];
   for (const Insight::Share& s : r.by_component) {
@@ -435,8 +436,8 @@ std::string where_most(const Insight& r, Resource resource) {
   return {};
 }
 
-/// What the path is blamed on most, where that is not what bounds the run: a part that cannot be faster, or one beside
-/// which others take as long.
+/// The resource with the largest blame, if it does not bound the run: it cannot be faster, or others in parallel take
+/// as long.
 std::string largest_blame(const Insight& r) {
   const auto most =
       static_cast<Resource>(std::max_element(r.by_resource.begin(), r.by_resource.end()) - r.by_resource.begin());

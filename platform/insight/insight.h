@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What held a run back: its critical path and what that is blamed on, how far it stayed from each peak, and a verdict
-// in words. docs/insight.md has the formula of every figure.
+// A run's bottlenecks: its critical path and the blame for it, its distance from each peak, and a verdict in words.
+// docs/insight.md has the formula of every figure.
 #pragma once
 
 #include <array>
@@ -22,24 +22,24 @@ namespace kernbench {
 
 namespace insight {
 
-/// What a run's report says that an Insight is made of. Times in ns.
+/// The parts of a run's report that an Insight uses. Times in ns.
 struct RunFigures {
-  double begin_ns = 0;  ///< of the simulation
+  double begin_ns = 0;  ///< begin of the simulation
   double sim_ns = 0;    ///< of the run
   struct Pe {
     std::string id;
     double end_ns = 0;
-    bool works = true;  ///< one of its engines has served something
+    bool works = true;  ///< whether one of its engines has served something
     double flops = 0;
     uint64_t dma_bytes = 0;
   };
   std::vector<Pe> pes;
   double flops = 0;
-  double gemm_flops = 0, gemm_peak_ns = 0;  ///< of matrix units that say their peak; what these take at it
-  double math_ns = 0;                       ///< in service, all PEs
+  double gemm_flops = 0, gemm_peak_ns = 0;  ///< for matrix units that declare their peak; the time at that peak
+  double math_ns = 0;                       ///< service time of all PEs
 };
 
-/// A value; times in ns from the run's begin, shares from 0 to 1.
+/// A value. Times in ns from the run's begin, shares from 0 to 1.
 struct Insight {
   double sim_ns = 0;
 
@@ -47,7 +47,7 @@ struct Insight {
   struct Step {
     double from_ns = 0, to_ns = 0;
     Resource resource = Resource::other;
-    std::string holder;  ///< node, or FROM->TO; empty: nobody
+    std::string holder;  ///< node, or FROM->TO; empty: none
     std::string pe;      ///< of the op; empty: none
     std::string op, line;
   };
@@ -58,13 +58,13 @@ struct Insight {
     double ns = 0;
   };
   std::array<double, kResources> by_resource{};
-  /// Of a class of bandwidths the kind of edge that has most of its blame, as --set names it: "edge:pe"; or empty.
+  /// For a bandwidth class: the kind of edge with most of its blame, as in --set: "edge:pe"; or empty.
   std::array<std::string, kResources> edges_of{};
   std::array<std::string, kResources> line_of{};  ///< the source line with most of a class's blame; or empty
-  std::vector<Share> by_component, by_line;       ///< the most first; each sums to sim_ns
-  /// By the op's SIP, "sip0", and its launch in a program, "launch 3 (gemm)"; "" for what is of none. Likewise.
+  std::vector<Share> by_component, by_line;       ///< descending; each sums to sim_ns
+  /// By the op's SIP, "sip0", and by its launch in a program, "launch 3 (gemm)"; "" for time without one. Descending.
   std::vector<Share> by_rank, by_launch;
-  // Of the run's causes (run_graph.h): how many moments, memory, and what no rule explains, which is 0 for a machine of
+  // Of the causal graph (run_graph.h): number of events, memory, and unexplained time, which is 0 for a machine of
   // kernbench's blocks.
   uint64_t moments = 0, graph_bytes = 0, contradictions = 0;
   double unexplained_ns = 0;
@@ -72,20 +72,18 @@ struct Insight {
   // The verdict.
   enum class Bound : uint8_t { compute, bandwidth, launch, dependencies };
   Bound bound = Bound::dependencies;
-  /// What bounds the run: the class that saves most when it is twice as fast; two where neither helps without the
-  /// other.
+  /// The bottleneck: the class that saves most at twice its speed; two classes if neither helps alone.
   std::vector<Resource> bound_by;
-  Resource next = Resource::other;  ///< of the others, the one that would save most
-  /// By the graph: the run's time were the class alone twice as fast, or half as fast (that only where it is asked
-  /// for).
+  Resource next = Resource::other;  ///< among the others, the class that would save most
+  /// Predicted time of the run if only this class were twice as fast, or half as fast (the latter only on request).
   std::array<double, kResources> faster_ns{}, slower_ns{};
-  /// Whether some server would then be reached in another order, so that the prediction may be off (likewise).
+  /// Whether a server would be reached in another order, so that the prediction may be off (as above).
   std::array<bool, kResources> faster_other_order{}, slower_other_order{};
-  /// The share of the run that it would save, twice as fast.
+  /// Share of the run's time saved at twice the speed.
   double saved(Resource r) const { return sim_ns > 0 ? 1 - faster_ns[static_cast<size_t>(r)] / sim_ns : 0; }
-  double saved_by_bound = 0;  ///< were those of bound_by
-  /// What the path waited for and is no rate: the run's time were there no such limit, by the graph, the most first.
-  /// Of `channels`: were all that is asked of a memory spread evenly over them.
+  double saved_by_bound = 0;  ///< by the classes of bound_by
+  /// Limits that are no rates and that the path waited for, with the predicted time of the run without them; largest
+  /// saving first. `channels`: as if each memory's accesses were spread evenly over its channels.
   struct Unlimited {
     Limit limit = Limit::none;
     double ns = 0;
@@ -93,64 +91,64 @@ struct Insight {
   };
   std::vector<Unlimited> unlimited;
   std::vector<std::string> verdict;  ///< sentences
-  /// What was asked for: the run's time were these classes so many times as fast.
+  /// Results of --predict: the run's time with these classes sped up.
   struct Predicted {
     std::vector<std::pair<Resource, double>> faster;
     double ns = 0;
     bool other_order = false;
   };
   std::vector<Predicted> predicted;
-  /// A change of one thing of machine or run that the causes suggest, as options of `run`.
+  /// A single change of machine or run that the causal graph suggests, as options of `run`.
   struct Remedy {
     std::string change;  ///< "--set '*.reserved_mb=2'"
     CostClass cost = CostClass::free;
     double predicted_ns = 0;
     bool about = false;        ///< an order may change, or it is a bound
-    std::optional<double> ns;  ///< simulated
-    std::string fault;         ///< why not
+    std::optional<double> ns;  ///< simulated time
+    std::string fault;         ///< why it failed
   };
-  std::vector<Remedy> remedies;  ///< where they were asked for; the one to try first
+  std::vector<Remedy> remedies;  ///< on request; the recommended one first
 
-  // How far from the peaks.
+  // Distance from the peaks.
   double gemm_peak = 0;  ///< share
-  double math_busy = 0;  ///< share of the run in which a PE's MATH computes, mean
-  double hbm_peak = 0;   ///< share of the bandwidth of all HBM in the cubes of the run's PEs, and of what else was used
+  double math_busy = 0;  ///< share of the run in which a PE's MATH engine computes, mean
+  double hbm_peak = 0;   ///< share of the bandwidth of all HBM in the cubes of the run's PEs and of other used HBM
   double flops = 0, hbm_bytes = 0;
-  double flop_per_byte = 0;                       ///< 0: no HBM, or nothing computed
-  double gemm_tflops_most = 0, hbm_gbs_most = 0;  ///< of the PEs and HBM of the run
-  double roofline_tflops = 0;                     ///< what intensity and peaks allow; 0: does not apply
+  double flop_per_byte = 0;                       ///< 0: no HBM access, or no computation
+  double gemm_tflops_most = 0, hbm_gbs_most = 0;  ///< peak of the run's PEs and HBM
+  double roofline_tflops = 0;                     ///< limit by intensity and peaks; 0: does not apply
   struct Row {
     std::string name;
     Resource resource = Resource::other;
     uint64_t bytes = 0;
-    double gbs_most = 0, share = 0;  ///< 0: limits nothing
+    double gbs_most = 0, share = 0;  ///< 0: unlimited
   };
   std::vector<Row> links, memories, channels;  ///< busiest first; a channel's share is the time for which it was held
   struct Spread {
     std::string first, median, last;
     double first_ns = 0, median_ns = 0, last_ns = 0;
-    size_t near_last = 0;         ///< PEs that end within 1 % of the run behind the last, that one included
-    size_t all = 0, working = 0;  ///< PEs of the run; those that had something to do
+    size_t near_last = 0;         ///< PEs that end within 1 % of the run's time before the last, and the last
+    size_t all = 0, working = 0;  ///< PEs of the run; PEs with work
   };
   Spread pes;
-  /// How evenly work is spread over the run's PEs, its HBM and the machine's links: what did none counts.
+  /// Balance of work over the run's PEs, its HBM and the machine's links, including idle ones.
   struct Work {
     std::string of;  ///< "PEs, FLOP"
     size_t all = 0, idle = 0;
     double least = 0, median = 0, most = 0;
-    double gini = 0;  ///< 0: all the same; towards 1: one has all
+    double gini = 0;  ///< 0: equal; towards 1: one has all
   };
   std::vector<Work> work;
-  /// How full a memory was at most: HBM of what the host allocated there (tensors, rings), a PE's TCM of that and of
-  /// its kernels' buffers, without the part that is reserved for tiles. Since the platform was built.
+  /// Peak use of a memory since the platform was built. HBM: the host's allocations (tensors, rings). TCM of a PE: the
+  /// same and its kernels' buffers, without the part reserved for tiles.
   struct Capacity {
     std::string memory, space;  ///< node; "hbm" or "tcm"
     uint64_t most = 0, bytes = 0;
     double share() const { return static_cast<double>(most) / static_cast<double>(bytes); }
     bool near() const { return share() > 0.9; }  ///< little more fits
   };
-  std::vector<Capacity> capacity;               ///< of which anything was used, the fullest first
-  double issue_ns_mean = 0, issue_ns_most = 0;  ///< of a PE, what its kernel's commands cost in pe_cpu
+  std::vector<Capacity> capacity;               ///< only used memories, the fullest first
+  double issue_ns_mean = 0, issue_ns_most = 0;  ///< time for the kernel's commands in pe_cpu, per PE
 };
 std::string_view name_of(Insight::Bound);
 /// "mesh bandwidth (edge:pe)".

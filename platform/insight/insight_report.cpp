@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an Insight says, for people and for tools.
+// Text and JSON output of an Insight.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace kernbench::insight {
 namespace {
 
-// For people; JSON has all.
-constexpr size_t kRows = 5;  ///< of each table
+// For text; JSON has all.
+constexpr size_t kRows = 5;  ///< rows per table
 constexpr size_t kRemedies = 3;
 constexpr Shown kPercent = {"%", 1, 100};
 
@@ -42,7 +42,7 @@ void write_path_table(std::ostream& out, const Insight& r) {
   t.write_below(out);
 }
 
-/// Nothing where there is but one.
+/// Omitted if there is only one.
 void write_shares(std::ostream& out, const char* title, const std::vector<Insight::Share>& shares, double sim_ns) {
   if (shares.size() < 2) return;
   TextFields t(1, 2);
@@ -53,7 +53,7 @@ void write_shares(std::ostream& out, const char* title, const std::vector<Insigh
   t.write_below(out);
 }
 
-/// The fullest of each space, where more than a hundredth is taken.
+/// The fullest memory of each kind, if it is more than 1 % full.
 void write_capacity(std::ostream& out, const std::vector<Insight::Capacity>& all) {
   const char* title = "  full         ";
   for (const auto& [space, name] : {std::pair("hbm", "HBM"), {"tcm", "TCM"}}) {
@@ -195,7 +195,7 @@ void write_insight_text(std::ostream& out, const Insight& r) {
   write_capacity(out, r.capacity);
   write_path_table(out, r);
   write_shares(out, "source lines on it", r.by_line, r.sim_ns);
-  if (r.by_rank.size() > 2) write_shares(out, "ranks on it", r.by_rank, r.sim_ns);  // and what is of none
+  if (r.by_rank.size() > 2) write_shares(out, "ranks on it", r.by_rank, r.sim_ns);  // two ranks, and time without one
   write_shares(out, "launches on it", r.by_launch, r.sim_ns);
   TextFields work(1, 2);
   work.rows(r.work);

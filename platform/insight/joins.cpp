@@ -12,13 +12,13 @@
 namespace kernbench::insight {
 namespace {
 
-/// A time: that of a join, and a cost.
+/// A time: a join's time plus a cost.
 struct Behind {
   uint32_t join = 0, cost = 0;
   bool operator==(const Behind& o) const { return join == o.join && cost == o.cost; }
 };
 
-/// Costs as sums by resource, each once.
+/// Distinct costs as sums by resource.
 class Costs {
  public:
   using Parts = std::array<double, kResources>;
@@ -40,7 +40,7 @@ class Costs {
     }
     return it->second;
   }
-  /// Whether a takes no longer than b, however fast each class is.
+  /// Whether a is at most b, for any speed of each class.
   bool never_longer(uint32_t a, uint32_t b) const {
     for (size_t i = 0; i < kResources; ++i) {
       if (all_[a][i] > all_[b][i]) return false;
@@ -113,9 +113,9 @@ class Joins {
   }
 
  private:
-  static constexpr size_t kLeastBytes = 2;  // of a cause
+  static constexpr size_t kLeastBytes = 2;  // per dependency
 
-  /// By moment: whether the end, or a turn, hangs on it.
+  /// By event: whether the end or an arbitration order depends on it.
   std::vector<bool> asked_for() const {
     std::vector<bool> asked(end_ + size_t{1});
     asked[end_] = true;
@@ -158,8 +158,8 @@ class Joins {
   const Moment end_;
   const std::vector<std::pair<Cause, Cause>> turns_of_run_;
   Costs costs_;
-  std::vector<Behind> at_;      ///< by moment
-  std::vector<size_t> begins_;  ///< by join, from 1 on: of its causes
+  std::vector<Behind> at_;      ///< by event
+  std::vector<size_t> begins_;  ///< by join, from 1 on: first of its dependencies
   std::vector<Behind> causes_, now_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>> turns_;
 };

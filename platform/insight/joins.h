@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a run as a page carries them, to time the run anew under other costs: what waits for one thing alone
-// is no moment of its own there, but a cost more of what waits for it. What is left are joins, which come with the
-// last of several causes (run_graph.h).
+// The causal graph of a run in the form that a page carries, to predict the run's time under other costs. An event with
+// one dependency is merged into the cost of its successors. Only joins remain: events with several dependencies
+// (run_graph.h).
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,14 @@
 
 namespace kernbench::insight {
 
-/// Of the run up to the moment `end`. Bytes, of which observe/page/retimer.cpp is the reader; numbers are varints
-/// (seven bits a byte, the lowest first), times doubles in ns, little-endian:
-///   costs (count); of each its parts (count), of each part a byte, its Resource, and a time
-///   joins (count) beside join 0, the begin of the run; causes of all (count); of each join, in order, its causes
-///     (count), of each how many joins before, and a cost
-///   turns (count): a server has served what was ready by one before what was ready by another; of each, twice, a join
-///     and a cost behind it
-///   the end: a join and a cost behind it; the begin: a time
-/// Empty where they are more than `most`.
+/// The graph of the run up to the event `end`. observe/page/retimer.cpp reads the bytes. Numbers are varints (seven
+/// bits per byte, the lowest first), times doubles in ns, little-endian:
+///   costs (count); for each its parts (count); for each part a byte, its Resource, and a time
+///   joins (count) after join 0, the begin of the run; dependencies of all (count); for each join, in order, its
+///     dependencies (count), each as the number of joins back, and a cost
+///   arbitration orders (count): a server served one item before another; for both a join and a cost after it
+///   the end: a join and a cost after it; the begin: a time
+/// Empty if longer than `most`.
 std::string packed_joins(const RunGraph&, Moment end, size_t most);
 
 }  // namespace kernbench::insight

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which resource (systemc_models/core/bottleneck.h) the nodes, edges and attributes of a machine belong to.
+// The resource (systemc_models/core/bottleneck.h) of a machine's nodes, edges and attributes.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ using kernbench::kResources;
 using kernbench::Limit;
 using kernbench::Resource;
 
-/// Whose bandwidth an edge's is.
+/// The resource of an edge's bandwidth.
 Resource resource_of(const topology::Graph&, const topology::Edge&);
-/// Whose a node's overhead is: what its kind declares.
+/// The resource of a node's overhead, as its kind declares it.
 Resource resource_of(const topology::Node&);
-/// Whose time an attribute of the node changes; none: it declares none.
+/// The resource whose time an attribute of the node changes; none: not declared.
 std::optional<Resource> resource_of(const AttrSpec&, const topology::Node&);
 
 }  // namespace kernbench::insight

@@ -45,7 +45,7 @@ bool RunGraph::SameCost::operator()(Cost a, Cost b) const {
   return std::equal(a_begin, a_end, b_begin, b_end);
 }
 
-/// The parts from `first` on are a cost, which is kept where it is not known yet.
+/// The parts from `first` on form a cost; an equal cost is reused.
 Cost RunGraph::keep(size_t first) {
   if (first == parts_.size()) return 0;
   CostEntry entry{static_cast<uint32_t>(first), static_cast<uint32_t>(parts_.size() - first), 0};
@@ -139,7 +139,7 @@ std::vector<std::pair<Cause, Cause>> RunGraph::turns_until(Moment last) const {
   return all;
 }
 
-/// By moment: the latest that asks when it came, as its cause or by a turn told then.
+/// By event: the latest reader of its time, as a dependency or by an arbitration order reported then.
 RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
   Large<Moment> uses(last + size_t{1}, 0);
   for (Moment m = 1; m <= last; ++m) {
@@ -149,12 +149,12 @@ RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
     if (t.at > last) break;
     for (const Moment from : {t.first.from, t.second.from}) uses[from] = std::max(uses[from], t.at);
   }
-  uses[last] = last + 1;  // what is asked for in the end
+  uses[last] = last + 1;  // the end itself is needed
   return uses;
 }
 
-/// Walking the moments is what costs: several factors at a time share it. Times are kept of those moments alone that
-/// are still asked for, which are few.
+/// Walking the events is expensive, so several machines share one walk. Only the times of events that are still needed
+/// are kept; they are few.
 void RunGraph::retime(Moment last, const Machine* machines, size_t count, const Large<Moment>& last_use,
                       Retimed* found) const {
   constexpr double kNeverLast = -1e300;  // ns
@@ -170,7 +170,7 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
   }
   constexpr uint32_t kNoPlace = ~0u;
   std::vector<Times> comes;
-  std::vector<uint32_t> room;  // places in `comes` that are free again
+  std::vector<uint32_t> room;  // free slots of `comes`
   Large<uint32_t> place(last + size_t{1}, kNoPlace);
   const auto keep = [&](Moment m, const Times& t) {
     if (room.empty()) {

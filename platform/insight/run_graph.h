@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a run: its moments, what each waited for, and what took the time in between. A moment comes as soon as
-// all of its causes are done: t = max over causes of (the cause's moment + its cost). So the run's critical path is
-// found by walking back from its end along the causes that came last, and the run can be timed anew under other costs
-// without simulating it (docs/insight.md).
+// The causal graph of a run: its events (Moment), their dependencies (Cause), and the time that each dependency takes
+// (Cost). An event happens when all its dependencies are done: t = max over dependencies of (event's time + cost). The
+// critical path follows the last dependency of each event from the end back. The run's time under other costs is
+// predicted without simulation (docs/insight.md).
 #pragma once
 
 #include <array>
@@ -19,24 +19,24 @@
 
 namespace kernbench::insight {
 
-/// Time that one thing takes. ns.
+/// Time that one resource takes, ns.
 struct CostPart {
   static constexpr uint32_t kNobody = ~0u;
   Resource resource = Resource::other;
-  bool is_edge = false;  ///< `index` is of Graph::edges, else of Graph::nodes
+  bool is_edge = false;  ///< `index` refers to Graph::edges, else to Graph::nodes
   uint32_t index = kNobody;
   double ns = 0;
-  Limit limit = Limit::none;  ///< without which it takes no time; of 0 ns: without which the cause is none
+  Limit limit = Limit::none;  ///< without this limit it takes no time; at 0 ns: without it the dependency disappears
   bool operator==(const CostPart& o) const {
     return resource == o.resource && is_edge == o.is_edge && limit == o.limit && index == o.index && ns == o.ns;
   }
 };
 
-/// A place in RunGraph's list of costs; each stands there once. 0: nothing.
+/// Index into RunGraph's list of distinct costs. 0: nothing.
 using Cost = uint32_t;
-/// Likewise of moments; 0: the begin of the run.
+/// Index of an event; 0: the begin of the run.
 using Moment = uint32_t;
-/// Likewise of ops; 0: none.
+/// Index of an op; 0: none.
 using OpNumber = uint32_t;
 
 struct Cause {
@@ -46,45 +46,44 @@ struct Cause {
 
 class RunGraph {
  public:
-  /// Below what single operations are exact to (timing rules), above what doubles lose on the way. ns.
+  /// Smaller than the exactness of single operations (timing rules), larger than rounding errors of doubles. ns.
   static constexpr double kSameNs = 1e-5;
-  /// A difference of two times that should be none. ns.
+  /// Tolerance for two times that should be equal. ns.
   static constexpr double kNothingNs = 1e-9;
 
-  /// `unexplained`: whose the time is that no cause explains.
+  /// `unexplained`: the resource for time that no dependency explains.
   explicit RunGraph(double begin_ns, Resource unexplained = Resource::other);
   RunGraph(const RunGraph&) = delete;
   RunGraph& operator=(const RunGraph&) = delete;
 
-  // What it is made of, as the run goes.
-  // Parts of 0 ns are left out, but for a mark.
+  // Construction, during the run. Parts of 0 ns are left out, except for marks.
   Cost cost(const CostPart& part) { return plus(0, part); }
   Cost cost(const std::vector<CostPart>&);
   Cost plus(Cost, const CostPart&);
   Cost plus(Cost, Cost);
-  /// A cause of such a cost is there because of the limit.
+  /// A dependency with such a cost exists because of the limit.
   Cost marked(Limit limit) const { return marks_[static_cast<size_t>(limit)]; }
   Cost marked(Limit limit, Cost c) { return plus(c, CostPart(parts_[costs_[marked(limit)].first])); }
   OpNumber op(const OpDesc*);
-  /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
-  /// unexplained; one that would come later than t_ns is none.
+  /// An event of the run at t_ns. If its dependencies leave time unexplained, the last one is extended by it. A
+  /// dependency that would end after t_ns is dropped.
   Moment add(double t_ns, OpNumber, const Cause* causes, size_t count);
   Moment add(double t_ns, OpNumber op, std::initializer_list<Cause> causes) {
     return add(t_ns, op, causes.begin(), causes.size());
   }
 
-  /// A server has served what was ready by `first` before what was ready by `second`, as it came first.
+  /// A server served the item that was ready at `first` before that at `second`, because it came first.
   void turn(const Cause& first, const Cause& second) {
     turns_.push_back({first, second, static_cast<Moment>(moments_.size() - 1)});
   }
 
-  // What it says.
-  /// The turns told until a moment.
+  // Queries.
+  /// The arbitration orders reported until an event.
   std::vector<std::pair<Cause, Cause>> turns_until(Moment last) const;
   size_t size() const { return moments_.size(); }
   double ns(Moment m) const { return moments_[m].ns; }
   OpNumber op_of(Moment m) const { return moments_[m].op; }
-  /// What the path tells of an op. (To keep its OpDesc would cost a run far more than all its causes.)
+  /// Data of an op for the path. (Keeping its OpDesc would take far more memory than the graph.)
   struct Op {
     const std::string* name = nullptr;  ///< log name
     uint32_t pe = kNoPe, launch = kNoLaunch;
@@ -101,26 +100,26 @@ class RunGraph {
   std::pair<const CostPart*, const CostPart*> parts(Cost c) const {
     return {parts_.data() + costs_[c].first, parts_.data() + costs_[c].first + costs_[c].count};
   }
-  /// Of what was added: time that no cause explains, and causes that would have come too late. Both are 0 where the
-  /// graph knows all rules of a system.
+  /// Of all added events: time that no dependency explains, and dependencies that would have ended too late. Both are 0
+  /// if the graph covers all rules of a system.
   double unexplained_ns() const { return unexplained_ns_; }
-  /// In this system there are waits for room in finite buffers: what no cause explains is one.
+  /// The system has waits for room in finite buffers; unexplained time is such a wait.
   bool has_finite_buffers() const { return unexplained_ == Resource::buffers; }
   uint64_t contradictions() const { return contradictions_; }
-  /// A machine of which the run's time is asked.
+  /// A machine whose run time is predicted.
   struct Machine {
     Machine() { factors.fill(1); }
-    std::array<double, kResources> factors;  ///< what every part of each class takes of its time: 0.5 is twice as fast
-    Limit without = Limit::none;             ///< nothing waits because of it
+    std::array<double, kResources> factors;  ///< time factor of each class: 0.5 is twice as fast
+    Limit without = Limit::none;             ///< nothing waits because of this limit
   };
   struct Retimed {
     double ns = 0;
-    bool other_order = false;  ///< some server would be reached in another order than it keeps here
+    bool other_order = false;  ///< a server would be reached in another order than in the run
   };
-  /// When the moment would come on each of these machines: by walking all moments before it, for several at once. What
-  /// waits for what stays as it was.
+  /// The event's time on each of these machines: walks all earlier events once for several machines. Dependencies stay
+  /// the same.
   std::vector<Retimed> retimed(Moment, const std::vector<Machine>&) const;
-  /// Memory that it takes.
+  /// Memory use.
   uint64_t bytes() const;
 
  private:
@@ -149,12 +148,12 @@ class RunGraph {
   void retime(Moment, const Machine*, size_t count, const Large<Moment>& last_use, Retimed* found) const;
   struct Turn {
     Cause first, second;
-    Moment at;  ///< the latest moment when it was told: both causes are there
+    Moment at;  ///< the latest event when it was reported; both dependencies exist
   };
   Cost keep(size_t first);
   void append(Cost);
 
-  /// Sums that were asked for last: most are asked for again and again.
+  /// Cache of recent sums; most are requested repeatedly.
   struct Sum {
     Cost before = 0;
     CostPart part;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory accesses, and messages' ways (timing rules §2 to §4).
+// Memory accesses, and messages' routes (timing rules §2 to §4).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace kernbench::insight {
 namespace {
 
-/// The slower one of each class stays.
+/// Keeps the slower one of each class.
 void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
   if (part.ns <= 0) return;
   const auto same = [&](const CostPart& p) { return p.resource == part.resource; };
@@ -47,7 +47,7 @@ RunGraphRecorder::Access* RunGraphRecorder::find(const FabricTransaction& x) {
   return found_ && found_->open ? found_ : nullptr;
 }
 
-/// Transactions come from a pool: what an earlier one of the same address has used is used again.
+/// Transactions come from a pool, so the entry of the address is reused with its memory.
 RunGraphRecorder::Access& RunGraphRecorder::open(const FabricTransaction& x) {
   Access& a = accesses_[&x];
   asked_ = &x;
@@ -83,7 +83,7 @@ RunGraphRecorder::Way& RunGraphRecorder::way_of(const Route& route) {
   return w;
 }
 
-/// Of the whole way, where nothing is told of its links: its stops and its wires, then what data wait for their rest.
+/// Cost of the complete route, for links that are not observed: its blocks and wires, then store-and-forward waits.
 Cost RunGraphRecorder::way_cost(const FabricTransaction& x, bool back) {
   const Route& route = *x.route;
   Way& way = way_of(route);
@@ -116,7 +116,7 @@ void RunGraphRecorder::with_bandwidths(const Cause& last, const std::vector<Cost
   }
 }
 
-/// An atomic's bytes are read one after the other with being written.
+/// An atomic's bytes are read and written in sequence.
 void RunGraphRecorder::read_and_written(const Cause& last, const Way& way, const FabricTransaction& x) {
   if (way.write.empty()) return with_bandwidths(last, way.read, static_cast<double>(x.nbytes));
   for (CostPart p : way.write) {
@@ -131,7 +131,7 @@ void RunGraphRecorder::begin(Access& a, Moment granted, double t) {
   a.travellers.assign(1, Traveller({granted, 0}, t));
 }
 
-/// When pe_dma's server has begun with the item; its last moment where nobody has it.
+/// Start of the item's service at pe_dma; if no server has the item, the item's last event.
 Moment RunGraphRecorder::service_of(const Component& initiator, const PeItem& item) const {
   const uint32_t pe = pe_of_node_[initiator.index()];
   if (pe != CostPart::kNobody) {
@@ -152,7 +152,7 @@ void RunGraphRecorder::access_started(const Component& initiator, const FabricTr
     const Moment before = item_moment(item), service = service_of(initiator, *item);
     const double looks_up = t - graph_.ns(before);
     const Cost mmu = graph_.cost(CostPart{Resource::mmu, false, initiator.index(), looks_up});
-    // Not the item's first: it has waited for one of those before it.
+    // Not the item's first transaction: it waited for an earlier one.
     if (service != before)
       return begin(a, graph_.add(t, a.op, {{service, mmu}, {before, graph_.marked(Limit::outstanding, mmu)}}), t);
     return begin(a, mmu ? graph_.add(t, a.op, {{before, mmu}}) : before, t);
@@ -196,9 +196,9 @@ void RunGraphRecorder::branched(const FabricTransaction& from, const FabricTrans
 
 // ---- on links that are servers
 
-/// Whether a header has nothing to wait for at the link but its own way, on any machine. All before it came over the
-/// same link, and spent as long at the node; each has held that link as long as this one, which is as fast on any
-/// machine. So they are ready as far apart as they have to leave.
+/// Whether a header never waits at the link, on any machine. All earlier headers came over the same link, and had the
+/// same delay at the node. Each held that link as long as it holds this one, and both links have the same resource. So
+/// headers arrive at least as far apart as they leave.
 bool RunGraphRecorder::may_follow(const LinkState& state, const Traveller& before, const LinkCrossing& c,
                                   double stop_ns) const {
   const auto same = [](double a, double b) { return std::abs(a - b) <= RunGraph::kNothingNs; };
@@ -207,7 +207,7 @@ bool RunGraphRecorder::may_follow(const LinkState& state, const Traveller& befor
          same(c.start_ns, c.ready_ns) && same(before.held_ns, c.end_ns - c.start_ns);
 }
 
-/// Such a header is at the link's other end.
+/// Moves such a header to the link's other end.
 Cause RunGraphRecorder::follow(LinkState& state, const Link& link, const Traveller& before, const LinkCrossing& c,
                                double stop_ns, OpNumber op) {
   const Cause& last = before.last;
@@ -227,7 +227,7 @@ Cause RunGraphRecorder::follow(LinkState& state, const Link& link, const Travell
   return {last.from, state.out};
 }
 
-/// From here on messages wait for each other: the next for the last that has come.
+/// From now on messages wait for each other; the next one waits for the last.
 void RunGraphRecorder::follow_no_more(LinkState& state, const Link& link) {
   state.follows = false;
   if (state.in == CostPart::kNobody) return;
@@ -235,7 +235,7 @@ void RunGraphRecorder::follow_no_more(LinkState& state, const Link& link) {
   hold(state, link, state.takes, true);
 }
 
-/// It waits for the one before it.
+/// The message waits for the previous one.
 Cause RunGraphRecorder::take(LinkState& state, const Link& link, Cause ready, const LinkCrossing& c, OpNumber op) {
   Cause free{state.taken.from, state.held};
   if (graph_.has_finite_buffers()) wait_for_room(link, c.start_ns, ready, free);
@@ -260,7 +260,7 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   if (a.travellers.size() <= c.flit)
     a.travellers.resize(c.flit + 1, a.travellers.front().by ? Traveller{} : a.travellers.front());
   a.by_header = c.header;
-  // The flits of a response that its memory serves as a whole leave it one after the other.
+  // Flits of a response that its memory serves as a whole leave in sequence.
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
     a.travellers[c.flit] = Traveller(
         behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns);
@@ -278,10 +278,10 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
     ready = state.taken;
   } else {
     if (before.by && stored_ns > 0) ready = then(ready, of_link(*before.by, stored_ns));
-    // A response that has just left its memory has paid there.
+    // A response pays its node's delay when it leaves the memory.
     ready = then(ready, {nodes_[state.node], false, state.node, stop_ns});
   }
-  // What came over one link keeps its order.
+  // Messages of one link keep their order.
   if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, ready);
   state.last = ready;
   state.by = before.by;
@@ -294,7 +294,7 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   v.held_ns = c.end_ns - c.start_ns;
 }
 
-/// What is ready and finds the link free goes later where the buffer behind the link has no room, or no channel for it.
+/// A ready message at a free link waits if the buffer after the link is full, or has no free virtual channel.
 void RunGraphRecorder::wait_for_room(const Link& link, double start_ns, Cause& own, Cause& free) {
   const auto comes = [&](const Cause& c) { return graph_.ns(c.from) + graph_.cost_ns(c.cost); };
   Cause& last = comes(free) > comes(own) ? free : own;
@@ -304,9 +304,9 @@ void RunGraphRecorder::wait_for_room(const Link& link, double start_ns, Cause& o
 
 // ---- at the memory
 
-/// The request's header is there.
+/// Arrival of the request's header.
 Cause RunGraphRecorder::at_memory(const FabricTransaction& x, Access& a) {
-  const Traveller& header = x.served_whole ? a.travellers.back() : a.travellers.front();  // flits: all, or the first
+  const Traveller& header = x.served_whole ? a.travellers.back() : a.travellers.front();  // flits: last, or first
   return header.by ? header.last : then(header.last, way_cost(x, false));
 }
 
@@ -356,7 +356,7 @@ void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTra
   if (x.served_whole) a.chunks.back().served = channel;
 }
 
-/// What a request for its whole takes of one channel beyond its even share of all is there because of the spread.
+/// A whole request's time at one channel beyond its even share is due to the uneven spread.
 Cost RunGraphRecorder::held_channel(const MemoryTarget& memory, const FabricTransaction& x, CostPart held) {
   const double most = x.served_whole ? memory.most_gbs(0) : 0;
   const double share = most > 0 ? static_cast<double>(x.nbytes) / most : held.ns;
@@ -375,7 +375,7 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
     const Way& way = way_of(*x.route);
     switch (x.service_bound) {
       case ServiceBound::way_to_memory:
-        // An atomic's is the slower direction.
+        // An atomic takes the time of the slower direction.
         if (x.write) with_bandwidths({a.queued, 0}, way.write_inner, static_cast<double>(x.data_bytes(false)));
         if (!x.write || x.is_atomic()) with_bandwidths({a.queued, 0}, way.read_inner, static_cast<double>(x.nbytes));
         break;
@@ -397,7 +397,7 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
   if (x.own_service_ns > 0 && a.left != a.finished) a.left = graph_.add(leaves, a.op, {behind(a.left, memory, leaves)});
 }
 
-/// Time up to t that the memory takes by itself.
+/// Time until t that the memory itself takes.
 Cause RunGraphRecorder::behind(Moment before, const MemoryTarget& memory, double t) {
   return {before, graph_.cost(CostPart{Resource::memory, false, memory.index(), t - graph_.ns(before)})};
 }

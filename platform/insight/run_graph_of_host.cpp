@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host: launches and transfers (timing rules §7, collectives rules §13), and the recorder as a whole.
+// The host's launches and transfers (timing rules §7, collectives rules §13), and the recorder's construction and end.
 #include <algorithm>
 
 #include "kernbench/platform/elaborate/fabric_watch.h"
@@ -95,7 +95,7 @@ void RunGraphRecorder::transfer_done(const void* id, double t) {
   transfers_.erase(it);
 }
 
-/// What a message takes from one stop to the next.
+/// The cost of a message from one node to the next.
 void RunGraphRecorder::add_leg(std::vector<CostPart>& parts, uint32_t from, uint32_t to) {
   const ControlLeg& leg = machine_.system().control_legs().leg(from, to);
   for (const PathHop& hop : leg.path()) {
@@ -105,7 +105,7 @@ void RunGraphRecorder::add_leg(std::vector<CostPart>& parts, uint32_t from, uint
   }
 }
 
-/// To each PE of a launch, and back.
+/// Costs to each PE of a launch, or back.
 std::vector<Cost> RunGraphRecorder::launch_costs(const LaunchWay& way) {
   const auto host = static_cast<uint32_t>(machine_.graph().nodes.size());
   std::vector<Cost> costs;
@@ -134,7 +134,7 @@ void RunGraphRecorder::launch_sent(const void* id, const LaunchId& name, const s
   const Moment sent = add(t, 0);
   Launch& launch = launches_[id];
   launch = {pes, launch_costs(way)};
-  // One stamp for all: the last arrival.
+  // All PEs share one start stamp: the last arrival.
   const Cost start = *std::max_element(launch.ways.begin(), launch.ways.end(),
                                        [&](Cost a, Cost b) { return graph_.cost_ns(a) < graph_.cost_ns(b); });
   for (const size_t p : pes) {

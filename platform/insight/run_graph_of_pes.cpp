@@ -75,7 +75,7 @@ void RunGraphRecorder::kernel_goes_on(const Pe& pe, uint64_t seq, bool sent, dou
   }
 }
 
-/// A store of what was received begins with the receive's end; of drivers nobody else has told.
+/// A store of received data begins when the receive ends. For driver commands no earlier event is known.
 void RunGraphRecorder::command_submitted(const Pe& pe, const PeCommand& c, double t) {
   const auto [it, is_new] = commands_.try_emplace(&c);
   if (!is_new) return;
@@ -178,7 +178,7 @@ void RunGraphRecorder::end_of_service(PeState& s, const StageState& st, Server& 
   switch (st.work) {
     case StageWork::reads:
     case StageWork::writes:
-      server.ended = item_moment(&item);  // its last transaction's
+      server.ended = item_moment(&item);  // of its last transaction
       break;
     case StageWork::fetches:
     case StageWork::stores:

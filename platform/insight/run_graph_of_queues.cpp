@@ -16,7 +16,7 @@ void RunGraphRecorder::ports_opened(const Pe& pe, double) {
   s.ports.assign(pe.ipcq->ports().size(), {});
 }
 
-/// The call stands in its port's list, behind what it costs pe_ipcq.
+/// The call is appended to its port's list after its cost at pe_ipcq.
 Cause RunGraphRecorder::stands(PeState& s, const QueueCall* call) {
   const auto it = call ? commands_.find(call->command) : commands_.end();
   if (it == commands_.end()) return {};
@@ -45,7 +45,7 @@ void RunGraphRecorder::segment_taken(const Pe& pe, QueueServer server, const Que
   it->second.at = graph_.add(t, it->second.op, {{it->second.at, 0}, {s.comm_free, 0}});
 }
 
-/// vc_comm is free when the data would have passed the slowest link; with flits when they are on the first one.
+/// vc_comm is free when the data would have passed the slowest link; with flits, when they have passed the first link.
 void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segment& sent, double t) {
   leaves(segment, sent);
   for (const QueueSegment* copy : segment.copies) leaves(*copy, segments_[copy]);
@@ -106,7 +106,7 @@ void RunGraphRecorder::segment_served(const Pe& pe, QueueServer server, const Qu
     case QueueServer::comm:
       if (segment.is_copy) return;
       return comm_served(s, segment, sent, to);
-    case QueueServer::inbound: {  // as long as the slowest link of the way takes: on another machine another one
+    case QueueServer::inbound: {  // as long as the route's slowest link, which depends on the machine
       comes_to(s.inbound_asked, {sent.at, 0});
       const std::vector<CostPart>& per_byte = way_of(*segment.route).write;
       const auto slowest = std::max_element(per_byte.begin(), per_byte.end(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the causes of a run as it goes (run_graph.h), for its critical path and for what-ifs. It knows the rules of the
-// timing contract only as far as what waits for what: how long each thing took it is told, and what no rule explains it
-// says (RunGraph::unexplained_ns).
+// Records the causal graph of a run (run_graph.h) for its critical path and for predictions. From the timing rules it
+// only contains which event depends on which. Durations come from the observed run; time that no rule explains is
+// reported (RunGraph::unexplained_ns).
 #pragma once
 
 #include <map>
@@ -32,19 +32,19 @@ namespace insight {
 
 class RunGraphRecorder : public PeObserver, public FabricObserver, public HostObserver {
  public:
-  /// From here on; before the simulation starts, or while nothing is under way. `turns`: keeps who came first at
-  /// servers too, so that a prediction can say that it would be another one.
+  /// Records from now on. Construct it before the simulation starts, or while no activity is in progress. `turns`: also
+  /// records arbitration orders at servers, so that a prediction can report a changed order.
   explicit RunGraphRecorder(Machine&, bool turns = false);
   ~RunGraphRecorder() override;
   RunGraphRecorder(const RunGraphRecorder&) = delete;
   RunGraphRecorder& operator=(const RunGraphRecorder&) = delete;
 
   const RunGraph& graph() const { return graph_; }
-  /// The end of a run that ends at t_ns, not before the last thing that the host was told.
+  /// The end of a run at t_ns, not before the host's last event.
   Moment end(double t_ns);
-  /// What the commands of a PE's kernels cost it in pe_cpu, ns.
+  /// Time of pe_cpu for the commands of a PE's kernels, ns.
   double issue_ns(size_t pe) const { return pes_[pe].issue_ns; }
-  /// "launch 3 (gemm)"; empty for a number that a program has not launched.
+  /// "launch 3 (gemm)"; empty for a number without a launch.
   std::string launch_name(uint32_t number) const;
 
   // Kernels, commands, engines: run_graph_of_pes.cpp.
@@ -85,7 +85,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
  private:
   static constexpr Moment kNone = ~0u;
 
-  /// A cost of one part that is the same again and again.
+  /// Cache for a cost of one part that repeats.
   struct LastCost {
     double ns = -1;
     Cost cost = 0;
@@ -102,10 +102,10 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     EngineRole* engine = nullptr;
     StageWork work = StageWork::elements;
     bool needs_slot = false;
-    uint64_t queued = 0;  ///< items so far
-    Cause offered;        ///< the last of them
+    uint64_t queued = 0;  ///< number of items so far
+    Cause offered;        ///< of the last item
     uint32_t depth = 1;
-    std::vector<Moment> taken;  ///< when items left the queue, the last `depth`; by number modulo that
+    std::vector<Moment> taken;  ///< when the last `depth` items left the queue; by number modulo `depth`
     uint64_t taken_count = 0;
     std::vector<Server> servers;
   };
@@ -113,7 +113,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     uint64_t segments = 0;  ///< that took slots of the peer's ring
     Moment last_slot = 0;
     Moment last_arrival = 0;
-    std::vector<Moment> credits;  ///< that came back
+    std::vector<Moment> credits;  ///< returned ones
   };
   struct PeState {
     uint32_t cpu = CostPart::kNobody, scheduler = CostPart::kNobody, queues = CostPart::kNobody;
@@ -123,12 +123,12 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     bool runs = false, stands_still = false;
     Moment launch = 0, kernel = 0, last_done = 0, ended = 0, returned = 0;
     Cost start = 0;
-    // By the command's seq: when it was done, all segments of a send had slots, and pe_ipcq was done with it.
+    // By the command's seq: when it was done, when all segments of a send had slots, and when pe_ipcq was done with it.
     std::vector<Moment> done, sent, calls_done;
     StageState stages[kMostStages];
-    Moment slot = 0;   ///< when the accel_slot was given back
-    Cause slot_asked;  ///< by who had it last
-    Moment fed = 0;    ///< the last tile
+    Moment slot = 0;   ///< when the accel_slot was released
+    Cause slot_asked;  ///< by its last user
+    Moment fed = 0;    ///< of the last tile
     uint64_t tiles_fed = 0;
     std::vector<Moment> tiles_left;
     // Messages.
@@ -141,15 +141,15 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Moment at = 0;
     OpNumber op = 0;
   };
-  /// A flit on its way, or a message that goes as its header: when it left the last server, and what it takes from
-  /// there to where it is now.
+  /// A flit, or a message that travels as its header. `last`: the time when it left the last server, and the cost from
+  /// there to its present place.
   struct Traveller {
     explicit Traveller(const Cause& from = {}, double t = 0) : last(from), here_ns(t) {}
     Cause last;
-    double here_ns;  ///< at its next block
+    double here_ns;  ///< arrival at its next block
     const Link* by = nullptr;
     Cause took;           ///< when it took that link
-    double held_ns = -1;  ///< for how long
+    double held_ns = -1;  ///< time for which it holds that link
   };
   /// At a channel that was free from `before` on, held for `ns`.
   struct Chunk {
@@ -164,39 +164,38 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     const void* transfer = nullptr;
     const QueueSegment* segment = nullptr;
     std::vector<Traveller> travellers;  ///< one, or with flits by their numbers
-    double stored_ns = 0;               ///< of its store-and-forward account: told so far
+    double stored_ns = 0;               ///< reported part of its store-and-forward latency
     bool responds = false;
-    bool by_header = true;  ///< it goes as its header, not in flits
-    // At the memory: when its overhead is over; chunks or flits; and all of it.
-    Moment queued = kNone, finished = kNone, left = kNone;  ///< left: its response did
+    bool by_header = true;  ///< it travels as its header, not in flits
+    // At the memory: end of its overhead; its chunks or flits; the end of all.
+    Moment queued = kNone, finished = kNone, left = kNone;  ///< left: when its response left
     std::vector<Moment> served;
-    std::vector<Chunk> chunks;  ///< of channels that are alike
+    std::vector<Chunk> chunks;  ///< of channels with equal times
   };
   struct MemoryState {
     Resource bandwidth = Resource::hbm;
     Moment free = 0;
-    Moment bound = 0;  ///< before what a memory of one's own has taken by itself, which need not hold it
-    Cause last;        ///< by which the last request was there
+    Moment bound = 0;  ///< before the time that a user's memory takes by itself and during which it may not be held
+    Cause last;        ///< of the last request's arrival
     std::vector<Moment> channels;
   };
-  /// A FIFO server: the next one waits for when it was taken, and from there for the cost.
+  /// A FIFO server. The next message waits for `taken` plus the cost `held`.
   struct LinkState {
     Cause taken;
     Cost held = 0;
     Resource resource = Resource::link;
-    double held_ns = -1;  ///< what `held` is
-    Cause last;           ///< by which the last one was ready
+    double held_ns = -1;  ///< time of `held`
+    Cause last;           ///< when the last message was ready
     const Link* by = nullptr;
-    Cost onward = 0;    ///< to the other end, once it has been taken
-    uint32_t node = 0;  ///< before it
-    // While `follows`: no message has had anything to wait for here but its own way, on any machine, and no moment is
-    // kept of it.
+    Cost onward = 0;    ///< to the link's other end, after it has been taken
+    uint32_t node = 0;  ///< the node before it
+    // While `follows` is true, no message can wait here on any machine, and no event is recorded.
     bool follows = true;
-    const Link* follows_by = nullptr;                 ///< over which all have come
-    double stop_ns = 0;                               ///< what each has spent at the node
-    double taken_ns = 0, takes = 0;                   ///< by the last
-    OpNumber op = 0;                                  ///< likewise
-    Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< its way up to the node, the link, and the link's other end
+    const Link* follows_by = nullptr;                 ///< the link over which all messages came
+    double stop_ns = 0;                               ///< delay of each message at the node
+    double taken_ns = 0, takes = 0;                   ///< of the last message
+    OpNumber op = 0;                                  ///< of the last message
+    Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< costs to the node, at the link, and to its other end
   };
   struct Segment {
     Moment at = 0;
@@ -207,8 +206,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     std::vector<size_t> pes;
     std::vector<Cost> ways;  ///< by place
   };
-  /// Of a route: what it costs there and back where links are no servers, and of each class the least bandwidth, as ns
-  /// of a byte, in the direction of a write's and a read's data; `inner`: without the edge to the memory.
+  /// A route's costs in both directions if links are no servers. For each class the lowest bandwidth in the direction
+  /// of the data of writes and of reads, as ns per byte. `inner`: without the memory's edge.
   struct Way {
     Cost there = 0, back = 0;
     std::vector<CostPart> write, read, write_inner, read_inner;
@@ -241,7 +240,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void read_and_written(const Cause& last, const Way&, const FabricTransaction&);
   void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
   void responds(const FabricTransaction&, Access&);
-  /// When its response has left the memory, or of data that leave before all is served, when it was asked for.
+  /// When its response left the memory; for data that leave before all is served, when it was requested.
   static Moment left_memory(const Access& a) { return a.left != kNone ? a.left : a.queued != kNone ? a.queued : 0; }
   Moment came_back(const Component& initiator, const FabricTransaction&, Access&, double t);
   Cause stands(PeState&, const QueueCall*);
@@ -253,21 +252,21 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   void follow_no_more(LinkState&, const Link&);
   Cause take(LinkState&, const Link&, Cause ready, const LinkCrossing&, OpNumber);
   void hold(LinkState&, const Link&, double takes, bool header);
-  /// A segment's header, or a credit's, is where it ends, `there` after what it last waited for.
+  /// The header of a segment or credit has arrived, with cost `there` after its last dependency.
   void message_came(const FabricTransaction&, const QueueSegment&, Segment&, const Cause& there, bool by_header,
                     double t);
   void comm_served(PeState&, const QueueSegment&, Segment&, double t);
   void leaves(const QueueSegment&, const Segment&);
-  /// The moment, or where it is before t one at t that follows from it.
+  /// The event m; if it is before t, a new event at t that depends on it.
   Moment not_before(double t, Moment m) {
     return graph_.ns(m) < t - RunGraph::kSameNs ? graph_.add(t, graph_.op_of(m), {{m, 0}}) : m;
   }
-  /// What comes to a server now, by `next`; `last` is what came before.
+  /// An item arrives at a server by `next`; `last` is the previous item's arrival.
   void comes_to(Cause& last, const Cause& next) {
     if (turns_ && last.from != 0) graph_.turn(last, next);
     last = next;
   }
-  /// A moment of the causes that are collected.
+  /// An event with the collected dependencies.
   Moment add(double t, OpNumber op) {
     const Moment m = graph_.add(t, op, causes_.data(), causes_.size());
     causes_.clear();
@@ -276,26 +275,26 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
 
   Machine& machine_;
   RunGraph graph_;
-  std::vector<Cause> causes_;  ///< being collected for the next moment
+  std::vector<Cause> causes_;  ///< collected for the next event
   std::vector<PeState> pes_;
   std::vector<uint32_t> pe_of_node_;
   std::unordered_map<const PeCommand*, Submitted> commands_;
   std::unordered_map<const PeItem*, Moment> items_;
   std::unordered_map<const FabricTransaction*, Access> accesses_;
-  /// The one that was asked for last: a header's hops come one after the other.
+  /// Cache of the last lookup: a header's hops come in sequence.
   const FabricTransaction* asked_ = nullptr;
   Access* found_ = nullptr;
   std::unordered_map<const Route*, Way> ways_;
   std::unordered_map<const QueueSegment*, Segment> segments_;
   std::vector<MemoryState> memories_;  ///< by node
   std::vector<LinkState> links_;       ///< by edge
-  std::vector<Resource> nodes_;        ///< by node: whose its overhead is
+  std::vector<Resource> nodes_;        ///< by node: the resource of its overhead
   std::vector<Moment> last_access_;    ///< by node of its initiator
-  const PeItem* next_item_ = nullptr;  ///< whose transaction starts with the next call
+  const PeItem* next_item_ = nullptr;  ///< its transaction starts with the next call
   std::unordered_map<const void*, Moment> transfers_;
   std::unordered_map<const void*, Launch> launches_;
   std::map<uint32_t, std::string> launch_names_;
-  Moment host_ = 0;  ///< the last that the host was told
+  Moment host_ = 0;  ///< the host's last event
   bool responses_travel_, turns_;
 };
 

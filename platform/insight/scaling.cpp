@@ -20,7 +20,7 @@ namespace {
 using topology::Graph;
 using topology::Node;
 
-/// How an attribute of a node follows from the part's factor; 1: not at all.
+/// How a part's factor changes an attribute of a node; 1: not at all.
 double factor_of(std::string_view part, const Node& node, const AttrSpec& attribute, double factor) {
   if (attribute.limit != Limit::none && part == scale_name_of(attribute.limit)) return factor;
   const auto resource = resource_of(attribute, node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine with a part of it faster or slower, for what-ifs. Plain C++: no SystemC here.
+// A machine with one part faster or slower, for what-if studies. Plain C++ without SystemC.
 #pragma once
 
 #include <optional>
@@ -14,24 +14,24 @@
 
 namespace kernbench::insight {
 
-/// What can be scaled: the classes of Resource that belong to the machine, by their names, and counts.
+/// The scalable parts: the names of the machine's Resource classes, and counts.
 struct ScaledPart {
   std::string_view name;   ///< "hbm", "dma_engines"
   std::string_view title;  ///< "HBM bandwidth"
 };
 const std::vector<ScaledPart>& scaled_parts();
 
-/// What a part's bandwidths, clocks and latencies are of a run's causes; of counts, none.
+/// The resources of a part's bandwidths, clocks and latencies in the causal graph; none for counts.
 std::optional<Resource> resource_of(std::string_view part);
 
-/// "hbm=2": a part, how many times as fast. InputError, with the option that has it, for words of another form.
+/// Parses "hbm=2": a part and its speed factor. InputError, naming the option, for other forms.
 std::pair<std::string, double> part_and_factor(const std::string& option, const std::string& text);
-/// "hbm=2,mesh=0.5". InputError, too, where a part is none of a run's causes, or stands twice.
+/// Parses "hbm=2,mesh=0.5". InputError also if a part is not in the causal graph, or is repeated.
 std::vector<std::pair<Resource, double>> factors_of(const std::string& option, const std::string& text);
 
-/// Makes a part of a compiled system `factor` times as fast: its bandwidths, clocks and rates times the factor, its
-/// overheads, distances and look-ups through it, counts and depths times the factor, rounded, at least 1. Attributes
-/// declare which part they belong to. Returns how many values it has changed. InputError for a name that is none.
+/// Makes a part of a compiled system `factor` times as fast. Its bandwidths, clocks and rates are multiplied by the
+/// factor; its overheads, distances and look-ups are divided by it. Counts and depths are multiplied, rounded, and at
+/// least 1. Attributes declare their part. Returns the number of changed values. InputError for an unknown name.
 size_t scale(topology::Graph&, const ImplCatalog&, std::string_view part, double factor);
 
 }  // namespace kernbench::insight

@@ -42,10 +42,10 @@ void TimeBins::add(size_t series, double from, double to, double amount) {
 }
 
 TimelineRecorder::TimelineRecorder(Machine& machine) : machine_(machine), begin_ns_(machine.now_ns()) {
-  for (size_t e = 0; e < machine.graph().edges.size(); ++e) bins_.add_series();  // those of the edges are the first
+  for (size_t e = 0; e < machine.graph().edges.size(); ++e) bins_.add_series();  // edges have the first series
   for (const topology::Memory& memory : machine.graph().memories)
     memories_[memory.node] = {bins_.add_series(), bins_.add_series(), {}};
-  track("kernel");  // tracks of a PE stand in the order in which they are named
+  track("kernel");  // a PE's tracks are in the order of their creation
   for (int s = 0; s < stage_count(); ++s) track(std::string(name_of(static_cast<Stage>(s))));
   for (const char* name : kQueueServerNames) track(name);
   for (size_t p = 0; p < machine.pes().count(); ++p) machine.pes().pe(p).observers.add(*this);
@@ -126,7 +126,7 @@ void TimelineRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   const auto it = memories_.find(memory.index());
   if (it == memories_.end() || step == MemoryStep::arrived) return;
   if (step == MemoryStep::started) {
-    started_.try_emplace(&x, t);  // flits of one message: the first
+    started_.try_emplace(&x, t);  // flits of one message: the first counts
     return;
   }
   const auto from = started_.find(&x);

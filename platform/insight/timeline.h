@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every server of every PE did and when, and what went over each link and to each memory by time: for the pictures
-// of a run's report (html_report.h).
+// The activity of every server of every PE, and the traffic of each link and memory over time, for the plots of a run's
+// report (html_report.h).
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ namespace kernbench {
 
 namespace insight {
 
-/// Amounts by time, in equal bins which become twice as wide whenever the run outgrows them: so nothing needs to be
-/// known of its length, and the sums stay exact.
+/// Amounts over time in equal bins. When the run exceeds them, bins double their width. So the length need not be known
+/// in advance, and sums stay exact.
 class TimeBins {
  public:
   static constexpr size_t kMost = 256;
-  /// The number of a new series.
+  /// Returns the number of the new series.
   size_t add_series() {
     series_.emplace_back();
     return series_.size() - 1;
   }
   /// Spreads an amount evenly over [from, to) ns from the begin; an empty interval is an instant.
   void add(size_t series, double from, double to, double amount);
-  /// Widens the bins until so many ns are in them.
+  /// Widens the bins until they cover this many ns.
   void cover(double ns);
   double width_ns() const { return width_ns_; }
-  /// Up to the last bin that has something; a series of nothing is empty.
+  /// Up to the last nonzero bin; a series without amounts is empty.
   const std::vector<double>& of(size_t series) const { return series_[series]; }
 
  private:
@@ -47,7 +47,7 @@ class TimeBins {
 /// Watches a platform for one run. Times in ns from its begin.
 class TimelineRecorder : public PeObserver, public FabricObserver {
  public:
-  /// From here on; not while anything is told to observers.
+  /// Records from now on. Do not construct it within a call to observers.
   explicit TimelineRecorder(Machine&);
   ~TimelineRecorder() override;
   TimelineRecorder(const TimelineRecorder&) = delete;
@@ -65,25 +65,25 @@ class TimelineRecorder : public PeObserver, public FabricObserver {
     bool operator<(const Op& o) const { return name != o.name ? name < o.name : line < o.line; }
   };
   static constexpr uint32_t kHost = ~0u;
-  /// By PE (kHost behind all) and place among its tracks.
+  /// By PE (kHost after all) and number among its tracks.
   using Tracks = std::map<std::pair<uint32_t, uint32_t>, std::vector<Slice>>;
   const Tracks& tracks() const { return tracks_; }
   const std::string& track_name(uint32_t place) const { return track_names_[place]; }
   const std::vector<Op>& ops() const { return ops_; }
 
-  /// Series of a memory: bytes from begin to end of their service; ns for which a channel was held.
+  /// Series of a memory: bytes over their service time; ns for which a channel was held.
   struct Memory {
     size_t read = 0, write = 0;
-    std::vector<size_t> channels;  ///< of a memory that tells them
+    std::vector<size_t> channels;  ///< of a memory that reports its channels
   };
   const TimeBins& bins() const { return bins_; }
-  /// Series of the bytes over an edge, headers included.
+  /// Series of the bytes over an edge, with headers.
   size_t link(uint32_t edge) const { return edge; }
   const std::map<uint32_t, Memory>& memories() const { return memories_; }
 
-  /// The run was so long.
+  /// Sets the run's length.
   void cover(double ns) { bins_.cover(ns); }
-  /// A slice of the host's.
+  /// A slice of the host.
   void host(const std::string& track, const std::string& what, double from, double to);
 
   void activity(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double from,
@@ -112,7 +112,7 @@ class TimelineRecorder : public PeObserver, public FabricObserver {
   std::map<Op, uint32_t> op_places_;
   TimeBins bins_;
   std::map<uint32_t, Memory> memories_;                           // by node
-  std::unordered_map<const FabricTransaction*, double> started_;  // their services at memories
+  std::unordered_map<const FabricTransaction*, double> started_;  // start of their service at memories
 };
 
 }  // namespace insight

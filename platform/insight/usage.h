@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What data went where in a run: bytes over each link and at each memory, and how long each channel of a memory was
-// held.
+// Traffic of a run: bytes over each link and at each memory, and the time for which each channel of a memory was held.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +15,12 @@ namespace kernbench {
 
 namespace insight {
 
-/// What a memory delivers at most, GB/s: by the widest edge from the node and what it says itself.
+/// A memory's peak in GB/s, from the node's widest outgoing edge and the memory's own limit.
 double most_gbs(Machine&, uint32_t node);
 
 class Usage : public FabricObserver {
  public:
-  /// From here on; not while anything is told to observers.
+  /// Records from now on. Do not construct it within a call to observers.
   explicit Usage(Machine&);
   ~Usage() override;
   Usage(const Usage&) = delete;
@@ -29,11 +28,11 @@ class Usage : public FabricObserver {
 
   struct Memory {
     uint64_t read_bytes = 0, write_bytes = 0;
-    std::vector<double> channels_ns;  ///< held; of a memory that tells its channels
+    std::vector<double> channels_ns;  ///< time held; of a memory that reports its channels
   };
-  /// By edge: payloads of what went over it, without headers.
+  /// By edge: payload bytes, without headers.
   const std::vector<uint64_t>& link_bytes() const { return link_bytes_; }
-  /// By node; of what is no memory 0.
+  /// By node; 0 for nodes that are no memories.
   const std::vector<Memory>& memories() const { return memories_; }
 
   void access_done(const Component&, const FabricTransaction&, double t) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels are given as addresses of their tensors.
+// The kind of addresses that kernels get for their tensors.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,8 @@ const char* name_of(AddressMode m) {
 
 namespace {
 
-/// What a shard takes: with copies, the last one of each as much as the next copy wants.
+/// Allocated bytes of a shard. Cube copies must start at aligned distances, so the last shard of a copy includes
+/// padding.
 uint64_t room(const ShardPlan& plan, uint32_t p, bool copies) {
   const Shard& s = plan.shards[p];
   const bool last = copies && s.offset[0] + s.extent[0] == plan.whole[0];
@@ -71,7 +72,7 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
   if (t.interleave_bytes > 0 && t.policy) copy_to_cubes(cubes, placed);
   const ShardPlan plan = placed.plan;
   placed.bases.assign(plan.shards.size(), 0);
-  placed.plan.shards.clear();  // grows with what is allocated, so that give_back() knows
+  placed.plan.shards.clear();  // refilled by the allocation, so that give_back() releases only allocated shards
   auto mapping = std::make_shared<VirtualMapping>();
   for (uint32_t p = 0; p < plan.shards.size(); ++p) {
     if (plan.stored(p)) {
@@ -90,7 +91,7 @@ void Deployment::place(const TensorSpec& t, const Params& params, Placed& placed
 }
 
 void Deployment::copy_to_cubes(const std::vector<uint32_t>& cubes, Placed& placed) {
-  std::vector<uint32_t> order;  // as they first stand there
+  std::vector<uint32_t> order;  // of first appearance
   std::map<uint32_t, std::vector<uint32_t>> pes_of;
   for (uint32_t p = 0; p < cubes.size(); ++p) {
     if (pes_of[cubes[p]].empty()) order.push_back(cubes[p]);
@@ -161,7 +162,7 @@ const Deployment::Placed& Deployment::of(const std::string& tensor) const {
 
 void Deployment::write(const Placed& t, uint32_t shard, const SharedBytes& bytes) {
   machine_.system().image().write_shared({Space::hbm, kNoPe}, t.bases[shard], bytes);
-  if (!sc_core::sc_is_running()) return;  // a model is given everything when the simulation starts
+  if (!sc_core::sc_is_running()) return;  // models of the memory get all data when the simulation starts
   ForeignStore* store = System::store_of(machine_.system().window_at(t.bases[shard]));
   if (store) store->push(t.bases[shard], bytes.size);
 }
@@ -233,7 +234,7 @@ std::vector<PlacedTensor> Deployment::placed() const {
 HostTensor Deployment::read_back(const std::string& tensor, const MemoryImage& image) const {
   const Placed& t = tensors_.at(tensor);
   HostTensor value(t.dtype, t.shape);
-  std::map<std::string, uint32_t> first_copies;  // by the part that several PEs may have
+  std::map<std::string, uint32_t> first_copies;  // by the part, which several PEs may have
   for (uint32_t p = 0; p < t.plan.shards.size(); ++p) {
     if (!t.plan.stored(p)) continue;
     const uint64_t nbytes = t.plan.nbytes(p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's allocators of device memory: first fit with coalescing, one for each (SIP, cube, PE), HBM and TCM apart,
-// and one of virtual addresses, which all PEs share. They hand out addresses and touch no memory.
+// The host's allocators of device memory: first fit with coalescing. There is one per (SIP, cube, PE), separately for
+// HBM and TCM, and one for virtual addresses, which all PEs share. They only manage addresses and do not access memory.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Graph;
 
 }  // namespace kernbench
 namespace kernbench::launch {
-/// No room: one line with the size asked, the size free, the owner, and for whom.
+/// No memory left: one line with the requested size, the free size, the owner and the purpose.
 class OutOfDeviceMemory : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -36,17 +36,17 @@ class DeviceAllocators {
  public:
   DeviceAllocators(const topology::Graph&, const Pes&);
 
-  /// In the PE's nearest HBM (its own slice where it has one; PEs without share an allocator), at a multiple of 4 KiB
+  /// In the PE's nearest HBM (its own slice if it has one; PEs without one share an allocator), at a multiple of 4 KiB
   /// (256 bytes in memories under 1 MiB). OutOfDeviceMemory.
   uint64_t allocate_hbm(size_t pe, uint64_t nbytes);
   void free_hbm(size_t pe, uint64_t address);
-  /// Of each HBM that was asked for any, by its index in the graph's memories: as it is now.
+  /// The present state of each HBM with an allocation, by its index in the graph's memories.
   const std::map<size_t, FirstFitAllocator>& hbm() const { return hbm_; }
-  /// In the PE's TCM, beside what kernels have there: addresses are local to the PE. OutOfDeviceMemory.
+  /// In the PE's TCM, beside the kernels' buffers; addresses are local to the PE. OutOfDeviceMemory.
   uint64_t allocate_tcm(size_t pe, uint64_t nbytes);
   void free_tcm(size_t pe, uint64_t address);
-  /// A virtual range at a page boundary (of the largest page_bytes in the system); none where the system's own
-  /// addresses leave no room above them. OutOfDeviceMemory where they do and it is used up.
+  /// A virtual range at a page boundary (of the largest page_bytes in the system). None if the system's physical
+  /// addresses leave no room above them. OutOfDeviceMemory if the room is used up.
   std::optional<uint64_t> allocate_virtual(uint64_t nbytes);
   void free_virtual(uint64_t address) { virtual_->free(address); }
 
@@ -64,7 +64,7 @@ class DeviceAllocators {
   std::optional<FirstFitAllocator> virtual_;
 };
 
-/// Those of a platform's host.
+/// The allocators of a platform's host.
 DeviceAllocators& allocators_of(Platform&);
 
 }  // namespace kernbench::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's reference says, as verification takes it.
+// The expected values of a kernel's reference, for verification.
 #pragma once
 
 #include "kernbench/kernel_api/registry.h"

@@ -14,7 +14,7 @@ struct HostDma::Chunk : DataMover {
   HostDma* dma = nullptr;
   MemoryRequest request;
   ForeignTransfer transfer;
-  tlm::tlm_generic_payload payload;  ///< of the device's side
+  tlm::tlm_generic_payload payload;  ///< for the device's side
   Bytes bytes;
   bool moved = false, served_by_fabric = false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint's DMA between device and host memory: chunks of 4 KiB, at most 16 under way, each one request of the
-// pcie_ep and one transaction of the initiator socket that leads to host memory.
+// The endpoint's DMA between device and host memory: chunks of 4 KiB, at most 16 at a time. Each is one request of the
+// pcie_ep and one transaction on the initiator socket to host memory.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class HostDma {
  public:
   static constexpr uint64_t kChunkBytes = 4096;
   static constexpr size_t kUnderWay = 16;
-  /// Told once, when the last chunk is done: empty, or what went wrong, one line.
+  /// Called once, when the last chunk is done, with an empty text or a one-line error.
   using Done = std::function<void(const std::string& error)>;
 
   HostDma(LaunchHost& host, uint32_t pcie_ep, BaseProtocolTarget& transport, BaseProtocolInitiator& memory);
   ~HostDma();
   bool running() const { return running_; }
-  /// Starts now, on the timeline. Why it cannot, or empty.
+  /// Starts at the present, on the timeline. Returns the error, or an empty text.
   std::string start(bool to_host, uint64_t device, uint64_t host, uint64_t nbytes, Done done);
 
  private:

@@ -65,7 +65,7 @@ tlm::tlm_response_status HostInterface::access(tlm::tlm_generic_payload& p) {
   }
   uint64_t value = 0;
   std::memcpy(&value, p.get_data_ptr(), n);
-  // Half a register: the other half stays; of what acts when written it is 0.
+  // Half a register: the other half keeps its value; for a register that acts on a write it is 0.
   const bool acts = reg == kDoorbell || reg == kInterrupt || reg == kDmaCommand;
   return write(reg, (value << shift & mask) | (acts ? 0 : read(reg) & ~mask));
 }
@@ -165,7 +165,7 @@ void HostInterface::raise(uint64_t bits) {
   update_interrupt();
 }
 
-// Only entries of the timeline come here, so the signal has one writer.
+// Only called by entries of the timeline, so the signal has one writer.
 void HostInterface::update_interrupt() {
   interrupt.write((pending_ & enabled_) != 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host and its devices say to each other. Plain data; who carries it and what it costs: launch.h,
-// host_transfer.h, host_mmu.h.
+// Messages between a host and its devices, as plain data. launch.h, host_transfer.h and host_mmu.h define transport and
+// cost.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,44 @@
 
 namespace kernbench::launch {
 
-/// Host memory to a range of one memory of the device: time only, data are placed through the memory image.
+/// Host memory to a range of one device memory: only the time; data are placed through the memory image.
 struct MemoryWrite {
   MessageIds ids;
   uint64_t address = 0, nbytes = 0;
-  const uint8_t* data = nullptr;  ///< for who looks at it on the way, until it is done; null: what memory holds
+  const uint8_t* data = nullptr;  ///< for observers along the route, valid until done; null: the memory's contents
 };
 
-/// A range of one memory of the device to host memory.
+/// A range of one device memory to host memory.
 struct MemoryRead {
   MessageIds ids;
   uint64_t address = 0, nbytes = 0;
 };
 
-/// Makes a virtual range known to MMUs.
+/// Adds a virtual range to MMUs.
 struct MmuMap {
   MessageIds ids;
   std::shared_ptr<const VirtualMapping> mapping;
 };
 
-/// Makes them forget it.
+/// Removes it from MMUs.
 struct MmuUnmap {
   MessageIds ids;
   uint64_t address = 0, nbytes = 0;
 };
 
-/// One kernel on many PEs, all of which start at one instant.
+/// One kernel on many PEs, which all start at one instant.
 struct KernelLaunch {
   MessageIds ids;
   LaunchId id;
-  std::vector<size_t> pes;                         ///< indices in compiled order, no two alike
-  std::function<KernelBody(size_t place)> kernel;  ///< what the PE at that place of `pes` runs
-  std::vector<std::vector<QueuePort>> ports;       ///< by place; empty: no PE has any
+  std::vector<size_t> pes;                         ///< distinct indices in compiled order
+  std::function<KernelBody(size_t place)> kernel;  ///< the kernel for a place of `pes`
+  std::vector<std::vector<QueuePort>> ports;       ///< by place; empty: no PE has ports
 };
 
-/// `response` is ok when every PE has ended; an error comes as soon as it is known, while other PEs may still run.
+/// `response` is ok if every PE has ended. An error is sent at once, while other PEs may still run.
 struct LaunchResult {
   HostResponse response;
-  double start_ns = 0;                  ///< the stamp: when every kernel starts
+  double start_ns = 0;                  ///< start time of all kernels
   std::vector<KernelOutcome> outcomes;  ///< by place in the launch
 };
 

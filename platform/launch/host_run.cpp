@@ -68,7 +68,7 @@ void HostRun::complete(double done_ns) {
 bool HostRun::failed(const HostResponse& r) {
   if (r.ok()) return false;
   outcome_.fault = r.text;
-  sc_core::sc_pause();  // unlike sc_stop, says nothing on stdout
+  sc_core::sc_pause();  // unlike sc_stop, it prints nothing
   return true;
 }
 

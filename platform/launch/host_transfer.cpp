@@ -102,7 +102,7 @@ void HostTransfer::issue_soon(Transfer& t) {
     c.request.done = &HostTransfer::chunk_done;
     c.request.context = &c;
   }
-  // As an entry: before the simulation starts nothing can be sent.
+  // As a timeline entry, because nothing can be sent before the simulation starts.
   machine_.timeline().at(machine_.timeline().now_ns(), Order(Order::kEngines, 0, 0),
                          call<&HostTransfer::issue>(*this, t));
 }

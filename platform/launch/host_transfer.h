@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's own traffic: MemoryWrite and MemoryRead as transactions of the fabric that a pcie_ep issues (timing
-// contract §2), through NoC, UCIe and mesh to the memory, past the management processors. They go to the pcie_ep over
-// the host's socket (launch_host.h), a payload each.
+// The host's own traffic: MemoryWrite and MemoryRead as fabric transactions that a pcie_ep issues (timing rules §2),
+// through NoC, UCIe and mesh to the memory, without the management processors. They reach the pcie_ep over the host's
+// socket (launch_host.h), one payload each.
 //
-// A message goes by the first pcie_ep of the SIP that owns its address, cut into chunks of at most 64 KiB (or
-// what is said) from its first byte. All chunks of one call are issued at once, in order; the endpoint's `outstanding`
-// bounds how many are under way. Does not model: the host's memory, page tables, DMA descriptors.
+// A message goes through the first pcie_ep of the SIP that owns its address. It is cut from its first byte into chunks
+// of at most 64 KiB (or the given size). All chunks of one call are issued at once, in order; the endpoint's
+// `outstanding` limits the concurrent ones. Does not model the host's memory, page tables or DMA descriptors.
 #pragma once
 
 #include <functional>
@@ -24,24 +24,25 @@ namespace kernbench::launch {
 
 class LaunchHost;
 
-/// Any number of transfers, also at the same time. Must outlive the simulation.
+/// Any number of transfers, also concurrently. Must outlive the simulation.
 class HostTransfer {
  public:
   static constexpr uint64_t kChunkBytes = 64 * 1024;
   using Done = std::function<void(const HostResponse&)>;
 
-  /// As one transaction, whatever the size.
+  /// One transaction of any size.
   static constexpr uint64_t kWhole = ~uint64_t{0};
   explicit HostTransfer(LaunchHost&, uint64_t chunk_bytes = kChunkBytes);
   HostTransfer(const HostTransfer&) = delete;
   HostTransfer& operator=(const HostTransfer&) = delete;
 
-  /// Issues the messages now (before the simulation: at 0). `done` is called once, with one response for all of them,
-  /// when the last chunk is done; at once where there are none, and where one cannot be served: then none is sent.
+  /// Issues the messages at the present (before the simulation: at 0). `done` is called once, with one response for
+  /// all, when the last chunk is done. It is called at once if there are no messages or if one is impossible; then none
+  /// is sent.
   void write(const std::vector<MemoryWrite>&, Done done);
   void read(const std::vector<MemoryRead>&, Done done);
 
-  /// Whether the range can be served, without doing it: ok or an error.
+  /// Checks the range without a transfer: ok or an error.
   HostResponse check(const MemoryWrite&);
   HostResponse check(const MemoryRead&);
 
@@ -57,9 +58,9 @@ class HostTransfer {
     HostResponse response;
     Done done;
     std::vector<Chunk> chunks;
-    size_t open = 0;  ///< chunks not done
+    size_t open = 0;  ///< chunks in progress
   };
-  /// The endpoint that serves the range, or an error.
+  /// The endpoint for the range, or an error.
   HostResponse find_way(bool write, uint64_t address, uint64_t nbytes, RequestPort** port);
   Transfer& begin(Done done);
   void add(Transfer&, bool write, MessageIds, uint64_t address, uint64_t nbytes, const uint8_t* data);

@@ -13,7 +13,7 @@
 namespace kernbench::launch {
 namespace {
 
-/// Legs over the topology's shortest paths. HostPathError where there is none.
+/// Legs along the topology's shortest paths. HostPathError if there is none.
 class LaunchLegs : public ControlLegs {
  public:
   explicit LaunchLegs(LaunchHost& host) : ControlLegs(host.fabric()), host_(host) {}
@@ -55,7 +55,7 @@ class LaunchLegs : public ControlLegs {
   LaunchHost& host_;
 };
 
-/// Behind the nodes of the graph, whose order it leaves as it is.
+/// After the nodes of the graph, so that their order is unchanged.
 ComponentConfig behind_all(Machine& machine) {
   return ComponentConfig(machine.system(), "host", static_cast<uint32_t>(machine.graph().nodes.size()));
 }

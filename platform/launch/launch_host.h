@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host as a module: its sockets lead to every pcie_ep and, for launches that cost nothing, to every pe_cpu.
-// Launches and other messages go to a pcie_ep and on by io_cpu and m_cpu to the PEs' pe_cpus (timing rules §7);
-// uploads, read-backs and DMA (host_transfer.h, host_dma.h, host_interface.h) go there as requests that the pcie_ep
-// issues.
+// The host as a module. Its sockets lead to every pcie_ep and, for launches without cost, to every pe_cpu. Launches and
+// other messages go from a pcie_ep by io_cpu and m_cpu to the PEs' pe_cpus (timing rules §7). Uploads, read-backs and
+// DMA (host_transfer.h, host_dma.h, host_interface.h) are requests that the pcie_ep issues.
 #pragma once
 
 #include <functional>
@@ -28,27 +27,27 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
   using Done = std::function<void(const HostResponse&)>;
   FabricInitiatorSocket out{"out", *this};
 
-  /// Inside a module that is being constructed.
+  /// Call it inside a module under construction.
   LaunchHost(sc_core::sc_module_name name, Machine& machine);
 
   Machine& machine() const { return machine_; }
   FabricNode* fabric_node() override { return this; }
   FabricInitiatorSocket* initiator_socket() override { return &out; }
   bool takes_memory_traffic() const override { return false; }
-  /// The port to a pcie_ep or a pe_cpu; null where none is bound.
+  /// The port to a pcie_ep or a pe_cpu; null if none is bound.
   FabricPort* port_to(uint32_t node) const;
-  /// Where the host's requests to a pcie_ep leave; null where its class issues none.
+  /// The port for the host's requests to a pcie_ep; null if its class issues none.
   RequestPort* requests_to(uint32_t pcie_ep) const;
-  /// Leaves the sockets on the way to a pcie_ep or a pe_cpu to a block of the user's own, before the simulation:
-  /// foreign_to("sip0.io0.pcie_ep").bind(tap.target_socket, "host"), and its initiator socket to the pcie_ep's id.
-  /// InputError, one line, where the host has no socket to that block.
+  /// Leaves the sockets between host and a pcie_ep or pe_cpu to a user's block, before the simulation:
+  /// foreign_to("sip0.io0.pcie_ep").bind(tap.target_socket, "host"), and the block's initiator socket to the pcie_ep's
+  /// id. InputError, one line, if the host has no socket to that block.
   ForeignNode& foreign_to(const std::string& id);
 
-  /// A message to the PEs of a way leaves the host now (before the simulation: at 0). `done` is called once, at the
-  /// instant when the host has the response, and may send again. Any number at once. Returns the correlation id (that
-  /// of `ids` where it is not 0).
+  /// Sends a message to the PEs of a route at the present (before the simulation: at 0). `done` is called once, when
+  /// the host has the response, and may send again. Any number may be in flight. Returns the correlation id (that of
+  /// `ids` if it is not 0).
   uint64_t send(MessageIds ids, const LaunchWay&, std::shared_ptr<const ControlBody>, Done done);
-  /// The same to some of its PEs, by their places in the way.
+  /// The same to some of the PEs, by their places in the route.
   uint64_t send(MessageIds ids, const LaunchWay&, std::vector<uint32_t> places, std::shared_ptr<const ControlBody>,
                 Done done);
 
@@ -57,7 +56,7 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
     Done done;
     std::list<Pending>::iterator self;
   };
-  /// Made at once; bound when it is certain that no foreign block comes between.
+  /// Created at once; bound when it is certain that no foreign block is between.
   struct Connection {
     FabricPort *here = nullptr, *there = nullptr;
     std::unique_ptr<RemoteRequestPort> requests;
@@ -71,7 +70,7 @@ class LaunchHost : public Component, public FabricNode, public ControlTarget, pr
   Machine& machine_;
   std::map<uint32_t, Connection> connections_;  ///< by node
   FanOut fan_out_{*this};
-  ControlLeg to_itself_;  ///< where a message begins
+  ControlLeg to_itself_;  ///< start of a message
   std::list<Pending> pending_;
   uint64_t last_correlation_ = 0;
 };

@@ -16,10 +16,10 @@
 namespace kernbench::launch {
 namespace {
 
-/// The path of messages, and the ring at its end.
+/// The route of messages, and the ring at its end.
 struct Way {
   Route route;
-  std::vector<double> of_slot_ns;  ///< of a message that fills a slot: by hop overhead and wire, then store-and-forward
+  std::vector<double> of_slot_ns;  ///< of a full slot: overhead and wire per hop, then store-and-forward
   QueueRing ring;
 
   Way(Route r, QueueRing at) : route(std::move(r)), ring(std::move(at)) {
@@ -57,7 +57,7 @@ struct HashOfWay {
   }
 };
 
-/// Ways that take the same count once: between thousands of PEs there are few others.
+/// Routes with equal costs are stored once: thousands of PEs have few distinct ones.
 class DistinctWays : public LaunchCosts::Ways {
  public:
   void add(Way way) {
@@ -112,7 +112,7 @@ QueueRing MachineCosts::ring(int64_t i, const RingChoice& choice) const {
 
 std::unique_ptr<LaunchCosts::Ways> MachineCosts::ways(std::vector<std::pair<int64_t, int64_t>> pairs,
                                                       const RingChoice& choice) const {
-  std::sort(pairs.begin(), pairs.end());  // paths from one PE after the other are found faster
+  std::sort(pairs.begin(), pairs.end());  // grouping paths by their start makes the search faster
   std::vector<std::optional<QueueRing>> rings(pes_.size());
   auto distinct = std::make_unique<DistinctWays>();
   for (const auto& [from, to] : pairs) {
@@ -190,8 +190,8 @@ uint64_t MachineCosts::tcm_bytes(int64_t i) const {
 
 namespace {
 
-/// What the roofline of a kernel's products allows, each tensor moved once, and what gemm_2d would take. Nothing where
-/// the machine has no queues between PEs, which that needs.
+/// The roofline of a kernel's products, each tensor moved once, and the predicted time of gemm_2d. None if the machine
+/// has no queues between PEs, because gemm_2d needs them.
 void weigh_products(const KernelSpec& spec, const Params& params, const LaunchCosts& costs, LaunchNotes* notes) {
   const auto pes = static_cast<double>(params.launch()->pes.size());
   const double hbm_gbs = costs.hbm_gbs();

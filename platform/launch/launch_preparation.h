@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch makes of a kernel's parameters before anything is placed: they learn the launch, and
-// KernelSpec::prepare settles what they leave open, by what things cost on this machine (collectives rules §12.6).
+// Completes a kernel's parameters before anything is placed. They get the launch, and KernelSpec::prepare chooses open
+// ones by the costs on this machine (collectives rules §12.6).
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace kernbench::launch {
 
-/// On an idle machine with ideal links; from the topology alone.
+/// Costs on an idle machine with ideal links, from the topology alone.
 class MachineCosts : public LaunchCosts {
  public:
-  /// `pes`: those of the launch, as indices in compiled order.
+  /// `pes`: PEs of the launch, as indices in compiled order.
   MachineCosts(Machine& machine, const std::vector<size_t>& pes) : machine_(machine), pes_(pes) {}
   double call_ns(int64_t pe) const override;
   double queue_ns(int64_t pe) const override;
@@ -27,10 +27,10 @@ class MachineCosts : public LaunchCosts {
 
  private:
   Pe& pe(int64_t i) const { return machine_.pes().pe(pes_.at(static_cast<size_t>(i))); }
-  /// InputError where the PE has no pe_ipcq.
+  /// InputError if the PE has no pe_ipcq.
   void require_queues(int64_t i) const;
   QueueRing ring(int64_t at, const RingChoice&) const;
-  /// What the engine of that stage takes; 0: it does not say.
+  /// Service time of the engine of that stage; 0: not declared.
   double service_ns(int64_t at, CommandType, PeCommand*) const;
 
   Machine& machine_;

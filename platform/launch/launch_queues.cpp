@@ -7,7 +7,7 @@
 namespace kernbench::launch {
 namespace {
 
-/// Rings in SRAM begin at multiples of 64 bytes.
+/// Rings in SRAM start at multiples of 64 bytes.
 uint64_t in_sram(uint64_t nbytes) {
   return (nbytes + 63) / 64 * 64;
 }
@@ -49,7 +49,7 @@ uint64_t LaunchQueues::place(size_t pe, Space space, uint64_t nbytes) {
   return addr;
 }
 
-/// tl.sram_bytes() of all PEs that share it is what is left.
+/// The rest is tl.sram_bytes() of all PEs that share the SRAM.
 uint64_t LaunchQueues::place_in_sram(size_t pe, uint64_t nbytes) {
   const Pe& at = machine_.pes().pe(pe);
   const uint64_t taken = in_sram(nbytes);
@@ -61,7 +61,7 @@ uint64_t LaunchQueues::place_in_sram(size_t pe, uint64_t nbytes) {
   return at.sram_base + at.sram_bytes;
 }
 
-/// Of all PEs of the cube, which share it.
+/// For all PEs of the cube, which share it.
 void LaunchQueues::resize_sram(size_t pe, uint64_t nbytes) {
   const uint32_t cube = machine_.pes().pe(pe).cube;
   for (size_t p = 0; p < machine_.pes().count(); ++p) {

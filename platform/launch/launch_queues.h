@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inter-PE queues of one kernel's launches: what KernelSpec::queues declares, with rings in the memories that
-// tensors share (collectives rules §10.4).
+// The inter-PE queues of a kernel's launches, as KernelSpec::queues declares them, with rings in the memories that
+// tensors use too (collectives rules §10.4).
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ namespace kernbench::launch {
 
 class LaunchQueues : private RingPlaces {
  public:
-  /// Takes the rings' room: tcm in the PE's TCM, hbm where its tensors go, sram in its cube's from the top down.
-  /// InputError, BadParam: one line.
+  /// Allocates the rings: tcm in the PE's TCM, hbm like its tensors, sram in its cube from the top down. InputError,
+  /// BadParam: one line.
   LaunchQueues(Machine&, DeviceAllocators&, const KernelSpec&, const Params&, const LaunchShape&,
                const std::vector<size_t>& pes);
-  /// Gives it back: when the kernels have ended.
+  /// Releases the rings; call it when the kernels have ended.
   ~LaunchQueues();
   LaunchQueues(const LaunchQueues&) = delete;
   LaunchQueues& operator=(const LaunchQueues&) = delete;
 
-  /// By PE of the launch; empty where the kernel declares no queues.
+  /// By PE of the launch; empty if the kernel declares no queues.
   const std::vector<std::vector<QueuePort>>& ports() const { return ports_; }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 using topology::naming::scope_of;
 
-/// Where the parts are that a launch passes.
+/// Finds the nodes that a launch passes.
 class HostParts {
  public:
   explicit HostParts(const topology::Graph& graph) : graph_(graph), resolver_(graph) {}
@@ -26,7 +26,7 @@ class HostParts {
   uint32_t m_cpu(size_t pe) const {
     const auto [sip, cube] = resolver_.cube_of_pe(static_cast<uint32_t>(pe));
     if (cube < 0) {
-      // Ids of a flat file that name no cube: the m_cpu that stands beside the PE.
+      // In a flat file whose ids name no cube: the m_cpu in the PE's scope.
       const std::string scope = scope_of(graph_.pes[pe].id);
       for (uint32_t n = 0; n < graph_.nodes.size(); ++n) {
         if (graph_.nodes[n].kind == "m_cpu" && scope_of(graph_.nodes[n].id) == scope) return n;
@@ -42,7 +42,7 @@ class HostParts {
     if (it == blocks.end()) throw HostPathError(graph_.pes[pe].id + ": no pe_cpu");
     return it->second;
   }
-  /// HostPathError that names all parts that a PE lacks.
+  /// HostPathError with all nodes that a PE lacks.
   void require(size_t pe) const {
     std::string missing;
     const auto check = [&](const char* what, uint32_t (HostParts::*find)(size_t) const) {
@@ -65,14 +65,14 @@ class HostParts {
   topology::AddressResolver resolver_;
 };
 
-/// A stop that leads to these places of the launch.
+/// A node that leads to these places of the launch.
 struct Branch {
   uint32_t node = 0;
   std::vector<size_t> places;
   double arrival_ns = 0;  ///< after the message left the host
 };
 
-/// Places by the node that `node_of(place)` gives, in the order in which the nodes are first met.
+/// Groups places by `node_of(place)`, in order of first appearance.
 template <class NodeOf>
 std::vector<Branch> by_node(const std::vector<size_t>& places, NodeOf&& node_of) {
   std::vector<Branch> branches;
@@ -86,7 +86,7 @@ std::vector<Branch> by_node(const std::vector<size_t>& places, NodeOf&& node_of)
   return branches;
 }
 
-/// The block can take a message, whatever its class; found before the run.
+/// Whether the block's class accepts messages; checked before the run.
 void require_target(Machine& machine, uint32_t node) {
   Component& block = machine.blocks().component(node);
   FabricNode* side = block.fabric_node();
@@ -95,7 +95,7 @@ void require_target(Machine& machine, uint32_t node) {
                    " takes no launches: its class is no ControlTarget with a target socket");
 }
 
-/// From one stop to the next: what the leg costs, ns.
+/// Cost of the leg between two nodes, ns.
 double leg_ns(LaunchHost& host, uint32_t from, uint32_t to) {
   require_target(host.machine(), to);
   return host.fabric().control_legs().leg(from, to).ns();
@@ -103,7 +103,7 @@ double leg_ns(LaunchHost& host, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-/// Legs are found level by level: the search for paths is cheap where one begins as the previous one does.
+/// Legs are found level by level, because consecutive path searches from one start are fast.
 LaunchWay host_launch_way(LaunchHost& host, const std::vector<size_t>& pes) {
   const HostParts parts(host.machine().graph());
   for (size_t pe : pes) parts.require(pe);

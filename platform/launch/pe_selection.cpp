@@ -22,11 +22,11 @@ std::vector<std::string> split(const std::string& s, char by) {
   return v;
 }
 
-// What has no dot is one rank, and one cube.
+// Ids without a dot form one rank and one cube.
 using topology::naming::outermost_scope_of;
 using topology::naming::scope_of;
 
-/// Numbers the names of a level in the order in which they come.
+/// Numbers the names of a level by first appearance.
 class Numbers {
  public:
   int64_t of(const std::string& name) {
@@ -44,7 +44,7 @@ size_t to_number(const std::string& text, const std::string& all) {
   return std::stoul(text);
 }
 
-/// Leaves of `chosen` the PEs of the SIPs that --ranks names; SIPs count among those of `chosen`.
+/// Keeps the PEs of the SIPs that --ranks names; only SIPs of `chosen` count.
 void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>& chosen) {
   if (ranks == "all") return;
   const auto& all = machine.graph().pes;
@@ -62,7 +62,7 @@ void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>
     if (n > named.size()) beyond(ranks + " ranks");
     std::fill(named.begin() + static_cast<std::ptrdiff_t>(n), named.end(), false);
   } else {
-    const std::string list = ranks.back() == ',' ? ranks.substr(0, ranks.size() - 1) : ranks;  // "1,": the one
+    const std::string list = ranks.back() == ',' ? ranks.substr(0, ranks.size() - 1) : ranks;  // "1," is a list of one
     for (const std::string& text : split(list, ',')) {
       const size_t n = to_number(text, ranks);
       if (n >= named.size()) beyond("SIP " + text);
@@ -74,7 +74,7 @@ void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>
   chosen.erase(std::remove_if(chosen.begin(), chosen.end(), left_out), chosen.end());
 }
 
-/// Leaves of every cube its first PE.
+/// Keeps the first PE of every cube.
 void leave_leaders(Machine& machine, std::vector<size_t>& chosen) {
   std::set<uint32_t> cubes;
   chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
@@ -102,7 +102,7 @@ std::vector<size_t> pes_by_id(Machine& machine, const PeChoice& choice) {
   return chosen;
 }
 
-/// What every id of a device's PEs begins with.
+/// Common prefix of the ids of a device's PEs.
 std::string device_prefix(const std::string& device) {
   if (device == "all") return {};
   if (device.compare(0, 4, "sip:") != 0 || device.size() == 4 ||
@@ -149,7 +149,7 @@ std::vector<uint32_t> ranks_of(Machine& machine, const std::vector<size_t>& pes)
 
 namespace {
 
-/// Of a hierarchy of SIPs, cubes in them and PEs in those: each level by the place above it.
+/// Hierarchy of SIPs, cubes and PEs; each level is numbered within its parent.
 struct Levels {
   Numbers sips;
   std::map<std::string, Numbers> cubes, pes;

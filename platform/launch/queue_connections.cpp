@@ -18,7 +18,7 @@ class Connecting {
   Connecting(Machine& machine, const std::vector<size_t>& pes, RingPlaces& places, std::string what)
       : machine_(machine), pes_(pes), places_(places), what_(std::move(what)), ports_(pes.size()), names_(pes.size()) {}
 
-  /// Ways from one PE after the other are found faster. Those that there are not are told with their connection.
+  /// Grouping paths by their start makes the search faster. Missing paths are reported with their connection.
   void find_ways(const std::vector<QueueConnection>& connections) {
     std::vector<std::pair<uint32_t, uint32_t>> ways;
     const auto known = [&](int64_t i) { return i >= 0 && i < static_cast<int64_t>(pes_.size()); };
@@ -104,7 +104,7 @@ class Connecting {
     return ring;
   }
 
-  /// The newest port of one PE to that of another.
+  /// Connects the newest port of one PE to that of another.
   void lead(QueuePort& port, size_t from, size_t to) {
     try {
       port.lead(pe(from), pe(to), ports_[to].back(), static_cast<uint32_t>(ports_[to].size() - 1), machine_.routes());
@@ -119,7 +119,7 @@ class Connecting {
   const std::string what_;
   std::string where_;
   std::vector<std::deque<QueuePort>> ports_;            ///< by PE of the launch
-  std::vector<std::unordered_set<std::string>> names_;  ///< of these
+  std::vector<std::unordered_set<std::string>> names_;  ///< of these ports
 };
 
 }  // namespace

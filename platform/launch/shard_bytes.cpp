@@ -15,7 +15,7 @@ void write_shard(const ShardPlan& plan, uint32_t p, const ElementSource& source,
   });
 }
 
-/// The buffer of some shards, of whose bytes none are there at first.
+/// The buffer of some shards, initially without contents.
 class LaterShards {
  public:
   LaterShards(const ShardPlan& plan, const std::vector<uint32_t>& shards, const ElementSource& source)
@@ -31,7 +31,7 @@ class LaterShards {
     }
   }
 
-  /// Each shares this.
+  /// Each shard shares this buffer.
   std::vector<SharedBytes> all(const std::shared_ptr<const LaterShards>& self) const {
     std::vector<SharedBytes> bytes;
     for (const Shard& s : shards_) bytes.push_back({self, s.to, plan_.nbytes(s.number), &s});

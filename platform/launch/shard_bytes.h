@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value cut into the shards of a plan, where they are needed: what is made element by element need not be whole
-// before.
+// Cuts a value into the shards of a plan. A generated value need not exist as a whole.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@
 
 namespace kernbench::launch {
 
-/// Writes so many elements of a value from `first` on, in row-major order.
+/// Writes elements of a value from `first` on, in row-major order.
 using ElementSource = std::function<void(int64_t first, int64_t count, uint8_t* out)>;
 
-/// Of a value that stays until the source is not used any more.
+/// Of a value that lives until the source is no longer used.
 inline ElementSource source_of(const HostTensor& value) {
   return [&value](int64_t first, int64_t count, uint8_t* out) {
     const size_t item = size_of(value.dtype);
@@ -25,11 +24,10 @@ inline ElementSource source_of(const HostTensor& value) {
   };
 }
 
-/// What the shards of these numbers hold, one behind the other in one buffer: on large pages where all of it is large,
-/// however small a shard is.
+/// The contents of these shards, adjacent in one buffer, which uses large pages if it is large, even for small shards.
 std::vector<SharedBytes> shard_bytes(const ShardPlan&, const std::vector<uint32_t>& shards, const ElementSource&);
-/// The same, each shard made when somebody looks at its bytes: those that nobody looks at take neither time nor memory.
-/// The source is kept until the bytes are let go.
+/// The same, but each shard is generated at its first read; unread shards take neither time nor memory. The source is
+/// kept until the bytes are released.
 std::vector<SharedBytes> later_shard_bytes(const ShardPlan&, const std::vector<uint32_t>& shards, const ElementSource&);
 
 }  // namespace kernbench::launch

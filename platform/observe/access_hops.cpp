@@ -31,7 +31,7 @@ void AccessHops::begin(const Component& initiator, const FabricTransaction& x, d
 
 void AccessHops::link_crossed(const FabricTransaction& x, const Link& link, const LinkCrossing& c) {
   const auto it = under_way_.find(&x);
-  if (it == under_way_.end()) return;  // it was under way before
+  if (it == under_way_.end()) return;  // it was granted before recording began
   Access& a = it->second;
   if (!c.first) {
     const auto hop = std::find_if(a.hops.rbegin(), a.hops.rend(),
@@ -65,7 +65,7 @@ void AccessHops::branched(const FabricTransaction& from, const FabricTransaction
 /// Adds the hop at which it ends.
 void AccessHops::arrive(const FabricTransaction& x, Access& a, double t) {
   AccessHop last;
-  if (a.hops.empty()) {  // a foreign initiator at the memory itself
+  if (a.hops.empty()) {  // a foreign initiator next to the memory
     last.node = x.route->target ? x.route->target->index() : x.initiator->owner().index();
   } else {
     last.node = platform_.graph().edges[a.hops.back().edge].to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory accesses, and messages between PEs, block by block: what recordings are made of.
+// Memory accesses and messages between PEs, hop by hop, as input of recordings.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ class Platform;
 
 namespace kernbench::observe {
 
-/// A message at a block on its way. Times in ns. The link behind it takes the next hop's start less end_ns: the wire,
-/// in flit mode the first flit's transfer too (ADR-0020 D2).
+/// A message at one block of its path. Times in ns. The outgoing link takes from end_ns to the next hop's start: wire
+/// delay and, in flit mode, the first flit's transfer (ADR-0020 D2).
 struct AccessHop {
   static constexpr uint32_t kNoEdge = ~0u;
   uint32_t node = 0;
-  uint32_t edge = kNoEdge;  ///< by which it leaves; kNoEdge: here it ends
-  bool response = false;    ///< what leaves here; of the last hop: what has come
-  double start_ns = 0;      ///< its header (in flit mode: its first flit) is here
-  double ready_ns = 0;      ///< is ready to leave: what the block itself takes is over
-  double end_ns = 0;        ///< takes the link; here it ends: all is done
+  uint32_t edge = kNoEdge;  ///< outgoing edge; kNoEdge at the last hop
+  bool response = false;    ///< direction of the outgoing message; at the last hop, of the incoming one
+  double start_ns = 0;      ///< arrival of the header (in flit mode: of the first flit)
+  double ready_ns = 0;      ///< ready to leave: the block's own delay is over
+  double end_ns = 0;        ///< takes the link; at the last hop: everything is done
   double tail_ns = 0;       ///< the link is free again
-  double bytes = 0;         ///< over the link, header included
+  double bytes = 0;         ///< on the link, with header
 };
 
 class AccessHops : public FabricObserver {
  public:
-  /// Attaches to all blocks and links; before the simulation starts, or while nothing is under way.
+  /// Attaches to all blocks and links. Call it before the simulation starts or while no access is in progress.
   explicit AccessHops(Platform&);
   ~AccessHops() override;
   AccessHops(const AccessHops&) = delete;
@@ -45,11 +45,11 @@ class AccessHops : public FabricObserver {
 
  protected:
   using Hops = std::vector<AccessHop>;
-  /// An access, or with x.message a message, was granted at t. Its number: from 1, in order of grants.
+  /// An access (x.message: a message) was granted at t. Returns its number: from 1, in order of grants.
   virtual void started(const Component& /*initiator*/, const FabricTransaction&, uint64_t /*number*/, double /*t*/) {}
-  /// It is done. `hops` begins at the initiator; the first starts at the grant, and the last ends at t. Of a multicast,
-  /// the hops of its first destination, then for each other one those behind the fork where it leaves; each of these
-  /// parts ends with a hop without an edge.
+  /// The access is done. `hops` starts at the initiator; the first hop starts at the grant, the last ends at t. For a
+  /// multicast: the hops of the first destination, then for each other destination the hops from its fork on. Each of
+  /// these parts ends with a hop without an edge.
   virtual void done(const FabricTransaction&, uint64_t number, const Hops&, double t) = 0;
 
   Platform& platform_;
@@ -65,7 +65,7 @@ class AccessHops : public FabricObserver {
   void arrive(const FabricTransaction&, Access&, double t);
 
   std::unordered_map<const FabricTransaction*, Access> under_way_;
-  std::vector<Hops> idle_;  ///< memory of lists that are done with
+  std::vector<Hops> idle_;  ///< memory of finished lists, for reuse
   uint64_t last_number_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of a trace within a window of time: each begins there with the value that it had.
+// Counters of a trace within a time window. Each counter starts with the value that it had at the window's begin.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class CounterWindow final : public TraceCounters {
   }
   void count(Counter c, double t, uint64_t value) override { see(c, t, value); }
   void count(Counter c, double t, double value) override { see(c, t, value); }
-  /// Nothing more comes: those that have not changed in the window are told.
+  /// Ends the input and writes the counters that did not change in the window.
   void finish() {
     while (!before_.empty()) tell_before(before_.begin()->first);
   }
@@ -51,7 +51,7 @@ class CounterWindow final : public TraceCounters {
 
   TraceCounters& counters_;
   const TimeWindow window_;
-  std::map<Counter, Value> before_;  ///< last value before the window, of those that are not told yet
+  std::map<Counter, Value> before_;  ///< last value before the window, of counters not written yet
 };
 
 }  // namespace kernbench::observe

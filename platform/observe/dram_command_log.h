@@ -14,17 +14,16 @@ class Platform;
 
 namespace kernbench::observe {
 
-/// A line a command: `memory,channel,cycle,command,pseudo_channel,stack_id,bank_group,bank,row,column`. The cycle is
-/// the last one that the command takes on its bus, of the memory's clock; what a command does not say is 0. Lines of
-/// one channel are in the order of their buses' cycles; refreshes of a time in which nobody asked anything of a channel
-/// come when somebody does again.
+/// One command per line: `memory,channel,cycle,command,pseudo_channel,stack_id,bank_group,bank,row,column`. The cycle,
+/// of the memory's clock, is the command's last one on its bus. Fields that a command lacks are 0. Lines of a channel
+/// are in the order of its buses' cycles. Refreshes of an idle channel appear when its next access comes.
 class DramCommandLog {
  public:
-  /// From now on. InputError where the file cannot be written, or the platform has no such controller.
+  /// Starts recording. InputError if the file cannot be written, or the platform has no such controller.
   DramCommandLog(Platform&, const std::string& file);
-  /// Detaches; the file stays only if it was closed.
+  /// Detaches. Without close() nothing remains of the file.
   ~DramCommandLog();
-  /// RunError where it could not be written to its end.
+  /// RunError if the file could not be written completely.
   void close();
 
  private:

@@ -9,24 +9,24 @@ namespace kernbench::observe {
 
 namespace {
 
-// Major types of CBOR, in place.
+// Major types of CBOR, shifted into place.
 constexpr unsigned kUnsigned = 0 << 5, kNegative = 1 << 5, kBytes = 2 << 5, kText = 3 << 5, kArray = 4 << 5,
                    kMap = 5 << 5, kTag = 6 << 5;
 constexpr char kUntilBreak = static_cast<char>(kArray | 31), kBreak = static_cast<char>(0xff);
 
-// Kinds of chunks. A chunk's tag is 6 + 2 · kind, of a compressed one 1 more.
+// Kinds of chunks. A chunk's tag is 6 + 2 · kind; compressed chunks have 1 more.
 constexpr unsigned kInfo = 0, kDictionary = 1, kDirectory = 2, kTransactions = 3, kRelations = 4;
 // Tags inside chunks.
 constexpr uint64_t kSelfDescribed = 55799, kEpoch = 1, kStreamTag = 16, kGeneratorTag = 17, kEvent = 6, kRecord = 8;
-// Types of attributes: the only ones that all readers number and decode alike.
+// Types of attributes; only these are numbered and decoded alike by all readers.
 constexpr uint64_t kUnsignedType = 3, kStringType = 10;
 
-constexpr int kFemtoseconds = -15;  // the file's unit of time, 10^-15 s
+constexpr int kFemtoseconds = -15;  // the file's time unit, 10^-15 s
 
-constexpr size_t kBlockBytes = 1 << 16;    ///< of a stream, or of relations: then it is written
+constexpr size_t kBlockBytes = 1 << 16;    ///< a stream, or the relations, is written at this size
 constexpr size_t kWaitingBytes = 8 << 20;  ///< of all streams together
 
-/// The head of an item: its major type, and a value or a length.
+/// Head of an item: its major type and a value or length.
 void put(std::string& out, unsigned major, uint64_t value) {
   if (value < 24) {
     out += static_cast<char>(major | value);
@@ -53,9 +53,9 @@ FtrWriter::FtrWriter(const std::string& file) : out_(file) {
   put(info, kArray, 2);
   put(info, kNegative, -1 - kFemtoseconds);
   put(info, kTag, kEpoch);
-  put_number(info, 0);  // when it was made is not said
+  put_number(info, 0);  // no creation time
   write_chunk(kInfo, info);
-  key_of("");  // readers take key 0 for no name
+  key_of("");  // readers treat key 0 as no name
 }
 
 FtrWriter::~FtrWriter() = default;
@@ -141,7 +141,7 @@ void FtrWriter::relate(std::string_view name, const Transaction& from, const Tra
   if (relations_.size() >= kBlockBytes) flush_relations();
 }
 
-/// Readers ask for names, streams and generators in front of what refers to them.
+/// Readers need names, streams and generators before items that refer to them.
 void FtrWriter::flush_names() {
   if (!new_names_.empty()) {
     std::string text;

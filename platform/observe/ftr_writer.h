@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A transaction recording in the FTR format that LWTR4SC defines and that SCViewer and Surfer open: CBOR (RFC 8949),
-// uncompressed. What of it is used, and why: docs/recording.md.
+// uncompressed. docs/recording.md lists the used parts of the format and the reasons.
 //
-// What the file holds depends on the calls alone: no date, no machine. It grows in whole chunks as FILE.part, which a
-// reader can open at any time, also after the writer was killed.
+// The file depends on the calls only: it contains no date and no host name. It grows in whole chunks as FILE.part,
+// which a reader can open at any time, also after the writer was killed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class FtrWriter {
  public:
   using Stream = uint32_t;
   using Generator = uint32_t;
-  /// A transaction, which may be told of before it is written; id 0: none.
+  /// A transaction, which relations may name before it is written; id 0: none.
   struct Transaction {
     uint64_t id = 0;
     Stream stream = 0;
@@ -29,26 +29,26 @@ class FtrWriter {
 
   /// InputError if the file cannot be written.
   explicit FtrWriter(const std::string& file);
-  /// Without close() nothing is left of it.
+  /// Without close() nothing remains of the file.
   ~FtrWriter();
   FtrWriter(const FtrWriter&) = delete;
   FtrWriter& operator=(const FtrWriter&) = delete;
 
-  /// Names with dots are hierarchies to viewers: "system.sip0.cube0.pe0".
+  /// Viewers show names with dots as hierarchies: "system.sip0.cube0.pe0".
   Stream add_stream(std::string_view name, std::string_view kind);
   Generator add_generator(Stream, std::string_view name);
 
   Transaction make(Stream stream) { return {++last_transaction_, stream}; }
-  /// Writes it: begin(), its attributes, end(); nothing where it is none. The generator is one of its stream; an
-  /// attribute's name has one type throughout.
+  /// Writes a transaction: begin(), its attributes, end(). For no transaction it writes nothing. The generator must
+  /// belong to its stream; an attribute's name always has the same type.
   FtrWriter& begin(const Transaction&, Generator, uint64_t start_fs, uint64_t end_fs);
   FtrWriter& attribute(std::string_view name, uint64_t value);
   FtrWriter& attribute(std::string_view name, std::string_view value);
   void end();
-  /// Where one of them is none, nothing.
+  /// Writes nothing if either is none.
   void relate(std::string_view name, const Transaction& from, const Transaction& to);
 
-  /// What is left; the file takes its name. RunError if it could not be written.
+  /// Writes the remaining data and renames the file. RunError if it could not be written.
   void close();
 
  private:
@@ -65,8 +65,8 @@ class FtrWriter {
 
   WholeFile out_;
   std::unordered_map<std::string, uint64_t> keys_;
-  std::vector<std::string> new_names_;  ///< of the dictionary, not in the file yet
-  std::string directory_;               ///< entries that are not in the file yet
+  std::vector<std::string> new_names_;  ///< dictionary entries that are not in the file yet
+  std::string directory_;               ///< directory entries that are not in the file yet
   std::string relations_;
   std::vector<Block> blocks_;  ///< by stream
   size_t waiting_bytes_ = 0;   ///< of all blocks

@@ -7,7 +7,7 @@ namespace kernbench::observe {
 
 namespace {
 
-/// What the log is told of a hop.
+/// The message of a hop, as the log writes it.
 struct HopMessage {
   static constexpr bool data_op = true;
   const topology::Graph& graph;

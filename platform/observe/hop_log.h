@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--oplog-hops`: memory accesses and messages between PEs hop by hop, as records of the op log. A record is one hop,
-// of kind unknown; it moves no data, and replay skips it. docs/recording.md lists its params.
+// of kind unknown. It moves no data, and replay skips it. docs/recording.md lists its params.
 #pragma once
 
 #include "kernbench/platform/observe/access_hops.h"
@@ -9,9 +9,9 @@ namespace kernbench::observe {
 
 class HopLog : public AccessHops {
  public:
-  /// Ids of these records start here, so that the ids of ops do not change.
+  /// Ids of these records start here, so that ids of ops do not change.
   static constexpr uint64_t kFirstId = uint64_t{1} << 52;
-  /// When an access is done, records go to the log that is attached to the platform (Platform::attach_log). Must not
+  /// When an access is done, its records go to the log attached to the platform (Platform::attach_log). Must not
   /// outlive the platform.
   explicit HopLog(Platform& platform) : AccessHops(platform) {}
 

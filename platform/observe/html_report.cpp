@@ -50,8 +50,8 @@ int64_t to_ps(double ns) {
   return std::llround(ns * 1e3);
 }
 
-/// A track's slices. Each: from the previous one's end, length (ps); kind + 8 if it is another op + 16 if it has a
-/// tile; the op; the tile less the previous one's.
+/// A track's slices. Each slice: start relative to the previous end, length (ps); kind, + 8 if the op differs, + 16 if
+/// it has a tile; the op; the tile relative to the previous one.
 void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices) {
   std::stable_sort(slices.begin(), slices.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
   int64_t end = 0, tile = 0;
@@ -70,11 +70,11 @@ void append_slices(std::string& out, std::vector<TimelineRecorder::Slice> slices
   }
 }
 
-/// Series in 255 steps of their own greatest value, each written once.
+/// Series quantized to 255 steps of their maximum; equal ones are written once.
 class SeriesTable {
  public:
   SeriesTable(const TimeBins& bins, size_t count) : bins_(bins), count_(count) {}
-  /// Place, greatest; none where there is nothing.
+  /// Index and value of the maximum; none if empty.
   std::optional<std::tuple<size_t, double>> place(size_t series) {
     const std::vector<double>& values = bins_.of(series);
     double most = 0;
@@ -96,7 +96,7 @@ class SeriesTable {
   std::string all_;
 };
 
-/// What they are, once, and of each its number.
+/// A table of distinct texts; each text has a number.
 class Words {
  public:
   size_t number(const std::string& word) {

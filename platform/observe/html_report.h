@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run --report FILE.html`: one file with everything about a run in it, for a browser without a network.
-// The page's own sources are in platform/observe/page; the build makes texts of them (cmake/EmbedFiles.cmake).
+// `run --report FILE.html`: one file with the complete report of a run, for a browser without a network. The page's
+// sources are in platform/observe/page; the build embeds them as texts (cmake/EmbedFiles.cmake).
 #pragma once
 
 #include <string>
@@ -22,14 +22,14 @@ namespace kernbench::observe {
 
 class HtmlReport {
  public:
-  /// Watches the platform from here on. InputError if the file cannot be made.
+  /// Watches the platform from now on. InputError if the file cannot be created.
   HtmlReport(Machine& machine, const std::string& file) : machine_(machine), out_(file), recorder_(machine) {}
-  /// What the host did, once the run is over.
+  /// The host's phases, after the run.
   void host(const std::vector<HostPhase>&);
-  /// What it times the run anew from (insight/joins.h); empty: they were too many, and the page says so.
+  /// The data for what-if predictions in the page (insight/joins.h). Empty: too large; the page says so.
   void causes(std::string packed) { causes_ = std::move(packed); }
-  static constexpr size_t kMostCauses = 5'000'000;  ///< bytes, unless more are asked for
-  /// Writes the file, of a run with an insight and a document. RunError if it could not be written.
+  static constexpr size_t kMostCauses = 5'000'000;  ///< bytes, unless the user asks for more
+  /// Writes the file. The run needs an insight and a document. RunError if it could not be written.
   void write(const RunReport&);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as Chrome trace events: JSON. Times in µs with all digits; args have them in ns too. What a process that was
-// killed leaves, FILE.part, has no closing bracket, which the format allows.
+// A trace as Chrome trace events in JSON. Times in µs with all digits; args also have them in ns. FILE.part of a killed
+// process has no closing bracket, which the format allows.
 #pragma once
 
 #include <optional>
@@ -31,13 +31,13 @@ class JsonTraceWriter : public TraceWriter, private TraceCounters {
   TraceCounters& power_counters() override { return *this; }
 
  private:
-  /// An event of its own, behind that of its slice.
+  /// A separate event after that of its slice.
   struct Flow {
     FlowStep step;
     const char* kind;
     std::string id;
   };
-  /// Counter events; a group is a process of its own.
+  /// Counter events; each group is a separate process.
   uint64_t add_group(std::string_view name) override;
   Counter add_counter(uint64_t group, std::string_view name, std::string_view unit) override;
   Counter add_counter_of(uint32_t process, std::string_view name, std::string_view unit) override;
@@ -48,9 +48,9 @@ class JsonTraceWriter : public TraceWriter, private TraceCounters {
     TraceTrack track;
     std::string name, unit;
   };
-  static constexpr uint32_t kFirstGroup = 1u << 30;  ///< behind all processes
+  static constexpr uint32_t kFirstGroup = 1u << 30;  ///< after all processes
   uint32_t groups_ = 0;
-  std::vector<CounterTrack> counters_;  ///< from 1 on
+  std::vector<CounterTrack> counters_;  ///< numbered from 1
   void begin(const char* phase, TraceTrack, std::string_view name);
   void begin(const char* phase, TraceTrack, std::string_view name, double t);
   void name(const char* what, TraceTrack, std::string_view name);

@@ -36,7 +36,7 @@ void MemoryBandwidth::memory_request(const MemoryTarget& memory, const FabricTra
     counters_.count(d.counter, 0, 0.0);
   }
   const double from = d.started.try_emplace(&x, t).first->second;
-  // What comes starts at the present at the earliest.
+  // Later accesses start at the present or after it.
   double open = machine_.now_ns();
   for (const auto& [other, start] : d.started) open = std::min(open, start);
   d.started.erase(&x);
@@ -69,7 +69,7 @@ void MemoryBandwidth::tell_up_to(Direction& d, uint64_t window) {
   d.first = window;
 }
 
-/// From the first window on.
+/// From the first open window on.
 void MemoryBandwidth::tell(Direction& d, double gbs) {
   if (gbs != d.gbs) counters_.count(d.counter, static_cast<double>(d.first) * kWindowNs, gbs);
   d.gbs = gbs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each memory delivers and takes, GB/s, as counters of a trace.
+// Read and write bandwidth of each memory in GB/s, as counters of a trace.
 #pragma once
 
 #include <deque>
@@ -15,8 +15,8 @@ class Machine;
 
 namespace kernbench::observe {
 
-/// Means over windows of kWindowNs from 0 on. An access's bytes spread evenly over the time from when the memory starts
-/// with it to when it has finished, so a counter's integral is the bytes of all accesses.
+/// Means over windows of kWindowNs from 0 on. An access's bytes are spread evenly over its service time in the memory,
+/// so a counter's integral is the bytes of all accesses.
 class MemoryBandwidth : public FabricObserver {
  public:
   static constexpr double kWindowNs = 100;
@@ -25,19 +25,19 @@ class MemoryBandwidth : public FabricObserver {
   MemoryBandwidth(Machine&, TraceCounters&);
   /// Detaches.
   ~MemoryBandwidth() override;
-  /// Nothing more comes: tells what is left.
+  /// Ends the input and writes the remaining windows.
   void finish();
 
   void memory_request(const MemoryTarget&, const FabricTransaction&, MemoryStep, double t) override;
 
  private:
-  /// Of reads or of writes.
+  /// Reads or writes.
   struct Direction {
-    TraceCounters::Counter counter = 0;                            ///< 0: none yet
-    uint64_t first = 0;                                            ///< the window of bytes[0]; those before are told
+    TraceCounters::Counter counter = 0;                            ///< 0: not created yet
+    uint64_t first = 0;                                            ///< the window of bytes[0]; earlier ones are written
     std::deque<double> bytes;                                      ///< by window
-    double gbs = 0;                                                ///< told last
-    std::unordered_map<const FabricTransaction*, double> started;  ///< and not finished
+    double gbs = 0;                                                ///< last written value
+    std::unordered_map<const FabricTransaction*, double> started;  ///< started and not finished
   };
   void add(Direction&, double from, double to, double bytes);
   void tell_up_to(Direction&, uint64_t window);
@@ -46,7 +46,7 @@ class MemoryBandwidth : public FabricObserver {
   Machine& machine_;
   TraceCounters& counters_;
   uint64_t group_ = 0;
-  std::map<std::pair<uint32_t, bool>, Direction> directions_;  ///< by the memory's index, write
+  std::map<std::pair<uint32_t, bool>, Direction> directions_;  ///< by the memory's index and whether it writes
 };
 
 }  // namespace kernbench::observe

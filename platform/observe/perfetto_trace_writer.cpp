@@ -49,10 +49,10 @@ constexpr uint32_t iid = 1, name = 2;
 }
 
 constexpr uint64_t kSequence = 1;
-/// To viewers process 0 and thread 0 are the idle ones of a system.
+/// Viewers treat process 0 and thread 0 as the system's idle ones.
 constexpr uint64_t kFirstId = 1;
 
-/// Arrows have numbers here: FNV-1a, 64 bits.
+/// The format numbers flows: FNV-1a, 64 bits.
 uint64_t flow_number(std::string_view kind, std::string_view id) {
   uint64_t h = 0xcbf29ce484222325;
   for (const std::string_view part : {kind, std::string_view(" "), id}) {
@@ -257,8 +257,8 @@ void PerfettoTraceWriter::end() {
   }
 }
 
-/// A viewer nests by beginnings and ends; of those at one time the file's order holds. So a slice is written with all
-/// that lies in it, and rounded times of neighbours do not cross.
+/// Viewers nest slices by their begin; at equal times the file's order counts. So a slice is written together with its
+/// inner slices, and the rounded times of neighbours never overlap.
 void PerfettoTraceWriter::write_slice(Track& track, Slice& slice) {
   std::vector<Slice*> open;
   const auto begin = [&](Slice& s, uint64_t earliest, uint64_t latest) {
@@ -292,7 +292,7 @@ void PerfettoTraceWriter::write_end(const Track& track, uint64_t fs) {
   write_event(fs, event);
 }
 
-/// A run that fails leaves slices whose outer one was not told.
+/// A failed run leaves inner slices whose outer slice never ended.
 void PerfettoTraceWriter::finish() {
   for (auto& [thread, track] : tracks_) {
     std::vector<Slice> left;

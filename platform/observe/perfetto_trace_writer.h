@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace in Perfetto's own form: TracePackets with TrackEvents, field numbers as in its protos/perfetto/trace. What of
-// it is used, and why: docs/trace.md.
+// A trace in Perfetto's own format: TracePackets with TrackEvents; field numbers as in its protos/perfetto/trace.
+// docs/trace.md lists the used parts and the reasons.
 //
 // Encoded by hand (protobuf.h). The file grows in whole slices as FILE.part, which a reader can open at any time.
 #pragma once
@@ -36,14 +36,14 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
  private:
   struct Slice {
     uint64_t from_fs, to_fs;
-    std::string event;  ///< a TrackEvent
+    std::string event;  ///< an encoded TrackEvent
   };
   struct Track {
     uint64_t uuid = 0;
-    uint64_t until_fs = 0;      ///< there are slices on it
-    std::vector<Slice> inside;  ///< the next slice
+    uint64_t until_fs = 0;      ///< end of its last written slice
+    std::vector<Slice> inside;  ///< of the next slice
   };
-  /// Texts that stand in the file once, and what they are of: fields of InternedData.
+  /// Texts that the file contains once, by field of InternedData.
   enum Interned : uint32_t { categories = 1, event_names = 2, argument_names = 3 };
 
   uint64_t add_group(std::string_view name) override;
@@ -53,9 +53,9 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
   void count(Counter, double t, double value) override;
   void finish() override;
 
-  /// Without a name where it was given none: engines of users need not tell their servers.
+  /// Users' engines may leave servers unnamed; their tracks have no name.
   Track& track_of(TraceTrack);
-  /// Its uuid.
+  /// Returns its uuid.
   uint64_t describe_process(uint32_t process, std::string_view name);
   uint64_t number(Interned, std::string_view text);
   void begin_event(uint64_t type, TraceTrack, std::string_view name, std::string_view category);
@@ -68,7 +68,7 @@ class PerfettoTraceWriter : public TraceWriter, private TraceCounters {
   void write_packet(std::string_view content);
 
   uint64_t last_uuid_ = 0;
-  std::map<uint32_t, uint64_t> processes_;  ///< their uuids
+  std::map<uint32_t, uint64_t> processes_;  ///< uuids
   std::map<uint64_t, Track> tracks_;        ///< by thread
   std::unordered_map<std::string, uint64_t> numbers_[argument_names + 1];
   std::string new_texts_;  ///< InternedData that is not in the file yet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a writer of Protocol Buffers needs of their encoding (protobuf.dev/programming-guides/encoding): a message is
-// its fields one after the other, each a tag (number and wire type) and a value. Appends to a string.
+// The parts of Protocol Buffers' encoding that a writer needs (protobuf.dev/programming-guides/encoding). A message is
+// a sequence of fields; each has a tag (number and wire type) and a value. All functions append to a string.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline void append_tag(std::string& out, uint32_t field, WireType type) {
   append_varint(out, field << 3 | static_cast<uint32_t>(type));
 }
 
-/// uint32, uint64, enum, bool; int32 and int64 that are not negative.
+/// uint32, uint64, enum, bool; nonnegative int32 and int64.
 inline void append_uint(std::string& out, uint32_t field, uint64_t v) {
   append_tag(out, field, WireType::varint);
   append_varint(out, v);
@@ -33,7 +33,7 @@ inline void append_double(std::string& out, uint32_t field, double v) {
   kernbench::append_double(out, v);
 }
 
-/// string, bytes, or a message.
+/// A string, bytes, or a message.
 inline void append_bytes(std::string& out, uint32_t field, std::string_view v) {
   append_tag(out, field, WireType::length_delimited);
   append_varint(out, v.size());

@@ -53,18 +53,18 @@ std::string StatisticsSnapshot::csv() const {
 
 enum class Statistics::Kind : unsigned char {
   count,        ///< the value itself
-  time_of_any,  ///< ns in which it is more than 0
+  time_of_any,  ///< ns during which it is more than 0
   time_of_each  ///< the value times ns
 };
 
-/// Counters whose changes may be told ahead.
+/// Counters whose changes may be reported before they happen.
 class Statistics::Totals : public TimedChanges {
  public:
   Variable add(Kind kind) {
     totals_.push_back({kind, 0, 0});
     return add_signal(64, 0);
   }
-  /// One more from from_fs to to_fs, which may be told late: a flit's wait for room, when it has gone.
+  /// One more from from_fs to to_fs. The report may come late: a flit's wait for room is known when the flit leaves.
   void during(Variable v, uint64_t from_fs, uint64_t to_fs) {
     if (from_fs < now_fs()) totals_[v].level_fs += std::min(now_fs(), to_fs) - from_fs;
     from_fs = std::max(from_fs, now_fs());
@@ -72,10 +72,10 @@ class Statistics::Totals : public TimedChanges {
     change(v, from_fs, 1);
     change(v, to_fs, -1);
   }
-  /// Of all variables, up to now.
+  /// All variables at the present.
   std::vector<double> all(uint64_t fs) {
     advance(fs);
-    while (!idle() && next_fs() <= fs) work_off();  // what is told at the present, too
+    while (!idle() && next_fs() <= fs) work_off();  // includes changes at the present
     std::vector<double> v;
     for (Variable i = 0; i < totals_.size(); ++i) {
       bring_up(i, fs);
@@ -102,7 +102,7 @@ class Statistics::Totals : public TimedChanges {
     for (const Variable v : touched) {
       bring_up(v, fs);
       Signal& s = signal(v);
-      if (static_cast<int64_t>(s.next) < 0) s.next = 0;  // the end of what was under way when the counting began
+      if (static_cast<int64_t>(s.next) < 0) s.next = 0;  // the end of an activity that began before counting
       s.value = s.next;
     }
   }
@@ -110,7 +110,7 @@ class Statistics::Totals : public TimedChanges {
   std::vector<Total> totals_;
 };
 
-/// Of every(): its process goes on with it while there is an owner.
+/// State of every(): its process ends when the owner is gone.
 struct Statistics::Period {
   Statistics* owner;
   sc_core::sc_time length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What part of a simulation is recorded: --trace-from and --trace-to, and likewise of the other recordings.
+// The recorded part of a simulation: --trace-from and --trace-to, and the same for other recordings.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ struct TimeWindow {
 
   bool overlaps(double from, double to) const { return from < to_ns && (to > from_ns || from >= from_ns); }
   bool holds(double t) const { return t >= from_ns && t < to_ns; }
-  /// InputError that names the options, --OPTION-from and --OPTION-to, for one that is none.
+  /// InputError, naming --OPTION-from and --OPTION-to, for an invalid window.
   void check(std::string_view option) const {
     const bool times = is_time(from_ns) && (!std::isfinite(to_ns) || is_time(to_ns));
     if (times && from_ns >= 0 && from_ns < to_ns) return;

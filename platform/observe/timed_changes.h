@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that change over time, told ahead of time.
+// Values that change over time and whose changes are reported in advance.
 //
-// Reservations are known before they happen, so a change may lie after the present; it is kept until time has come
-// there. What comes of it then is the heir's: a file, variables of the user's, sums.
+// Reservations are known before they happen, so a change may lie in the future. It is stored until that time. The
+// derived class then uses it: for a file, variables of the user, or sums.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ class TimedChanges {
 
   virtual ~TimedChanges() = default;
 
-  /// The value from fs on; times before that of the last advance() count as that. Of several at one time the last
-  /// holds.
+  /// Sets the value from fs on; times before the last advance() count as that time. Of several changes at one time the
+  /// last counts.
   void set(Variable v, uint64_t fs, uint64_t value) { tell({fs, 0, value, v, false}); }
   /// Adds to the value from fs on.
   void change(Variable v, uint64_t fs, int64_t by) { tell({fs, 0, static_cast<uint64_t>(by), v, true}); }
-  /// Time has come to fs: what lies before is shown.
+  /// Time has reached fs: earlier changes are shown.
   void advance(uint64_t fs);
-  /// Of the latest change that was told.
+  /// Time of the latest reported change.
   uint64_t last_told_fs() const { return last_told_fs_; }
 
  protected:
@@ -39,9 +39,9 @@ class TimedChanges {
   };
   struct Signal {
     unsigned bits;
-    uint64_t value, next;  ///< shown; at the step being worked off
+    uint64_t value, next;  ///< shown value; value after the current step
     bool touched = false;
-    /// A bit says how many make it 1.
+    /// A one-bit signal only distinguishes zero and nonzero.
     bool same() const { return bits == 1 ? !next == !value : next == value; }
   };
 
@@ -53,7 +53,7 @@ class TimedChanges {
   uint64_t next_fs() const { return changes_.top().fs; }
   uint64_t now_fs() const { return now_fs_; }
   void push(Change);
-  /// Works off the changes of the next time at which there are any.
+  /// Applies all changes of the next time that has any.
   void work_off();
 
  private:
@@ -61,9 +61,9 @@ class TimedChanges {
     last_told_fs_ = std::max(last_told_fs_, c.fs);
     push(c);
   }
-  /// Shows `next` of the variables that were changed at fs, and makes it their value.
+  /// Shows `next` of the variables that changed at fs and makes it their value.
   virtual void show(uint64_t fs, const std::vector<Variable>& touched) = 0;
-  /// The first change that is left is now this one.
+  /// Called when the earliest stored change becomes this one.
   virtual void first_is(uint64_t /*fs*/) {}
 
   std::vector<Signal> signals_;

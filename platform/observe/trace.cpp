@@ -22,12 +22,12 @@ namespace kernbench::observe {
 namespace {
 
 constexpr unsigned kKernelTrack = 0, kFeedTrack = 1, kFirstStageTrack = 2;
-constexpr unsigned kServersPerStage = 64;  // more share the last track
+constexpr unsigned kServersPerStage = 64;  // further servers share the last track
 unsigned tracks_per_pe() {
   return kFirstStageTrack + static_cast<unsigned>(stage_count()) * kServersPerStage;
 }
 
-constexpr uint64_t kFirstMessageTrack = uint64_t{1} << 30;  // behind all others, and viewers know 32 bits
+constexpr uint64_t kFirstMessageTrack = uint64_t{1} << 30;  // after all others; viewers support 32 bits
 
 TraceTrack track_of(const Pe& pe, unsigned track) {
   return {pe.cube + 1, uint64_t{pe.index} * tracks_per_pe() + track};
@@ -82,7 +82,7 @@ Trace::~Trace() {
   try {
     close();
   } catch (const std::exception&) {
-    // What made the run fail is told; a destructor cannot tell more.
+    // The run's own error is already reported; a destructor cannot report another.
   }
 }
 
@@ -113,7 +113,7 @@ void Trace::power(const energy::Meter& meter) {
       if (watts != told) counters.count(counter, meter.begin_ns() + static_cast<double>(first) * kWindowNs, watts);
       told = watts;
     };
-    series.for_each(0, meter.power().windows() + 1, window);  // one more, which says 0
+    series.for_each(0, meter.power().windows() + 1, window);  // one more, which is 0
   };
   tell("all", meter.power());
   for (const energy::Meter::Power& p : meter.powers()) tell(p.name, p.series);
@@ -167,7 +167,7 @@ void Trace::slice(TraceTrack track, const std::string& name, const char* categor
   if (begin_slice(track, name, category, from, to)) writer_->end();
 }
 
-/// Of a part of a service, which is told before the service itself.
+/// Of a part of a service, which is reported before the service itself.
 void Trace::stall_inside(TraceTrack track, const char* name, double from, double to) {
   if (begin_slice(track, name, "stall", from, to, true)) writer_->end();
 }
@@ -253,7 +253,7 @@ void Trace::queue_changed(const Pe& pe, Stage stage, size_t items, double t) {
   counters_->count(q.counter, t, uint64_t{items});
 }
 
-/// Of messages: made, and named, when it is first used.
+/// Tracks of messages are created and named on first use.
 Trace::MessageTrack& Trace::message_track(const Pe& pe, const std::string& name) {
   const auto [it, is_new] = message_tracks_.try_emplace({pe.index, name});
   if (is_new) {
@@ -265,9 +265,9 @@ Trace::MessageTrack& Trace::message_track(const Pe& pe, const std::string& name)
 
 void Trace::queue_stall(const Pe& pe, uint32_t port, QueueStall why, double from, double to) {
   const QueuePort& p = pe.ipcq->ports()[port];
-  if (!window_.overlaps(from, to)) return;  // nor is a track made
+  if (!window_.overlaps(from, to)) return;  // outside the window no track is created
   MessageTrack& track = message_track(pe, p.name + " " + call_of(why));
-  from = std::max(from, track.until_ns);  // of several that wait for credits, each from where the previous one ends
+  from = std::max(from, track.until_ns);  // of several waits for credits, each starts when the previous one ends
   track.until_ns = to;
   if (!begin_slice({pe.cube + 1, track.number}, name_of(why), "stall", from, to)) return;
   writer_->argument("peer", p.peer_pe);
@@ -281,7 +281,7 @@ void Trace::segment_served(const Pe& pe, QueueServer server, const QueueSegment&
   const bool sender = server == QueueServer::comm;
   if (server == QueueServer::inbound && to <= from) return;  // nothing drains here
   const QueuePort& port = pe.ipcq->ports()[sender ? s.sender_port : s.receiver_port];
-  if (!window_.overlaps(from, to)) return;  // nor is a track made
+  if (!window_.overlaps(from, to)) return;  // outside the window no track is created
   begin_slice({pe.cube + 1, message_track(pe, name_of(server)).number},
               fmt::format("{} message {}", port.name, s.message->number), "message", from, to);
   writer_->argument("port", port.name);

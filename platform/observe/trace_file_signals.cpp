@@ -60,7 +60,7 @@ void TraceFileSignals::assign(Shown& shown, uint64_t value) {
       break;
     case Shown::Form::number_or_z:
       if (value == kNone) {
-        // Not bit by bit: set_bit() shifts into an int's sign.
+        // Not bit by bit, because set_bit() shifts into an int's sign.
         shown.vector = sc_dt::sc_lv_base(sc_dt::sc_logic(sc_dt::Log_Z), shown.vector.length());
       } else {
         shown.vector = static_cast<sc_dt::uint64>(value);

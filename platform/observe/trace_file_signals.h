@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signals of a platform in a sc_trace_file of the user, beside the user's own.
+// The signals of a platform in a user's sc_trace_file, beside the user's own.
 #pragma once
 
 #include <deque>
@@ -15,22 +15,22 @@ class Timeline;
 
 namespace kernbench::observe {
 
-/// Holds a variable for each signal, which the trace file looks at, and changes it when its time has come: at the tick
-/// of the kernel's resolution to which the timeline rounds. To be made before the simulation starts.
+/// Has a variable for each signal, which the trace file samples. A change is applied at its time, rounded to the
+/// kernel's resolution like the timeline. Construct it before the simulation starts.
 class TraceFileSignals : public SignalSink {
  public:
-  /// Both must outlive it; the trace file must not be written any more once it is gone.
+  /// Both arguments must outlive it. The trace file must not be written after it is gone.
   TraceFileSignals(sc_core::sc_trace_file&, const Timeline&);
   ~TraceFileSignals() override;
 
-  /// Once the file has begun, a trace file takes no more variables: what is added then is not in it.
+  /// A started trace file ignores new variables, so variables that come later are missing.
   Variable add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial = 0) override;
-  /// What lies behind the present stays undone.
+  /// Changes after the present are dropped.
   void close(uint64_t) override { advance(now_fs()); }
 
  private:
-  /// A bit; a number; or, where it begins as nothing, a number that may be z. Of the latter 32 and 64 bits are 31 and
-  /// 63: of a multiple of 32 SystemC 2.3.4 shifts a word by its width.
+  /// A bit, a number, or, if it starts without a value, a number that may be z. For the last kind 32 and 64 bits become
+  /// 31 and 63: for multiples of 32 SystemC 2.3.4 shifts a word by its width.
   struct Shown {
     enum class Form : unsigned char { bit, number, number_or_z } form;
     bool bit = false;
@@ -46,7 +46,7 @@ class TraceFileSignals : public SignalSink {
   static void assign(Shown&, uint64_t value);
   void show(uint64_t fs, const std::vector<Variable>& touched) override;
   void first_is(uint64_t fs) override;
-  /// Works off what is due, and wakes for the next.
+  /// Applies due changes and schedules the next.
   void update();
 
   sc_core::sc_trace_file& file_;

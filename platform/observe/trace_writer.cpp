@@ -25,7 +25,7 @@ void TraceWriter::flush() {
 }
 
 void TraceWriter::close() {
-  text_.resize(whole_bytes_);  // a run may fail amid an event
+  text_.resize(whole_bytes_);  // a run may fail in the middle of an event
   finish();
   flush();
   out_.keep();

@@ -17,7 +17,7 @@ namespace kernbench::observe {
 
 namespace {
 
-/// Of an account's part, which rounding may leave a trace below 0.
+/// The length of a latency part; rounding may leave it slightly below 0.
 uint64_t length_fs(double ns) {
   return Timeline::to_fs(std::max(ns, 0.0));
 }
@@ -64,7 +64,7 @@ TransactionRecorder::TransactionRecorder(Platform& platform, const std::string& 
   for (size_t p = 0; p < pes_.size(); ++p) {
     Pe& pe = platform.pes().pe(p);
     const auto& blocks = platform.graph().pes[p].blocks;
-    // Of a PE that lacks a block, what would be its is its pe_dma's.
+    // A block that a PE lacks is represented by its pe_dma.
     const auto node = [&](const char* kind) {
       const auto it = blocks.find(kind);
       return it == blocks.end() ? pe.dma : it->second;
@@ -89,7 +89,7 @@ TransactionRecorder::~TransactionRecorder() {
   try {
     end();
   } catch (const std::exception&) {
-    // What made the run fail is told; a destructor cannot tell more.
+    // The run's own error is already reported; a destructor cannot report another.
   }
 }
 
@@ -98,7 +98,7 @@ void TransactionRecorder::close() {
   end();
 }
 
-/// What is still open ends at the present, and says so.
+/// Open transactions end at the present and are marked so.
 void TransactionRecorder::end() {
   const double now = platform_.timeline().now_ns();
   while (!open_.empty()) {
@@ -124,7 +124,7 @@ TransactionRecorder::Generator TransactionRecorder::generator(uint32_t node, std
   return n.generators.emplace(name, ftr_.add_generator(n.stream, name)).first->second;
 }
 
-/// From here on all that is told is written.
+/// From the window's begin on, every report is written.
 bool TransactionRecorder::has_begun() {
   if (begun_ || platform_.timeline().now_ns() < window_.from_ns) return begun_;
   for (const auto& [id, t] : open_) kept_.insert(id);
@@ -134,7 +134,7 @@ bool TransactionRecorder::has_begun() {
   return begun_ = true;
 }
 
-/// Not: it was over before the window began.
+/// False if it ended before the window.
 bool TransactionRecorder::is_kept(const Transaction& t) const {
   return t.id > last_before_ || kept_.count(t.id) > 0 || (!begun_ && open_.count(t.id) > 0);
 }
@@ -170,7 +170,7 @@ TransactionRecorder::Transaction TransactionRecorder::open(uint32_t node, std::s
   return made;
 }
 
-/// One that is over before the window begins is none.
+/// A transaction that ends before the window is not recorded.
 FtrWriter& TransactionRecorder::finish(const Transaction& t, double to) {
   const auto it = open_.find(t.id);
   if (it == open_.end()) return ftr_.begin({}, 0, 0, 0);
@@ -267,7 +267,7 @@ TransactionRecorder::Service& TransactionRecorder::service_of(const Pe& pe, Stag
   return servers[server];
 }
 
-/// A driver's is not submitted by a kernel: it begins with the first that is told of it.
+/// A driver's command has no submission by a kernel, so it begins with its first report.
 TransactionRecorder::Command& TransactionRecorder::command(const Pe& pe, const PeCommand& c, double t) {
   const auto [it, is_new] = commands_.try_emplace(&c);
   if (is_new) it->second.transaction = open(pes_[pe.index].cpu, name_of_command(c), t);
@@ -301,7 +301,7 @@ void TransactionRecorder::sub_command_dispatched(const Pe& pe, const PeItem& ite
   }
 }
 
-/// Its first stage may begin in the very call that feeds it, and is told of before.
+/// Its first stage may begin within the call that feeds it, and is then reported first.
 TransactionRecorder::Transaction TransactionRecorder::tile(const Pe& pe, const PeItem& item, double t) {
   const auto it = tiles_.find(&item);
   if (it != tiles_.end()) return it->second;
@@ -321,14 +321,14 @@ void TransactionRecorder::server_changed(const Pe& pe, Stage stage, unsigned ser
                                          const PeItem* item, uint64_t op_id, double t) {
   Service& service = service_of(pe, stage, server);
   if (activity == Activity::service) {
-    if (!item->command) return;  // a driver's request: its access says all
+    if (!item->command) return;  // a driver's request: its access has all data
     service = {open(pes_[pe.index].nodes[static_cast<size_t>(stage)], name_of(stage), t), op_id, true};
     relate("serves", item->token ? tile(pe, *item, t) : command(pe, *item->command, t).transaction,
            service.transaction);
     return;
   }
   if (!service.serves) return;
-  // It has served the item, which is still its own.
+  // It has served the item, and no other has taken its place yet.
   finish(service.transaction, t).attribute("op", name_of_command(*item->command));
   if (service.op_id) ftr_.attribute("op_id", service.op_id);
   if (item->token) ftr_.attribute("tile", item->tile_id);

@@ -122,7 +122,7 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
   std::unordered_map<const FabricTransaction*, const QueueSegment*> posted_;
   std::unordered_map<const void*, std::pair<Transaction, uint64_t>> transfers_;  ///< with their bytes
   std::unordered_map<const void*, std::pair<Transaction, LaunchId>> launches_;
-  Transaction last_access_;                      ///< done in the previous call
+  Transaction last_access_;  ///< done in the previous call
   bool closed_ = false;
 };
 

@@ -12,7 +12,7 @@
 
 namespace kernbench::observe {
 
-/// The end of every time step: told to trace files by SystemC 2.3, to whoever registers by 3.0.
+/// The end of each time step. SystemC 2.3 calls trace files; 3.0 calls registered callbacks.
 class UserSignals::TimeSteps
 #if SC_VERSION_MAJOR >= 3
     : private sc_core::sc_stage_callback_if {
@@ -58,8 +58,7 @@ void UserSignals::finish() {
 void UserSignals::add_object(const std::string& name, VcdWriter::Form form, unsigned bits, Text text) {
   if (name.empty()) throw InputError("Waveform::trace: found no name, expected one like \"cpu.irq\"");
   if (!names_.insert(name).second) throw InputError("Waveform::trace: '" + name + "' is traced already");
-  // Levels are separated by dots; what stands in none is put where a VCD of SystemC has it. VCD has blanks between
-  // names.
+  // Dots separate levels; names without a level go where SystemC's VCD puts them. VCD separates names with blanks.
   std::string path = name.find('.') == std::string::npos ? "SystemC." + name : name;
   std::replace_if(
       path.begin(), path.end(), [](unsigned char c) { return !std::isgraph(c); }, '_');
@@ -206,7 +205,7 @@ void UserSignals::trace(const sc_dt::sc_bv_base& object, const std::string& name
 void UserSignals::trace(const sc_dt::sc_lv_base& object, const std::string& name) {
   add_vector(object, name);
 }
-/// As many bits as the literals need; a VCD has no place for their names.
+/// As many bits as the number of literals needs; a VCD has no place for their names.
 void UserSignals::trace(const unsigned int& object, const std::string& name, const char** literals) {
   int count = 0, bits = 1;
   while (literals[count]) ++count;

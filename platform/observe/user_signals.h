@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of a user's sc_main in the waveform of a platform: whatever sc_trace() takes.
+// Objects of a user's sc_main in a platform's waveform: all types that sc_trace() accepts.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,19 @@
 
 namespace kernbench::observe {
 
-/// To SystemC a trace file, so that sc_core::sc_trace() knows what it can be given. Like one, it looks at its objects
-/// at the end of every time step, not between delta cycles; objects must outlive it, or finish() be called before they
-/// end.
+/// A trace file for SystemC, so that sc_core::sc_trace() accepts the same types. It samples its objects at the end of
+/// each time step, not between delta cycles. Objects must outlive it or its finish().
 class UserSignals : public sc_core::sc_trace_file {
  public:
-  /// `present` brings the file to the kernel's time before what is new there is told.
+  /// `present` advances the file to the kernel's time before a new value is reported.
   UserSignals(VcdWriter&, std::function<void()> present);
   ~UserSignals() override;
   UserSignals(const UserSignals&) = delete;
   UserSignals& operator=(const UserSignals&) = delete;
 
-  /// What `value` gives, `bits` (1 to 64) wide. InputError where there is such a name, or bits are none of these.
+  /// The result of `value`, `bits` (1 to 64) wide. InputError for a repeated name or other widths.
   void add(std::function<uint64_t()> value, const std::string& name, int bits);
-  /// Looks a last time, and no more.
+  /// Samples a last time and stops.
   void finish();
 
   void trace(const sc_core::sc_event&, const std::string& name) override;
@@ -57,9 +56,9 @@ class UserSignals : public sc_core::sc_trace_file {
   void trace(const sc_dt::sc_bv_base&, const std::string& name) override;
   void trace(const sc_dt::sc_lv_base&, const std::string& name) override;
   void trace(const unsigned int&, const std::string& name, const char** literals) override;
-  /// None: a VCD of SystemC's has no place for them either.
+  /// Ignored; SystemC's own VCD has no place for comments either.
   void write_comment(const std::string&) override {}
-  /// The file is in fs.
+  /// Ignored; the file's unit is fs.
   void set_time_unit(double, sc_core::sc_time_unit) override {}
 
  private:
@@ -75,7 +74,7 @@ class UserSignals : public sc_core::sc_trace_file {
   void add_bits(const std::string& name, int bits, Bit bit);
   template <typename T>
   void add_integer(const T& object, const std::string& name, int width);
-  /// Of the integers of any width, and of vectors of four values.
+  /// For integers of any width and vectors of four-valued bits.
   template <typename T>
   void add_wide_integer(const T& object, const std::string& name);
   template <typename T>
@@ -88,7 +87,7 @@ class UserSignals : public sc_core::sc_trace_file {
   std::function<void()> present_;
   std::vector<Object> objects_;
   std::set<std::string> names_;
-  std::unique_ptr<TimeSteps> steps_;  // once there are objects
+  std::unique_ptr<TimeSteps> steps_;  // null until the first object
 };
 
 }  // namespace kernbench::observe

@@ -40,7 +40,7 @@ VcdWriter::~VcdWriter() {
     flush();
     out_.keep();
   } catch (const std::exception&) {
-    // What made the run fail is told; a destructor cannot tell more.
+    // The run's own error is already reported; a destructor cannot report another.
   }
 }
 
@@ -123,7 +123,7 @@ std::string VcdWriter::header() const {
   out += "$enddefinitions $end\n#0\n$dumpvars\n";
   for (Variable v = 1; v < signals(); ++v) {
     const Declared& d = declared_[v];
-    if (d.form == Form::event) continue;  // has no value between
+    if (d.form == Form::event) continue;  // has no value between events
     if (!recorded_at_start_) {
       write_text(out, v, "x");
     } else if (d.has_text) {
@@ -141,7 +141,7 @@ void VcdWriter::begin() {
   out_.write(text);
 }
 
-/// The file anew, with all variables that there are now.
+/// Rewrites the file with all present variables.
 void VcdWriter::renew_header() {
   renewable_ = out_.has_part();
   if (renewable_) {
@@ -176,7 +176,7 @@ void VcdWriter::write_text(std::string& out, Variable v, const std::string& text
     case Form::bits:
       out.append(signal(v).bits > 1 ? "b" + text + " " : text).append(d.code) += '\n';
       break;
-    case Form::real:  // there is no number that says x
+    case Form::real:  // no number means x
       if (text != "x") out.append("r").append(text).append(" ").append(d.code) += '\n';
       break;
     case Form::event:
@@ -193,7 +193,7 @@ void VcdWriter::write_value(std::string& out, Variable v) const {
   }
 }
 
-/// $dumpon and $dumpoff say anew what every signal is.
+/// $dumpon and $dumpoff repeat the value of every signal.
 void VcdWriter::switch_recording() {
   const bool on = signal(recording_).value;
   text_ += on ? "$dumpon\n" : "$dumpoff\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Value Change Dump, as IEEE 1364-2001 §18 defines it. What the file holds depends on the changes alone: no date, no
-// machine. It grows in whole time steps as FILE.part, which a reader can open at any time, also after the writer was
-// killed.
+// A Value Change Dump as IEEE 1364-2001 §18 defines it. The file depends on the changes only: it contains no date and
+// no host name. It grows in whole time steps as FILE.part, which a reader can open at any time, also after the writer
+// was killed.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace kernbench::observe {
 
 class VcdWriter : public SignalSink {
  public:
-  /// How the values of a variable are written that are told as texts.
+  /// The format of values that are given as texts.
   enum class Form : unsigned char { bits, real, event };
 
   /// `recorded`: from time 0 on, else from record() on. InputError if the file cannot be written.
@@ -27,22 +27,22 @@ class VcdWriter : public SignalSink {
   VcdWriter(const VcdWriter&) = delete;
   VcdWriter& operator=(const VcdWriter&) = delete;
 
-  /// Behind begin() it costs a new header, and a copy of what is in the file, which must be a regular one.
+  /// After begin() it costs a new header and a copy of the file, which must be a regular file.
   Variable add(const std::string& scope, const std::string& name, unsigned bits, uint64_t initial = 0) override;
-  /// Of any width; its values are told by set_text() alone. An event happens whenever its text is another.
+  /// Of any width; only set_text() sets its values. An event happens whenever its text changes.
   Variable add_text(const std::string& scope, const std::string& name, Form, unsigned bits, std::string initial);
-  /// A number that set() tells by real_bits().
+  /// A number that set() gives as real_bits().
   Variable add_real(const std::string& scope, const std::string& name);
   static uint64_t real_bits(double value);
-  /// The header and the values at time 0.
+  /// Writes the header and the values at time 0.
   void begin() override;
-  /// The value from the present on, which advance() has come to: most significant bit first, of 0, 1, x and z; or a
-  /// number.
+  /// The value from the present on, which advance() has reached. Text: bits of 0, 1, x and z, most significant first,
+  /// or a number.
   void set_text(Variable, std::string text);
-  /// Changes from fs on are in the file, or are not: $dumpon, $dumpoff. Of several at one time the last holds.
+  /// Whether changes from fs on are recorded ($dumpon, $dumpoff). Of several calls at one time the last counts.
   void record(uint64_t fs, bool on) { push({fs, 0, on, recording_, false}); }
-  /// Writes what is left up to end_fs, which is the last time in the file if it is recorded. RunError if the file could
-  /// not be written.
+  /// Writes the remaining changes up to end_fs, which is the file's last time if it is recorded. RunError if the file
+  /// could not be written.
   void close(uint64_t end_fs) override;
   void forget() { closed_ = true; }
 
@@ -52,14 +52,14 @@ class VcdWriter : public SignalSink {
     std::map<std::string, Scope*> by_name;
     std::vector<Variable> variables;
   };
-  /// What the file says of a signal.
+  /// A signal's state in the file.
   struct Declared {
     std::string name, code;
     Form form = Form::bits;
     bool has_text = false;
-    bool unknown = false;  ///< in the file it is x
+    bool unknown = false;  ///< the file shows x
     uint64_t initial = 0;
-    std::string initial_text, text, next_text;  ///< of one that has text: shown; at the step being worked off
+    std::string initial_text, text, next_text;  ///< of a signal with texts: initial, shown, after the current step
   };
   Variable declare(const std::string& scope, unsigned bits, Declared);
   void show(uint64_t fs, const std::vector<Variable>& touched) override;
@@ -76,14 +76,14 @@ class VcdWriter : public SignalSink {
   WholeFile out_;
   bool closed_ = false;
   std::string text_;           ///< not in the file yet
-  size_t whole_steps_ = 0;     ///< so much of it
-  uint64_t header_bytes_ = 0;  ///< in the file; 0: none is yet
-  bool header_old_ = false;    ///< variables have come since
-  bool renewable_ = true;      ///< a file that can be put together anew
+  size_t whole_steps_ = 0;     ///< complete part of text_
+  uint64_t header_bytes_ = 0;  ///< in the file; 0: not written yet
+  bool header_old_ = false;    ///< variables were added later
+  bool renewable_ = true;      ///< the file can be rewritten
   Scope root_;
   std::vector<Declared> declared_;
   const bool recorded_at_start_;
-  const Variable recording_;  ///< in no scope: 1 where changes are recorded
+  const Variable recording_;  ///< in no scope: 1 while changes are recorded
   uint64_t last_step_fs_ = 0;
 };
 

@@ -23,9 +23,9 @@ namespace kernbench::observe {
 
 namespace {
 
-constexpr double kWindowNs = 100;  // of the links' utilisation
+constexpr double kWindowNs = 100;  // window of the links' utilisation
 
-/// Codes of all states, as the translate file names them: those of a server, then of the feed loop, then of a kernel.
+/// Codes of all states, as in the translate file: first those of a server, then the feed loop, then a kernel.
 constexpr uint64_t kFirstFeedState = 4, kFirstKernelState = 6;
 
 uint64_t code_of(Activity a) {
@@ -45,7 +45,7 @@ bool matches(const std::string& id, const std::string& pattern) {
   return false;
 }
 
-/// A port's name as that of a level: VCD has blanks between names.
+/// A port's name as a level's name: VCD separates names with blanks.
 std::string level_of(std::string port) {
   std::replace_if(
       port.begin(), port.end(), [](unsigned char c) { return !std::isgraph(c); }, '_');
@@ -95,7 +95,7 @@ void Waveform::attach(const std::vector<std::string>& scopes) {
     }
     if (!found) throw InputError("--vcd-scope: found '" + pattern + "', which no node of the topology matches");
   }
-  // PE by PE, then what is between: the order of the first view.
+  // PE by PE, then the fabric: the order of the first view.
   for (size_t p = 0; p < pes_.size(); ++p) add_engines(p);
   for (uint32_t n = 0; n < chosen_.size(); ++n) {
     if (chosen_[n]) add_signals(n);
@@ -133,7 +133,7 @@ void Waveform::add_engines(size_t p) {
       signals.feed_state = add(scope, "state", 3, TraceKind::state);
       signals.tiles = add(scope, "tiles_in_flight", 16, TraceKind::amount);
     } else if (kind == "pe_ipcq") {
-      signals.traced = true;  // its signals come with its ports
+      signals.traced = true;  // its signals are created with its ports
     }
   }
   for (const auto& [block, engine, index] : platform_.pes().pe(p).engines) {
@@ -184,7 +184,7 @@ void Waveform::add_signals(uint32_t n) {
       signals.channels.push_back(add(scope + ".channel" + std::to_string(i), "busy", 1, TraceKind::bit));
   }
   if (component.fabric_node()) component.fabric_node()->observers().add(*this);
-  if (platform_.system().mode().links_serve()) add_links(n);  // else nothing waits for them
+  if (platform_.system().mode().links_serve()) add_links(n);  // otherwise nothing waits for links
 }
 
 void Waveform::add_links(uint32_t n) {
@@ -196,14 +196,14 @@ void Waveform::add_links(uint32_t n) {
   if (links.empty()) return;
   const std::string scope = scope_of(n);
   Traffic& t = nodes_[n].links;
-  if (!nodes_[n].memory.traced && !nodes_[n].initiates) {  // a block that forwards: what its links do is what it does
+  if (!nodes_[n].memory.traced && !nodes_[n].initiates) {  // a forwarding block: its links show its activity
     t.traced = true;
     t.busy = add(scope, "busy", 1, TraceKind::bit);
     t.queue_depth = add(scope, "queue_depth", 16, TraceKind::amount);
     t.bytes = add(scope, "bytes_in_flight", 32, TraceKind::amount);
   }
   for (Link* link : links) {
-    // The other end, without the levels that both share: "to_r0c1", "to_cube1_ucie-W".
+    // The other end without the levels that both share: "to_r0c1", "to_cube1_ucie-W".
     const std::string &from = graph.nodes[n].id, &to = graph.nodes[graph.edges[link->edge].to].id;
     size_t shared = 0;
     for (size_t i = 0; i < std::min(from.size(), to.size()) && from[i] == to[i]; ++i) {
@@ -231,7 +231,7 @@ void Waveform::close_windows(double now) {
         link->busy_windows.pop_front();
       }
       sink_->set(link->utilisation, end, static_cast<uint64_t>(std::lround(100 * busy / kWindowNs)));
-      link->active = busy > 0 || !link->busy_windows.empty();  // one window more, which says 0
+      link->active = busy > 0 || !link->busy_windows.empty();  // one window more, which is 0
       if (link->active) active_links_[kept++] = link;
     }
     active_links_.resize(kept);
@@ -239,7 +239,7 @@ void Waveform::close_windows(double now) {
   if (active_links_.empty()) window_ = static_cast<uint64_t>(now / kWindowNs);
 }
 
-/// Not before the kernel's: a user's objects change beside the timeline.
+/// Not ahead of the kernel's time: a user's objects change beside the timeline.
 double Waveform::now_ns() const {
   return std::max(platform_.timeline().now_ns(), sc_core::sc_time_stamp().to_seconds() * 1e9);
 }
@@ -248,13 +248,13 @@ void Waveform::present() {
   const double now = platform_.timeline().now_ns();
   close_windows(now);
   if (!meter_) return sink_->advance(femtoseconds(now));
-  // A window's power is known when all that began in it is over: until then changes from its begin on wait.
+  // A window's power is known when all activities that began in it are over. Until then later changes wait.
   const uint64_t known = meter_->known_windows();
   show_power(known);
   sink_->advance(femtoseconds(meter_->begin_ns()) + known * energy::Meter::kWindowFs);
 }
 
-/// Of windows up to that one.
+/// Shows windows up to that one.
 void Waveform::show_power(uint64_t windows) {
   meter_->power().for_each(power_windows_, windows, [&](uint64_t first, uint64_t, energy::Rontojoules each) {
     sink_->set(power_, femtoseconds(meter_->begin_ns()) + first * energy::Meter::kWindowFs,
@@ -286,7 +286,7 @@ void Waveform::trace(std::function<uint64_t()> value, const std::string& name, i
 void Waveform::close() {
   if (user_) user_->finish();
   present();
-  if (meter_) show_power(meter_->power().windows() + 1);  // one more, which says 0
+  if (meter_) show_power(meter_->power().windows() + 1);  // one more, which is 0
   const uint64_t end = std::max(femtoseconds(now_ns()), sink_->last_told_fs());
   close_windows(static_cast<double>(end) * 1e-6);
   sink_->close(end);
@@ -393,7 +393,7 @@ void Waveform::link_crossed(const FabricTransaction&, const Link& link, const Li
   sink_->change(s.busy, femtoseconds(from), 1);
   sink_->change(s.busy, femtoseconds(to), -1);
   sink_->change(s.occupancy, femtoseconds(to), -1);
-  // Not before the window that is open, which rounding could say of what begins with it.
+  // Rounding must not place the begin before the open window.
   for (double at = std::max(from, static_cast<double>(window_) * kWindowNs); at < to;) {
     const auto window = std::max(window_, static_cast<uint64_t>(at / kWindowNs));
     const double end = std::min(to, static_cast<double>(window + 1) * kWindowNs);

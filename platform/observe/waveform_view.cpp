@@ -26,12 +26,12 @@ constexpr unsigned kHex = 0x2, kDecimal = 0x4, kBinary = 0x8, kRight = 0x20, kBl
 // Its colours.
 constexpr int kOrange = 2, kYellow = 3, kGreen = 4, kBlue = 5, kViolet = 7;
 
-constexpr size_t kGroups = 64;        // of the first view; the rest is in the viewer's tree
-constexpr double kPlotPixels = 1000;  // of a window as the save file asks for
-constexpr double kZoomPixels = 200;   // GTKWave's zoom: 2^-zoom time steps on so many
+constexpr size_t kGroups = 64;        // of the first view; the others are in the viewer's tree
+constexpr double kPlotPixels = 1000;  // of a window of the size that the save file sets
+constexpr double kZoomPixels = 200;   // GTKWave's zoom: 2^-zoom time steps in this many pixels
 
-/// Codes of Waveform: servers, the feed loop, kernels. Read by GTKWave as a translate file; with its first two lines,
-/// and numbers for keys, by Surfer as a mapping.
+/// Codes of Waveform: servers, the feed loop, kernels. GTKWave reads the file as a translate file. Surfer needs its
+/// first two lines and numeric keys to read it as a mapping.
 constexpr const char* kStates =
     "Name = kernbench\n"
     "Bits = 3\n"
@@ -44,7 +44,7 @@ constexpr const char* kStates =
     "6 runs\n"
     "7 waits\n";
 
-/// The level of the hierarchy that a trace is shown under: its PE, its memory, or the block whose link it is.
+/// The hierarchy level of a trace: its PE, its memory, or the block that owns the link.
 std::string group_of(const std::string& scope) {
   const size_t pe = scope.find(".pe");
   if (pe != std::string::npos && pe + 3 < scope.size() && std::isdigit(static_cast<unsigned char>(scope[pe + 3])))
@@ -81,7 +81,7 @@ void WaveformView::write(uint64_t from_fs, uint64_t end_fs) const {
   TextOutput out;
   const double zoom =
       end_fs > from_fs ? -std::log2(static_cast<double>(end_fs - from_fs) * kZoomPixels / kPlotPixels) : 0;
-  // Whole paths: GTKWave looks for others where it was started.
+  // Absolute paths: GTKWave searches relative ones in its own working directory.
   print_to(
       out,
       "[*] kernbench\n[dumpfile] \"{}\"\n[timestart] {}\n[size] 1600 1000\n[pos] -1 -1\n*{:.6g} 0\n[sst_width] 200\n"
@@ -99,7 +99,7 @@ void WaveformView::write(uint64_t from_fs, uint64_t end_fs) const {
     if (added) groups.push_back({it->first, {}});
     groups[it->second].traces.push_back(&t);
   }
-  // The first group of its kind is open: a PE; a memory; a block with links.
+  // The first group of each kind is open: a PE; a memory; a block with links.
   bool pe_open = false, other_open = false;
   for (size_t i = 0; i < std::min(groups.size(), kGroups); ++i) {
     bool& open = groups[i].traces.front()->kind == TraceKind::state ? pe_open : other_open;
@@ -116,7 +116,7 @@ void WaveformView::write_group(std::ostream& out, const Group& group, bool close
   const std::string label = group.name.substr(group.name.find('.') + 1);
   print_to(out, "@{:x}\n-{}\n", kGroupBegin | flag | kBlank, label);
   for (const Trace* t : group.traces) {
-    // Of a PE's engines the op ids, and what is busy besides a state, are in the tree: the state says it.
+    // A PE's op ids and busy signals besides the state are only in the tree, because the state implies them.
     if (pe && (t->name == "op_id" || t->name == "busy")) continue;
     write_trace(out, group, *t);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a viewer is given beside a VCD: a GTKWave save file with a first view, and the names of the states.
+// Viewer files for a VCD: a GTKWave save file with a first view, and the names of states.
 #pragma once
 
 #include <iosfwd>
@@ -10,10 +10,10 @@
 
 namespace kernbench::observe {
 
-/// How a signal is shown.
+/// A signal's format in the viewer.
 enum class TraceKind : unsigned char {
   bit,     ///< a line
-  state,   ///< by the names of the translate file
+  state,   ///< names of the translate file
   id,      ///< decimal
   amount,  ///< a stepped curve
 };
@@ -25,7 +25,7 @@ class WaveformView {
   static std::string states_file_of(const std::string& vcd_file);
   explicit WaveformView(const std::string& vcd_file);
   void add(const std::string& scope, const std::string& name, unsigned bits, TraceKind);
-  /// Both files; the view shows [from_fs, end_fs]. InputError, RunError where one cannot be written.
+  /// Writes both files; the view shows [from_fs, end_fs]. InputError or RunError if one cannot be written.
   void write(uint64_t from_fs, uint64_t end_fs) const;
 
  private:
@@ -34,7 +34,7 @@ class WaveformView {
     unsigned bits;
     TraceKind kind;
   };
-  /// Of what belongs together in the view: a PE, a memory, a block with its links.
+  /// A group in the view: a PE, a memory, or a block with its links.
   struct Group {
     std::string name;
     std::vector<const Trace*> traces;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same all_reduce over the ranks, again and again: what it costs when nothing else happens. The first rank gives x,
-// the others zeros, so that the sum is x for any number of ranks.
+// Repeats the same all_reduce over the ranks, to measure its cost in isolation. The first rank gives x, the others
+// zeros, so that the sum is x for any number of ranks.
 #include "kernbench/platform/programs/common.h"
 
 namespace kernbench::programs::all_reduce_loop_program {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shipped programs' registrations share.
+// Shared by the registrations of the shipped programs.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 
 namespace kernbench::programs {
 
-/// A tensor of a program as a kernel's, by its layout over the ranks.
+/// A program's tensor as a kernel's, by its layout over the ranks.
 inline ProgramTensor with_layout(TensorSpec t, const host::Layout& layout) {
   ProgramTensor tensor;
   static_cast<TensorSpec&>(tensor) = std::move(t);
@@ -18,7 +18,7 @@ inline ProgramTensor with_layout(TensorSpec t, const host::Layout& layout) {
   return tensor;
 }
 
-/// The parameter of that name of a collective's kernel, for a program that has one such.
+/// The parameter with that name of a collective's kernel, for a program with such a parameter.
 inline ParamSpec algorithm_of(const std::string& kernel) {
   for (const ParamSpec& s : KernelRegistry::instance().at(kernel).params) {
     if (s.name == "algorithm") return s;

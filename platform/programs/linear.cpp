@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = act(x · w) by gemm_2d, in the manner of a program: w by columns over the ranks, x the same on all of them, each
-// stored once a rank.
+// y = act(x · w) by gemm_2d, as a program: w by columns over the ranks, x equal on all of them, each stored once per
+// rank.
 #include "kernbench/platform/programs/common.h"
 
 namespace kernbench::programs::linear_program {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Llama layer on each rank's PEs, prefill, as models (platform/models/decoder_layer.h) have it: rmsnorm, q k v in one
-// GEMM, rope, attention with grouped heads, the output projection, and the gated MLP, each half added to what it began
-// with. The residual stream lies by rows, as the norms want it; GEMMs are two-dimensional, their operands stored once a
-// rank, and between the two redistribute() goes.
-// Defaults are small; llama3-8b: tokens=2048 dim=4096 heads=32 kv_heads=8 head_dim=128 hidden=14336 dtype=f16.
+// The prefill of a Llama layer on each rank's PEs, as in models (platform/models/decoder_layer.h): rmsnorm, q k v in
+// one GEMM, rope, attention with grouped heads, output projection, gated MLP, and both residual additions. The residual
+// stream is split by rows, as the norms need it. GEMMs are two-dimensional with operands stored once per rank;
+// redistribute() converts between both. Defaults are small; llama3-8b: tokens=2048 dim=4096 heads=32 kv_heads=8
+// head_dim=128 hidden=14336 dtype=f16.
 #include <cmath>
 
 #include "kernbench/platform/models/decoder_layer.h"
@@ -18,7 +18,7 @@ const models::Way kWay{true};
 
 struct Sizes {
   int64_t tokens, dim, heads, kv, head, hidden;
-  int64_t half, width, qkv;  // of a head; of all heads of q; of these and those of k and v
+  int64_t half, width, qkv;  // of a head; of all heads of q; of q, k and v
   explicit Sizes(const Params& p)
       : tokens(p.integer("tokens")),
         dim(p.integer("dim")),
@@ -85,7 +85,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   const HostTensor n = norm(x1, "w_norm2");
   const HostTensor gated = binary("mul", matrix(n, "w_gate", s.hidden, "silu"), matrix(n, "w_up", s.hidden));
   Expected y{binary("add", x1, matrix(gated, "w_down", s.dim)), {}};
-  // Eight roundings to the element type lie between x and y, of values about as large as these.
+  // Between x and y there are eight roundings to the element type, of values about this large.
   const kernels::Floats first = in.at("x").floats();
   for (const float v : first) y.scale.push_back(8 * std::max(1.0F, std::abs(v)));
   return {{"y", std::move(y)}};

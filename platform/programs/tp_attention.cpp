@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self-attention with its heads over the ranks: y = attention(x wq, x wk, x wv) wo. The projections by columns, the
-// last layer by rows: what lies between never leaves its rank, and one all_reduce sums up.
+// Self-attention with its heads split over the ranks: y = attention(x wq, x wk, x wv) wo. Projections are split by
+// columns, the last layer by rows. So intermediate values stay on their rank, and one all_reduce sums the results.
 #include <algorithm>
 #include <cmath>
 
@@ -45,7 +45,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
   }
   const Expected attended = KernelRegistry::instance().at("attention_columns").reference(p, projected).at("o");
   const kernels::Floats o = attended.value.floats(), wo = in.at("wo").floats();
-  // What o may be off by goes through the last layer too.
+  // The tolerance of o passes through the last layer too.
   kernels::Floats off = attended.scale;
   for (size_t i = 0; i < off.size(); ++i) off[i] = std::max(off[i], std::abs(o[i]));
   return {{"y",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = act(x · w1) · w2 over ranks: w1 by columns and w2 by rows, so that the hidden layer never leaves its rank, and
-// one all_reduce sums up what the ranks have made.
+// y = act(x · w1) · w2 over ranks: w1 is split by columns and w2 by rows. So the hidden layer stays on its rank, and
+// one all_reduce sums the ranks' results.
 #include "kernbench/platform/programs/common.h"
 
 namespace kernbench::programs::tp_mlp_program {

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kFails = std::numeric_limits<double>::infinity();
 
-/// Both ways lines, the last one empty. A question: kernel, PEs, algorithms, NAME=VALUE of each parameter.
+/// Both directions send lines, the last one empty. A request: kernel, PEs, algorithms, NAME=VALUE of each parameter.
 std::string question_of(const CollectiveTrial& t, const std::string& pes) {
   std::string text = t.kernel + '\n' + pes + '\n' + joined(t.algorithms, " ") + '\n';
   for (const auto& [name, value] : t.params) text += name + '=' + value + '\n';
@@ -42,7 +42,7 @@ std::vector<std::string> words_of(const std::string& text, char between) {
   return words;
 }
 
-/// Of so many numbers in one line; none where it is none.
+/// Parses a line of that many numbers; empty on an error.
 std::vector<double> times_of(const std::string& line, size_t count) {
   std::vector<double> times;
   for (const std::string& w : words_of(line, ' ')) {
@@ -75,7 +75,7 @@ bool send_all(int to, const std::string& text) {
   return true;
 }
 
-/// Up to an empty line, without it; empty where the other one is gone.
+/// Reads up to an empty line, without it; empty if the other end is closed.
 std::string received(int from) {
   std::string text;
   const auto ended = [&] { return text.size() >= 2 && text.compare(text.size() - 2, 2, "\n\n") == 0; };
@@ -121,7 +121,7 @@ std::vector<double> simulate_collectives(Platform& platform, const CollectiveTri
       double end_ns = 0;
       for (const RunReport::PeTimes& pe : report.pes) end_ns = std::max(end_ns, pe.end_ns);
       return fmt::format("{}", end_ns);
-    } catch (const RunError&) {  // one that takes too much room in TCM: it is not the best
+    } catch (const RunError&) {  // an algorithm that needs too much TCM is not the best
       return fmt::format("{}", kFails);
     }
   };
@@ -156,8 +156,8 @@ CollectiveTrials::~CollectiveTrials() {
   close(socket_);
 }
 
-/// From its file, where that holds the answer to this very question; else simulated, and kept. A file that is damaged
-/// or cannot be written changes nothing but the time it takes.
+/// Reads the result of exactly this request from its file; otherwise simulates and stores it. A damaged or unwritable
+/// file only costs time.
 std::vector<double> CollectiveTrials::times_ns(const CollectiveTrial& t, const std::string& pes) {
   const std::string question = question_of(t, pes);
   if (folder_.empty()) return simulated_ns(question, t.algorithms.size());
@@ -175,7 +175,7 @@ std::vector<double> CollectiveTrials::times_ns(const CollectiveTrial& t, const s
     WholeFile out(file);
     out.write(answer + '\n' + spec::sha256(key + answer) + '\n');
     out.keep();
-  } catch (const std::runtime_error&) {  // it is simulated again another time
+  } catch (const std::runtime_error&) {  // it will be simulated again
   }
   return times;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who simulates collectives for `algorithm=best`: each algorithm alone, on the PEs of the launch that asks, in a
-// process of its own, once for a size, group and machine: the answers are kept in files.
+// Simulates collectives for `algorithm=best`: each algorithm in isolation, on the PEs of the launch, in a separate
+// process. Each size, group and machine is simulated once, because results are cached in files.
 //
 //   kernbench::Platform platform("platform", file);
 //   kernbench::CollectiveTrials trials(platform, machine, kernbench::topology::default_cache_folder());
 //
-// From here on, also while the simulation runs, launches on that platform may say algorithm=best. `kernbench run` and
-// `kernbench collectives` make one where they need it.
+// Afterwards, also during the simulation, launches on that platform may use algorithm=best. `kernbench run` and
+// `kernbench collectives` create one if they need it.
 #pragma once
 
 #include <memory>
@@ -25,9 +25,9 @@ struct RunDocument;
 
 class CollectiveTrials {
  public:
-  /// Starts a copy of this process, which waits for what to simulate: before anything has run on the platform, and
-  /// before anybody watches it. `machine` names all that decides the times on it; `folder` is where answers are kept,
-  /// "": nowhere. The platform outlives it. RunError where no process can be started.
+  /// Forks this process; the fork waits for requests. Construct it before anything runs on the platform and before
+  /// observers are attached. `machine` identifies everything that affects times; `folder` is the cache, "": none. The
+  /// platform outlives it. RunError if no process can be started.
   CollectiveTrials(Platform& platform, std::string machine, std::string folder);
   ~CollectiveTrials();
   CollectiveTrials(const CollectiveTrials&) = delete;
@@ -43,11 +43,11 @@ class CollectiveTrials {
   int socket_ = -1;
 };
 
-/// Simulates them here and now, each in a copy of this process, on a platform that nothing has run on. `pes`: ids,
-/// separated by commas. Infinite for an algorithm that fails.
+/// Simulates them at once, each in a fork of this process, on a platform that has not run anything. `pes`:
+/// comma-separated ids. Infinite for an algorithm that fails.
 std::vector<double> simulate_collectives(Platform&, const CollectiveTrial&, const std::string& pes);
 
-/// What decides times on the machine of a run: version, topology, and the options that change it.
+/// The properties that determine a machine's times: version, topology, and the options that change it.
 std::string machine_of(const spec::RunDocument&);
 
 }  // namespace kernbench

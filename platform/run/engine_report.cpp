@@ -11,11 +11,11 @@ namespace kernbench {
 
 namespace {
 
-/// Of a PE with connections (collectives rules §10.15).
+/// For a PE with connections (collectives rules §10.15).
 void add_queue_servers(const Pe& pe, double sim_ns, std::vector<EngineReport>& v) {
   if (!pe.ipcq) return;
   const std::vector<QueueServerStatistics> all = pe.ipcq->queue_statistics();
-  // The last launch of a program may have none.
+  // A program's last launch may have none.
   const bool used = std::any_of(all.begin(), all.end(), [](const QueueServerStatistics& s) { return s.ops > 0; });
   if (!used && pe.ipcq->ports().empty()) return;
   for (const QueueServerStatistics& s : all) {

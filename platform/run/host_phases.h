@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host of a run did, one after the other: for pictures of it.
+// The sequential phases of a run's host, for plots.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct HostPhase {
   double from_ns = 0, to_ns = 0;
 };
 
-/// Of a run: none where kernels were launched directly.
+/// For a run; empty if kernels were launched directly.
 std::vector<HostPhase> host_phases(const RunReport&);
-/// Of a program: the operations of its streams that take time.
+/// For a program: the operations of its streams that take time.
 std::vector<HostPhase> host_phases(const ProgramReport&);
 
 }  // namespace kernbench

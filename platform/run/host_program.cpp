@@ -14,7 +14,7 @@
 namespace kernbench {
 namespace {
 
-/// One run, step by step, as KernelRun of run.cpp: what is placed and logged, Phase 1, its times, Phase 2.
+/// A run in steps, like KernelRun of run.cpp: placement and log, phase 1, times, phase 2.
 class ProgramRun : public LoggedRun {
  public:
   ProgramRun(Platform& platform, RunOptions options)
@@ -51,7 +51,7 @@ class ProgramRun : public LoggedRun {
   void compute_outputs();
   void verify_outputs(const TensorMap& outputs, const MemoryImage&);
 
-  const ProgramSpec spec_;  ///< without the optional tensors that the run does not have
+  const ProgramSpec spec_;  ///< without optional tensors that are absent
   const Params params_;
   host::Program program_;
   TensorMap inputs_;
@@ -76,7 +76,7 @@ void ProgramRun::place_inputs() {
     }
     for (auto& [name, value] : make_inputs({&t}, params_, o_)) {
       program_.context().place(name, value);
-      if (verified()) inputs_[name] = std::move(value);  // else nobody asks for it again: a layer's weights are large
+      if (verified()) inputs_[name] = std::move(value);  // else it is not needed, and a layer's weights are large
     }
   }
 }
@@ -142,7 +142,7 @@ void ProgramRun::report_times() {
   report_.run.advice = advice_of(launches);
 }
 
-/// Phase 2: what the program made, into files and before the judge.
+/// Phase 2: writes the program's outputs to files and verifies them.
 void ProgramRun::compute_outputs() {
   const ReplayResult result = replay_log(report_.run);
   TensorMap outputs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's report for people and for tools.
+// Text and JSON report of a program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string ranks_text(const host::Operation& op, uint32_t ranks) {
   return text;
 }
 
-/// The number of the stream where it is one for all ranks; else those of all.
+/// The stream's number if it is the same for all ranks; else all numbers.
 std::vector<uint32_t> stream_numbers(const host::Operation& op) {
   std::vector<uint32_t> all;
   for (const host::Stream& s : op.streams) all.push_back(s.number);
@@ -50,9 +50,9 @@ void write_ops(std::ostream& out, const ProgramReport& r) {
   }
 }
 
-/// The algorithms of collective launches, which are counted from 0; those alike in one line.
+/// The algorithms of collective launches, numbered from 0; equal ones share a line.
 void write_choices(std::ostream& out, const ProgramReport& r) {
-  std::vector<std::pair<std::string, std::string>> lines;  // what was chosen, and the launches
+  std::vector<std::pair<std::string, std::string>> lines;  // decision, and its launches
   size_t number = 0;
   for (const host::Operation& op : r.ops) {
     if (op.kind != host::Operation::Kind::launch) continue;

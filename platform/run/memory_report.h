@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memories that count by themselves (MemoryTarget::counters) did in a run.
+// The counters of memories (MemoryTarget::counters) in a run.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@ namespace kernbench {
 
 class Platform;
 
-/// Of all memories that have counters, in compiled order, from the start of the simulation on.
+/// All memories with counters, in compiled order, from the start of the simulation.
 std::vector<MemoryReport> memory_reports(Platform&);
-/// The same from an earlier time on: less what was told then (nothing: from the start on).
+/// The same minus the values reported before (none: from the start).
 std::vector<MemoryReport> since(std::vector<MemoryReport> now, const std::vector<MemoryReport>& then);
 
 }  // namespace kernbench

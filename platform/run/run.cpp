@@ -27,7 +27,7 @@ namespace kernbench {
 
 namespace {
 
-/// One run, step by step: what is placed and logged, Phase 1, its times, Phase 2.
+/// A run in steps: placement and log, phase 1, times, phase 2.
 class KernelRun : public LoggedRun {
  public:
   KernelRun(Platform& platform, RunOptions options)
@@ -51,7 +51,7 @@ class KernelRun : public LoggedRun {
     try {
       unmap_tensors();
     } catch (const std::bad_alloc&) {
-      // The ranges stay mapped: a next run in them would be told.
+      // The ranges stay mapped; a later run with the same ranges would get an error.
     }
   }
 
@@ -89,7 +89,7 @@ class KernelRun : public LoggedRun {
   void compute_outputs();
   void verify_outputs(const TensorMap& outputs);
 
-  const KernelSpec spec_;  ///< without the optional tensors that the run does not have
+  const KernelSpec spec_;  ///< without optional tensors that are absent
   const std::vector<size_t> pes_;
   const std::vector<tl::Program> programs_;
   const PreparedLaunch prepared_;
@@ -98,11 +98,11 @@ class KernelRun : public LoggedRun {
   std::optional<Deployment> deployment_;
   std::optional<LaunchQueues> queues_;
   std::optional<HostRun> host_;
-  std::shared_ptr<TensorMap> inputs_;  ///< memory shares them
+  std::shared_ptr<TensorMap> inputs_;  ///< shared with memory
   RunReport report_;
   double begin_ns_ = 0;
   uint64_t events_before_ = 0;
-  std::vector<EngineReport> engines_before_;  ///< none where this is the first run
+  std::vector<EngineReport> engines_before_;  ///< empty for the first run
   std::vector<QueueTraffic> queues_before_;
   std::vector<MemoryReport> memories_before_;
 };
@@ -120,7 +120,7 @@ void KernelRun::draw_wiring() const {
 void KernelRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, pes_);
   settle_judge("kernel " + spec_.name, spec_.reference, tensors_of(spec_), params_);
-  // Before the inputs are made: it knows what does not fit.
+  // Before the inputs are created, because it detects tensors that do not fit.
   deployment_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, pes_, o_.addresses);
   queues_.emplace(platform_.machine(), platform_.hosts().allocators(), spec_, params_, *programs_.front().launch, pes_);
   std::vector<const TensorSpec*> whole;
@@ -136,7 +136,7 @@ void KernelRun::place_inputs() {
     deployment_->upload(name, std::shared_ptr<const HostTensor>(inputs_, &value));
 }
 
-/// What the host does: the launch, and the transfers that take time.
+/// The host's steps: the launch, and timed transfers.
 HostPlan KernelRun::host_plan() {
   HostPlan plan;
   plan.way = way_;
@@ -147,7 +147,7 @@ HostPlan KernelRun::host_plan() {
     return [this, i](PeBackend& backend) {
       tl::Context context(backend, programs_[i]);
       spec_.function(context, deployment_->args(i));
-      context.finish();  // loads and composites that nobody waited for are checked too
+      context.finish();  // unused loads and composites are checked too
     };
   };
   for (const TensorSpec& t : spec_.tensors) {
@@ -165,7 +165,7 @@ HostPlan KernelRun::host_plan() {
   return plan;
 }
 
-/// By messages of the host where transfers take time, else at once.
+/// By messages of the host if transfers are timed, else at once.
 void KernelRun::map_tensors(HostPlan& plan) {
   const bool timed_maps = o_.timed_transfer && o_.addresses == AddressMode::virtual_;
   const std::vector<size_t> pes = mapped_pes();
@@ -179,7 +179,7 @@ void KernelRun::map_tensors(HostPlan& plan) {
   }
 }
 
-/// The others know physical addresses only.
+/// The others use physical addresses only.
 std::vector<size_t> KernelRun::mapped_pes() const {
   std::vector<size_t> mapped;
   std::copy_if(pes_.begin(), pes_.end(), std::back_inserter(mapped),
@@ -187,7 +187,7 @@ std::vector<size_t> KernelRun::mapped_pes() const {
   return mapped;
 }
 
-/// At no cost, whatever mapping them has cost: the ranges go back to the allocators, and a later run may have them.
+/// Without cost, even if mapping had one: the ranges return to the allocators, and a later run may get them.
 void KernelRun::unmap_tensors() {
   if (!deployment_ || deployment_->mappings().empty()) return;
   const std::vector<size_t> pes = mapped_pes();
@@ -250,7 +250,7 @@ void KernelRun::report_times(const HostOutcome& host) {
   report_.advice = advice_of({launch});
 }
 
-/// Phase 2: what the run made, into files and before the judge.
+/// Phase 2: writes the run's outputs to files and verifies them.
 void KernelRun::compute_outputs() {
   const ReplayResult result = replay_log(report_);
   TensorMap outputs;

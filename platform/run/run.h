@@ -54,10 +54,10 @@ struct RunOptions : PeChoice {
   /// Also checks each op against plain loops (reference_check.h); OpDeparts for the first difference.
   bool debug_verify = false;
   bool check_races = false;        ///< detect reads and writes without a defined order
-  int threads = 0;                 ///< of Phase 2; 0: all processors
-  Isa isa = best_isa();            ///< of Phase 2
+  int threads = 0;                 ///< of phase 2; 0: all processors
+  Isa isa = best_isa();            ///< of phase 2
   std::string corrupt;             ///< an output to damage before verification
-  std::unique_ptr<OpLogSink> log;  ///< beside the one that Phase 2 reads; may be null
+  std::unique_ptr<OpLogSink> log;  ///< beside the one that phase 2 reads; may be null
   OpLogHeader header;              ///< of the log; the run adds the placement of tensors
   /// Memory file for a separate replay (memory_file.h); may be null.
   std::unique_ptr<WrittenFile> memory_file;

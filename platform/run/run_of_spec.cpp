@@ -9,7 +9,7 @@ namespace kernbench {
 
 namespace {
 
-/// What `run` alone is asked: which kernel or program, on which ranks.
+/// Options of `run` alone: kernel or program, and ranks.
 void add_work(const spec::RunSpec& spec, RunOptions* r) {
   if (spec.given("kernel") + spec.given("program") + spec.given("ttir") != 1)
     throw InputError("run: needs --kernel NAME, --program NAME or --ttir FILE, one of them");

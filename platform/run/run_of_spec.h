@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as its options say it (platform/run/spec): what run_kernel() and run_program() are to do, and how its document
-// tells what came of what nobody gave.
+// Converts a run's specification (platform/run/spec) into options of run_kernel() and run_program(), and completes its
+// document with the effective values of absent options.
 #pragma once
 
 #include "kernbench/platform/run/run.h"
@@ -8,13 +8,13 @@
 
 namespace kernbench {
 
-/// Beside `isa`, logs and observers, and the kernel of --ttir and its files, which are the caller's. InputError.
+/// Without `isa`, logs, observers, and the kernel of --ttir with its files, which the caller sets. InputError.
 RunOptions run_options(const spec::RunSpec&);
 
-/// Links and responses as they are.
+/// The effective links and responses.
 void set_links(spec::RunDocument&, const topology::Graph&);
 
-/// And the launch, and all parameters. InputError, BadParam as the run's.
+/// Also the launch and all parameters. InputError, BadParam as in the run.
 void resolve(spec::RunDocument&, Platform&, const RunOptions&);
 
 }  // namespace kernbench

@@ -31,7 +31,7 @@ void TeeLog::record(OpRecord&& r) {
 
 namespace {
 
-/// A log that cannot be written is no bad input any more: the run has started.
+/// The run has started, so an unwritable log is no longer bad input.
 template <class Work>
 void while_running(const Work& work) {
   try {
@@ -41,7 +41,7 @@ void while_running(const Work& work) {
   }
 }
 
-/// What an earlier run has left to a Phase 2 of its own is nothing that this one knows: never written.
+/// This phase 2 does not have the data of earlier runs, so they count as unwritten.
 void forget_pending(MemoryImage& image) {
   for (const MemoryImage::SpaceKey& key : image.spaces()) {
     std::vector<std::pair<uint64_t, uint64_t>> pending;
@@ -60,7 +60,7 @@ void LoggedRun::attach_logs(bool materializes, std::vector<PlacedTensor> tensors
   if (platform_.timeline().events() > 0) forget_pending(at_start_);
   if (o_.memory_file)
     while_running([&] { memory_ = std::make_unique<MemoryFileWriter>(std::move(o_.memory_file), at_start_); });
-  // The memory file first: a log that says it is complete has a complete memory file beside it.
+  // The memory file is closed first, so that a complete log always has a complete memory file.
   tee_.emplace(std::initializer_list<OpLogSink*>{memory_.get(), o_.log.get(), replayed() ? &records_ : nullptr});
   logging::debug(logging::Room::run, [&] {
     return fmt::format("placed {} tensors; {} kept for the replay", tensors.size(),
@@ -181,7 +181,7 @@ std::map<std::string, ReferenceValues> LoggedRun::judge(const Reference& referen
     const auto it = expected.find(name);
     if (it == expected.end()) throw RunError("the reference returns no expected value for output " + name);
     const HostTensor& value = it->second.value;
-    if (value.bytes.empty() && value.elements() > 0) continue;  // several results are as good as one another
+    if (value.bytes.empty() && value.elements() > 0) continue;  // several results are correct
     all[name] = reference_values(it->second);
   }
   return all;

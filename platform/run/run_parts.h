@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs of kernels and of programs share: where records go, inputs and references. Only for the files of this
-// folder.
+// Shared parts of kernel runs and program runs: logs, inputs and references. Only for the files of this folder.
 #pragma once
 
 #include <chrono>
@@ -26,8 +25,8 @@
 
 namespace kernbench {
 
-/// Gives every record to several sinks; those that are null are left out. A sink that fails while the simulation runs
-/// (a full disk) ends it: an exception must not pass through SystemC.
+/// Gives every record to several sinks, except null ones. A sink that fails during the simulation (a full disk) stops
+/// it, because an exception must not pass through SystemC.
 class TeeLog : public OpLogSink {
  public:
   explicit TeeLog(std::initializer_list<OpLogSink*> sinks) {
@@ -43,7 +42,7 @@ class TeeLog : public OpLogSink {
   void energy(const energy::Account& account) override {
     for (OpLogSink* s : sinks_) s->energy(account);
   }
-  /// What kept a sink from going on; empty: nothing.
+  /// The error of a sink; empty: none.
   const std::string& failure() const { return failure_; }
   void close() override {
     for (OpLogSink* s : sinks_) s->close();
@@ -54,8 +53,8 @@ class TeeLog : public OpLogSink {
   std::string failure_;
 };
 
-/// What Phase 2 reads of a log: not what is of no op (hops, messages of a user's own), and the tokens, which are many
-/// and timing only, no more unless a check names what carried an operand.
+/// The records that phase 2 needs. Records without an op (hops, user messages) are dropped. Tokens, which are many and
+/// only have timing, are dropped unless a check names the command that moved an operand.
 class ReplayLog : public OpLogSink {
  public:
   explicit ReplayLog(bool keep_tokens) : keep_tokens_(keep_tokens) {}
@@ -70,11 +69,11 @@ class ReplayLog : public OpLogSink {
   std::vector<OpRecord> records_;
 };
 
-/// What runs of kernels and of programs do alike: their logs, Phase 2, its outputs into files.
+/// The common steps: logs, phase 2, writing outputs.
 class LoggedRun {
  public:
-  /// The run's report. One that a fault has ended is left to the platform: the simulation may go on, and what was under
-  /// way in it with it.
+  /// The run's report. The platform keeps the report of a failed run, because the simulation may continue with messages
+  /// in flight.
   template <class Run>
   static auto run_or_leave(const std::shared_ptr<Run>& run) {
     try {
@@ -93,62 +92,62 @@ class LoggedRun {
     require_no_process();
   }
   ~LoggedRun() { leave(); }
-  /// Nothing of the platform's is told to the run any more; its files are closed.
+  /// Detaches the run from the platform and closes its files.
   void leave();
   static double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
   double wall_s() const { return seconds_since(begin_); }
 
-  /// Whether outputs are compared with what they must be: all of them, or those of --expected.
+  /// Whether outputs are compared with expected values: all, or those of --expected.
   bool verified() const { return verifies_all() || !o_.expected.empty(); }
   bool replayed() const { return verified() || !o_.dumps.empty(); }
-  /// From here on all is logged; memory is as the run finds it.
+  /// Starts logging; records the present memory contents.
   void attach_logs(bool materializes, std::vector<PlacedTensor> tensors);
-  /// RunError where a log could not take all, which has ended the simulation.
+  /// RunError if a log failed, which has stopped the simulation.
   void check_logs() const;
-  /// After the simulation, which took `run_ns` with so many PEs. RunError as check_logs().
+  /// Call it after the simulation, which took `run_ns` with `pes` PEs. RunError as in check_logs().
   void close_logs(double run_ns, size_t pes);
   static void log_notes(const RunReport&);
   void report_races(RunReport&) const;
   ReplayResult replay_log(RunReport&) const;
-  /// --corrupt and --dump.
+  /// Handles --corrupt and --dump.
   void write_outputs(TensorMap&) const;
-  /// Reads the files of --expected, before anything runs. InputError where one does not fit its tensor, and where all
-  /// outputs are to be verified and one has neither file nor reference. `what`: "kernel gemm".
+  /// Reads the files of --expected, before anything runs. InputError if a file does not fit its tensor, or if all
+  /// outputs are verified and one has neither file nor reference. `what`: "kernel gemm".
   void settle_judge(const std::string& what, const Reference&, const std::vector<const TensorSpec*>&, const Params&);
-  /// What outputs must be, by name: from files, else by the reference; those that are to be verified.
+  /// Expected outputs by name: from files, else by the reference; only those to verify.
   std::map<std::string, ReferenceValues> judge(const Reference&, const Params&, const TensorMap& inputs) const;
 
   Platform& platform_;
   RunOptions o_;
   CommandHistory history_;
-  std::shared_ptr<const energy::Account> energy_;  ///< since close_logs(), with a meter
-  bool begun_ = false;                             ///< the simulation
+  std::shared_ptr<const energy::Account> energy_;  ///< set by close_logs(), with a meter
+  bool begun_ = false;                             ///< the simulation has begun
 
  private:
   bool left_ = false;
   bool verifies_all() const { return o_.verify || o_.debug_verify; }
 
   const Clock::time_point begin_ = Clock::now();
-  std::map<std::string, ReferenceValues> from_files_;  ///< --expected
-  std::vector<std::string> by_reference_;              ///< outputs without
+  std::map<std::string, ReferenceValues> from_files_;  ///< of --expected
+  std::vector<std::string> by_reference_;              ///< outputs without a file
   MemoryImage at_start_;
   std::unique_ptr<MemoryFileWriter> memory_;
   ReplayLog records_;
   std::optional<TeeLog> tee_;
 };
 
-/// The value that an option gives for that name; null: none.
+/// The option's value for that name; null: none.
 const std::string* given(const std::vector<std::pair<std::string, std::string>>& options, const std::string& name);
-/// The inputs of a run by name: from files where --tensor gives them, else seeded.
+/// The inputs of a run by name: from files with --tensor, else seeded.
 TensorMap make_inputs(const std::vector<const TensorSpec*>&, const Params&, const RunOptions&);
-/// What makes an input where it lies: of one that is seeded element by element and that nobody asks for as a whole.
+/// Generates an input in place, if it is seeded element by element and not needed as a whole.
 std::optional<ElementSource> element_source(const TensorSpec&, const Params&, const RunOptions&);
 /// Checks the names of --tensor, --dump, --expected and --corrupt before anything is built. `what`: "kernel gemm".
 /// InputError.
 void check_names(const std::string& what, const std::vector<const TensorSpec*>&, const RunOptions&);
-/// Whether a file is named for the tensor: --tensor, --dump or --expected.
+/// Whether --tensor, --dump or --expected names a file for the tensor.
 bool names_tensor(const RunOptions&, const std::string& name);
-/// InputError where a PE has no MMU that translates.
+/// InputError if a PE has no translating MMU.
 void require_mmus(Platform&, const std::vector<size_t>& pes);
 
 }  // namespace kernbench

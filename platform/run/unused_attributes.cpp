@@ -13,7 +13,7 @@
 namespace kernbench {
 namespace {
 
-/// Blocks of which the same is said.
+/// Blocks with the same message.
 struct Blocks {
   std::string first, detail;
   size_t count = 0;
@@ -30,7 +30,7 @@ struct Blocks {
 std::vector<std::string> unused_attributes(Platform& platform) {
   const topology::Graph& g = platform.graph();
   const LinkMode& mode = platform.system().mode();
-  std::vector<double> serves(g.nodes.size(), 0);  // by memory past its edge
+  std::vector<double> serves(g.nodes.size(), 0);  // bandwidth by memory, besides its edge
   Blocks narrow, inefficient, unasked;
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     const auto* router = dynamic_cast<const Router*>(&platform.component(n));
@@ -45,7 +45,7 @@ std::vector<std::string> unused_attributes(Platform& platform) {
     for (const uint32_t n : {e.from, e.to}) {
       if (!e.bw_gbs || *e.bw_gbs >= serves[n]) continue;
       narrow.add(g.nodes[n].id, fmt::format("edge of {} GB/s, channels of {} GB/s", *e.bw_gbs, serves[n]));
-      serves[n] = 0;  // once
+      serves[n] = 0;  // counts once
     }
   }
   const std::string links = "with links: " + topology::name_of(g.timing.links);

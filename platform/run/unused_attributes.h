@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes that a file gives and that do nothing in the link mode that runs.
+// Finds attributes in a file that have no effect in the present link mode.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace kernbench {
 
 class Platform;
 
-/// One line each, which names the first block, how many there are, and why; in compiled order.
+/// One line each, with the first block, the number of blocks, and the reason; in compiled order.
 std::vector<std::string> unused_attributes(Platform&);
 
 }  // namespace kernbench

@@ -21,7 +21,7 @@ using topology::Position;
 using topology::naming::outermost_scope_of;
 using topology::naming::scope_of;
 
-/// One axis of the launch: its grid, or one row of what is there where the launch leaves out some place of it.
+/// One axis of the launch: its grid, or a single row if the launch omits some of its places.
 struct Axis {
   ccl::Grid grid;
   bool whole = false;
@@ -31,14 +31,14 @@ struct Axis {
   int64_t cell(int64_t place, int64_t among_launched) const { return whole ? place : among_launched; }
 };
 
-/// How many there are at most, counted from 0.
+/// Number of places: the largest index plus one.
 int64_t count(const LaunchShape& l, int64_t LaunchShape::Place::*number) {
   int64_t n = 0;
   for (const LaunchShape::Place& p : l.pes) n = std::max(n, p.*number + 1);
   return n;
 }
 
-/// Where PEs stand, in widths of a PE's box.
+/// Positions of PEs, in widths of a PE's box.
 class Plan {
  public:
   explicit Plan(const LaunchShape& l)
@@ -63,13 +63,13 @@ class Plan {
   };
   static constexpr Size kPe{1, 0.62};
   static constexpr double kPeGap = 0.75, kGap = 0.5, kTitle = 0.4;
-  /// What the cells of a grid take with gaps between them, and a gap and a title around.
+  /// Size of a grid of cells with gaps, and an outer gap with a title.
   static Size around(const ccl::Grid& grid, Size cell, double gap) {
     return {static_cast<double>(grid.w) * (cell.w + gap) + gap,
             static_cast<double>(grid.h) * (cell.h + gap) + gap + kTitle};
   }
   Size cube_size() const { return around(pes_.grid, kPe, kPeGap); }
-  /// The i-th of the cells of a grid inside a box.
+  /// The i-th cell of a grid inside a box.
   static Box cell(const Box& box, const ccl::Grid& grid, int64_t i, Size size, double gap) {
     const Size all = around(grid, size, gap);
     Box b;
@@ -89,14 +89,14 @@ std::string without_number(std::string port) {
   return port;
 }
 
-/// What the legend calls a connection: "next → prev", "x0".
+/// The legend's name of a connection: "next → prev", "x0".
 std::string name_of(const QueueConnection& c, bool numbered) {
   const std::string a = numbered ? c.port : without_number(c.port);
   const std::string b = numbered ? c.peer_port : without_number(c.peer_port);
   return a == b ? a : a + " → " + b;
 }
 
-/// Corners of a wire between boxes: straight to a neighbour and across, around what stands in the same row or column.
+/// Corners of a wire between boxes: straight to a neighbour or diagonally, around boxes in the same row or column.
 std::vector<Position> bends(const Position& a, const Position& b, bool again) {
   const double dx = b.x_mm - a.x_mm, dy = b.y_mm - a.y_mm, length = std::hypot(dx, dy);
   const bool in_line = std::abs(dx) < 1e-9 || std::abs(dy) < 1e-9;
@@ -111,7 +111,7 @@ std::vector<Position> bends(const Position& a, const Position& b, bool again) {
   return corners;
 }
 
-/// The PEs, and behind them the cubes and SIPs that they are of where there are several.
+/// The PEs; behind them their cubes and SIPs if there are several.
 void add_boxes(const LaunchShape& launch, Diagram* d) {
   const Plan plan(launch);
   for (const auto& p : launch.pes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of which PEs a kernel's queues join, by which ports: `kernbench run --wiring`.
+// A diagram of a kernel's queue connections between PEs, with port names: `kernbench run --wiring`.
 #pragma once
 
 #include <ostream>
@@ -11,8 +11,8 @@
 
 namespace kernbench {
 
-/// As SVG. PEs stand as collectives count them (collectives rules §12.2): in grids in their cubes, these in their
-/// SIPs, these on the tray; in a flat topology in rows.
+/// SVG. PEs are placed by the coordinates of collectives (collectives rules §12.2): grids of PEs in cubes, of cubes in
+/// SIPs, of SIPs on the tray. A flat topology has rows.
 void write_wiring_svg(std::ostream&, const std::string& title, const LaunchShape&, const std::vector<QueueConnection>&);
 
 }  // namespace kernbench

@@ -19,7 +19,7 @@ void Scheduler::count_arrivals() {
   }
 }
 
-/// Room for `tokens` more keys. Unused parts are evicted, the one unused for longest first.
+/// Allocates blocks for `tokens` more keys; evicts unused parts, least recently used first.
 bool Scheduler::take_blocks(Running* r, int64_t tokens) {
   const int64_t shared = static_cast<int64_t>(r->shared) * part_blocks();
   const int64_t more = (r->computed + tokens + limits_.block - 1) / limits_.block - shared - r->own_blocks;
@@ -43,7 +43,7 @@ void Scheduler::leave_part(uint64_t hash) {
   if (--p.users == 0) p.idle = idle_.insert(idle_.end(), hash);
 }
 
-/// Leading parts of the prompt that the cache has. At least one token is computed, as it gives the next one.
+/// Leading parts of the prompt that are cached. At least one token must be computed, to give the next token.
 void Scheduler::find_prefix(Running* r) {
   const std::vector<uint64_t>& hashes = r->request.hashes;
   while (limits_.prefix_reuse && r->shared < hashes.size() &&
@@ -55,7 +55,7 @@ void Scheduler::find_prefix(Running* r) {
   }
 }
 
-/// Moves whole parts into the shared table. A part that two requests computed is kept once.
+/// Moves complete parts into the shared table. A part computed by two requests is kept once.
 void Scheduler::share_computed(Running* r) {
   const std::vector<uint64_t>& hashes = r->request.hashes;
   while (limits_.prefix_reuse && r->shared < hashes.size()) {
@@ -76,7 +76,7 @@ void Scheduler::share_computed(Running* r) {
 void Scheduler::release(Running* r) {
   own_ -= r->own_blocks;
   r->own_blocks = 0;
-  while (r->shared > 0) leave_part(r->request.hashes[--r->shared]);  // later parts give way before earlier ones
+  while (r->shared > 0) leave_part(r->request.hashes[--r->shared]);  // later parts are evicted before earlier ones
 }
 
 void Scheduler::add_to(Step* s, Running* r) {
@@ -89,7 +89,7 @@ void Scheduler::add_to(Step* s, Running* r) {
   s->prefill += r->tokens;
 }
 
-/// False where a request was preempted.
+/// False if a request was preempted.
 bool Scheduler::schedule_running(Step* s, int64_t* budget) {
   bool all = true;
   for (size_t i = 0; i < running_.size(); ++i) {
@@ -127,7 +127,7 @@ void Scheduler::admit(Step* s, int64_t* budget) {
     find_prefix(&r);
     const int64_t found = r.computed;
     r.tokens = std::min(r.known() - r.computed, *budget);
-    if (!take_blocks(&r, r.tokens)) {  // no later request overtakes it
+    if (!take_blocks(&r, r.tokens)) {  // later requests must not overtake it
       release(&r);
       r.computed = 0;
       if (again) preempted_.front() = std::move(r);

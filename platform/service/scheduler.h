@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Continuous batching with chunked prefill over one KV cache in blocks, step by step (docs/service.md has the order).
-// Holds the requests that run, never the trace: those that wait are the trace's unread part. Times in ns.
+// Continuous batching with chunked prefill over one KV cache in blocks, step by step (docs/service.md defines the
+// order). It stores only running requests; waiting ones are the unread part of the trace. Times in ns.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 namespace kernbench::service {
 
 struct SchedulerLimits {
-  int64_t token_budget = 2048;  ///< tokens of a step
-  int64_t max_batch = 256;      ///< requests that run at a time
+  int64_t token_budget = 2048;  ///< tokens per step
+  int64_t max_batch = 256;      ///< concurrent requests
   int64_t block = 16;           ///< tokens of a KV block
-  int64_t blocks = 0;           ///< of the KV cache
-  bool prefix_reuse = false;    ///< parts with equal hashes are computed once while they are in the cache
+  int64_t blocks = 0;           ///< in the KV cache
+  bool prefix_reuse = false;    ///< parts with equal hashes are computed once while they are cached
 };
 
-/// Tokens of a prompt (or of one that is computed again) behind `past` tokens that are in the cache.
+/// Tokens of a prompt (or of a recomputed one) after `past` cached tokens.
 struct Chunk {
   int64_t past = 0, tokens = 0;
 };
@@ -32,10 +32,10 @@ struct Step {
   double start_ns = 0, ns = 0;
   std::vector<Chunk> chunks = {};
   int64_t prefill = 0;  ///< tokens of all chunks
-  int64_t batch = 0;    ///< sequences that take one token
-  int64_t context = 0;  ///< their mean number of cached keys, rounded to the nearest
+  int64_t batch = 0;    ///< sequences that generate one token
+  int64_t context = 0;  ///< their mean number of cached keys, rounded
   int64_t running = 0, waiting = 0;
-  int64_t blocks = 0, cached = 0;  ///< held by requests; kept for reuse alone
+  int64_t blocks = 0, cached = 0;  ///< held by requests; kept only for reuse
 };
 
 struct Served {
@@ -43,7 +43,7 @@ struct Served {
   double arrival_ns = 0, first_ns = 0, end_ns = 0;
   int64_t prompt = 0, output = 0;
   int64_t reused = 0;       ///< prompt tokens found in the cache at the first admission
-  int64_t preemptions = 0;  ///< times its blocks were taken
+  int64_t preemptions = 0;  ///< how often its blocks were taken
 };
 
 struct ServiceTotals {
@@ -59,22 +59,22 @@ class Scheduler {
   using OnStep = std::function<void(const Step&)>;
   using OnServed = std::function<void(const Served&)>;
   Scheduler(const SchedulerLimits& limits, const RequestTrace& trace);
-  /// All requests. The trace has been checked.
+  /// Serves all requests of the checked trace.
   ServiceTotals run(const Price&, const OnStep&, const OnServed&);
 
  private:
   struct Running {
     Request request;
     Served served;
-    int64_t computed = 0, emitted = 0;  ///< keys in the cache; tokens given out
-    int64_t own_blocks = 0;             ///< beside the shared ones
-    size_t shared = 0;                  ///< leading parts of the prompt that are in the table
-    int64_t tokens = 0;                 ///< of this step
+    int64_t computed = 0, emitted = 0;  ///< keys in the cache; generated tokens
+    int64_t own_blocks = 0;             ///< without shared ones
+    size_t shared = 0;                  ///< leading parts of the prompt in the table
+    int64_t tokens = 0;                 ///< of the present step
     int64_t known() const { return request.prompt + emitted; }
   };
   struct Part {
     int64_t users = 0;
-    std::list<uint64_t>::iterator idle;  ///< place among the idle parts, if unused
+    std::list<uint64_t>::iterator idle;  ///< position among the idle parts, if unused
   };
   bool arrived() { return has_next_ && next_.arrival_ns <= now_; }
   void advance() { has_next_ = cursor_->next(&next_); }
@@ -98,11 +98,11 @@ class Scheduler {
   bool has_next_ = true, has_arriving_ = true;
   uint64_t taken_in_ = 0, arrived_ = 0;
   double now_ = 0;
-  std::vector<Running> running_;   // in the order of admission
-  std::deque<Running> preempted_;  // the earliest first
+  std::vector<Running> running_;   // in order of admission
+  std::deque<Running> preempted_;  // earliest first
   int64_t own_ = 0;
   std::unordered_map<uint64_t, Part> parts_;
-  std::list<uint64_t> idle_;  // the one left longest ago first
+  std::list<uint64_t> idle_;  // least recently used first
   ServiceTotals totals_;
 };
 

@@ -25,7 +25,7 @@ namespace {
 constexpr double kBinsOfOctave = 1024;
 constexpr std::array<double, 3> kQuantiles = {0.5, 0.9, 0.99};
 
-/// Of sorted values or counts: the place of the value, from 0.
+/// Index of a quantile in sorted values or counts, from 0.
 uint64_t nearest_rank(double q, uint64_t count) {
   return static_cast<uint64_t>(std::max(1.0, std::ceil(q * static_cast<double>(count)))) - 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service has done, from its steps and served requests as they come: distributions, timelines, cost. Memory does
-// not grow with their number.
+// Results of a service, accumulated from its steps and served requests: distributions, timelines, cost. Memory does not
+// grow with their number.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ class Fields;
 
 namespace kernbench::service {
 
-/// Mean and quantiles (nearest rank) of values of 0 or more. Exact up to kExact values; behind it a quantile is within
-/// 0.04 %: values are counted in 1,024 bins an octave.
+/// Mean and quantiles (nearest rank) of nonnegative values. Exact up to kExact values. With more values, quantiles are
+/// within 0.04 %, from 1,024 bins per octave.
 class Distribution {
  public:
   static constexpr size_t kExact = 65536;
@@ -39,7 +39,7 @@ class Distribution {
   std::vector<uint64_t> bins_;
 };
 
-/// Means over time in at most kMost intervals of equal width, which doubles as the run grows.
+/// Time averages in at most kMost intervals of equal width, which doubles as the run grows.
 class LoadTimeline {
  public:
   static constexpr size_t kMost = 512, kSeries = 5;
@@ -53,12 +53,12 @@ class LoadTimeline {
   std::vector<Values> sums_;
 };
 
-/// Limits of latency, ns; none where not given.
+/// Latency limits, ns; none: not given.
 struct Slo {
   std::optional<double> ttft_ns, tpot_ns, e2e_ns;
   bool given() const { return ttft_ns || tpot_ns || e2e_ns; }
 };
-/// "ttft=500,tpot=50,e2e=30000", in ms, at least one. InputError.
+/// Parses "ttft=500,tpot=50,e2e=30000", in ms, at least one. InputError.
 Slo parse_slo(const std::string&);
 
 /// A step whose class was simulated exactly.
@@ -78,15 +78,15 @@ struct ServiceReport {
   Slo slo;
   uint64_t within_slo = 0;
   std::optional<double> usd_hour;
-  size_t simulated = 0;          ///< phases, for prices
-  std::vector<ExactStep> exact;  ///< in the order of steps
+  size_t simulated = 0;          ///< phases simulated for prices
+  std::vector<ExactStep> exact;  ///< by step
 
   void add(const Step&);
   void add(const Served&);
   double seconds() const { return totals.end_ns / 1e9; }
   double tokens_s() const;
-  std::optional<double> usd_million() const;  ///< of output tokens
-  /// Of the absolute errors of exact steps, with chunks or without; 0 where there is none.
+  std::optional<double> usd_million() const;  ///< output tokens
+  /// Mean absolute errors of exact steps, with chunks or without; 0 if there is none.
   double error_quantile(double, bool with_chunks) const;
 };
 

@@ -90,7 +90,7 @@ double StepPrices::ns(const std::vector<Chunk>& chunks, const StepClass& c) {
   }
   if (!chunks.empty()) {
     need_length(c.prefill + c.batch);
-    needed.emplace_back(lengths_.front(), 0, 0);  // of a head of one row
+    needed.emplace_back(lengths_.front(), 0, 0);  // price of a head for one row
     for (const Chunk& chunk : chunks) {
       if (chunk.past > 0) need_length(chunk.past);
       need_length(chunk.past + chunk.tokens);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a service's step from phases that are simulated once each, where a step first needs them. The rule:
+// The time of a service's step, from phases that are simulated once each, when a step first needs them. The rule:
 //   decode step of B sequences with C keys: decode:batch=B at the grid's contexts around C, linear between;
 //   step with chunks, R rows in all: the prefill of R rows without its attention, linear between the grid's lengths,
-//   + of each chunk A(past + tokens) - A(past), where A(n) is the attention of prefill:n and A(n) / n is linear,
-//   + of the sequences the attention of their decode step, and what their rows add to the head of one row.
-// Grids: lengths 1, 16, 64, 128, 256, ... 4096; contexts 1, 64, 256, 1024, 4096, ..., the last position. Behind the
-// last length its last piece goes on. Batches are never interpolated: neighbours differ by a factor of 3.
+//   + for each chunk A(past + tokens) - A(past), where A(n) is the attention of prefill:n and A(n) / n is linear,
+//   + for the sequences the attention of their decode step, and the additional time of their rows in the head.
+// Grids: lengths 1, 16, 64, 128, 256, ... 4096; contexts 1, 64, 256, 1024, 4096, ..., the last position. Beyond the
+// last length its last segment is extrapolated. Batches are never interpolated: neighbours differ by a factor of 3.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace kernbench::service {
 
-/// Of all layers, and the ends.
+/// Time of all layers, and of the model's ends.
 struct PhasePrice {
   double ns = 0, attention_ns = 0, head_ns = 0;
 };
 
-/// The class of a step: what one phase can be.
+/// The class of a step: the contents of one phase.
 struct StepClass {
   int64_t prefill = 0, batch = 0, context = 0;
   models::Phase phase(int64_t page) const;
@@ -37,13 +37,13 @@ class StepPrices {
   StepPrices(Simulate simulate, int64_t positions, int64_t page);
 
   double ns(const Step&);
-  double ns(const StepClass&);  ///< its prompt from position 0, in one chunk
+  double ns(const StepClass&);  ///< its prompt starts at position 0, in one chunk
   size_t simulated() const { return known_.size(); }
 
  private:
   using Key = std::tuple<int64_t, int64_t, int64_t>;  // prefill, batch, context
   double ns(const std::vector<Chunk>& chunks, const StepClass&);
-  /// The grid's points around v, twice the same where v is one.
+  /// The grid's points around v; both equal v if v is one.
   static std::pair<int64_t, int64_t> around(const std::vector<int64_t>& grid, int64_t v);
   void simulate_missing(const std::vector<Key>&);
   PhasePrice decode(int64_t batch, int64_t context) const;

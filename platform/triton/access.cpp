@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores: what pointers and masks select becomes blocks, one command each.
+// Loads and stores. Pointers and masks are turned into blocks, one command each.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -14,7 +14,7 @@ struct Engines::Run {
   int64_t first = 0, count = 1, offset = 0, stride = 0;
 };
 
-/// One run of each dimension.
+/// A run of indices of each dimension.
 class Engines::Runs {
  public:
   size_t size() const { return size_; }
@@ -31,9 +31,9 @@ class Engines::Runs {
 
 namespace {
 
-constexpr const char* kStore = "store";  // stores of a program to one place are in its order by themselves
+constexpr const char* kStore = "store";  // tl itself keeps a program's stores to one place in order
 
-/// The runs of one dimension between two indices, each of one stride.
+/// The runs of one dimension between two indices; each run has one stride.
 template <class R>
 std::vector<R> runs_of(const Known::Axis& axis, int64_t first, int64_t count) {
   if (!axis.values) return {{first, count, axis.at(first), axis.stride}};
@@ -48,7 +48,7 @@ std::vector<R> runs_of(const Known::Axis& axis, int64_t first, int64_t count) {
   return runs;
 }
 
-/// The indices that a mask leaves of a dimension. False: they are not next to each other.
+/// The indices that a mask selects in a dimension. False: they are not contiguous.
 bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t* count) {
   *first = 0;
   *count = extent;
@@ -72,12 +72,12 @@ bool interval(const Known* mask, int d, int64_t extent, int64_t* first, int64_t*
 
 }  // namespace
 
-/// How runs of all dimensions lie in memory: those that matter, from the widest stride to the narrowest, where they
-/// join joined.
+/// Memory order of the dimensions that matter, from the widest stride to the narrowest; contiguous dimensions are
+/// joined.
 struct Engines::Place {
-  Dims order;            ///< dimensions with more than one place, in memory's order
-  Dims shape;            ///< of these
-  Dims counts, strides;  ///< joined
+  Dims order;            ///< dimensions with more than one place, in memory order
+  Dims shape;            ///< of these dimensions
+  Dims counts, strides;  ///< of the joined dimensions
   bool simple = true;    ///< no stride is negative, and none overlaps another
 
   explicit Place(const Runs& runs) {
@@ -215,7 +215,8 @@ void Engines::in_flight(const Span& span, const tl::Tensor& load) {
 }
 
 void Engines::in_flight(Written a) {
-  // Old values that nobody else holds take room in TCM: few. With kMost the rest joins one of those without.
+  // A held old value takes room in TCM, so at most kMostOld are open at once. Beyond kMost, other writes share an
+  // entry.
   constexpr size_t kMost = 64, kMostOld = 4;
   if (a.old.valid()) {
     const auto is_old = [](const Written& x) { return x.old.valid(); };
@@ -257,7 +258,7 @@ tl::Tensor Engines::load_block(const tl::Ptr& base, const Runs& runs, const Plac
     t = all.whole();
   }
   if (t.shape() != place.shape) t = t.reshape(place.shape, where_.file, where_.line);
-  // From memory's order to the block's, with ones where all are alike.
+  // From memory order to the block's order, with size 1 where all elements are equal.
   if (!std::is_sorted(place.order.begin(), place.order.end())) {
     std::vector<int> back;
     for (int d = 0; d < static_cast<int>(runs.size()); ++d) {
@@ -300,7 +301,7 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     d->fill = other;
     return Value::of(DataPtr(std::move(d)));
   };
-  // One run a dimension; of one dimension there may be several, each a part.
+  // One run per dimension. One dimension may have several runs, each a part.
   Runs chosen;
   std::vector<Run> split_runs;
   int split = -1;
@@ -332,7 +333,7 @@ Value Engines::load(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     if (!places.back().simple) return load_elements(base, *offsets, mask.get(), other, result);
   }
   bool readable = false;
-  // Each part fills its places along the dimension that is split; the others must be there in full.
+  // Each part fills its places along the split dimension. The other dimensions must be complete.
   std::vector<tl::Tensor> pieces;
   for (size_t n = 0; n < split_runs.size(); ++n) {
     chosen[static_cast<size_t>(split)] = split_runs[n];
@@ -352,7 +353,7 @@ tl::Tensor Engines::index_of(const Known::Values& at, const Known::Values& on, t
   return sync_.tensor(*at, {n}, DType::i64, where_.file, where_.line);
 }
 
-/// What follows no rule is one gather.
+/// Irregular accesses are one gather.
 Value Engines::load_elements(const tl::Ptr& base, const Known& offsets, const Known* mask, double other,
                              const Type& result) {
   tl::Tensor on;
@@ -367,7 +368,7 @@ void Engines::store_block(const tl::Ptr& base, const Runs& runs, const Place& pl
   tl::Ptr p = base;
   for (const Run& r : runs) p += r.offset;
   const Dims block = place.block();
-  // Dimensions in memory's order; of those that all write one place the last one stays.
+  // Dimensions in memory order. Of dimensions that all write one place, only the last index is stored.
   const auto arranged = [&](tl::Tensor t) {
     std::vector<int> order(place.order.begin(), place.order.end());
     for (int d = static_cast<int>(runs.size()) - 1; d >= 0; --d) {
@@ -379,7 +380,7 @@ void Engines::store_block(const tl::Ptr& base, const Runs& runs, const Place& pl
     Dims rows = {place.rows()};
     for (const int64_t c : block) rows.push_back(c);
     t = tl_.reshape(t, rows, where_.file, where_.line);
-    tl_.wait(t);  // a store takes what is there
+    tl_.wait(t);  // a store reads its value when it is submitted
     return t;
   };
   const auto row_of = [&](const tl::Tensor& t, int64_t row) {
@@ -426,7 +427,7 @@ void Engines::write(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
     store_elements(base, *offsets, mask.get(), dense(data(v, type)));
   };
   if (!ruled) return elementwise();
-  // The value within the mask's box.
+  // The value inside the mask's box.
   Dims low = first, high = first;
   for (int i = 0; i < rank; ++i) {
     low[i] = std::min(first[i], d->first[i]);
@@ -440,7 +441,7 @@ void Engines::write(const tl::Ptr& base, const KnownPtr& offsets, const KnownPtr
   }
   if (t.shape() != count) t = tl_.copy(t.broadcast_to(count, where_.file, where_.line), where_.file, where_.line);
   const tl::Tensor chosen = on ? dense(on) : tl::Tensor{};
-  // Every choice of one run a dimension.
+  // Every combination of one run per dimension.
   std::array<size_t, kMaxRank> choice{};
   for (;;) {
     Runs one;
@@ -468,11 +469,11 @@ void Engines::store_elements(const tl::Ptr& base, const Known& offsets, const Kn
   tl::Tensor on;
   const tl::Tensor index = index_of(offsets.elements(), mask ? mask->elements() : nullptr, &on);
   const tl::Tensor flat = tl_.reshape(value, {offsets.shape.elements()}, where_.file, where_.line);
-  tl_.wait(flat);  // a store takes what is there
+  tl_.wait(flat);  // a store reads its value when it is submitted
   stores_.push_back(tl_.scatter(base, index, flat, on, 1, 0, where_.file, where_.line));
 }
 
-/// What an atomic is done with: a number, or n elements.
+/// The operand of an atomic: a number, or n elements.
 tl::Arg Engines::operand(const Value& v, const Type& type, DType dtype, int64_t n) {
   const auto number = [&](auto x) { return tl::Arg(x, where_.file, where_.line); };
   if (v.is(Value::Kind::integer) && is_immediate(v.n))
@@ -489,7 +490,7 @@ tl::Arg Engines::operand(const Value& v, const Type& type, DType dtype, int64_t 
     t = dense(data(v, type));
     t = tl_.reshape(t, {n}, where_.file, where_.line);
     if (t.dtype() != dtype) t = sync_.cast(t, dtype, where_.file, where_.line);
-    tl_.wait(t);  // an atomic takes what is there
+    tl_.wait(t);  // an atomic reads its operand when it is submitted
   }
   return arg(t);
 }
@@ -503,7 +504,7 @@ Value Engines::atomic(const Atomic& a, tl::Ptr p, const KnownPtr& offsets, const
   const tl::Tensor index = index_of(offsets ? offsets->elements() : first, mask ? mask->elements() : nullptr, &on);
   const tl::Arg value = operand(v, type, p.dtype, n);
   const Span span = offsets ? span_of(p, *offsets, mask.get()) : Span{p.addr, (p + 1).addr};
-  // What was read before a release is read when another PE sees it.
+  // Loads before a release must complete before another PE sees the release.
   const bool releases = a.sem == tl::Sem::release || a.sem == tl::Sem::acq_rel;
   wait_for_loads(releases ? nullptr : &span);
   const bool reduces = a.reduces && a.op != "xchg" && a.op != "cas";

@@ -17,7 +17,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
   await(b);
   DataPtr x = plain(data(a, ta));
   DataPtr y = plain(data(b, tb));
-  // Around a box of zeros nothing is added.
+  // A fill of 0 adds nothing, so such a box need not grow.
   const auto full_along = [&](DataPtr d, int i) {
     if (d->whole(i) || d->fill == 0) return d;
     Dims first = d->first, count = d->count;
@@ -40,7 +40,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
   };
   tl::Tensor p = matrix(x, 1);
   tl::Tensor q = matrix(y, 0);
-  if (p.dtype() != q.dtype()) {  // of two kinds of f8
+  if (p.dtype() != q.dtype()) {  // two different f8 types
     const DType common = size_of(p.dtype()) == 1 && size_of(q.dtype()) == 1 ? DType::f16 : DType::f32;
     if (p.dtype() != common) p = tl_.cast(p, common, where_.file, where_.line);
     if (q.dtype() != common) q = tl_.cast(q, common, where_.file, where_.line);
@@ -52,7 +52,7 @@ Value Engines::dot(const Value& a, const Value& b, const Value& c, const Type& t
   d->first = {x->first[0], y->first[1]};
   d->count = {x->count[0], y->count[1]};
   const DType dtype = dtype_of(td.element);
-  // The engine adds to what it accumulates in.
+  // The engine adds to its accumulator.
   const bool sums = dtype == (is_float(p.dtype()) ? DType::f32 : DType::i32);
   const auto covers = [&](const Data& sum) {
     return sum.part.shape() == d->count && sum.part.dtype() == dtype && sum.first == d->first && sum.count == d->count;
@@ -84,7 +84,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
   double fill = op == "sum" ? x->fill * static_cast<double>(x->shape[axis]) : x->fill;
   if (!held(&fill, result.element)) x = whole(x);
   tl::Tensor part = x->part;
-  if (part.shape()[axis] != x->count[axis]) {  // all alike
+  if (part.shape()[axis] != x->count[axis]) {  // all elements are equal
     if (op == "sum") {
       const double n = static_cast<double>(x->count[axis]);
       part = call("mul", {arg(part), n});
@@ -101,7 +101,7 @@ DataPtr Engines::reduce(const std::string& op, const DataPtr& d, int axis, const
     return tl_.min(t, axis, false, where_.file, where_.line);
   };
   const bool alone = part.shape()[axis] == 1;
-  // Where all of a box is missing there is still what lies around it.
+  // maxnum and minnum ignore NaN, so the fill counts if the box has nothing else.
   const bool around = (op == "maxnum" || op == "minnum") && !x->whole(axis);
   auto out = std::make_shared<Data>();
   if (alone) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other shapes of blocks, and folds: the parts of blocks with more dimensions than tl has.
+// Shape changes of blocks, and folds: parts of blocks that have more dimensions than tl supports.
 #include <set>
 
 #include "kernbench/platform/triton/engines.h"
@@ -20,7 +20,7 @@ DataPtr Engines::plain(const DataPtr& in) {
 
 Dims Engines::common_folds(const Operands& x) {
   if (std::none_of(x.blocks.begin(), x.blocks.end(), [](const DataPtr& b) { return b && b->folded(); })) return {};
-  std::set<int64_t> behind;  // elements of the dimensions behind each cut
+  std::set<int64_t> behind;  // number of elements in the dimensions after each cut
   int64_t all = 1;
   for (const DataPtr& b : x.blocks) {
     if (!b || !b->folded()) continue;
@@ -43,7 +43,7 @@ DataPtr Engines::folded(const DataPtr& in, const Dims& folds) {
   if (in->folds == folds) return in;
   const DataPtr& d = settled(in);
   const Dims& was = d->part.shape();
-  Dims shape;  // of the part, dimension by dimension of the folds
+  Dims shape;  // of the part; its dimensions follow the folds
   int64_t within = 1;
   for (int f = folds.rank() - 1, i = was.rank() - 1; f >= 0; --f) {
     const int64_t extent = d->folded() ? d->folds[i] : d->shape[i];
@@ -88,7 +88,7 @@ DataPtr Engines::spread(const DataPtr& in, const Dims& shape) {
 
 DataPtr Engines::spread_deep(const DataPtr& in, const Shape& from, const Shape& to) {
   if (from == to) return in;
-  // Neighbours that are repeated, or not, go together.
+  // Neighbouring dimensions are merged if all of them repeat or none does.
   Dims folds, kept;
   bool repeats = false;
   for (int d = 0; d < to.rank(); ++d) {

@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// Immediates are doubles. So large an integer is exact as one, and so is the end of a range of such.
+/// Immediates are doubles. Integers up to this magnitude are exact as one; so are the ends of a range of them.
 constexpr int64_t kMostImmediate = int64_t{1} << 51;
 
-/// What the op gives where some operands (NaN here) may be anything; NaN: it cannot be said.
+/// The op's result if some operands (NaN here) have any value; NaN: unknown.
 double absorbed(const std::string& op, const std::vector<double>& x, const std::vector<bool>& anything) {
   if (op == "mul" && ((!anything[0] && x[0] == 0) || (!anything[1] && x[1] == 0))) return 0;
   if (op == "div" && !anything[0] && x[0] == 0) return 0;
@@ -81,7 +81,7 @@ double rounded(double v, Element e) {
 
 namespace {
 
-/// Of a number that the type holds.
+/// Bits of a number that the type holds.
 uint64_t bits_held(const Value& v, Element e) {
   if (!is_float(e)) return static_cast<uint64_t>(v.n);
   if (e == Element::f64) {
@@ -96,7 +96,7 @@ uint64_t bits_held(const Value& v, Element e) {
   return bits;
 }
 
-/// A view of the same bytes as another type of as many.
+/// A view of the same bytes as another type of the same size.
 struct Retyped : private tl::Tensor {
   Retyped(const tl::Tensor& t, DType to) : tl::Tensor(t) { dtype_ = to; }
   tl::Tensor tensor() const { return *this; }
@@ -171,7 +171,7 @@ void Engines::settle(const Value& v) {
 
 // ---- Blocks of integers, as data --------------------------------------------------------------------------------
 
-/// One dimension's values, or truths, as a row.
+/// One dimension's values or conditions as a row.
 tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t count) {
   const Known::Axis& axis = k.axes[static_cast<size_t>(d)];
   const DType dtype = k.element == Element::index ? DType::i64 : dtype_of(k.element);
@@ -186,7 +186,7 @@ tl::Tensor Engines::axis_tensor(const Known& k, int d, int64_t first, int64_t co
   for (int64_t i = first; i < first + count; ++i) all.push_back(at(i));
   if (!std::all_of(all.begin(), all.end(), is_immediate))
     return tl_.tensor(all, {count}, dtype, where_.file, where_.line);
-  // Runs of one step each.
+  // Maximal runs of consecutive values.
   std::vector<std::pair<int64_t, int64_t>> runs;
   for (int64_t i = first; i < first + count;) {
     int64_t end = i + 1;
@@ -218,7 +218,7 @@ tl::Tensor Engines::number(int64_t n, int rank, DType dtype) {
   return tl_.tensor(std::vector<int64_t>{n}, ones(rank), dtype, where_.file, where_.line);
 }
 
-/// A box of it; dimensions along which all are alike have 1.
+/// A box of the block. A dimension along which all elements are equal has size 1.
 tl::Tensor Engines::known(const Known& k, const Dims& first, const Dims& count) {
   const int rank = k.shape.rank();
   tl::Tensor sum;
@@ -355,7 +355,7 @@ std::vector<T> Engines::read_as(const DataPtr& d, const tl::Loaded& box) {
   return all;
 }
 
-/// The box in which all that is there of the blocks lies.
+/// The box that covers the present elements of all blocks.
 Engines::Box Engines::box_of(const Operands& x, const Dims& shape) {
   Box box{zeros(shape.rank()), shape};
   for (int d = 0; d < shape.rank(); ++d) {
@@ -372,7 +372,7 @@ Engines::Box Engines::box_of(const Operands& x, const Dims& shape) {
   return box;
 }
 
-/// What the op gives around a box: there every operand must be a number, or not matter. False: it cannot be said.
+/// The op's value around a box: each operand there must be a number or must not matter. False: unknown.
 bool Engines::fill_of(const std::string& op, const Operands& x, const Box& box, const Dims& shape, double* fill) {
   std::vector<double> around(x.numbers.begin(), x.numbers.begin() + static_cast<std::ptrdiff_t>(x.count));
   std::vector<bool> anything(x.count, false);
@@ -416,7 +416,7 @@ Value Engines::math(const std::string& op, const std::vector<Value>& operands, c
   for (size_t i = 0; i < x.count; ++i) {
     if (!is_number[i]) x.blocks[i] = data(operands[i], types[i]);
   }
-  // One that carries the value must be a block.
+  // Of the operands that carry a value, at least one must be a block.
   const size_t first_value = op == "where" ? 1 : 0;
   if (std::none_of(x.blocks.begin() + first_value, x.blocks.end(), [](const DataPtr& b) { return b != nullptr; }))
     x.blocks[first_value] = data(operands[first_value], types[first_value]);
@@ -478,7 +478,7 @@ Value Engines::power(const Value& x_in, const Value& y_in, const Type& type) {
   if (is_number(y) && y.d == 1) return x_in;
   if (is_number(y) && y.d == 2) return narrowed(op("mul", {x, x}));
   const Value size = op("exp2", {op("mul", {op("log2", {op("abs", {x})}), y})});
-  Value below = op("neg", {size});  // of x below 0
+  Value below = op("neg", {size});  // for x below 0
   if (is_number(y) && std::isfinite(y.d)) {
     const bool whole = y.d == std::trunc(y.d), odd = std::fabs(std::fmod(y.d, 2)) == 1;
     if (!whole) below = number(std::nan(""));
@@ -497,7 +497,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
   if (condition.is(Value::Kind::known) && condition.known->form == Known::Form::product) {
     const Known& k = *condition.known;
     if (k.uniform()) return k.base ? a : b;
-    // A box of the first in a number: no more than a smaller part.
+    // A box of the first operand with the number around it: only the box is stored.
     const bool number =
         b.is(Value::Kind::uniform) || (b.is(Value::Kind::known) && b.known->uniform() && is_immediate(b.known->base));
     const bool from_data = a.is(Value::Kind::data) || a.is(Value::Kind::uniform);
@@ -520,7 +520,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
     if (box) {
       const double around = b.is(Value::Kind::uniform) ? b.d : static_cast<double>(b.known->base);
       DataPtr from = data(a, result);
-      // What the first lacks of the box.
+      // Elements of the box that the first operand lacks.
       Dims low = first, high = first;
       bool inside = true;
       for (int d = 0; d < k.shape.rank(); ++d) {
@@ -546,7 +546,7 @@ Value Engines::select(const Value& condition, const Value& a, const Value& b, co
 }
 
 DataPtr Engines::cast(const DataPtr& d, Element to) {
-  // Around a box too, casts saturate.
+  // Casts saturate the fill value too.
   double fill = d->fill;
   if (!is_float(to) && to != Element::i1) fill = static_cast<double>(saturated(fill, to));
   const DataPtr from = held(&fill, to) ? d : whole(d);
@@ -567,7 +567,7 @@ DataPtr Engines::reinterpret(const DataPtr& in, Element to) {
     if (dtype_of(e) == d->part.dtype()) from = e;
   }
   Value around = Value::of_real(d->fill);
-  // Nobody has said what is around, where that is no number.
+  // If the fill is no number, its cast is undefined.
   if (!is_float(from)) around = Value::of(std::isnan(d->fill) ? 0 : static_cast<int64_t>(d->fill));
   around = with_bits_of(around, from, to);
   const bool immediate = is_float(to) || is_immediate(around.n);
@@ -587,7 +587,7 @@ DataPtr Engines::truncate(const DataPtr& d, const Type& from, const Type& to) {
   if (to.element == Element::i1) return cast(run("bitwise_and", x, 1).data, to.element);
   const int bits = bits_of(to.element);
   if (bits >= bits_of(from.element)) return cast(d, to.element);
-  // Casts saturate: the low bits above the least number of the type, and that number again.
+  // Casts saturate, so the low bits are taken relative to the type's least number, which is added again.
   const int64_t half = int64_t{1} << (bits - 1);
   const Value low = run("bitwise_and", run("add", x, half), 2 * half - 1);
   return cast(run("sub", low, half).data, to.element);

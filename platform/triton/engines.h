@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Triton kernel's data go through: calls of tl on the parts of tensors that masks leave.
+// Calls of tl for the data of a Triton kernel, on the parts of tensors that masks select.
 //
-// A tensor's box (Data) is what was loaded; operations work on boxes, and on what lies around them as a number. Where a
-// box must grow, what is around it is put there first (pad). 0 · x is 0 and -inf - x is -inf around a box, whatever x.
+// A tensor's box (Data) holds the loaded elements. Operations compute boxes; the value around a box is one number, the
+// fill. If a box must grow, pad() writes the fill first. Around a box 0 · x is 0 and -inf - x is -inf for any x.
 #pragma once
 
 #include <array>
@@ -17,44 +17,44 @@ namespace kernbench::triton {
 
 class Engines {
  public:
-  /// `joins`: elementwise ops wait for what reads them, to be one MATH command with it (kernel_api/chain.h).
+  /// `joins`: an elementwise op waits for its readers, so that both can be one MATH command (kernel_api/chain.h).
   Engines(const tl::Context& tl, bool joins) : tl_(tl.async()), sync_(tl), joins_(joins) { loading_.reserve(8); }
 
-  /// Whose calls return at once.
+  /// Its calls return at once.
   tl::Context& tl() { return tl_; }
-  /// Where calls stand in the Python source from now on; it lives as long as the run's records.
+  /// The Python source line of the following calls. It must live as long as the run's records.
   void at(const SourceLine& where) { where_ = where; }
   const SourceLine& where() const { return where_; }
   [[noreturn]] void fault(const std::string& what) const { throw KernelFault(where_, what); }
 
-  /// The value as data of that type: numbers become blocks of one element that stands for all.
+  /// The value as data of that type. A number becomes a block of one element that represents all.
   DataPtr data(const Value&, const Type&);
-  /// What waits for its readers is submitted: its part is there then.
+  /// Submits a value that waits for its readers, so that its part exists.
   static void settle(const Value&);
   static const DataPtr& settled(const DataPtr&);
-  /// Its part is there, and has the tensor's rank.
+  /// The data with an existing part that has the tensor's rank.
   DataPtr plain(const DataPtr&);
-  /// Elementwise, by tl's name of the op. Floats that are known stay so. What it gives, and what select(), cast(),
-  /// truncate() and without_sign() give, may wait for its readers.
+  /// Elementwise; `op` is tl's name. Known floats stay known. The results of math(), select(), cast(), truncate() and
+  /// without_sign() may wait for their readers.
   Value math(const std::string& op, const std::vector<Value>& operands, const std::vector<Type>& types,
              const Type& result);
-  /// x^y, which the engines have no op for: |x|^y is 2^(y log2 |x|), in f32, and has x's sign where y is odd; -0 is 0.
+  /// x^y. The engines have no such op: |x|^y is 2^(y log2 |x|) in f32, with x's sign if y is odd; -0 counts as 0.
   Value power(const Value& x, const Value& y, const Type&);
-  /// Elements of a constant.
+  /// A constant's elements.
   template <class T>
   DataPtr given(const std::vector<T>& elements, const Type& t) {
     return of(tl_.tensor(elements, t.shape, dtype_of(t.element), where_.file, where_.line), t.shape, true);
   }
-  /// a where the condition holds, else b.
+  /// a if the condition holds, else b.
   Value select(const Value& condition, const Value& a, const Value& b, const Type& condition_type, const Type& result);
   DataPtr cast(const DataPtr&, Element to);
-  /// Integers' low bits, as the type has them.
+  /// The low bits of integers, sign-extended as the type does.
   DataPtr truncate(const DataPtr&, const Type& from, const Type& to);
-  /// The same bits as another type of as many.
+  /// The same bits as another type of the same size.
   DataPtr reinterpret(const DataPtr&, Element to);
-  /// Integers of up to 32 bits by their bits, without sign, in a type that is twice as wide or more: `wide`.
+  /// Integers of up to 32 bits read as unsigned, in a type `wide` that is at least twice as wide.
   DataPtr without_sign(const DataPtr&, const Type& from, Type* wide);
-  /// Before another engine than GEMM takes it: what GEMM makes must be there.
+  /// Waits for results of the GEMM engine; call it before another engine reads them.
   void await(const Value& v) {
     if (v.is(Value::Kind::data)) await(*v.data);
   }
@@ -65,13 +65,13 @@ class Engines {
   Value dot(const Value& a, const Value& b, const Value& c, const Type& ta, const Type& tb, const Type& td);
   /// sum, max, min, maxnum or minnum along an axis.
   DataPtr reduce(const std::string& op, const DataPtr&, int axis, const Type& result);
-  /// The tensor with all its elements there.
+  /// The tensor with all its elements present.
   DataPtr whole(const DataPtr&);
-  /// The same, with as many elements as its shape has.
+  /// The same, with as many stored elements as its shape has.
   tl::Tensor dense(const DataPtr&);
-  /// Its part within a box that holds it.
+  /// The part extended to a larger box.
   DataPtr pad(const DataPtr&, const Dims& first, const Dims& count);
-  /// One tensor of several along a dimension. All ranks alike.
+  /// Several tensors stacked along a dimension. All have equal rank.
   tl::Tensor stack(const std::vector<tl::Tensor>& pieces, int dimension);
   tl::Tensor full(const Dims& shape, double value, DType dtype) { return full(tl_, shape, value, dtype); }
   tl::Tensor full(tl::Context& tl, const Dims& shape, double value, DType dtype) {
@@ -79,37 +79,37 @@ class Engines {
   }
   static DataPtr of(const tl::Tensor& part, const Dims& shape, bool readable = false);
 
-  /// A view of a block.
+  /// Views of a block.
   DataPtr expand(const DataPtr&, int axis, const Dims& shape);
   DataPtr spread(const DataPtr&, const Dims& shape);  ///< broadcast
-  /// The same of tensors with more dimensions than tl has.
+  /// The same for tensors with more dimensions than tl supports.
   DataPtr spread_deep(const DataPtr&, const Shape& from, const Shape& to);
   DataPtr permute(const DataPtr&, const std::vector<int64_t>& order, const Dims& shape);
   DataPtr reshape(const DataPtr&, const Dims& shape);
 
   // Memory (access.cpp).
   Value load(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, double other, const Type& result);
-  /// `on`: a mask that only Phase 2 knows, instead of the other.
+  /// `on`: a mask that only phase 2 knows; it replaces `mask`.
   void store(const tl::Ptr&, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type& type,
              const DataPtr& on = nullptr);
-  /// An atomic: `op` by tl's name; null `offsets`: of one element. Its old values, or with `reduces` nothing.
+  /// An atomic; `op` is tl's name. Null `offsets`: one element. Returns the old values, or nothing if `reduces`.
   struct Atomic {
     std::string op;
     tl::Sem sem = tl::Sem::acq_rel;
-    bool is_unsigned = false;  ///< of integers that have no sign of their own
-    bool reduces = false;      ///< nobody asks for the old values
+    bool is_unsigned = false;  ///< the integers are unsigned
+    bool reduces = false;      ///< the old values are unused
     const Value* expected = nullptr;
   };
   Value atomic(const Atomic&, tl::Ptr, const KnownPtr& offsets, const KnownPtr& mask, const Value&, const Type&);
-  /// Of tiles: which of their indices lie in the tensor, along the dimensions that are checked.
+  /// Offsets and mask of a tile. The mask says, for the checked dimensions, which indices lie in the tensor.
   static KnownPtr tile_offsets(const Tile&, const Dims& shape);
   static KnownPtr tile_mask(const Tile&, const Dims& shape, const std::vector<bool>& checked);
-  /// The stores since the last call.
+  /// Stores since the last call.
   std::vector<tl::Event> take_stores() { return std::exchange(stores_, {}); }
 
-  /// Its elements, which are integers, by reading what was loaded.
+  /// The elements of loaded integers, read from TCM.
   std::vector<int64_t> read(const DataPtr&);
-  /// The same of floats.
+  /// The same for floats.
   std::vector<double> read_reals(const DataPtr&);
 
  private:
@@ -117,7 +117,7 @@ class Engines {
   static std::vector<T> read_as(const DataPtr&, const tl::Loaded& box);
   tl::Arg arg(const tl::Tensor& t) const { return {t, where_.file, where_.line}; }
   tl::Tensor call(const std::string& op, const std::vector<tl::Arg>&);
-  /// Of an elementwise command: numbers, which become immediates, and blocks.
+  /// Operands of an elementwise command: numbers (as immediates) and blocks.
   struct Operands {
     static constexpr size_t kMost = 3;
     size_t count = 0;
@@ -129,18 +129,18 @@ class Engines {
   };
   static Box box_of(const Operands&, const Dims& shape);
   static bool fill_of(const std::string& op, const Operands&, const Box&, const Dims& shape, double* fill);
-  /// The folds in which all those of the blocks are told apart; none where none is folded, or tl has not as many
+  /// The coarsest folds that keep the folds of all blocks separate. Empty if no block is folded, or if tl has too few
   /// dimensions.
   static Dims common_folds(const Operands&);
   DataPtr folded(const DataPtr&, const Dims& folds);
   tl::Chained::Input input(const Data&) const;
-  /// The same of blocks that may wait, into a block whose part it is.
+  /// The same for blocks that may wait; the result becomes the part of `into`.
   void compute(const std::string& op, std::vector<tl::Chained::Input>, Data* into,
                std::optional<DType> cast = std::nullopt);
   tl::Tensor known(const Known&, const Dims& first, const Dims& count);
-  /// One element, exactly: a command where it is an immediate, else a tensor that pe_cpu makes.
+  /// One exact element: an immediate if possible, else a tensor that pe_cpu makes.
   tl::Tensor number(int64_t, int rank, DType);
-  /// Elements' offsets, and which of them count (null: all), for tl.
+  /// Offsets of the elements and their mask (null `on`: all), as tensors for tl.
   tl::Tensor index_of(const Known::Values& at, const Known::Values& on, tl::Tensor* mask);
   tl::Arg operand(const Value&, const Type&, DType, int64_t n);
   tl::Tensor axis_tensor(const Known&, int d, int64_t first, int64_t count);
@@ -155,14 +155,14 @@ class Engines {
   void store_block(const tl::Ptr&, const Runs&, const Place&, const tl::Tensor& value, const tl::Tensor& on);
   void store_elements(const tl::Ptr&, const Known& offsets, const Known* mask, const tl::Tensor& value);
 
-  // Accesses of a program are done in its order. A store of tl has its effect when it is submitted, but a load when it
-  // completes and an atomic when memory serves it: what overlaps one of these waits for it. And what reads a store's
-  // bytes waits until they are in memory.
+  // Accesses of a program take effect in program order. A store of tl takes effect when it is submitted, a load when it
+  // completes, an atomic when memory serves it. So an access that overlaps an open load or atomic waits for it, and a
+  // load waits until overlapping stores are in memory.
   struct Span {
-    uint64_t begin = 0, end = 0;  ///< bytes: what is touched lies between them
+    uint64_t begin = 0, end = 0;  ///< byte range that contains all touched bytes
     bool meets(const Span& s) const { return begin < s.end && s.begin < end; }
   };
-  /// A load as long as somebody holds what it brings; it takes no room in TCM itself.
+  /// A load whose result is still held elsewhere. It holds no TCM itself.
   class Loading : private tl::Tensor {
    public:
     Loading(const Span& s, const tl::Tensor& t) : tl::Tensor(t), span(s), held_(handle_) { handle_.reset(); }
@@ -173,47 +173,47 @@ class Engines {
    private:
     std::weak_ptr<tl::detail::Handle> held_;
   };
-  /// A store, or an atomic.
+  /// An open store or atomic.
   struct Written {
     Span span;
     std::vector<tl::Event> done;
-    tl::Tensor old;  ///< of an atomic that gives old values, instead of `done`
-    std::string op;  ///< where its order among others of that op does not show; else empty
+    tl::Tensor old;  ///< of an atomic that returns old values; replaces `done`
+    std::string op;  ///< op whose order among equal ops is not observable; else empty
   };
   static Span span_of(const tl::Ptr&, const Known& offsets, const Known* mask);
   void before_load(const Span& s) { wait_for_written(s, ""); }
-  /// For what is in flight and meets the span, but for what is of the same op.
+  /// Waits for open writes that overlap the span, except for those of the same op.
   void wait_for_written(const Span&, const std::string& op);
   void before_store(const Span&);
-  /// Waits for the loads in flight that meet the span; null: for all.
+  /// Waits for open loads that overlap the span; null: for all.
   void wait_for_loads(const Span*);
   void in_flight(const Span&, const tl::Tensor& load);
   void in_flight(Written);
 
-  tl::Context tl_;    ///< whose calls return at once
-  tl::Context sync_;  ///< of parts of one tensor: what reads that does not wait for them
+  tl::Context tl_;    ///< its calls return at once
+  tl::Context sync_;  ///< for parts of one tensor, whose readers do not wait for them
   const bool joins_;
   SourceLine where_;
   std::vector<tl::Event> stores_;
-  std::vector<Loading> loading_;  ///< what may not have come yet
-  std::vector<Written> written_;  ///< what may not be done yet
+  std::vector<Loading> loading_;  ///< loads that may still be open
+  std::vector<Written> written_;  ///< writes that may still be open
 };
 
 Dims ones(int rank);
 Dims zeros(int rank);
-/// Dimensions of the tensor; a number's are none.
+/// Dimensions of the tensor; empty for a number.
 Dims shape_of(const Type&);
-/// What lies around a box, as the type holds it: integers wrap. False: it is no immediate.
+/// Converts a fill value to the type; integers wrap. False: it is no immediate.
 bool held(double* fill, Element);
-/// What the op makes of known floats; NaN-safe. False: not known.
+/// The op on known floats, correct for NaN. False: unknown.
 bool apply_real(const std::string& op, const std::vector<double>& x, double* out);
-/// Whether a command can carry it: immediates are doubles.
+/// Whether a command can carry the number: immediates are doubles.
 bool is_immediate(int64_t);
-/// What the engines' casts make of a float: the nearest integer towards 0 that the type has; of NaN 0.
+/// A float as the engines cast it: rounded towards 0 and saturated to the type's range; NaN becomes 0.
 int64_t saturated(double, Element);
-/// A number as the type holds it.
+/// A number rounded to the type.
 double rounded(double, Element);
-/// A number by its bits as another type of as many: integers and floats.
+/// The bits of a number read as another type of the same size, integer or float.
 Value with_bits_of(const Value& number, Element from, Element to);
 
 }  // namespace kernbench::triton

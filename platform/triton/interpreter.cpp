@@ -15,7 +15,7 @@ std::vector<Value> Run::function(const Function& f, const std::vector<Value>& ar
   Frame* const caller = frame_;
   frame_ = &frame;
   std::vector<Value> results = blocks(f.body, arguments);
-  for (size_t i = 0; i < results.size(); ++i) {  // the caller does not know of its operations
+  for (size_t i = 0; i < results.size(); ++i) {  // the caller does not store the callee's operations
     const Value& v = results[i];
     if (v.is(VK::known) && v.known->form == Known::Form::open) results[i] = Value::of(lanes(v, f.results[i]));
   }
@@ -225,7 +225,7 @@ Value Run::select_pointers(const Operation& op, const Value& c, const Value& a, 
   const Value chosen = select_known(op, c, Value::of(a.known), other, condition, offsets);
   if (chosen.is(VK::none)) fault(op, "of pointers, by values known only in Phase 2");
   Value out = a;
-  if (apart != 0) out.ptr = a.ptr.unbounded();  // it leads to either tensor
+  if (apart != 0) out.ptr = a.ptr.unbounded();  // the result may point into either tensor
   out.known = chosen.known;
   return out;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triton's IR (TTIR) as data: what the reader makes of a text and the interpreter runs. Plain C++; no SystemC, no MLIR.
+// Triton's IR (TTIR) as data: the reader's output and the interpreter's input. Plain C++ without SystemC or MLIR.
 //
-// Functions hold regions, regions blocks, blocks operations in order; every value has a number in its function, and a
-// type. Operations are alike whether they were written in their own assembly or in the generic form.
+// Functions contain regions, regions contain blocks, blocks contain operations in order. Each value has a type and a
+// number within its function. Custom and generic assembly give equal operations.
 #pragma once
 
 #include <algorithm>
@@ -21,17 +21,17 @@ enum class Element : uint8_t { unknown, i1, i8, i16, i32, i64, index, f8e4m3, f8
 /// "i32", "f8E5M2".
 const char* name_of(Element);
 bool is_float(Element);
-/// Of an integer; index counts as 64.
+/// Width of an integer; index counts as 64.
 int bits_of(Element);
-/// The type that TCM holds for it; std::out_of_range for index and f64, which it does not hold.
+/// The type in TCM that holds the element; std::out_of_range for index and f64, which TCM cannot hold.
 DType dtype_of(Element);
 bool fits_memory(Element);
 
-/// A tensor's dimensions, however many. Where they are more than tl has, what runs sees the tensor as a line of its
-/// elements, in row-major order.
+/// A tensor's dimensions, any number. If tl supports fewer, the interpreter sees the tensor as one line of its elements
+/// in row-major order.
 class Shape {
  public:
-  static constexpr int kMostDims = 62;  ///< of a tensor of as many elements as can be counted, and ones
+  static constexpr int kMostDims = 62;  ///< more are impossible for a countable tensor, apart from dimensions of size 1
   Shape() = default;
   Shape(const Dims& dims) : dims_(dims) {}  // NOLINT: implicit
   Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
@@ -57,11 +57,11 @@ class Shape {
 
 struct Type {
   enum class Kind : uint8_t {
-    unknown,        ///< of an operation that the reader does not know: fits everything
-    number,         ///< one, or a tensor of them
-    pointer,        ///< to such an element: one, or a tensor of them
+    unknown,        ///< result of an unknown operation; matches every type
+    number,         ///< a number or a tensor of numbers
+    pointer,        ///< a pointer to an element, or a tensor of pointers
     block_pointer,  ///< !tt.ptr<tensor<...>>: one tile of a tensor in memory
-    descriptor,     ///< !tt.tensordesc<...>: a tensor in memory, read in such tiles
+    descriptor,     ///< !tt.tensordesc<...>: a tensor in memory that is read in tiles
   };
   Kind kind = Kind::unknown;
   Element element = Element::unknown;
@@ -74,7 +74,7 @@ struct Type {
     return kind == o.kind && element == o.element && tensor == o.tensor && shape == o.shape;
   }
   bool operator!=(const Type& o) const { return !(*this == o); }
-  /// The same shape of other elements.
+  /// The same shape with another element.
   Type with(Kind k, Element e) const {
     Type t = *this;
     t.kind = k;
@@ -87,7 +87,7 @@ struct Type {
 
 /// A place in the Python source.
 struct Location {
-  std::string file;  ///< empty: not known
+  std::string file;  ///< empty: unknown
   int line = 0;
   std::string name;  ///< of a variable
 };
@@ -97,8 +97,8 @@ struct Attribute {
   int64_t integer = 0;
   double real = 0;
   std::string text;               ///< a string, a symbol, a keyword
-  std::vector<int64_t> integers;  ///< array<i32: 1, 0>; elements of a dense one of integers, one where all are alike
-  std::vector<double> reals;      ///< of floats
+  std::vector<int64_t> integers;  ///< array<i32: 1, 0>; elements of a dense integer constant, or one if all are equal
+  std::vector<double> reals;      ///< the same for floats
   Type type = {};
 };
 
@@ -116,7 +116,7 @@ struct Region {
   std::vector<Block> blocks;
 };
 
-/// Where a branch goes, and what it gives the block's arguments.
+/// A branch's target block and the values of that block's arguments.
 struct Successor {
   uint32_t block = 0;
   std::vector<ValueId> operands;
@@ -126,7 +126,7 @@ struct Operation {
   std::string name;
   const OpInfo* info = nullptr;  ///< null: unknown (op_table.h)
   int line = 0;                  ///< in the text
-  uint32_t location = 0;         ///< in the module's table
+  uint32_t location = 0;         ///< in the module's table of locations
   std::vector<ValueId> operands, results;
   std::map<std::string, Attribute> attributes;
   std::vector<Region> regions;
@@ -139,9 +139,9 @@ struct Operation {
 };
 
 struct Argument {
-  std::string name;  ///< of its location, else arg0, arg1, ...
+  std::string name;  ///< from its location, else arg0, arg1, ...
   ValueId value = 0;
-  int64_t divisibility = 1;  ///< of the number or address, promised by who compiled it
+  int64_t divisibility = 1;  ///< of the number or address, as the compiler's caller promises
 };
 
 struct Function {
@@ -150,11 +150,11 @@ struct Function {
   bool is_public = true;
   std::vector<Argument> arguments;
   std::vector<Type> results;
-  Region body;              ///< no blocks: a declaration
+  Region body;              ///< no blocks: declaration only
   std::vector<Type> types;  ///< by ValueId
 };
 
-/// An operation that cannot be read or run, and why.
+/// An operation that cannot be read or run, with the reason.
 struct Refusal {
   int line = 0;
   std::string op, why;
@@ -163,8 +163,8 @@ struct Refusal {
 struct Module {
   std::string file;
   std::vector<Function> functions;
-  std::vector<Location> locations;  ///< number 0: not known
-  std::vector<Refusal> unknown;     ///< what the reader did not know
+  std::vector<Location> locations;  ///< entry 0: unknown
+  std::vector<Refusal> unknown;     ///< operations and types that the reader does not know
 
   const Function* function(const std::string& name) const;
 };

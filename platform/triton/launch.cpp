@@ -21,7 +21,7 @@ namespace kernbench::triton {
 namespace {
 
 constexpr int64_t kMostPrograms = int64_t{1} << 24;
-constexpr uint64_t kMostBlocks = uint64_t{1} << 22;  // of an interleaved tensor, with its copies
+constexpr uint64_t kMostBlocks = uint64_t{1} << 22;  // blocks of an interleaved tensor, with copies
 
 const Function& chosen(const Module& m, const std::string& name) {
   std::string all;
@@ -46,7 +46,7 @@ const Function& chosen(const Module& m, const std::string& name) {
   return *only;
 }
 
-/// The value given for a name; null: none.
+/// The value that the request has for a name; null: none.
 const std::string* given(const LaunchRequest::Words& words, const std::string& name) {
   for (const auto& [key, value] : words) {
     if (key == name) return &value;
@@ -65,7 +65,7 @@ void check_words(const char* option, const LaunchRequest::Words& words, const st
   }
 }
 
-/// "f16[128,64]" behind the name of what it holds. False: it is none.
+/// Parses "f16[128,64]" after the kind of data. False: no match.
 bool read_shape(const std::string& text, DType* dtype, Dims* shape) {
   const size_t open = text.find('[');
   if (open == std::string::npos || text.back() != ']') return false;
@@ -107,13 +107,13 @@ HostTensor filled(const std::string& how, const std::string& name, DType dtype, 
   return t;
 }
 
-/// Whether it lies in one memory in one piece, which needs no virtual addresses.
+/// Whether the tensor is contiguous in one memory, so that it needs no virtual addresses.
 bool only_shard(const TensorSpec& s, const tl::Args& args) {
   const tl::View& first = args.shard(s.name, 0);
   return first.shape.elements() == first.whole.elements();
 }
 
-/// Blocks of all copies are described one by one.
+/// Each block of each copy has its own description, so their number is limited.
 void check_blocks(const TensorSpec& s, const Params& params) {
   if (s.interleave_bytes == 0) return;
   std::set<std::pair<int64_t, int64_t>> cubes = {{0, 0}};
@@ -127,8 +127,8 @@ void check_blocks(const TensorSpec& s, const Params& params) {
                                s.interleave_bytes, s.name, cubes.size(), bytes));
 }
 
-/// Of a tensor with a copy for each cube: that of this PE's. Copies stand one after the other in the virtual range, in
-/// the order in which the launch's PEs meet their cubes.
+/// The address of this PE's copy of a tensor that is copied to each cube. Copies are adjacent in the virtual range, in
+/// the order in which the launch's PEs first name their cubes.
 tl::Ptr copy_of_cube(const TensorSpec& s, const tl::Context& tl, const tl::Args& args) {
   std::vector<std::pair<int64_t, int64_t>> cubes;
   const auto number_of = [&](const LaunchShape::Place& p) {

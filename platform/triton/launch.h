@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Triton kernel as a kernel of this project: its arguments from words of the command line, its programs over PEs.
+// A Triton kernel as a kernel of this project: arguments from the command line, programs of the grid assigned to PEs.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,21 @@
 
 namespace kernbench::triton {
 
-/// What is asked for, in the words of the command line.
+/// The request as written on the command line.
 struct LaunchRequest {
   std::string file;                   ///< the .ttir
-  std::string function;               ///< empty: the file's only public one
+  std::string function;               ///< empty: the file's only public function
   std::string grid;                   ///< "X[,Y[,Z]]"
   std::string order = "round_robin";  ///< or blocks
-  std::string chains = "joined";      ///< or single: whether elementwise operations in a row are one MATH command
-  uint64_t interleave = 4096;         ///< bytes of a block of tensors that are placed so
+  std::string chains = "joined";      ///< joined or single: whether consecutive elementwise operations share a command
+  uint64_t interleave = 4096;         ///< bytes per block of interleaved tensors
   using Words = std::vector<std::pair<std::string, std::string>>;
-  Words tensors;  ///< argument, FILE.npy or uniform|zeros|arange:DTYPE[N,...]
-  Words params;   ///< argument, number
-  Words places;   ///< argument, interleave|cube|rows|replicate
+  Words tensors;  ///< argument and FILE.npy or uniform|zeros|arange:DTYPE[N,...]
+  Words params;   ///< argument and number
+  Words places;   ///< argument and interleave|cube|rows|replicate
 };
 
-/// When a program ran. Times of the simulation.
+/// Start and end of a program, in simulated time.
 struct ProgramTime {
   int64_t id = 0;  ///< x + X·(y + Y·z)
   std::string pe;
@@ -35,18 +35,17 @@ struct ProgramTime {
 
 class Launch {
  public:
-  /// Reads the file and checks all that is asked for. InputError with every operation that cannot be run, or with every
-  /// argument that is missing.
+  /// Reads the file and checks the request. InputError lists all unsupported operations or all missing arguments.
   explicit Launch(const LaunchRequest&);
 
-  /// The kernel, named "ttir:FUNCTION"; the launch must outlive what runs it.
+  /// The kernel, named "ttir:FUNCTION". The launch must outlive its user.
   KernelSpec spec();
-  /// Those of request.tensors that are files.
+  /// The part of request.tensors that names files.
   const LaunchRequest::Words& files() const { return files_; }
   int64_t programs() const { return grid_[0] * grid_[1] * grid_[2]; }
   /// ⌈programs / PEs⌉.
   int64_t waves(int64_t pes) const { return (programs() + pes - 1) / pes; }
-  /// Of all that ran, by id.
+  /// Of all finished programs, by id.
   std::vector<ProgramTime> times() const;
 
  private:

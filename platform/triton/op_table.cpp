@@ -16,7 +16,7 @@ using D = Does;
 using I = IntegerOp;
 
 constexpr OpInfo kOps[] = {
-    // What the engines have is in the rows of their ops (phase2/op/elementwise_ops.inc).
+    // Names of engine ops are columns of phase2/op/elementwise_ops.inc, not of this table.
     {"arith.ceildivsi", T::alike, D::integer, 2, 2, nullptr, I::ceildivsi},
     {"arith.ceildivui", T::alike, D::integer, 2, 2, nullptr, I::ceildivui},
     {"arith.floordivsi", T::alike, D::integer, 2, 2, nullptr, I::floordivsi},
@@ -155,7 +155,7 @@ const char* library_op(const std::string& symbol) {
   }
   if (!starts("__nv_")) return nullptr;
   const std::string name = symbol.substr(5);
-  if (const char* op = find(name)) return op;  // of f64
+  if (const char* op = find(name)) return op;  // an f64 function
   return !name.empty() && name.back() == 'f' ? find(name.substr(0, name.size() - 1)) : nullptr;
 }
 

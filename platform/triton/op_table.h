@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that the reader knows: how many operands they take, how their types go together, what they do.
+// The operations that the reader knows: number of operands, rule for types, meaning.
 #pragma once
 
 #include <string>
@@ -9,27 +9,27 @@
 
 namespace kernbench::triton {
 
-/// How the types of operands and results go together. "Told" types are those behind the operation's colon.
+/// The rule for the types of operands and results. "Written" types follow the operation's colon.
 enum class Typing : uint8_t {
-  alike,    ///< all of one type, which is told
-  cast,     ///< one operand; its type and the result's are told
-  compare,  ///< two of the told type; i1 of its shape
+  alike,    ///< all have one type, which is written
+  cast,     ///< one operand; its type and the result's are written
+  compare,  ///< two of the written type; i1 of its shape
   select,   ///< i1 of the shape or one i1, then two of the told type
-  told,     ///< all operands and all results are told
-  shape,    ///< as told, but alike operands are told once (join, cat), alike results too (split)
-  load,     ///< a pointer of the told type, i1 of its shape, a value to what it points to; such a value
-  store,    ///< a pointer of the told type, a value to what it points to, i1 of its shape
-  addptr,   ///< the told pointer and integers of its shape; such a pointer
-  dot,      ///< A * B -> D, and a third operand as D
-  tile,     ///< a base and numbers; only pointer types are told
-  result,   ///< no operands to speak of: the result is told
-  nothing,  ///< neither
+  told,     ///< all operand and result types are written
+  shape,    ///< written, but equal operand types once (join, cat), equal result types too (split)
+  load,     ///< a pointer of the written type, i1 of its shape, a pointee value; returns a pointee value
+  store,    ///< a pointer of the written type, a pointee value, i1 of its shape
+  addptr,   ///< the written pointer and integers of its shape; returns such a pointer
+  dot,      ///< A * B -> D; the third operand has D's type
+  tile,     ///< a base and numbers; only pointer types are written
+  result,   ///< only the result's type is written
+  nothing,  ///< no types
 };
 
-/// What it does, for the interpreter.
+/// The meaning, for the interpreter.
 enum class Does : uint8_t {
   nothing,  ///< a barrier
-  integer,  ///< elementwise on integers: `tl` names the op on data (null: none), the name what it does to numbers
+  integer,  ///< elementwise on integers: `tl` names the op on data (null: none), the name the op on numbers
   real,     ///< elementwise on floats: `tl` names the op
   compare,
   select,
@@ -75,10 +75,10 @@ enum class Does : uint8_t {
   for_loop,
   if_else,
   while_loop,
-  not_run,  ///< read and checked, but nothing runs it
+  not_run,  ///< read and checked, but unsupported at run time
 };
 
-// What an operation does to two integers: its name behind the dialect's.
+// Integer ops: the name without the dialect.
 #define KERNBENCH_INTEGER_OPS(X) \
   X(addi)                        \
   X(subi)                        \
@@ -101,18 +101,18 @@ struct OpInfo {
   const char* name;
   Typing typing;
   Does does;
-  int least, most;  ///< operands; most < 0: any number
+  int least, most;  ///< number of operands; most < 0: unlimited
   const char* tl = nullptr;
   IntegerOp integer = IntegerOp::none;
-  const MathOp* math = nullptr;  ///< the op whose row names it
+  const MathOp* math = nullptr;  ///< the op with this name
 };
 
-/// Of floats, which MATH commands make together: no engine's op.
+/// Float op that several MATH commands compute together; no engine has it.
 constexpr const char* kPower = "pow";
 
-/// Null where there is none of that name.
+/// Null if the name is unknown.
 const OpInfo* find_op(const std::string& name);
-/// tl's op that a function of libdevice (__nv_expf) or of ocml (__ocml_exp_f32) is; null: none.
+/// The op of tl for a function of libdevice (__nv_expf) or ocml (__ocml_exp_f32); null: none.
 const char* library_op(const std::string& symbol);
 
 }  // namespace kernbench::triton

@@ -120,7 +120,7 @@ void Parser::function() {
     }
     arguments.emplace_back(name, type());
     f_->arguments.emplace_back();
-    f_->arguments.back().name = name;  // where no location says another
+    f_->arguments.back().name = name;  // unless a location has another name
     if (s_.peek() == '{') {
       const auto attributes = dictionary();
       const auto at = attributes.find("tt.divisibility");

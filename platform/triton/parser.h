@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parser of Triton's IR in MLIR's assembly, custom and generic forms: one text, from its first character on, into a
-// Module. What it does not know is listed there; what is no such text is an InputError with its line.
+// A parser of Triton's IR in MLIR's assembly, custom and generic forms. It parses one text into a Module. Unknown
+// operations are listed in the module; a syntax error is an InputError with its line.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class Parser {
   std::shared_ptr<const Module> read();
 
  private:
-  static constexpr int kDeepest = 100;          // regions, locations, attributes in each other
+  static constexpr int kDeepest = 100;          // nesting of regions, locations or attributes
   static constexpr int64_t kLargest = 1048576;  // elements of a tensor: Triton's own limit
 
   struct Named {
@@ -58,7 +58,7 @@ class Parser {
   // ---- Regions ------------------------------------------------------------------------------------------------------
   using Arguments = std::vector<std::pair<std::string, Type>>;
 
-  /// From { to }; `entry`: what the operation itself names as the entry block's arguments.
+  /// From { to }; `entry`: arguments of the entry block that the operation itself names.
   Region region(const Arguments* entry);
   void add_argument(Block& b, const std::string& name, const Type& t);
   uint32_t label(const std::string& name, bool entry = false);
@@ -73,10 +73,10 @@ class Parser {
   std::vector<Type> generic_form(Operation& op);
   void require_type(const Operation& op, ValueId v, const Type& t);
 
-  /// The condition stays; the rest are those of the successors, by operandSegmentSizes.
+  /// Keeps the condition. The other operands belong to the successors, by operandSegmentSizes.
   void split_operands(Operation& op);
 
-  /// What the op's own form would have told of the types.
+  /// The types that the custom form would write.
   std::vector<Type> settle_generic(Operation& op, const Told& all);
   std::vector<Type> own_form(Operation& op);
   static int words_in(const Operation& op);
@@ -85,27 +85,27 @@ class Parser {
   std::vector<Type> type_list();
   std::vector<Type> for_loop(Operation& op);
 
-  /// Where nothing is yielded the text has no terminator.
+  /// The text omits the terminator if nothing is yielded.
   void end_with_yield(Region& r);
   std::vector<Type> if_else(Operation& op);
   std::vector<Type> while_loop(Operation& op);
   void successor(Operation& op);
   std::vector<Type> branch(Operation& op);
 
-  /// The condition's type is not told.
+  /// The condition's type is not written.
   std::vector<Type> condition(Operation& op);
   std::vector<Type> constant(Operation& op);
 
   // ---- Types --------------------------------------------------------------------------------------------------------
-  /// `of`: the operation that tells them, whose short forms are known.
+  /// `of`: the operation before the types; it allows short forms.
   Told told(const Operation* of = nullptr);
 
-  /// `<f16>`, `<tensor<8x8xf16>>`: without !tt.ptr or !tt.tensordesc, which the operation knows.
+  /// `<f16>`, `<tensor<8x8xf16>>`: the operation implies !tt.ptr or !tt.tensordesc.
   Type short_type(const Operation& op, size_t number);
   Type pointer_type();
   Type descriptor_type();
   void refuse(const std::string& what) { module_->unknown.push_back({s_.line(), what, "is not known"}); }
-  /// Up to a closing >.
+  /// Skips to a closing >.
   void refuse_rest(const std::string& what);
 
   /// 64x32xf16
@@ -114,7 +114,7 @@ class Parser {
 
   // ---- Attributes ---------------------------------------------------------------------------------------------------
   std::map<std::string, Attribute> dictionary();
-  /// Behind the first <: {..}>.
+  /// The properties after the first <: {..}>.
   std::map<std::string, Attribute> properties();
   Attribute attribute();
 
@@ -127,26 +127,26 @@ class Parser {
   void dense_items(std::vector<std::string>* items);
   Attribute dense();
 
-  /// "0x0001…": the elements' bytes, the lowest first.
+  /// "0x0001…": bytes of the elements, little-endian.
   std::vector<std::string> from_bytes(const std::string& hex, const Type& t);
 
   // ---- Locations ----------------------------------------------------------------------------------------------------
-  /// A location as it is written: settled when all aliases are known.
+  /// A location as written; resolved when all aliases are known.
   struct RawLocation {
-    std::string alias;  ///< not empty: the location of that name
+    std::string alias;  ///< not empty: refers to the location of that name
     std::string file, name;
     int line = 0;
-    std::vector<uint32_t> inner;  ///< of a name; callee and caller; those that were fused
+    std::vector<uint32_t> inner;  ///< of a name; callee and caller; parts of a fused location
     bool call_site = false;
   };
-  /// loc(...) if it comes next; its number.
+  /// loc(...) if it comes next; returns its number.
   uint32_t trailing_location() { return s_.take_word("loc") ? location() : 0; }
 
   uint32_t raw(RawLocation l);
   uint32_t location();
   uint32_t inner_location();
 
-  /// A call's place is where the kernel calls; of fused ones the first that is known.
+  /// A call's location is that of its caller in the kernel; a fused location is its first known part.
   const Location& settled(uint32_t n, int depth);
   void settle_locations();
 
@@ -160,12 +160,12 @@ class Parser {
   Function* f_ = nullptr;
   std::vector<Scope> scopes_;
   std::vector<Labels> labels_;
-  std::vector<uint32_t> block_places_;  ///< of the arguments of the entry block read last
+  std::vector<uint32_t> block_places_;  ///< of the arguments of the last entry block
   std::vector<RawLocation> raw_;
   std::map<std::string, uint32_t> location_aliases_, alias_raw_;
   std::vector<std::pair<size_t, std::vector<uint32_t>>> argument_places_;
   std::map<std::string, std::vector<Type>> function_types_;
-  std::vector<int> state_;  ///< of locations: 0 open, 1 under way, 2 settled
+  std::vector<int> state_;  ///< of locations: 0 open, 1 in progress, 2 resolved
   int depth_ = 0;
 };
 

@@ -135,7 +135,7 @@ Type Parser::type() {
     refuse("type !" + name);
     return {};
   }
-  if (s_.peek() == '(') {  // a function's
+  if (s_.peek() == '(') {  // a function type
     s_.skip_brackets();
     s_.require("->");
     if (s_.peek() == '(') {
@@ -162,7 +162,7 @@ Type Parser::type() {
     s_.require(">");
     return t;
   }
-  // A descriptor's integers have a sign or none, si8 or ui8; what is read by it has not.
+  // A descriptor's integers have a sign (si8, ui8); loaded values do not.
   const bool sign = in_descriptor_ && name.size() > 2 && (name[0] == 's' || name[0] == 'u') && name[1] == 'i';
   const auto it = elements().find(sign ? name.substr(1) : name);
   if (it != elements().end()) return {Type::Kind::number, it->second};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locations, and what they come to when all aliases are known.
+// Locations, resolved when all aliases are known.
 #include "kernbench/platform/triton/parser.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ const Location& Parser::settled(uint32_t n, int depth) {
   static const Location none;
   if (n == 0 || depth > 2 * kDeepest) return none;
   if (state_[n] == 2) return module_->locations[n];
-  if (state_[n] == 1) return none;  // of itself
+  if (state_[n] == 1) return none;  // refers to itself
   state_[n] = 1;
   const RawLocation& l = raw_[n];
   Location out;

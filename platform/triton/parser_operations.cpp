@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations, in their own forms and in the generic one.
+// Operations in custom and generic form.
 #include "kernbench/platform/triton/parser.h"
 
 #include <algorithm>
@@ -194,7 +194,7 @@ std::vector<Type> Parser::own_form(Operation& op) {
       break;
   }
   if (op.name == "scf.condition") return condition(op);
-  // These may end without types, and then a line's end is theirs.
+  // These operations may have no types and then end with the line.
   const bool may_stop =
       op.info->typing == Typing::nothing || op.info->does == Does::terminator || op.info->does == Does::print;
   Told types;
@@ -227,7 +227,7 @@ std::vector<Type> Parser::own_form(Operation& op) {
       Attribute a;
       a.kind = Attribute::Kind::text;
       a.text = s_.string();
-      op.attributes.emplace("text", a);  // behind an assertion's text 3.1 has a file, a function and a line
+      op.attributes.emplace("text", a);  // after an assertion's text, Triton 3.1 writes file, function and line
       comma = true;
     } else if (op.info->does == Does::assertion && s_.at_number()) {
       s_.number();
@@ -245,7 +245,7 @@ std::vector<Type> Parser::own_form(Operation& op) {
       }
       types = told(&op);
       break;
-    } else if (s_.take("->")) {  // of no operands
+    } else if (s_.take("->")) {  // without operands
       types.after = told(&op).before;
       types.arrow = true;
       break;

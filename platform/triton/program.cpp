@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a function before it runs.
+// Properties of a function before it runs.
 #include <fmt/format.h>
 
 #include <functional>
@@ -24,7 +24,7 @@ void for_each(const Region& r, const Visit& visit) {
   }
 }
 
-/// Whether it is run on tensors of more dimensions than tl has.
+/// Whether the operation supports tensors with more dimensions than tl.
 bool takes_any_rank(Does d) {
   switch (d) {
     case Does::bitcast:
@@ -50,13 +50,13 @@ bool takes_any_rank(Does d) {
   }
 }
 
-/// The function and all that it calls.
+/// The function and all its callees.
 std::vector<const Function*> reached(const Module& m, const Function& f) {
   std::vector<const Function*> all = {&f};
   for (size_t i = 0; i < all.size(); ++i) {
     for_each(all[i]->body, [&](const Operation& op) {
       if (op.info->does != Does::call) return;
-      const Attribute* name = op.attribute("callee");  // unchecked where something is unknown
+      const Attribute* name = op.attribute("callee");  // not checked if something is unknown
       const Function* callee = name ? m.function(name->text) : nullptr;
       for (const Function* known : all) {
         if (known == callee) callee = nullptr;
@@ -75,7 +75,7 @@ Program::Program(std::shared_ptr<const Module> module, const Function& function)
 }
 
 void Program::examine(const Function& f) {
-  // Where each value comes from, and the last operation of that block that uses it, itself or within.
+  // Where each value is defined, and its last use in that block, including uses in nested regions.
   std::map<ValueId, const Block*> home;
   const std::function<void(const Region&)> find_homes = [&](const Region& r) {
     for (const Block& b : r.blocks) {
@@ -87,7 +87,7 @@ void Program::examine(const Function& f) {
     }
   };
   find_homes(f.body);
-  std::set<ValueId> elsewhere;  // used in another block than its own: of a function with branches
+  std::set<ValueId> elsewhere;  // used outside the defining block, in a function with branches
   const std::function<void(const Region&)> find_ends = [&](const Region& r) {
     for (const Block& b : r.blocks) {
       std::map<ValueId, const Operation*> last;
@@ -153,7 +153,7 @@ bool is_elementwise(Does d) {
 
 Program::Operations Program::joining(const Block& b, const std::set<ValueId>& elsewhere) {
   const auto elementwise = [](const Operation& op) { return is_elementwise(op.info->does); };
-  // What makes no command of an engine, or a load.
+  // Operations without an engine command, and loads.
   const auto lets_pass = [&](const Operation& op) {
     const Does d = op.info->does;
     return elementwise(op) || d == Does::load || d == Does::constant || d == Does::make_range ||
@@ -161,8 +161,8 @@ Program::Operations Program::joining(const Block& b, const std::set<ValueId>& el
            d == Does::broadcast || d == Does::addptr;
   };
   Operations joins;
-  std::map<ValueId, const Operation*> open;  // results that nothing has read yet
-  std::map<ValueId, const Operation*> made;  // and those that one operation has
+  std::map<ValueId, const Operation*> open;  // results without a reader so far
+  std::map<ValueId, const Operation*> made;  // results with one reader so far
   for (const Operation& op : b.operations) {
     std::set<ValueId> read(op.operands.begin(), op.operands.end());
     for (const Region& inner : op.regions) {
@@ -209,7 +209,7 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
       const auto type = [&](ValueId v) { return function->types[v]; };
       const auto refuse = [&](const std::string& why) { all.push_back({op.line, op.name, why}); };
       if (op.info->does == Does::not_run) refuse("is not supported");
-      const auto arity = [](const std::string& name) {  // of what can be computed; 0: it cannot
+      const auto arity = [](const std::string& name) {  // of computable ops; 0: not computable
         const MathOp* found = find_math_op(name);
         return name == kPower ? 2 : found ? found->arity : 0;
       };
@@ -248,13 +248,13 @@ std::vector<Refusal> refusals(const Module& m, const Function& f) {
 }
 
 std::vector<bool> stored_arguments(const Module& m, const Function& f) {
-  // What a store's pointer may come from: against the flow of values, until nothing is new.
+  // Pointers that a store may use: traces the data flow backwards to a fixed point.
   std::set<ValueId> stored;
   for (size_t before = SIZE_MAX; before != stored.size();) {
     before = stored.size();
     for_each(f.body, [&](const Operation& op) {
-      if (op.info->does == Does::load) return;          // what is read is not what it is read by
-      bool number = op.info->does == Does::int_to_ptr;  // what it comes from was a pointer
+      if (op.info->does == Does::load) return;          // a loaded value does not depend on its address
+      bool number = op.info->does == Does::int_to_ptr;  // its origin was a pointer
       for (const ValueId v : op.results)
         number = number || (f.types[v].kind == Type::Kind::number && stored.count(v) > 0);
       const auto add = [&](ValueId v) {
@@ -263,7 +263,7 @@ std::vector<bool> stored_arguments(const Module& m, const Function& f) {
       const bool writes = op.info->does == Does::store || op.info->does == Does::descriptor_store ||
                           op.info->does == Does::atomic || op.info->does == Does::not_run;
       if (writes && !op.operands.empty()) add(op.operands[0]);
-      if (op.info->does == Does::call) {  // as its callee does
+      if (op.info->does == Does::call) {  // follows the callee
         const Function& callee = *m.function(op.attribute("callee")->text);
         const std::vector<bool> inner = stored_arguments(m, callee);
         for (size_t i = 0; i < op.operands.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of the grid at work: its values by frame, what pe_cpu does for them, and of each operation what becomes of
-// it. Numbers and blocks of indices are `known` (values.h), data lie in TCM (engines.h).
+// A running program of the grid: its values by frame, pe_cpu's work and the execution of each operation. Numbers and
+// index blocks are `known` (values.h); data are in TCM (engines.h).
 #pragma once
 
 #include <deque>
@@ -29,7 +29,7 @@ class Run {
   };
   Value& value(ValueId v) { return frame_->values[v]; }
   const Type& type(ValueId v) const { return frame_->function.types[v]; }
-  /// In a region that combines elements a number stands for a block of them.
+  /// In a region that combines elements, a number represents a block.
   Type lanes_type(ValueId v) const {
     Type t = type(v);
     if (lanes_ && !t.tensor) {
@@ -46,10 +46,10 @@ class Run {
   [[noreturn]] void fault(const Operation& op, const std::string& what) const;
 
   // ---- pe_cpu -------------------------------------------------------------------------------------------------------
-  /// Told once in a while also where nothing else calls: a loop of it ends at a limit of time.
+  /// Reports work regularly, so that a loop without other calls still reaches the time limit.
   void scalar_work() {
     work_ += cycles_.scalar;
-    if (work_ >= 65536) flush();  // cycles
+    if (work_ >= 65536) flush();
   }
   void index_work() { work_ += cycles_.index; }
   void flush() {
@@ -62,39 +62,39 @@ class Run {
   int64_t integer(const Operation& op, const Value& v);
 
   // ---- Control ------------------------------------------------------------------------------------------------------
-  /// The blocks of a function, from the first on; what it returns.
+  /// Runs a function's blocks from the first; returns the function's results.
   std::vector<Value> blocks(const Region& r, std::vector<Value> arguments);
   std::vector<Value> taken(const Operation& op, size_t first);
-  /// Its operations but the last, which is given back.
+  /// Runs all operations except the last, which it returns.
   const Operation& block(const Block& b, std::vector<Value> arguments);
-  /// Yields of a region of one block.
+  /// Results of a region of one block.
   std::vector<Value> region(const Region& r, std::vector<Value> arguments);
-  /// What a block hands on, when nothing of it is needed any more.
+  /// A block's outgoing values; the block's own references are dropped.
   std::vector<Value> left(const Operation& last, std::vector<Value> handed_on);
   void give(const Operation& op, std::vector<Value> results);
   void for_loop(const Operation& op);
-  /// What is carried into the next turn does not grow with the turns.
+  /// Values carried into the next iteration must not grow with the number of iterations.
   std::vector<Value> settled(const std::vector<ValueId>& as, std::vector<Value> values);
   void while_loop(const Operation& op);
   void if_else(const Operation& op);
 
   // ---- Integers -----------------------------------------------------------------------------------------------------
-  /// A block of integers as such; null where it is data.
+  /// A block of integers; null if it is data.
   KnownPtr known(const Value& v, const Type& t);
-  /// Its elements, by reading what was loaded.
+  /// The elements; loaded ones are read from TCM.
   Known::Values elements(const Value& v, const Type& t);
-  /// Computed once; what it is made of goes then.
+  /// Computed once; the operands are dropped afterwards.
   static Known::Values said(const Data& d);
-  /// Of an open one its elements alone, which keeps no data alive.
+  /// An open block's elements without its data, to free the data.
   static KnownPtr only_elements(const KnownPtr& k);
-  /// Of blocks that only their elements say: by the op from its operands, when they are needed.
+  /// A block that is only known by its elements: the op is applied to its operands when the elements are needed.
   Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
              const Combine& f);
   using OfElements = std::function<int64_t(const std::vector<Known::Values>& operands, size_t i)>;
   Value open(const Operation& op, const Type& result, std::vector<Value> operands, std::vector<Type> types,
              const OfElements& f);
 
-  /// As data in TCM; of an open one they are made once, and live as long as it does.
+  /// As data in TCM. An open block's data are made once and live as long as the block.
   DataPtr lanes(const Value& v, const Type& t);
   void make(const Known& k);
   Value laned(const Value& v, const Type& t);
@@ -102,22 +102,22 @@ class Run {
   Value combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f,
                  bool ends_say = false);
 
-  /// The op on data: a call of tl.
+  /// The op on data, as a call of tl.
   Value on_engine(const Operation& op, std::vector<Value> operands);
 
-  /// Operands of one type by their bits; the type that they have then.
+  /// Reinterprets operands of one type as unsigned; returns the resulting type.
   Type without_sign(std::vector<Value>* operands, const std::vector<Type>& types);
   void compare_op(const Operation& op);
 
-  /// What an engine makes of a comparison of floats, as pe_cpu says it where both were loaded or are known: a branch or
-  /// an atomic's mask may ask for it. Of few elements, since the operands stay in TCM as long.
+  /// Makes a float comparison on an engine also computable on pe_cpu, if both operands were loaded or are known. A
+  /// branch or an atomic's mask may need it. Only for few elements, because the operands stay in TCM until then.
   Value sayable(Value made, const Value& a, const Value& b, Predicate predicate);
   Value compare(const Operation& op, std::vector<Value> operands, const std::vector<Type>& types, const Type& result);
 
   // ---- Conversions --------------------------------------------------------------------------------------------------
   void convert_op(const Operation& op);
 
-  /// Whether a float becomes the low bits of its integer; else it saturates.
+  /// Whether a float becomes its integer's low bits; else it saturates.
   static bool low_bits(const Operation& op, const Type& to);
   DataPtr converted(const Operation& op, const Value& v, const Type& from, const Type& to);
 
@@ -133,39 +133,39 @@ class Run {
   void int_to_ptr(const Operation& op);
   void ptr_to_int(const Operation& op);
 
-  /// Whether only Phase 2 knows it.
+  /// Whether only phase 2 knows the value.
   static bool is_pending(const Value& v);
 
-  /// The mask of an access; null: none, or it is `pending`, known to Phase 2 alone. `some`: whether it selects any.
+  /// An access's mask. Null: no mask, or phase 2 alone knows it (`pending`). `some`: whether it selects anything.
   KnownPtr mask_of(const Operation& op, size_t i, bool* some, DataPtr* pending = nullptr);
 
-  /// Of a load: what it gives where it reads nothing.
+  /// The value of a load where nothing is read.
   double other_of(const Operation& op, bool* number, size_t i);
 
-  /// Of block pointers and descriptors of floats: PAD_NAN.
+  /// PAD_NAN of float block pointers and descriptors.
   bool pads_with_nan(const Operation& op) const;
   void load(const Operation& op);
   Value nothing(const Type& t);
   void store(const Operation& op);
   void atomic(const Operation& op);
 
-  /// Its words, or what stands for them in the generic form (Triton's enumerations).
+  /// The attributes as words; the generic form has Triton's enumerators instead.
   Engines::Atomic atomic_of(const Operation& op, bool cas);
   void make_tile(const Operation& op);
   void advance(const Operation& op);
   void descriptor(const Operation& op);
 
   // ---- Reductions ---------------------------------------------------------------------------------------------------
-  /// The tl reduction that the region is, if it is one.
+  /// The tl reduction that equals the region, if there is one.
   std::string single_reduction(const Operation& op) const;
 
-  /// The region on blocks: each argument a block of the same shape.
+  /// The region on blocks; all arguments have equal shapes.
   std::vector<Value> combine_blocks(const Operation& op, const std::vector<tl::Tensor>& a,
                                     const std::vector<tl::Tensor>& b);
   std::vector<tl::Tensor> dense_operands(const Operation& op);
   void reduce(const Operation& op);
 
-  /// Neighbours by neighbours, in their order.
+  /// Combines neighbours, in order.
   void reduce_in_pairs(const Operation& op, int axis);
   void scan(const Operation& op);
   void histogram(const Operation& op);
@@ -174,29 +174,29 @@ class Run {
   // ---- The rest -----------------------------------------------------------------------------------------------------
   void constant(const Operation& op);
   void bitcast(const Operation& op);
-  /// A block of a number.
+  /// A number as a block.
   static Value blocked(const Value& number, const Type& t);
 
-  /// Of tt.clampf: propagateNan, which is none or all.
+  /// tt.clampf's propagateNan: none or all.
   static bool passes_nan_on(const Operation& op);
   void real_op(const Operation& op, const std::string& name);
   void select(const Operation& op);
 
-  /// By an engine.
+  /// On an engine.
   Value select(const std::vector<Value>& operands, const Type& condition, const Type& result);
 
-  /// Of blocks of integers that pe_cpu knows or can read: as a sum of what one dimension says, else by their elements;
-  /// none where only Phase 2 knows them.
+  /// For integer blocks that pe_cpu knows or can read: a sum over dimensions if possible, else by elements. None if
+  /// only phase 2 knows them.
   Value select_known(const Operation& op, const Value& c, const Value& a, const Value& b, const Type& condition,
                      const Type& result);
 
-  /// As offsets to the first's base.
+  /// As offsets from the first pointer's base.
   Value select_pointers(const Operation& op, const Value& c, const Value& a, const Value& b, const Type& condition,
                         const Type& result);
   void print(const Operation& op);
   void promise(const Operation& op, const std::string& what);
 
-  /// Whether it hands values on as they are, or (a dot, what MATH does) says itself what it waits for.
+  /// Whether the operation forwards its operands, or waits for them itself (dot, MATH).
   static bool passes_on(Does d);
   void operation(const Operation& op);
   const Program& program_;
@@ -206,7 +206,7 @@ class Run {
   const Index3 id_, grid_;
   Frame* frame_ = nullptr;
   const Dims* lanes_ = nullptr;
-  tl::Tensor* product_ = nullptr;  ///< what the last dot makes, of a turn that is asked for it
+  tl::Tensor* product_ = nullptr;  ///< receives the last dot's result of an iteration, if not null
   double work_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, scans and what else takes whole blocks.
+// Reductions, scans and other operations on whole blocks.
 #include "kernbench/platform/triton/run.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::vector<tl::Tensor> Run::dense_operands(const Operation& op) {
 
 namespace {
 
-/// An axis with all dimensions before it as one, and all behind it.
+/// An axis; all dimensions before it are one, all after it another.
 Dims around(const Shape& shape, int axis) {
   Dims three = {1, shape[axis], 1};
   for (int d = 0; d < shape.rank(); ++d) {
@@ -103,7 +103,7 @@ void Run::reduce_in_pairs(const Operation& op, int axis) {
   const char* file = engines_.where().file;
   const int line = engines_.where().line;
   const Shape& full = type(op.operands[0]).shape;
-  if (full.rank() >= kMaxRank) {  // pairs are a dimension more
+  if (full.rank() >= kMaxRank) {  // pairs need one more dimension
     for (tl::Tensor& v : x) v = tl_.reshape(v, around(full, axis), file, line);
     axis = 1;
   }
@@ -167,7 +167,7 @@ void Run::scan(const Operation& op) {
 void Run::histogram(const Operation& op) {
   const Type& t = type(op.operands[0]);
   Value x = Value::of(lanes(in(op, 0), t));
-  if (op.operands.size() > 1) {  // what is left out has no bin
+  if (op.operands.size() > 1) {  // masked-out elements have no bin
     const Type& mask = type(op.operands[1]);
     x = engines_.math("where", {Value::of(lanes(in(op, 1), mask)), x, Value::of(int64_t{-1})}, {mask, t, t}, t);
   }
@@ -180,7 +180,7 @@ void Run::histogram(const Operation& op) {
 void Run::gather(const Operation& op) {
   const auto axis = static_cast<int>(op.attribute("axis")->integer);
   const KnownPtr index = known(in(op, 1), type(op.operands[1]));
-  if (index && !index->loaded) {  // what was loaded tl says, or Phase 2
+  if (index && !index->loaded) {  // for loaded indices tl or phase 2 reports the fault
     const auto all = index->elements();
     const int64_t n = type(op.operands[0]).shape[axis];
     for (const int64_t i : *all) {

@@ -63,9 +63,10 @@ void Run::for_loop(const Operation& op) {
   const int64_t first = integer(op, 0), end = integer(op, 1), step = integer(op, 2);
   if (step <= 0) fault(op, "a step of " + std::to_string(step));
   std::vector<Value> carried = taken(op, 3);
-  // With num_stages no load of a turn begins before the dots of so many turns ago: it goes where their operands were.
+  // With num_stages, a load of an iteration starts only when the dots `num_stages` iterations earlier are done: it
+  // reuses their operands' buffers.
   const Attribute* stages = op.attribute("tt.num_stages");
-  std::deque<tl::Tensor> products;  // a turn's last
+  std::deque<tl::Tensor> products;  // last dot of each iteration
   tl::Tensor* const outer = product_;
   for (int64_t i = first; i < end; i += step) {
     scalar_work();

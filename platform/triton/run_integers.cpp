@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers, and blocks of them, on pe_cpu as long as they are known there.
+// Integers and blocks of integers on pe_cpu, as long as they are known there.
 #include "kernbench/platform/triton/run.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Value Run::open(const Operation& op, const Type& result, std::vector<Value> oper
                 const Combine& f) {
   return open(op, result, std::move(operands), std::move(types), [f](const std::vector<Known::Values>& x, size_t i) {
     int64_t n = 0;
-    f((*x.front())[i], (*x.back())[i], &n);  // 0 of a division by 0, or a shift by too much: a mask may leave it out
+    f((*x.front())[i], (*x.back())[i], &n);  // 0 for a division by 0 or a too large shift: a mask may exclude it
     return n;
   });
 }
@@ -76,7 +76,7 @@ Value Run::open(const Operation& op, const Type& result, std::vector<Value> oper
 DataPtr Run::lanes(const Value& v, const Type& t) {
   flush();
   if (v.is(VK::known) && v.known->form == Known::Form::open) {
-    // What it is made of goes first, however long the chain: a kernel's stack is small.
+    // Computes the operands first and iteratively, because a kernel's stack is small.
     std::vector<const Known*> left = {v.known.get()};
     while (!left.empty()) {
       const Known& k = *left.back();
@@ -121,7 +121,7 @@ void Run::integer_op(const Operation& op) {
 
 Value Run::combined(const Operation& op, const Value& a_in, const Value& b_in, const Type& result, const Combine& f,
                     bool ends_say) {
-  // One number that was loaded is read.
+  // Reads one loaded number.
   const auto is_read = [&](const Value& v) { return !lanes_ && v.is(VK::data) && !result.tensor && v.data->readable; };
   const Value read_a = is_read(a_in) ? Value::of(integer(op, a_in)) : Value();
   const Value read_b = is_read(b_in) ? Value::of(integer(op, b_in)) : Value();

@@ -56,7 +56,7 @@ void Run::int_to_ptr(const Operation& op) {
     out = Value::of(pointer(integer(op, 0)));
     return;
   }
-  // Elements from the first one's address on.
+  // Contiguous elements from the first address.
   index_work();
   const auto all = elements(in(op, 0), type(op.operands[0]));
   const auto size = static_cast<int64_t>(size_of(dtype_of(to.element)));
@@ -105,7 +105,7 @@ void Run::ptr_to_int(const Operation& op) {
 }
 
 bool Run::is_pending(const Value& v) {
-  return v.is(VK::data) && !v.data->readable;  // blocks of integers are made of what can be read alone
+  return v.is(VK::data) && !v.data->readable;  // known integer blocks come only from readable data
 }
 
 KnownPtr Run::mask_of(const Operation& op, size_t i, bool* some, DataPtr* pending) {
@@ -175,7 +175,7 @@ void Run::load(const Operation& op) {
   if (pending) {
     const Value elsewhere = op.operands.size() > 2 ? laned(in(op, 2), result) : nothing(result);
     out = engines_.select(Value::of(pending), out, elsewhere, truth, result);
-  } else if (!number && mask) {  // elsewhere it is another block
+  } else if (!number && mask) {  // elsewhere the result is a different block
     const Value on = mask->form == Known::Form::open ? laned(in(op, 1), truth) : Value::of(mask);
     out = engines_.select(on, out, laned(in(op, 2), result), truth, result);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions, and other shapes of values.
+// Conversions and shape changes.
 #include "kernbench/platform/triton/run.h"
 
 #include <memory>
@@ -160,7 +160,7 @@ Value Run::open_view(const Operation& op, const Value& v, const Type& to) {
                         &op] {
     const auto all = source->elements();
     if (op.info->does == Does::expand_dims || op.info->does == Does::reshape) return all;
-    // From each index of the view to that of the source.
+    // Maps each index of the view to an index of the source.
     const int rank = shape.rank();
     std::vector<int64_t> strides(static_cast<size_t>(rank), 1), step = strides;
     for (int d = rank - 1; d > 0; --d)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions, blocks, terminators and calls: whether they go together.
+// Checks regions, blocks, terminators and calls.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -43,7 +43,7 @@ class Structure {
       return told(*parent, "found a region of " + std::to_string(r.blocks.size()) + " blocks");
     for (const Block& b : r.blocks) {
       if (b.operations.empty()) {
-        // What was not known may have been the end.
+        // An unknown operation may have been the terminator.
         if (m_.unknown.empty() && fault_.empty())
           fault_ = std::to_string(parent ? parent->line : f_.line) + ": found a block without an end";
         return;
@@ -54,7 +54,7 @@ class Structure {
         const bool last = i + 1 == b.operations.size();
         if (ends != last && m_.unknown.empty())
           return told(op, ends ? "found before the end of its block" : "found at the end of its block");
-        // Ops with regions, terminators and branches are settled by nobody else.
+        // Ops with regions, terminators and branches are checked only here.
         if (const std::string wrong = fault_of_count(op); !wrong.empty()) return told(op, wrong);
         if (ends) terminator(op, r, parent, number);
         operation(op);
@@ -135,7 +135,7 @@ class Structure {
         if (!fault_.empty()) return;
         if (op.regions.size() == 2 && op.regions[1].blocks.size() == 1 && op.regions[1].blocks[0].operations.empty() &&
             op.results.empty()) {
-          region(op.regions[0], &op, 0);  // the generic form's empty else
+          region(op.regions[0], &op, 0);  // an empty else in generic form
           return;
         }
         if (op.regions.size() == 1 && !op.results.empty()) return told(op, "found results without else");

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Type::Kind;
 
-/// What the generic form numbers and the own form names.
+/// The words for the numbers of the generic form.
 void name_words(Operation& op) {
   const auto name = [&](const char* key, std::initializer_list<const char*> names) {
     const auto it = op.attributes.find(key);
@@ -52,7 +52,7 @@ class Settling {
     if (!holds && !any_unknown) fault(text);
     return holds;
   }
-  /// How many types are told. With another number nothing is known of the results.
+  /// Number of written types. Other numbers leave the results unknown.
   bool tells(size_t before, size_t after) {
     if (told.before.size() == before && told.after.size() == after) return true;
     fault("found " + std::to_string(told.before.size()) + " types" +
@@ -68,7 +68,7 @@ class Settling {
   static bool integer(const Type& t) { return t.kind == Kind::number && !is_float(t.element); }
   static bool real(const Type& t) { return t.kind == Kind::number && is_float(t.element); }
   static Type truth(const Type& t) { return t.known() ? t.with(Kind::number, Element::i1) : t; }
-  /// What a load through it gives.
+  /// The type of a load through the pointer.
   static Type pointee(const Type& t) { return t.known() ? t.with(Kind::number, t.element) : t; }
 
   std::vector<Type> by_typing() {
@@ -373,7 +373,7 @@ class Settling {
       }
       case Does::descriptor_store: {
         if (told.before.size() < 2) return fault("found no value's type");
-        // In the generic form the value comes before the indices.
+        // The generic form has the value before the indices.
         if (in[1].tensor && !in.back().tensor) {
           std::rotate(op.operands.begin() + 1, op.operands.begin() + 2, op.operands.end());
           std::rotate(in.begin() + 1, in.begin() + 2, in.end());

@@ -9,7 +9,7 @@ namespace kernbench::triton {
 
 namespace {
 
-/// Steps of one length are a stride.
+/// Values at equal steps become a stride.
 Known::Axis axis_of(std::vector<int64_t> values, int64_t* base) {
   *base += values[0];
   const int64_t first = values[0];
@@ -161,7 +161,7 @@ Predicate::Predicate(std::string_view word) {
     unordered = is_true || word == "uno";
     return;
   }
-  const bool alone = word.size() == 2;  // eq, ne: of integers
+  const bool alone = word.size() == 2;  // eq, ne: integers
   const std::string_view how = alone ? word : word.substr(1);
   is_signed = !alone && word[0] == 's';
   unordered = !alone && word[0] == 'u';
@@ -216,7 +216,7 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
   const uint32_t bits = a.depends_on() | b.depends_on();
   auto k = Known::of(result, a.shape, 0);
   const int rank = a.shape.rank();
-  // Sums of sums, and multiples, as long as nothing wraps.
+  // Sums and multiples of sums are sums if nothing wraps.
   const bool scales = op == IntegerOp::muli && (a.depends_on() == 0 || b.depends_on() == 0);
   if (result != Element::i1 && (op == IntegerOp::addi || op == IntegerOp::subi || scales)) {
     const Known& whole = scales && a.depends_on() == 0 ? b : a;
@@ -245,7 +245,7 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
     if (holds && in_range(*k)) return k;
     k = Known::of(result, a.shape, 0);
   }
-  // Conditions that all must hold.
+  // A conjunction of conditions.
   if (result == Element::i1 && op == IntegerOp::andi && a.form == Known::Form::product &&
       b.form == Known::Form::product) {
     k->base = a.base && b.base;
@@ -263,7 +263,7 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
     }
     return k;
   }
-  // What depends on no index, or on that of one dimension.
+  // Values that depend on no index or on one dimension.
   if ((bits & (bits - 1)) != 0) return nullptr;
   int d = 0;
   while (bits != 0 && (bits >> d) != 1) ++d;
@@ -273,7 +273,7 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
     return k;
   }
   const auto i = static_cast<size_t>(d);
-  constexpr int64_t kFar = int64_t{1} << 61;  // nothing wraps between the ends of what begins nearer than that
+  constexpr int64_t kFar = int64_t{1} << 61;  // between two ends nearer than this, nothing wraps
   const auto within = [](int64_t n) { return n > -kFar && n < kFar; };
   const bool near = within(x.at(0)) && within(y.at(0));
   if (ends_say && near && a.axes[i].has_short_stride() && b.axes[i].has_short_stride()) {
@@ -287,7 +287,7 @@ std::shared_ptr<Known> combine(IntegerOp op, Element result, const Known& a, con
   std::vector<int64_t> values(static_cast<size_t>(a.shape[d]), 0);
   for (size_t at = 0; at < values.size(); ++at) {
     int64_t n = 0;
-    // By 0, or too far, it is 0: a mask may leave it out.
+    // A division by 0 or a too large shift gives 0: a mask may exclude it.
     if (f(x.at(static_cast<int64_t>(at)), y.at(static_cast<int64_t>(at)), &n)) values[at] = n;
   }
   if (result == Element::i1) {
@@ -322,7 +322,7 @@ KnownPtr broadcast(const Known& k, const Dims& shape) {
   for (int d = 0; d < shape.rank(); ++d) {
     const auto i = static_cast<size_t>(d);
     if (k.shape[d] == shape[d]) continue;
-    // Of a dimension of one only index 0 counts.
+    // In a dimension of size 1 only index 0 counts.
     const int64_t only = k.axes[i].plain() ? (k.form == Known::Form::product ? 1 : 0) : k.axes[i].at(0);
     if (k.form == Known::Form::sum) out->base += only;
     if (k.form == Known::Form::product && k.axes[i].values) out->base = out->base && only;
@@ -344,7 +344,7 @@ KnownPtr reshaped(const Known& k, const Dims& shape) {
   auto out = Known::of(k.element, shape, k.base);
   out->form = k.form;
   if (k.uniform()) return out;
-  // Dimensions of one come and go.
+  // Dimensions of size 1 are added or removed.
   std::vector<int> from, to;
   for (int d = 0; d < k.shape.rank(); ++d) {
     if (k.shape[d] > 1) from.push_back(d);

@@ -89,7 +89,7 @@ bool Children::stop(const std::string& run) {
   return true;
 }
 
-/// Where that cannot be written down, its folder being gone or the disk full, the page shows the run as cut off.
+/// If the end cannot be stored (folder removed, disk full), the page shows the run as cut off.
 void Children::end(const Run& run, int status, double wall_s) {
   logging::info(logging::Room::web, [&] { return "run " + run.name + " has ended with " + std::to_string(status); });
   try {
@@ -157,7 +157,7 @@ int Children::work() {
     std::optional<ChildPool::Ended> ended;
     try {
       ended = pool_.wait(std::chrono::minutes(1), &others);
-    } catch (const std::exception& e) {  // the system's; it may pass
+    } catch (const std::exception& e) {  // a system error, possibly temporary
       cli::tell(std::string("kernbench web: ") + e.what());
       poll(nullptr, 0, 100);
     }
@@ -177,7 +177,7 @@ int Children::work() {
 void Children::end_all() {
   over_ = true;
   for (Question& q : questions_) q.answer.set_exception(std::make_exception_ptr(RunError("web: ends")));
-  for (const Started& s : started_) pool_.signal(s.id, SIGTERM);  // an op log ends well; at once at the second
+  for (const Started& s : started_) pool_.signal(s.id, SIGTERM);  // lets an op log complete; a second one ends at once
   while (!started_.empty()) {
     if (auto ended = pool_.wait(std::chrono::minutes(1))) take(std::move(*ended));
   }

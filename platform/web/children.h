@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a page: runs, which wait for their turn, and questions, which do not. Linux ends a child with the
-// thread that made it, so all are made by one: the first.
+// The processes of a page: runs, which are queued, and queries, which are not. Linux ends a child with the thread that
+// created it, so the first thread creates all.
 #pragma once
 
 #include <chrono>
@@ -28,26 +28,26 @@ class Children {
   enum class State { none, waiting, running };
   struct Place {
     State state = State::none;
-    double elapsed_s = 0;  ///< since it runs
+    double elapsed_s = 0;  ///< since its start
   };
 
-  /// `program` with its arguments, in `folder`; at most `jobs` runs at a time. SIGINT, SIGTERM and SIGHUP are blocked
-  /// from here on, in threads that are made later too. RunError.
+  /// `program` with its arguments, in `folder`; at most `jobs` concurrent runs. Blocks SIGINT, SIGTERM and SIGHUP from
+  /// now on, also in later threads. RunError.
   Children(std::string program, std::string folder, size_t jobs);
   ~Children();
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  /// Any thread's.
+  /// Callable from any thread.
   void start(Run);
-  /// Any thread's: waits until the process has ended. RunError once work() has returned.
+  /// Callable from any thread: waits until the process has ended. RunError after work() has returned.
   ChildPool::Ended ask(const std::vector<std::string>& arguments);
   Place place(const std::string& run) const;
-  /// Takes a run out of the queue, or ends it as Ctrl-C does. False: it neither waits nor runs.
+  /// Removes a run from the queue, or ends it like Ctrl-C. False: it neither waits nor runs.
   bool stop(const std::string& run);
 
-  /// The first thread's: starts processes and waits for them until one of the signals comes; which. All have ended
-  /// then.
+  /// Called by the first thread: starts processes and waits for them until one of the signals comes, which it returns.
+  /// All children have ended then.
   int work();
 
  private:
@@ -59,7 +59,7 @@ class Children {
     size_t id = 0;  // in the pool
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
     Run run;                                // of a run: its name is not empty
-    std::promise<ChildPool::Ended> answer;  // of a question
+    std::promise<ChildPool::Ended> answer;  // of a query
   };
 
   void wake() const;
@@ -73,7 +73,7 @@ class Children {
 
   const std::string program_, folder_;
   const size_t jobs_;
-  ChildPool pool_;  // the first thread's
+  ChildPool pool_;  // used by the first thread only
   int wake_ = -1;
   size_t next_id_ = 0;
   mutable std::mutex mutex_;
@@ -81,7 +81,7 @@ class Children {
   std::deque<Run> waiting_;
   std::deque<Question> questions_;
   std::list<Started> started_;
-  std::vector<size_t> to_stop_;  // of started_
+  std::vector<size_t> to_stop_;  // ids in started_
 };
 
 }  // namespace kernbench::web

@@ -24,7 +24,7 @@ namespace kernbench::web {
 namespace {
 
 constexpr const char* kHost = "127.0.0.1";
-/// Set while a connection is taken that is one too many.
+/// Set while a connection beyond the limit is accepted.
 thread_local bool turned_away = false;
 
 std::string random_token() {
@@ -35,7 +35,7 @@ std::string random_token() {
   return text;
 }
 
-/// In a time that does not tell how much of it is right.
+/// Compares in constant time, so that the time reveals nothing.
 bool same(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;
@@ -43,7 +43,7 @@ bool same(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
-/// Why a request is not looked at: a status line's end; empty: it is.
+/// The reason to reject a request, as the end of a status line; empty: accepted.
 using Refusal = std::string_view;
 
 bool begins(std::string_view line, std::string_view lower) {
@@ -52,13 +52,13 @@ bool begins(std::string_view line, std::string_view lower) {
          std::equal(lower.begin(), lower.end(), line.begin(), [&](char b, char a) { return same_letter(a, b); });
 }
 
-/// One request and its answer: a socket that ends when its time or its bytes are used up, however slowly they come.
+/// A request and its answer: a socket with limits of time and bytes, however slowly data arrive.
 class OneRequest : public httplib::Stream {
  public:
   explicit OneRequest(socket_t socket) : socket_(socket), until_(Clock::now() + PageServer::kToAsk) {}
 
-  /// Reads the head, and leaves out what cpp-httplib would do with no end: it makes an answer of every range of a file
-  /// (RFC 9110 lets a server ignore them), and decodes a body to whatever it comes to.
+  /// Reads the head and removes fields that cpp-httplib would process without limit. It answers every requested range
+  /// of a file (RFC 9110 allows servers to ignore ranges) and decodes a body to any size.
   Refusal take_head() {
     std::string line;
     for (char c = 0; receive(&c, 1) == 1;) {
@@ -98,7 +98,7 @@ class OneRequest : public httplib::Stream {
     pollfd p{socket_, what, 0};
     return left > 0 && poll(&p, 1, static_cast<int>(left)) > 0;
   }
-  /// Of the socket, of which more is taken at a time than is asked for.
+  /// Buffered data of the socket.
   ssize_t receive(char* to, size_t size) {
     if (at_received_ == received_.size()) {
       received_.resize(std::min<size_t>(left_, 4096));
@@ -122,14 +122,14 @@ class OneRequest : public httplib::Stream {
   size_t at_ = 0, at_received_ = 0;
 };
 
-/// A few threads, as many as the system starts; a connection that finds them all busy is taken at once, to be turned
-/// away. Without a thread each is served where it is taken.
+/// A few threads, as many as the system allows. If all are busy, a connection is accepted and rejected at once. Without
+/// threads, each connection is served by the accepting thread.
 class BusyAtMost : public httplib::TaskQueue {
  public:
   explicit BusyAtMost(size_t most) {
     try {
       while (threads_.size() < most) threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {  // those there are will do
+    } catch (const std::system_error&) {  // the existing threads suffice
     }
   }
   void enqueue(std::function<void()> task) override {
@@ -178,7 +178,7 @@ class BusyAtMost : public httplib::TaskQueue {
   std::vector<std::thread> threads_;
 };
 
-/// An answer without a body.
+/// Sends an answer without body.
 bool say(socket_t socket, std::string_view status) {
   const std::string text = fmt::format("HTTP/1.1 {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", status);
   return send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
@@ -228,7 +228,7 @@ httplib::Server::HandlerResponse PageServer::admit(const httplib::Request& reque
 void PageServer::serve() {
   constexpr auto kPause = std::chrono::milliseconds(20);
   while (!ending_) {
-    // It ends by itself where the system has no room for another connection.
+    // Ends by itself if the system cannot accept another connection.
     listen_after_bind();
     while (!ending_ && !bind_to_port(kHost, port_)) std::this_thread::sleep_for(kPause);
   }
@@ -237,7 +237,7 @@ void PageServer::serve() {
 
 void PageServer::end() {
   ending_ = true;
-  while (!served_ && !is_running()) std::this_thread::yield();  // stop() needs it to
+  while (!served_ && !is_running()) std::this_thread::yield();  // required by stop()
   if (!served_) stop();
 }
 
@@ -252,7 +252,7 @@ bool PageServer::process_and_close_socket(socket_t socket) {
       bool closed = false;
       done = refusal.empty() ? process_request(stream, true, closed, nullptr) : say(socket, refusal);
     }
-  } catch (...) {  // memory, mostly: the end of this request, and of no other
+  } catch (...) {  // mostly lack of memory; only this request fails
     say(socket, "500 Internal Server Error");
   }
   close_gently(socket);

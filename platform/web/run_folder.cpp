@@ -24,16 +24,16 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRun = ".run";
 constexpr const char* kTopologies = "topologies";
-/// Bytes that are read of a file: of what a page has asked for, of a report for its results, of what a run has said.
+/// Limits of bytes read from a file: a request of the page, a report with results, a run's output.
 constexpr size_t kMostRequest = 1 << 20, kMostReport = 64 << 20, kMostSaid = 64 << 10;
-constexpr size_t kMostHead = 64 << 10;  ///< of a file in which a model is looked for
+constexpr size_t kMostHead = 64 << 10;  ///< start of a file that is searched for a model
 
-/// Plain names with that ending in a folder that is no link; none where there is no such folder.
+/// Plain names with that ending in a folder that is no link; empty if the folder does not exist.
 std::vector<std::string> names_in(const std::string& folder, const char* ending, fs::file_type type) {
   std::vector<std::string> found;
   std::error_code error;
   if (fs::symlink_status(folder, error).type() != fs::file_type::directory) return found;
-  // What goes away meanwhile is no fault.
+  // A file may disappear meanwhile; that is no error.
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     std::error_code gone;
@@ -49,7 +49,7 @@ void write_file(const std::string& file, const std::string& text) {
   out.keep();
 }
 
-/// Not through a link; null where there is no such regular file.
+/// Does not follow links; null if there is no such regular file.
 std::shared_ptr<const OpenFile> opened_regular(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return nullptr;
@@ -181,7 +181,7 @@ std::optional<std::string> RunFolder::read(const std::string& run, const std::st
 std::optional<RunRequest> RunFolder::request(const std::string& run) const {
   try {
     if (const auto text = read(run, "request.json", kMostRequest)) return parse_run_request(*text);
-  } catch (const InputError&) {  // somebody else's
+  } catch (const InputError&) {  // not created by this program
   }
   return std::nullopt;
 }

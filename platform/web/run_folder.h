@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that a page shows: topologies, models, and runs. A run is a folder NAME.run in it:
+// The folder that a page shows: topologies, models, and runs. A run is a folder NAME.run with these files:
 //
-//   request.json  what was asked for (run_request.h)
-//   run.json      what `kernbench run --format json` printed, or `kernbench model`
-//   stderr.txt    what it said, and its progress
+//   request.json  the request (run_request.h)
+//   run.json      the output of `kernbench run --format json` or `kernbench model`
+//   stderr.txt    messages and progress
 //   report.html   its report
-//   end.json      how it ended; a run that has none and does not run was cut off
+//   end.json      its result; a run without it that is not running was cut off
 //
-// No name leads out of the folder, by no link either.
+// No name leads out of the folder, not even through a link.
 #pragma once
 
 #include <functional>
@@ -20,13 +20,13 @@
 
 namespace kernbench::web {
 
-/// What is known of a run that still goes on.
+/// State of a running run.
 struct RunProgress {
   std::string text;              ///< "simulated 12.000 us, …", or empty
-  std::optional<double> left_s;  ///< none: nothing tells
+  std::optional<double> left_s;  ///< none: unknown
 };
 
-/// A regular file that was opened for reading.
+/// A regular file opened for reading.
 class OpenFile {
  public:
   explicit OpenFile(int fd, size_t size) : fd_(fd), size_(size) {}
@@ -34,9 +34,9 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   size_t size() const { return size_; }
-  /// How many bytes there were; 0 behind its end, or where they cannot be read.
+  /// Number of bytes read; 0 after its end, or on an error.
   size_t read(size_t from, char* to, size_t size) const;
-  /// Its first, or last, bytes, at most so many.
+  /// At most that many bytes from the start, or the end.
   std::string first(size_t most) const;
   std::string last(size_t most) const;
 
@@ -48,38 +48,38 @@ class OpenFile {
 
 class RunFolder {
  public:
-  /// InputError where there is no such folder.
+  /// InputError if the folder does not exist.
   explicit RunFolder(const std::string& folder);
   const std::string& path() const { return path_; }
 
-  /// Names of the .yaml files in it, but for models, and in its folder topologies, sorted.
+  /// Names of the .yaml files in it and in its folder topologies, without models, sorted.
   std::vector<std::string> topologies() const;
-  /// Of the files in it that `kernbench model` takes, sorted: ONNX graphs, and what says `model_type`.
+  /// Files that `kernbench model` accepts, sorted: ONNX graphs, and files with `model_type`.
   std::vector<std::string> models() const;
   /// Names of its runs, the latest first.
   std::vector<std::string> runs() const;
   bool has_run(const std::string& name) const;
-  /// A new run's folder with its request; nothing is left of it where that cannot be. RunError.
+  /// Creates a run's folder with its request; removes it on an error. RunError.
   std::string create(const RunRequest&) const;
-  /// Of a run in it; none where it is missing or damaged.
+  /// Of a run in it; none if missing or damaged.
   std::optional<RunRequest> request(const std::string& run) const;
   std::optional<RunEnd> end(const std::string& run) const;
-  /// Reads the results of the run, which has ended, and keeps its end. RunError.
+  /// Reads the results of an ended run and stores them. RunError.
   void finish(const std::string& run, int status, double wall_s) const;
-  /// The lines that it said, without its progress.
+  /// Its messages without progress.
   std::vector<std::string> said(const std::string& run) const;
-  /// Of a run that has gone on for so long: by what it says itself, or by an earlier run of the same work.
+  /// Progress of a run after `elapsed_s`: from its messages, or from an earlier run of the same work.
   RunProgress progress(const std::string& run, double elapsed_s) const;
-  /// A file of a run, "report.html", not through a link; null where it is not there.
+  /// A run's file, such as "report.html", without following links; null if missing.
   std::shared_ptr<const OpenFile> open(const std::string& run, const std::string& file) const;
   /// The path of a run's file.
   std::string file(const std::string& run, const std::string& file) const;
 
  private:
   std::optional<double> expected_ns(const std::string& run) const;
-  /// Of a .json or .yaml file in the folder.
+  /// Whether a .json or .yaml file in the folder has `model_type`.
   bool says_model_type(const std::string& file) const;
-  /// The last bytes of a file of a run, at most so many; none where it is not there.
+  /// The last bytes of a run's file, at most that many; empty if missing.
   std::optional<std::string> read(const std::string& run, const std::string& file, size_t most) const;
 
   std::string path_;

@@ -35,10 +35,10 @@ std::string name_of(const Json& v) {
   return text;
 }
 
-/// Of options of a sweep that have a field of their own in a request.
+/// Sweep options with their own field in a request.
 constexpr std::array<std::string_view, 3> kPrefixes = {"param.", "set.", "scale."};
 
-/// A word of a command line, which has no end in its middle.
+/// A word of a command line, which must not be empty or contain NUL.
 std::string word_of(const Json& v) {
   auto text = json_value<std::string>(v);
   if (text.empty()) throw JsonFault("found \"\", expected a value");
@@ -70,7 +70,7 @@ void take_option(RunRequest& r, const std::string& name, const Json& v) {
   }
 }
 
-/// An option that a page may set, and what it takes in turn.
+/// A swept option and its values.
 std::string axis_of(const RunRequest& r, const Json& v) {
   std::string axis = word_of(v);
   const std::string option = axis.substr(0, axis.find('='));
@@ -84,7 +84,7 @@ std::string axis_of(const RunRequest& r, const Json& v) {
 
 constexpr std::array kKinds = {"kernel", "program", "model"};
 
-/// What is run, which says whose the options are.
+/// The work, which determines the legal options.
 void take_work(RunRequest& r, const Json& whole) {
   for (const char* kind : kKinds) {
     if (!whole.contains(kind)) continue;
@@ -275,7 +275,7 @@ void take_results(const RunRequest& r, std::string_view report, RunEnd& into) {
     into.sim_ns = json_field<double>(v, "sim_ns");
     into.verdict = json_field(v, "insight", [](const Json& i) { return json_field(i, "verdict", verdict_of); });
   } catch (const JsonFault&) {
-    into.sim_ns.reset();  // it failed before it wrote anything
+    into.sim_ns.reset();  // it failed before writing a result
   }
 }
 

@@ -23,11 +23,11 @@ namespace {
 constexpr const char* kJson = "application/json";
 constexpr const char* kName = "/([A-Za-z0-9._-]+)";
 
-/// The page runs its own script and nothing else, and talks to this server alone.
+/// The page may only run its own script and contact this server.
 constexpr const char* kPagePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// A report's script stands in it; it is given no origin, so that it reaches nothing of the server.
+/// A report contains a script; without an origin it cannot access the server.
 constexpr const char* kReportPolicy =
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
@@ -38,7 +38,7 @@ void give(httplib::Response& r, std::string_view text, const char* type, const c
   r.set_content(text.data(), text.size(), type);
 }
 
-/// Piece by piece: reports are large, and many may ask for one.
+/// Sent in pieces, because reports are large and may be requested concurrently.
 void give_file(httplib::Response& r, const std::shared_ptr<const OpenFile>& file, const char* type,
                const char* policy) {
   if (file->size() == 0) return give(r, "", type, policy);
@@ -46,7 +46,7 @@ void give_file(httplib::Response& r, const std::shared_ptr<const OpenFile>& file
   r.set_content_provider(file->size(), type, [file](size_t from, size_t size, httplib::DataSink& sink) {
     std::array<char, 1 << 16> piece;
     const size_t got = file->read(from, piece.data(), std::min(size, piece.size()));
-    return got > 0 && sink.write(piece.data(), got);  // it has become shorter: cut off
+    return got > 0 && sink.write(piece.data(), got);  // the file became shorter: cut off
   });
 }
 
@@ -57,7 +57,7 @@ void give_fault(httplib::Response& r, int status, const std::string& line) {
   give(r, text, kJson);
 }
 
-/// There is no such thing in the folder.
+/// Not found in the folder.
 class NotFound : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -67,7 +67,7 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// What a page may set of a command, by the command's name.
+/// Options that a page may set, by command.
 void write_options(JsonWriter& w, const char* command) {
   w.key(command).open('[');
   for (const spec::Option* o : page_options(command)) {
@@ -173,10 +173,10 @@ std::string WebApi::answer(std::vector<std::string> arguments, bool knows_kernel
   return std::move(r.out);
 }
 
-/// The folder's own are relative.
+/// The folder's own paths are relative.
 std::vector<std::filesystem::path> WebApi::shipped_topologies() {
   std::vector<std::filesystem::path> found;
-  const ChildPool::Ended shipped = children_.ask({"list", "topologies"});  // fails where there are none
+  const ChildPool::Ended shipped = children_.ask({"list", "topologies"});  // fails if there are none
   TextInput files(shipped.status == 0 ? shipped.out : "");
   for (std::string file; std::getline(files, file);) {
     const std::filesystem::path path = file;

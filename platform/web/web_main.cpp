@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernbench-web: what `kernbench web` becomes. A program of its own: cpp-httplib brings OpenSSL, whose loading would
-// make every start of kernbench a quarter longer.
+// kernbench-web: replaces the process of `kernbench web`. A separate program, because loading OpenSSL for cpp-httplib
+// would make every start of kernbench a quarter longer.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -29,7 +29,7 @@ struct Options {
   unsigned jobs = 1;
 };
 
-/// It lies beside this one.
+/// It is in the same folder.
 std::string kernbench_program() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "kernbench").string();
 }

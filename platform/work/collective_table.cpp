@@ -24,7 +24,7 @@ using ccl::Op;
 bool reduces(Op op) {
   return op == Op::all_reduce || op == Op::reduce_scatter || op == Op::reduce;
 }
-/// Its size is that of all members' blocks.
+/// Its size counts the blocks of all members.
 bool blockwise(Op op) {
   return op == Op::all_gather || op == Op::reduce_scatter || op == Op::all_to_all;
 }
@@ -58,11 +58,11 @@ uint64_t parse_size(const std::string& text, const std::string& whole) {
   return v << shift;
 }
 
-/// One line of the table to be.
+/// One future row of the table.
 struct Point {
   Op op;
-  uint64_t count = 0;  ///< elements of the size
-  int64_t n = 0;       ///< the kernel's
+  uint64_t count = 0;  ///< elements of the row's size
+  int64_t n = 0;       ///< the kernel's parameter
 };
 
 std::vector<Point> points_of(const CollectiveOptions& o, const std::vector<Op>& ops, DType dtype, int64_t members) {
@@ -102,7 +102,7 @@ RunOptions run_options(const CollectiveOptions& o, const Point& p) {
   return r;
 }
 
-/// A run's outcome on its way from the copy that made it: as words.
+/// A run's result as words, passed from the forked process.
 std::string text_of(const RunReport& report) {
   double end_ns = 0;
   uint64_t wrong = 0;
@@ -113,7 +113,7 @@ std::string text_of(const RunReport& report) {
                      report.launch_notes.root.empty() ? "-1" : report.launch_notes.root);
 }
 
-/// Members of a group of the launch that is asked for.
+/// Members of a group of the requested launch.
 int64_t members_of(Platform& platform, const CollectiveOptions& o) {
   const auto shape = launch_shape(machine_of(platform), choose_pes(machine_of(platform), o));
   return static_cast<int64_t>(ccl::groups_of(*shape, ccl::parse_axes(o.over)).front().size());
@@ -168,7 +168,7 @@ void run_collectives(Platform& platform, const CollectiveOptions& o,
     return simulate_collectives(platform, t, joined(ids, ","));
   };
   const auto work = [&](size_t i) {
-    machine_of(platform).set_trials(simulate);  // of this copy, on which nothing has run
+    machine_of(platform).set_trials(simulate);  // in this forked copy, which has not run anything
     return text_of(run_kernel(platform, run_options(o, points[i])));
   };
   run_forked(points.size(), std::max<size_t>(1, o.jobs), work, [&](size_t i, const std::string& text) {

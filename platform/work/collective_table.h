@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench collectives`: how long the collectives take, size by size, in the form of nccl-tests (collectives rules
-// §12.9).
+// `kernbench collectives`: times of the collectives by size, in the format of nccl-tests (collectives rules §12.9).
 #pragma once
 
 #include <functional>
@@ -28,14 +27,14 @@ namespace kernbench::work {
 struct CollectiveOptions : PeChoice {
   std::string op = "all_reduce";  ///< or all
   std::string over = "rank+cube+pe";
-  std::string sizes = "1K:1M:x4";  ///< from:to:xFACTOR, from:to:+STEP, or one size; in bytes, K, M, G: 2^10, 2^20, 2^30
+  std::string sizes = "1K:1M:x4";  ///< from:to:xFACTOR, from:to:+STEP, or one size; in bytes; K, M, G: 2^10, 2^20, 2^30
   std::string dtype = "f32", redop = "sum";
-  std::string algorithm = "auto";  ///< of all ops: those that do not have it are left out
-  std::string root;                ///< empty: as the kernels say
+  std::string algorithm = "auto";  ///< for all ops; those without this algorithm are omitted
+  std::string root;                ///< empty: the kernels' default
   std::vector<std::pair<std::string, std::string>>
       geometry;  ///< tier, slots, slot_bytes, part_bytes, chunk_bytes: as given
   bool check = false;
-  size_t jobs = 1;  ///< runs at a time
+  size_t jobs = 1;  ///< concurrent runs
 };
 
 struct CollectiveRow {
@@ -44,21 +43,21 @@ struct CollectiveRow {
   std::string dtype, redop, root, algorithm;
   int64_t members = 0;
   double time_ns = 0;
-  int64_t wrong = -1;  ///< elements outside the tolerance; -1: not looked at
+  int64_t wrong = -1;  ///< elements outside of the tolerance; -1: not checked
   double algbw_gbs() const { return static_cast<double>(size_bytes) / time_ns; }
   double busbw_gbs() const;
 };
 
-/// Each size of each op in a copy of the platform, which is not used itself; `done` is told row by row, in order, and
-/// how many there will be. InputError for bad input; RunError for a fault in a run.
+/// Runs each size of each op in a forked copy of the platform; the platform itself stays unused. `done` gets each row,
+/// in order, and the number of rows. InputError for bad input; RunError for an error in a run.
 void run_collectives(Platform&, const CollectiveOptions&,
                      const std::function<void(const CollectiveRow&, size_t rows)>& done);
 
-/// "1K:1M:x2" as bytes. InputError.
+/// Parses "1K:1M:x2" into bytes. InputError.
 std::vector<uint64_t> parse_sizes(const std::string&);
 
 void describe(Fields&, const CollectiveRow&);
-/// The table as it grows: "text", "csv" or "json", {"run": …, "rows": […]} with the tail "]}\n".
+/// The table, written row by row: "text", "csv" or "json", {"run": …, "rows": […]} with the tail "]}\n".
 RowWriter collective_writer(std::ostream&, const std::string& format, const spec::RunDocument&);
 
 }  // namespace kernbench::work

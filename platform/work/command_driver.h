@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays commands at times: stands in the place of the PEs' pe_cpus, at their schedulers' sockets. A command that it
-// submits has paid what pe_cpu and scheduler cost, and is dispatched at its time.
+// Plays commands at given times. It replaces the PEs' pe_cpus at their schedulers' sockets. A submitted command is
+// dispatched at its time, without costs of pe_cpu and scheduler.
 #pragma once
 
 #include <deque>
@@ -11,15 +11,15 @@
 
 namespace kernbench::work {
 
-/// To be made after the platform and before the simulation starts.
+/// Construct it after the platform and before the simulation starts.
 class CommandDriver : public Component, public PeBlock {
  public:
   CommandInitiatorSocket command_out{"command_out", *this};
 
   CommandDriver(sc_core::sc_module_name name, Platform& platform);
 
-  /// The command reaches the PE's scheduler at at_ns; before whatever else happens then. AccessError, one line, where
-  /// it cannot be served. Must outlive the simulation.
+  /// The command reaches the PE's scheduler at at_ns, before all other activity of that instant. AccessError, one line,
+  /// if it is impossible. The command must outlive the simulation.
   void submit(size_t pe, PeCommand& command, double at_ns);
 
   // PeBlock.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads fields of a JSON file, for `kernbench pipeline`: keeps every fault with the path of its field.
+// Reads fields of a JSON file, for `kernbench pipeline`; collects all errors with the path of the field.
 #pragma once
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ class JsonFieldReader {
     return 0;
   }
 
-  /// What a GEMM or MATH command moves through the TCM; each is 0 where it is not given.
+  /// TCM bytes that a GEMM or MATH command moves; absent ones are 0.
   void read_streams(const json& o, const std::string& path, PeCommand& c) {
     const auto bytes = [&](const char* key) {
       const auto it = o.find(key);
@@ -114,7 +114,7 @@ class JsonFieldReader {
     c.elements = size(o, path, "elements");
     read_streams(o, path, c);
   }
-  /// hbm, sram, or the name of a space that the machine, which has been made, has beside them; or else `too`.
+  /// hbm, sram, or another space of the created machine; or `too`.
   void check_space(const std::string& space, const std::string& path, const char* too = nullptr) {
     std::vector<std::string> known = memory_spaces();
     if (too) known.emplace_back(too);
@@ -123,7 +123,7 @@ class JsonFieldReader {
     for (size_t i = 0; i < known.size(); ++i) list += (i == 0 ? "" : i + 1 < known.size() ? ", " : " or ") + known[i];
     fault(path + ".space", "found '" + space + "', expected " + list);
   }
-  /// Space and address of a DMA command of so many bytes, in one row.
+  /// Space and address of a DMA command of that many bytes, in one row.
   void read_memory(const json& o, const std::string& path, uint64_t nbytes, PeCommand& c) {
     check_space(text(o, path, "space", "hbm"), path);
     c.dma.addr = address(o, path);

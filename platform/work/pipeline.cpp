@@ -21,7 +21,7 @@ namespace kernbench::work {
 
 namespace {
 
-/// Puts what the op log says of the run into its result: the driver learns times the way every reader of a log does.
+/// Fills the result from the run's op log, like any other reader of a log.
 class StageLog : public OpLogSink {
  public:
   StageLog(Platform& platform, const PipelineWork& work, PipelineTiles tiles, PipelineResult& result)
@@ -43,8 +43,8 @@ class StageLog : public OpLogSink {
     }
   }
 
-  /// Puts what is kept where it belongs. Many at a time: each is a miss of all caches, of which several can be under
-  /// way.
+  /// Moves the buffered stages to their places. In batches, because each causes cache misses, of which several can
+  /// overlap.
   void flush() {
     for (const TokenStage& t : tokens_) {
       Part& part = parts_[t.component];
@@ -65,14 +65,14 @@ class StageLog : public OpLogSink {
     double fed_ns;
     PipelineStage stage;
   };
-  /// An engine's.
+  /// State of an engine.
   struct Part {
     const PipelineWork::PePart* work = nullptr;
     PipelineResult::PePart* result = nullptr;
     const Pe* machine = nullptr;
-    uint64_t op_id = 0;  ///< the composite that it has served last; 0: none
+    uint64_t op_id = 0;  ///< the composite that it served last; 0: none
     PipelineResult::Composite* composite = nullptr;
-    size_t next = 0;  ///< the composite after the one found last: a PE does them in order of submission
+    size_t next = 0;  ///< index after the composite found last: a PE executes composites in order of submission
   };
 
   void turn_to(Part& part, uint64_t op_id) {
@@ -95,12 +95,12 @@ class StageLog : public OpLogSink {
   const bool keeps_tiles_;
   std::vector<Part> parts_;                                              // by component
   std::unordered_map<uint64_t, PipelineResult::Composite*> composites_;  // by op_id
-  std::vector<TokenStage> tokens_;                                       // not in their places yet
+  std::vector<TokenStage> tokens_;                                       // buffered
 };
 
 constexpr double kNotDone = -1;
 
-/// The result with room for what is kept, its times still to come.
+/// The result with memory for all entries, without times yet.
 PipelineResult result_for(const PipelineWork& work, PipelineTiles tiles) {
   PipelineResult result;
   result.has_pes = work.has_pes;
@@ -163,7 +163,7 @@ PipelineResult run_pipeline(Platform& platform, PipelineWork& work, PipelineTile
     return false;
   });
   platform.machine().run_ahead();
-  platform.routes().close();  // the commands' checks have asked for every route that the work takes
+  platform.routes().close();  // the commands' checks have requested all routes
   simulate();
   throw_if_stopped(platform.machine());
   log.flush();

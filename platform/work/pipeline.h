@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (interface
-// contract; programs: collectives rules §14.1).
+// `kernbench pipeline`: plays composites, simple commands and programs of calls on PEs, timing only (rules on
+// interfaces; programs: collectives rules §14.1).
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class Platform;
 
 namespace kernbench::work {
 
-/// What one PE is to play. Commands live here until the run has ended.
+/// The work of one PE. The commands live here until the run has ended.
 struct PipelineWork {
   struct Entry {
     std::string id;
@@ -41,14 +41,14 @@ struct PipelineWork {
   std::string file;
 };
 
-/// Reads the JSON of the samples. InputError with every fault (file: path of the field: …).
+/// Reads the JSON file. InputError with all errors (file: path of the field: …).
 PipelineWork read_pipeline_work(std::istream&, const std::string& file_name, Machine&);
 
 struct PipelineStage {
   Stage stage = Stage::dma_read;
   double t_start = 0, t_end = 0;
 };
-/// A tile's way: each stage once at most, in the order of Stage. Large runs have millions.
+/// A tile's stages, each at most once, in the order of Stage. Large runs have millions.
 class PipelineToken {
  public:
   double fed_ns = 0;
@@ -63,7 +63,7 @@ class PipelineToken {
 
  private:
   struct Taken {
-    double t_start = 0, t_end = -1;  // t_end < 0: not
+    double t_start = 0, t_end = -1;  // t_end < 0: not done
   };
   std::array<Taken, kTileStages> taken_;
 };
@@ -74,7 +74,7 @@ struct PipelineResult {
     double submit_ns = 0, done_ns = 0;
     int64_t tiles = 0, tiles_n = 1, tiles_k = 1;
     std::array<double, kTileStages> busy_ns{};  ///< of all tiles, by Stage
-    std::vector<PipelineToken> tokens;          ///< by tile: k runs fastest, then n; empty where each is not asked for
+    std::vector<PipelineToken> tokens;          ///< by tile: k fastest, then n; empty unless requested
   };
   struct Command {
     std::string id;
@@ -90,17 +90,16 @@ struct PipelineResult {
   double end_ns = 0;
   std::vector<PePart> pes;
   bool has_pes = true;
-  const std::deque<ProgramWork>* programs = nullptr;  ///< the work's, whose calls have their times; null: none
+  const std::deque<ProgramWork>* programs = nullptr;  ///< programs with the times of their calls; null: none
 };
 
-/// What is kept of a composite's tiles: sums alone, or the way of each (100 bytes).
+/// Data kept of a composite's tiles: only sums, or the stages of each (100 bytes).
 enum class PipelineTiles { sums, each };
-/// Runs the simulation to its end. AccessError at a submission that cannot be served; RunError if work is left over
-/// when nothing can move.
+/// Runs the simulation to its end. AccessError for an impossible submission; RunError if nothing can move and work is
+/// left.
 PipelineResult run_pipeline(Platform&, PipelineWork&, PipelineTiles = PipelineTiles::each);
 
-/// Of a run that has kept each tile: {"run": …, "end_ns": …, "pes": […], "programs": […]}; without the first where
-/// nobody has said which run it is.
+/// Requires a run that kept each tile: {"run": …, "end_ns": …, "pes": […], "programs": […]}; "run" is omitted if unset.
 void write_pipeline_json(std::ostream&, const PipelineResult&, const spec::RunDocument& = {});
 void write_pipeline_text(std::ostream&, const PipelineResult&);
 

@@ -25,7 +25,7 @@ bool inside(const std::string& id, const std::string& scope) {
          (id.compare(0, scope.size(), scope) == 0 && id.size() > scope.size() && id[scope.size()] == '.');
 }
 
-/// Which cases a topology has: derived from its ids and distances.
+/// Finds a topology's cases by its ids and distances.
 class CaseFinder {
  public:
   explicit CaseFinder(Platform& platform) : platform_(platform), graph_(platform.graph()) {}
@@ -39,7 +39,7 @@ class CaseFinder {
   }
 
  private:
-  /// The first PE that reaches HBM; none does: the first.
+  /// The first PE that reaches HBM, or the first PE.
   void pe_cases() {
     size_t local = graph_.memories.size();
     for (size_t p = 0; p < graph_.pes.size() && local == graph_.memories.size(); ++p) {
@@ -70,7 +70,7 @@ class CaseFinder {
     }
   }
 
-  /// The first slice of the other cubes: of the nearest and of the farthest in the SIP, and of another SIP.
+  /// The first slice of other cubes: of the nearest and the farthest cube in the SIP, and of another SIP.
   void other_cubes(uint32_t dma, const std::string& cube) {
     const std::string sip = parent(cube);
     const size_t none = graph_.memories.size();
@@ -140,7 +140,7 @@ class CaseFinder {
     return v;
   }
 
-  /// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe2": as deep as the PE's cube.
+  /// "sip0.cube3" of "sip0.cube3.hbm_ctrl.pe2": has the depth of the PE's cube.
   std::string cube_of(size_t memory) const {
     const std::string& id = graph_.nodes[graph_.memories[memory].node].id;
     const std::string cube = parent(graph_.pes[pe_].id);
@@ -154,7 +154,7 @@ class CaseFinder {
 
   Platform& platform_;
   const topology::Graph& graph_;
-  size_t pe_ = 0;  // whose cases they are
+  size_t pe_ = 0;  // the PE of the cases
   std::vector<ProbeCase> cases_;
 };
 
@@ -234,7 +234,7 @@ uint64_t probe_address(const Platform& platform, const ProbeCase& c) {
 }
 
 double next_idle_ns(Platform& platform) {
-  // A link is held for header_bytes longer than the transaction itself may take.
+  // A link is held for header_bytes longer than the transaction may take.
   double least_bw = 0;
   for (uint32_t e = 0; e < platform.graph().edges.size(); ++e) {
     const double bw = platform.graph().effective_bw(e);
@@ -242,7 +242,7 @@ double next_idle_ns(Platform& platform) {
   }
   const double header_ns = least_bw > 0 ? platform.system().timing().header_bytes / least_bw : 0;
   double idle_ns = platform.timeline().now_ns() + header_ns;
-  // A memory that answers late may send the data of a read that is done.
+  // A memory that answers late may still send data after a read is done.
   for (uint32_t e = 0; e < platform.graph().edges.size(); ++e) {
     if (const Link* link = platform.machine().blocks().link(e)) idle_ns = std::max(idle_ns, link->free_ns);
   }

@@ -14,13 +14,13 @@ namespace kernbench::work {
 
 namespace {
 
-// The model computes in double ns; a closed form adds the same terms up in another order.
+// The model sums in double ns; a closed form adds the same terms in another order.
 bool equal_ns(double a, double b) {
   return std::abs(a - b) <= 1e-5 + 1e-9 * std::max(std::abs(a), std::abs(b));
 }
 
-/// Whether a transaction alone takes its formula whatever came before it; only then can laws and expectations hold its
-/// time against others.
+/// Whether an isolated transaction takes its formula's time regardless of earlier ones. Only then do laws and
+/// expectations compare times.
 bool exact(Platform& platform, const ProbeCase& c) {
   const uint32_t node = platform.graph().memories[c.memory].node;
   const auto* memory = dynamic_cast<const MemoryTarget*>(&platform.component(node));
@@ -102,7 +102,7 @@ class Checker {
     }
     bool differ = false;
     for (const Slice& far : slices) {
-      const Slice* slower = nullptr;  // of those nearer, the slowest
+      const Slice* slower = nullptr;  // the slowest of the nearer slices
       for (const Slice& near : slices) {
         if (near.nm >= far.nm || near.hops > far.hops) continue;
         if (!slower || near.result->actual_ns > slower->result->actual_ns) slower = &near;

@@ -28,17 +28,17 @@ std::string size_name(uint64_t n) {
   return n % (1 << 20) == 0 ? fmt::format("{} MiB", n >> 20) : fmt::format("{} KiB", n >> 10);
 }
 
-/// GB/s; none: no limit.
+/// GB/s; none: unlimited.
 std::optional<double> limit(double gbs) {
   return gbs > 0 ? std::optional(gbs) : std::nullopt;
 }
 
-/// A column in which nothing stands for 0: what is left is where the time goes.
+/// A column in which 0 is blank, so that the remaining numbers stand out.
 Shown sparse(const char* heading) {
   return {heading, 3, 1, false, ""};
 }
 
-/// The seed's table. `stores`: some result waits for its data at a node.
+/// The table of the cases. `stores`: some result has store-and-forward time.
 void describe_result(Fields& f, const ProbeResult& r, bool stores = true) {
   f("case", r.probe.name, {"case"})("target", r.probe.target, {"target"});
   if (f.is(Form::json)) f("bytes", r.nbytes);

@@ -20,7 +20,7 @@ namespace {
 struct Reader {
   uint32_t dma = 0;    ///< node
   size_t memory = 0;   ///< of the graph
-  uint64_t first = 0;  ///< index of its first read: reads of different PEs begin at different addresses
+  uint64_t first = 0;  ///< index of its first read: PEs start at different addresses
 };
 
 struct Scenario {
@@ -29,7 +29,7 @@ struct Scenario {
   std::vector<Reader> readers;
 };
 
-/// Reads of the fastest PE: enough for a steady state, fewer where there are thousands of PEs.
+/// Reads of the fastest PE: enough for a steady state, fewer if there are thousands of PEs.
 uint64_t reads_each(size_t pes) {
   return std::clamp<uint64_t>(16384 / pes, 16, 128);
 }
@@ -46,7 +46,7 @@ const Route& route_of(Platform& platform, const Reader& r, uint64_t nbytes, cons
   }
 }
 
-// Limits in GB/s where 0 is none.
+// Limits in GB/s; 0: unlimited.
 double least(double a, double b) {
   return a == 0 ? b : b == 0 ? a : std::min(a, b);
 }
@@ -54,15 +54,14 @@ double sum(double a, double b) {
   return a == 0 || b == 0 ? 0 : a + b;
 }
 
-/// An upper bound that holds in every mode: what channels let out, what the edges take where they are servers, what the
-/// memories serve.
+/// An upper bound for every mode: the minimum of channels, serving edges and memories.
 double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
   struct Edge {
     double flows = 0, bw = 0;
     bool used = false;
   };
   struct Memory {
-    std::map<uint32_t, Edge> edges;  // by which its data leaves
+    std::map<uint32_t, Edge> edges;  // the edges by which its data leave
     double bw = 0;
   };
   const bool edges_serve = platform.system().mode().links_serve();
@@ -100,14 +99,14 @@ double peak_gbs(Platform& platform, const Scenario& s, uint64_t nbytes) {
   return total;
 }
 
-/// Flit mode, one memory: whether each reader could have its equal part of the peak with a fifth of every link before
-/// the memory, and of its own speed, to spare. With less, reads that meet on the way shift the shares.
+/// Flit mode, one memory: whether each reader can have an equal share of the peak. A fifth of every link before the
+/// memory, and of its own speed, must stay unused; else reads that meet on the path change the shares.
 bool equal_shares_possible(Platform& platform, const Scenario& s, uint64_t nbytes, double peak) {
   constexpr double kUsable = 0.8;
   const double share = peak / static_cast<double>(s.readers.size());
   std::map<const Link*, double> load;
   for (const Reader& r : s.readers) {
-    if (read_engines(platform, r.dma) != read_engines(platform, s.readers[0].dma)) return false;  // twice as many out
+    if (read_engines(platform, r.dma) != read_engines(platform, s.readers[0].dma)) return false;  // it reads more
     const Route& route = route_of(platform, r, nbytes, s.name);
     const uint64_t address = platform.graph().memories[r.memory].base;
     const double alone = platform.system().mode().formula_ns(route, false, address, nbytes, {1, nbytes, 0});
@@ -130,7 +129,7 @@ class SaturationDriver {
       Stream s;
       s.port = platform.request_port(r.dma);
       s.next = r.first;
-      s.slots.resize(read_engines(platform, r.dma) + 1);  // one waits, so that the channel never runs dry
+      s.slots.resize(read_engines(platform, r.dma) + 1);  // one more waits, so that the channel never idles
       streams_.push_back(std::move(s));
     }
     start_ns_ = next_idle_ns(platform);
@@ -246,7 +245,7 @@ std::vector<Scenario> scenarios(Platform& platform) {
     try {
       own.readers.push_back({g.pes[p].blocks.at("pe_dma"), platform.pes().local_memory(p), 0});
       pes.push_back(p);
-    } catch (const std::runtime_error&) {  // reaches none
+    } catch (const std::runtime_error&) {  // it reaches no HBM
     }
   }
   if (pes.empty()) throw InputError("--saturate: the topology has no PE that reaches a memory of space hbm");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kernbench pipeline` prints of programs (collectives rules §14.1).
+// Output of `kernbench pipeline` for programs (collectives rules §14.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace kernbench::work {
 namespace {
 
-/// The name of the port that a recv_any has taken.
+/// The name of the port that a recv_any took.
 const std::string& taken_port(const ProgramCall& c) {
   const auto it = std::find(c.queue.ports.begin(), c.queue.ports.end(), c.queue.port);
   return c.ports[static_cast<size_t>(it - c.queue.ports.begin())];
@@ -47,7 +47,7 @@ void describe_call(Fields& f, const ProgramCall& c) {
 std::string account_text(const SegmentAccount& a) {
   std::string text;
   for (const SegmentPart& part : kSegmentParts) {
-    if (a.*part.ns < 0.0005) continue;  // not to be seen
+    if (a.*part.ns < 0.0005) continue;  // rounds to 0
     std::string words(part.name, std::strlen(part.name) - std::strlen("_ns"));
     std::replace(words.begin(), words.end(), '_', ' ');
     text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", words, a.*part.ns);

@@ -15,7 +15,7 @@
 
 namespace kernbench::work {
 
-/// One PE's program: a kernel that makes the file's calls, and the pe_cpu that it runs on.
+/// One PE's program: a kernel with the file's calls, and its pe_cpu.
 class ProgramPlayer::Playing : public Component, public PeBlock, public CpuRole {
  public:
   CommandInitiatorSocket command_out{"command_out", *this};
@@ -44,7 +44,7 @@ class ProgramPlayer::Playing : public Component, public PeBlock, public CpuRole 
   const ProgramWork& work() const { return work_; }
   ProgramCall& call_of(uint64_t seq) const { return work_.calls[call_of_seq_[seq]]; }
   bool runs() const { return runner_.running(); }
-  /// Calls, by seq; none: all that are open.
+  /// Calls by seq; none: all open ones.
   std::vector<uint64_t> waited_for() const;
 
  private:
@@ -76,12 +76,12 @@ class ProgramPlayer::Playing : public Component, public PeBlock, public CpuRole 
   Pe& pe_;
   KernelRunner runner_;
   PePort *scheduler_ = nullptr, *queues_ = nullptr;
-  bool made_ = false;            ///< the call `next_`: it waits
+  bool made_ = false;            ///< the call `next_` was made and waits
   bool pauses_ = false;          ///< between two polls
-  bool finished_ = false;        ///< no call is left
+  bool finished_ = false;        ///< all calls are done
   FlagWait flag_;                ///< of the wait_until that polls
-  size_t next_ = 0;              ///< the call that is made, or waits
-  std::vector<Ticket> tickets_;  ///< of calls; 0: none
+  size_t next_ = 0;              ///< the next or waiting call
+  std::vector<Ticket> tickets_;  ///< by call; 0: none
   std::vector<size_t> call_of_seq_;
 };
 
@@ -105,7 +105,7 @@ void ProgramPlayer::Playing::prepare(ProgramCall& c) {
   }
 }
 
-/// Makes calls as long as none is waited for.
+/// Makes calls until one must be waited for.
 void ProgramPlayer::Playing::play() {
   if (finished_ || !player_.fault().empty()) return;
   try {
@@ -200,7 +200,7 @@ std::vector<uint64_t> ProgramPlayer::Playing::waited_for() const {
   if (next_ == work_.calls.size()) return {};
   std::vector<size_t> all = {next_};
   if (work_.calls[next_].kind == ProgramCall::Kind::wait) all = work_.calls[next_].waits_for;
-  // Of an atomic that is held back: what the program has written before it.
+  // For a held-back atomic: earlier writes of the program.
   size_t last_held = 0;
   for (const size_t i : all) {
     if (work_.calls[i].releases) last_held = std::max(last_held, i);
@@ -270,7 +270,7 @@ Reduction* ProgramPlayer::reduction_of(const ProgramCall& c) {
   return r.sources() > 1 ? &r : nullptr;
 }
 
-/// A segment has been read: its account goes to its send.
+/// A segment was read: its latency breakdown goes to its send.
 void ProgramPlayer::segment_served(const Pe&, QueueServer server, const QueueSegment& s, double, double) {
   if (server != QueueServer::reader) return;
   std::vector<SegmentAccount>& accounts = senders_.at(s.sender_dma)->call_of(s.seq).accounts;
@@ -287,7 +287,7 @@ void ProgramRanges::effect_known(const FabricTransaction& x) {
 
 void ProgramPlayer::signal_stands(const ProgramCall& c, double effect_ns, uint64_t arrival) {
   effects_[{Timeline::to_fs(effect_ns), arrival, effects_so_far_++}] = {c.flag, c.value};
-  // Behind what PEs do at that instant.
+  // After the PEs' activity of that instant.
   platform_.timeline().at(effect_ns, Order(Order::kDepartures, 0, arrival), call<&ProgramPlayer::take_effect>(*this));
 }
 
@@ -341,7 +341,8 @@ std::string ProgramPlayer::not_ended() const {
   }
   for (const auto& [name, operations] : reductions_) {
     for (size_t n = 0; n < operations.size(); ++n) {
-      const std::vector<uint32_t> missing = operations[n].sources() > 1 ? operations[n].missing() : std::vector<uint32_t>{};
+      const std::vector<uint32_t> missing =
+          operations[n].sources() > 1 ? operations[n].missing() : std::vector<uint32_t>{};
       std::string ids;
       for (const uint32_t i : missing) ids += (ids.empty() ? "" : ", ") + platform_.graph().nodes[i].id;
       if (!ids.empty() && missing.size() < operations[n].sources())

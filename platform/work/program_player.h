@@ -18,25 +18,24 @@
 
 namespace kernbench::work {
 
-/// Plays each program by a KernelRunner, which drives it as it runs a kernel. It takes the place of the PE's pe_cpu at
-/// the sockets of scheduler and pe_ipcq; a call costs what pe_cpu says. To be made after the platform and before the
-/// simulation starts.
+/// Plays each program with a KernelRunner, like a kernel. It replaces the PE's pe_cpu at the sockets of scheduler and
+/// pe_ipcq; a call has pe_cpu's cost. Construct it after the platform and before the simulation starts.
 class ProgramPlayer : private PeObserver {
  public:
-  /// Connects the queues and checks the commands. InputError, AccessError: one line. Work outlives the simulation.
+  /// Connects the queues and checks the commands. InputError, AccessError: one line. Work must outlive the simulation.
   ProgramPlayer(Platform&, ProgramsWork&, const std::string& file_name);
   ~ProgramPlayer() override;
 
-  /// Whether something is still to be done beside the programs; unset: nothing is.
+  /// Whether work other than the programs is left; unset: none.
   void others_left(std::function<bool()> left) { others_left_ = std::move(left); }
-  /// What went wrong first (one line), or empty.
+  /// The first error (one line), or empty.
   const std::string& fault() const { return fault_; }
-  /// One line, the circle of waiting, if programs have not ended when nothing can move; else empty.
+  /// One line with the circle of waits, if programs have not ended and nothing can move; else empty.
   std::string stuck() const;
-  /// The programs that have not ended, each with its first call that is not done, one line; empty: all have.
+  /// One line with the unfinished programs and the first unfinished call of each; empty: all have ended.
   std::string not_ended() const;
 
-  /// A signal stands in memory from an instant on, not before now; at one instant in the order of arrival there.
+  /// A signal's value is in memory from an instant on, at the earliest now; at one instant by order of arrival.
   void signal_stands(const ProgramCall&, double effect_ns, uint64_t arrival);
 
  private:
@@ -50,18 +49,18 @@ class ProgramPlayer : private PeObserver {
 
   Platform& platform_;
   std::vector<std::unique_ptr<Playing>> playing_;
-  std::unordered_map<uint32_t, Playing*> senders_;  ///< by pe_dma, where accounts are kept; else empty
+  std::unordered_map<uint32_t, Playing*> senders_;  ///< by pe_dma, if latency breakdowns are kept; else empty
   std::string fault_;
   std::function<bool()> others_left_;
-  std::shared_ptr<std::function<bool()>> may_change_flags_;  ///< told to who polls
+  std::shared_ptr<std::function<bool()>> may_change_flags_;  ///< queried by polling programs
   struct Effect {
     uint64_t flag;
     int32_t value;
   };
-  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, Effect> effects_;  ///< to come: instant, arrival there, number
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, Effect> effects_;  ///< future ones, by instant, arrival and number
   uint64_t effects_so_far_ = 0;
-  std::map<std::string, std::deque<Reduction>> reductions_;  ///< by group; those of one source are plain
-  std::unordered_map<uint64_t, int32_t> flags_;  ///< what signals have left in memory
+  std::map<std::string, std::deque<Reduction>> reductions_;  ///< by group; an operation of one source is a plain red
+  std::unordered_map<uint64_t, int32_t> flags_;              ///< values in memory by signals
 };
 
 }  // namespace kernbench::work

@@ -97,7 +97,8 @@ class ProgramReader : private JsonFieldReader {
       c.async = true;
       call.resize(call.size() - kAsync.size());
     }
-    if (call == "send" || call == "send_all" || call == "recv" || call == "copy_to_dst" || (call == "recv_any" && !c.async)) {
+    if (call == "send" || call == "send_all" || call == "recv" || call == "copy_to_dst" ||
+        (call == "recv_any" && !c.async)) {
       read_queue_call(o, path, call, p, c);
     } else if (call == "gather" || call == "scatter" || call == "atomic" || call == "red" || call == "cas") {
       read_ranged(o, path, call, p, c);
@@ -171,7 +172,7 @@ class ProgramReader : private JsonFieldReader {
     c.releases = sem == "release" || sem == "acq_rel";
   }
 
-  /// What the DMA makes of the ranges; an atomic needs a way back, as a read does.
+  /// The DMA's plan for the ranges. An atomic needs a return path, like a read.
   void group(const std::string& path, const std::vector<AccessRange>& ranges, const ProgramWork& p,
              ProgramRanges& ranged) {
     const auto& blocks = machine_.graph().pes[p.index].blocks;
@@ -231,8 +232,8 @@ class ProgramReader : private JsonFieldReader {
     c.command = std::make_unique<PeCommand>();
     c.to_all = call == "send_all";
     c.queue.kind = call == "send" || c.to_all ? QueueCall::Kind::send
-                   : call == "recv_any" ? QueueCall::Kind::receive_any
-                                        : QueueCall::Kind::receive;
+                   : call == "recv_any"       ? QueueCall::Kind::receive_any
+                                              : QueueCall::Kind::receive;
     c.queue.nbytes = static_cast<uint64_t>(number(o, path, "bytes", 0, kMostBytes));
     if (call == "recv_any" || c.to_all) {
       keys(o, path, {"id", "call", "ports", "bytes"});
@@ -288,7 +289,8 @@ class ProgramReader : private JsonFieldReader {
     const std::string what = std::string(o.value("call", "")).substr(0, 7) + fmt::format(" {} {}", addr, nbytes);
     const auto [known, added] = operations_.emplace(std::pair(c.group, n), what);
     if (!added && known->second != what)
-      fault(path, fmt::format("operation {} of group {} is '{}' elsewhere, found '{}'", n, c.group, known->second, what));
+      fault(path,
+            fmt::format("operation {} of group {} is '{}' elsewhere, found '{}'", n, c.group, known->second, what));
   }
 
   void read_multicast(const json& o, const std::string& path, ProgramWork& p, ProgramCall& c) {
@@ -357,7 +359,7 @@ class ProgramReader : private JsonFieldReader {
 
   Machine& machine_;
   std::map<std::string, size_t> pes_;
-  std::unordered_map<std::string, size_t> call_of_id_;  ///< of the program that is read
+  std::unordered_map<std::string, size_t> call_of_id_;  ///< of the current program
   std::map<std::pair<int64_t, std::string>, bool> ports_;
   std::map<std::pair<std::string, size_t>, std::string> operations_;  ///< of groups: op, address and bytes of the n-th
   ProgramsWork work_;

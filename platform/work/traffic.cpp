@@ -30,8 +30,8 @@ Reduction reduction_of(Machine& machine, const std::vector<TrafficRequest>& requ
   return {machine.system(), initiators, first.address, first.nbytes, {}};
 }
 
-/// Issues the requests at their times, in the order of (time, input). Of those that wait for one channel only the first
-/// is given to the initiator; the others are a list of numbers until it is their turn.
+/// Issues the requests at their times, in the order of (time, input). The initiator gets only the first request that
+/// waits for a channel; the others are a linked list of numbers.
 class TrafficDriver {
  public:
   static constexpr uint32_t kMostRequests = ~0u;
@@ -76,19 +76,19 @@ class TrafficDriver {
 
  private:
   static constexpr uint32_t kNone = kMostRequests;  ///< no request
-  struct Line {                                     // of requests before one channel
-    uint32_t last = kNone;                          ///< of those that wait
-    bool waits = false;                             ///< the initiator has one that waits; the others are behind it
+  struct Line {                                     // requests that wait for one channel
+    uint32_t last = kNone;                          ///< the last waiting request
+    bool waits = false;                             ///< the initiator has one waiting request; the others follow it
   };
-  struct alignas(64) Slot {  // a request that an initiator has; in two cache lines, without its rows
+  struct alignas(64) Slot {  // a request at an initiator; in two cache lines, without its rows
     MemoryRequest request;
     TrafficDriver* driver = nullptr;
     Line* line = nullptr;
     uint32_t index = 0;  ///< of the request
-    Rows rows;           ///< of what is no plain read or write
+    Rows rows;           ///< only for requests other than plain reads and writes
   };
 
-  /// The request that is issued as the nth.
+  /// The n-th issued request.
   size_t nth(size_t n) const { return by_time_.empty() ? n : by_time_[n].second; }
 
   Line& line_of(const TrafficRequest& r, RequestPort& port) {
@@ -97,7 +97,7 @@ class TrafficDriver {
 
   void schedule() {
     if (next_ == requests_.size()) return;
-    // After whatever else happens inside initiators at that instant.
+    // After all other activity of initiators at that instant.
     platform_.timeline().at(requests_[nth(next_)].issue_ns, Order(Order::kEngines, ~0u, 0),
                             call<&TrafficDriver::issue>(*this));
   }
@@ -180,12 +180,12 @@ class TrafficDriver {
   Platform& platform_;
   const std::vector<TrafficRequest>& requests_;
   std::vector<TrafficResult> results_;
-  TrafficAccount* accounts_ = nullptr;  // where they are asked for
+  TrafficAccount* accounts_ = nullptr;  // null unless requested
   std::deque<Slot> slots_;
   std::vector<Slot*> idle_;
-  std::vector<uint32_t> behind_;                      // by request: the next of its line
-  std::vector<Line> lines_;                           // by initiator and line
-  std::vector<std::pair<uint64_t, size_t>> by_time_;  // issue in fs, request; empty if they are in that order
+  std::vector<uint32_t> behind_;                          // by request: the next of its line
+  std::vector<Line> lines_;                               // by initiator and line
+  std::vector<std::pair<uint64_t, size_t>> by_time_;      // issue time in fs, request; empty if the input is sorted
   std::deque<std::pair<std::string, Reduction>> groups_;  // reductions on the way, by name
   std::unordered_map<uint32_t, Reduction*> group_of_;     // by request
   size_t next_ = 0;
@@ -236,7 +236,7 @@ void check_group(Machine& machine, const std::vector<TrafficRequest>& requests, 
 
 std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<TrafficRequest>& requests,
                                        std::vector<TrafficAccount>* accounts, const TrafficGroups& groups) {
-  // These are all the requests there will be.
+  // There will be no other requests, so routes can be closed.
   for (const TrafficRequest& r : requests) {
     platform.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
     if (!r.multicast) continue;
@@ -245,8 +245,7 @@ std::vector<TrafficResult> run_traffic(Platform& platform, const std::vector<Tra
   platform.machine().run_ahead();
   platform.routes().close();
   if (requests.size() >= TrafficDriver::kMostRequests) throw RunError("more than 4,294,967,294 requests");
-  const std::vector<double> alone =
-      groups.empty() ? std::vector<double>{} : times_alone(platform, requests, groups);
+  const std::vector<double> alone = groups.empty() ? std::vector<double>{} : times_alone(platform, requests, groups);
   TrafficDriver driver(platform, requests, accounts, groups);
   simulate();
   throw_if_stopped(platform.machine());

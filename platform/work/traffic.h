@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench traffic`: plays memory requests on a platform's initiators (interface rules).
+// `kernbench traffic`: plays memory requests on a platform's initiators (rules on interfaces).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace spec {
 struct RunDocument;
 }
 
-/// The destinations of a multicast, or none. One pointer, since most requests of a trace have none.
+/// The destinations of a multicast, or none. A pointer, because most requests have none.
 class Destinations {
  public:
   Destinations() = default;
@@ -50,7 +50,7 @@ struct TrafficRequest {
   std::string id;  ///< as in the file
   double issue_ns = 0;
   uint32_t initiator = 0;  ///< node index
-  bool write = false;      ///< an atomic too
+  bool write = false;      ///< also true for an atomic
   uint64_t address = 0;
   uint64_t nbytes = 0;
   AtomicKind atomic = AtomicKind::none;
@@ -68,7 +68,7 @@ struct TrafficResult {
   double grant_ns = 0, done_ns = 0, formula_ns = 0;
 };
 
-/// Where a request's time went: sums to done − issue.
+/// Latency breakdown of a request; sums to done − issue.
 struct TrafficAccount {
   double grant_wait_ns = 0, overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0, link_queue_ns = 0,
          memory_queue_ns = 0;
@@ -79,8 +79,8 @@ struct Traffic {
   TrafficGroups groups;  ///< of several sources
 };
 
-/// Reads `id,issue_ns,initiator,op,address,bytes`, with optional columns `acks` and `group`. InputError with every fault
-/// (file:line: field: …), up to 20.
+/// Reads `id,issue_ns,initiator,op,address,bytes`, with optional columns `acks` and `group`. InputError with up to 20
+/// errors (file:line: field: …).
 Traffic read_traffic(std::istream&, const std::string& file_name, Machine&);
 
 /// AccessError for destinations that cannot be a multicast.
@@ -88,9 +88,9 @@ void check_destinations(Machine&, uint32_t initiator, const MulticastTo&, uint64
 /// AccessError for requests that cannot be one reduction.
 void check_group(Machine&, const std::vector<TrafficRequest>&, const std::vector<uint32_t>& sources);
 
-/// Runs the simulation to its end. The formula of a reduction is its time alone, which a copy of the process simulates.
-/// Results, and accounts where they are asked for, in the order of the requests. Call
-/// once per platform. RunError if a request never completes.
+/// Runs the simulation to its end. Returns results, and latency breakdowns if requested, in the order of the requests.
+/// The formula of a reduction is its latency alone, which a forked process simulates. Call it once per platform.
+/// RunError if a request never completes.
 std::vector<TrafficResult> run_traffic(Platform&, const std::vector<TrafficRequest>&,
                                        std::vector<TrafficAccount>* accounts = nullptr, const TrafficGroups& = {});
 

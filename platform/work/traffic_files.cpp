@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kernbench traffic` reads and writes.
+// Input and output files of `kernbench traffic`.
 #include <fmt/compile.h>
 
 #include <array>
@@ -22,7 +22,7 @@ namespace kernbench::work {
 namespace {
 
 constexpr const char* kHeader = "id,issue_ns,initiator,op,address,bytes";
-constexpr double kLatestIssueNs = 1e12;  // 1,000 s; what fits the kernel's clock at 1 fs with room to spare
+constexpr double kLatestIssueNs = 1e12;  // 1,000 s; far below the limit of the kernel's clock at 1 fs
 constexpr size_t kMaxFaults = 20;
 
 struct AccessOp {
@@ -44,7 +44,7 @@ constexpr AccessOp kOps[] = {{"read", false, AtomicKind::none},
                              {"red_max", true, AtomicKind::reduce, false, false, true},
                              {"red_min", true, AtomicKind::reduce, false, false, true}};
 
-/// Whether all of the text was the number.
+/// Whether the complete text is the number.
 bool is_all_of(std::string_view s, std::from_chars_result r) {
   return r.ec == std::errc() && r.ptr == s.data() + s.size();
 }
@@ -62,7 +62,7 @@ bool parse_address(std::string_view s, uint64_t& v) {
   return hex ? parse(s.substr(2), v, 16) : parse(s, v);
 }
 
-/// About how many lines of so many bytes the stream has; 0 where it does not tell.
+/// Estimated number of lines of that length in the stream; 0 if unknown.
 size_t lines_of(std::istream& in, size_t bytes) {
   const std::istream::pos_type here = in.tellg();
   if (here < 0 || !in.seekg(0, std::ios::end)) return 0;
@@ -71,7 +71,7 @@ size_t lines_of(std::istream& in, size_t bytes) {
   return static_cast<size_t>(end) / bytes + 1;
 }
 
-/// Reads line by line, keeps every fault up to a number that a person can read.
+/// Reads line by line; collects errors up to a readable number.
 class TrafficReader {
  public:
   TrafficReader(std::istream& in, const std::string& file, Machine& machine)
@@ -157,7 +157,7 @@ class TrafficReader {
     throw InputError(faults_);
   }
 
-  /// Whether the row has no fault.
+  /// Whether the row is valid.
   bool read_row(std::string_view line, TrafficRequest& r) {
     std::array<std::string_view, kMostColumns + 1> fields;
     size_t count = 0;
@@ -225,7 +225,7 @@ class TrafficReader {
     return all;
   }
 
-  /// Addresses that are joined by +.
+  /// Addresses joined by +.
   void read_destinations(std::string_view text, TrafficRequest& r) {
     for (size_t from = 0; from <= text.size();) {
       const size_t plus = std::min(text.find('+', from), text.size());
@@ -238,7 +238,7 @@ class TrafficReader {
     r.address = r.multicast->addresses.front();
   }
 
-  /// Each is looked for once among all nodes.
+  /// Each is searched once among all nodes.
   void read_initiator(std::string_view id, TrafficRequest& r) {
     const auto known = initiators_.find(id_.assign(id));
     if (known != initiators_.end()) {
@@ -259,7 +259,7 @@ class TrafficReader {
   std::istream& in_;
   const std::string& file_;
   Machine& machine_;
-  std::string id_;  // what is looked for
+  std::string id_;  // the id to find
   std::unordered_map<std::string, uint32_t> initiators_;
   size_t line_ = 0;
   static constexpr size_t kMostColumns = 8;

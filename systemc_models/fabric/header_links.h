@@ -177,8 +177,8 @@ class HeaderLinks : public LinkMode {
   /// A message of a reduction arrives where messages are added; the sum goes on when all are there.
   void meet(FabricTransaction& x, Router& router, FabricPort& in) {
     const NodeCost cost = router.cost_of(x, false, in);
-    const std::vector<Reduction::Arrival>* come = x.reduction->meet(
-        router, 0, {&x, x.time_ns, x.time_ns + cost.store_forward_ns, in.incoming(), nullptr});
+    const std::vector<Reduction::Arrival>* come =
+        x.reduction->meet(router, 0, {&x, x.time_ns, x.time_ns + cost.store_forward_ns, in.incoming(), nullptr});
     if (!come) return;
     const Reduction::Arrival& last = come->back();
     const ReduceRules& rules = x.reduction->rules_at(router);

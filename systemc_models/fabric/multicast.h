@@ -66,8 +66,8 @@ class Multicast {
     for (const Member& m : members_) f(*m.x);
   }
 
-  /// A posted message has left over one of its first edges; the source is free again at *free_ns. Returns whether it has
-  /// left over all first edges; *free_ns is then the latest.
+  /// A posted message has left over one of its first edges; the source is free again at *free_ns. Returns whether it
+  /// has left over all first edges; *free_ns is then the latest.
   bool has_left(double* free_ns);
   /// Calls f(FabricTransaction&) for x and those that it carries.
   template <class F>

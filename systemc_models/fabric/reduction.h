@@ -26,16 +26,16 @@ struct Link;
 
 /// What a node that adds messages declares.
 struct ReduceRules {
-  double bw_gbs = 0;           ///< at most, of a sum on its link
-  double reduce_ns = 0;        ///< beside the node's overhead
-  std::vector<DType> dtypes;   ///< empty: all
+  double bw_gbs = 0;          ///< at most, of a sum on its link
+  double reduce_ns = 0;       ///< beside the node's overhead
+  std::vector<DType> dtypes;  ///< empty: all
   bool adds(std::optional<DType>) const;
 };
 
 class Reduction {
  public:
-  /// Of the items of these initiators (indices of blocks); `dtype`: none where it is not known. AccessError for one that
-  /// cannot be (§20.1).
+  /// Of the items of these initiators (indices of blocks); `dtype`: none where it is not known. AccessError for one
+  /// that cannot be (§20.1).
   Reduction(Fabric&, const std::vector<uint32_t>& initiators, uint64_t address, uint64_t nbytes, std::optional<DType>);
 
   /// The transaction of a source, granted now.
@@ -58,8 +58,8 @@ class Reduction {
   FabricTransaction& add_up(const FabricNode& node, const std::vector<Arrival>&);
   const ReduceRules& rules_at(const FabricNode& node) const;
 
-  /// The memory has finished a message. Null: others have still to come. Else the transaction that acknowledges all; its
-  /// operation is finished at finished_ns().
+  /// The memory has finished a message. Null: others have still to come. Else the transaction that acknowledges all;
+  /// its operation is finished at finished_ns().
   FabricTransaction* served(FabricTransaction&, double finish_ns);
   double finished_ns() const { return finished_ns_; }
   size_t sources() const { return sources_.size(); }

@@ -28,7 +28,8 @@ std::unique_ptr<const ReduceRules> reduce_rules_of(const Component& block, const
   while (names != "all" && !names.empty()) {
     const size_t comma = std::min(names.find(','), names.size());
     const auto dtype = parse_dtype(names.substr(0, comma));
-    if (!dtype) fault("reduce_dtypes: found '" + p.reduce_dtypes + "', expected all, or element types joined by commas");
+    if (!dtype)
+      fault("reduce_dtypes: found '" + p.reduce_dtypes + "', expected all, or element types joined by commas");
     rules->dtypes.push_back(*dtype);
     names.remove_prefix(std::min(comma + 1, names.size()));
   }

@@ -69,8 +69,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   uint32_t back_count = 0;
   const Hop* back = nullptr;  ///< of responses: the same hops, or a separate path (Route::own_back)
   uint32_t node = 0;          ///< position on the route: the block where it is or goes
-  /// By direction (response): nodes of its route from which it travels itself. Before and behind, another transaction of
-  /// its multicast or reduction carries it.
+  /// By direction (response): nodes of its route from which it travels itself. Before and behind, another transaction
+  /// of its multicast or reduction carries it.
   uint32_t carries_from[2] = {0, 0}, carries_to[2] = {~0u, ~0u};
   // Latency breakdown, ns. Sums to done − grant.
   double overhead_ns = 0, wire_ns = 0, drain_ns = 0, store_forward_ns = 0;

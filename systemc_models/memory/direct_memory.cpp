@@ -152,8 +152,7 @@ void DirectMemory::after_op(const OpDesc& op) {
     for (const MovedRange& r : op.ranged->ranges) refresh_pages({op.ranged->space, kNoPe}, r.addr, r.nbytes);
     return;
   }
-  for_each_output(
-      op, [&](const TensorRef& t) { refresh_pages(MemoryImage::key_of(t), t.addr, t.span_bytes()); });
+  for_each_output(op, [&](const TensorRef& t) { refresh_pages(MemoryImage::key_of(t), t.addr, t.span_bytes()); });
 }
 
 }  // namespace kernbench::memory

@@ -238,7 +238,7 @@ struct PeCommand {
   TilePart dma;
   std::shared_ptr<const std::vector<MulticastPart>> multicast;  ///< of a store to several memories, instead of `dma`
   std::shared_ptr<RangedAccess> ranged;  ///< ranges of a gather, a scatter or an atomic, instead of `dma`
-  Reduction* reduction = nullptr;  ///< of a red that is a source of it; kept by who submits
+  Reduction* reduction = nullptr;        ///< of a red that is a source of it; kept by who submits
   int64_t m = 0, n = 0, k = 0;
   std::string dtype;                     ///< GEMM: A's
   std::string dtype_b;                   ///< GEMM: dtype of B if different; else empty

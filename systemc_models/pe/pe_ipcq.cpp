@@ -158,9 +158,8 @@ uint64_t PeIpcq::segments_of(QueueCall& call) const {
 /// Whether its next segment is the first one at each of its ports, and each port has a free slot.
 bool PeIpcq::has_slots(QueueCall& call) {
   bool all = true;
-  call.for_each_port([&](uint32_t p, const auto&) {
-    all = all && traffic_[p].free_slots > 0 && traffic_[p].sends.front() == &call;
-  });
+  call.for_each_port(
+      [&](uint32_t p, const auto&) { all = all && traffic_[p].free_slots > 0 && traffic_[p].sends.front() == &call; });
   return all;
 }
 

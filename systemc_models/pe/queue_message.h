@@ -48,12 +48,12 @@ struct QueueMessage {
 struct QueueCall {
   enum class Kind : uint8_t { send, receive, receive_any };
   Kind kind = Kind::send;
-  uint32_t port = 0;            ///< index of the PE's port; for receive_any: set when it has received
-  std::vector<uint32_t> ports;  ///< receive_any; send_all: all its ports
-  uint64_t nbytes = 0;          ///< sent, or expected
-  uint64_t seq = 0;             ///< program order of the PE's calls
-  bool credit_blocks = true;    ///< receive: false if the receiver's attribute does not apply (copy_to_dst)
-  double call_ns = 0;           ///< cost of the call for its caller
+  uint32_t port = 0;                        ///< index of the PE's port; for receive_any: set when it has received
+  std::vector<uint32_t> ports;              ///< receive_any; send_all: all its ports
+  uint64_t nbytes = 0;                      ///< sent, or expected
+  uint64_t seq = 0;                         ///< program order of the PE's calls
+  bool credit_blocks = true;                ///< receive: false if the receiver's attribute does not apply (copy_to_dst)
+  double call_ns = 0;                       ///< cost of the call for its caller
   std::shared_ptr<const OpDesc> desc;       ///< for a kernel; null: timing only
   std::shared_ptr<const RangeValue> value;  ///< send: its contents at submission
 
@@ -62,9 +62,9 @@ struct QueueCall {
   PePort* submitted_by = nullptr;
   std::shared_ptr<QueueMessage> message;  ///< send: made when it stands behind the others; receive: the one it matches
   std::vector<std::shared_ptr<QueueMessage>> more_messages;  ///< send_all: those of its other ports
-  std::vector<ReadTimes> reads;           ///< receive: by segment
-  uint32_t next = 0;                      ///< send: segments with a slot; receive: segments that are ready
-  uint32_t done = 0;                      ///< send: segments released; receive: segments read
+  std::vector<ReadTimes> reads;                              ///< receive: by segment
+  uint32_t next = 0;  ///< send: segments with a slot; receive: segments that are ready
+  uint32_t done = 0;  ///< send: segments released; receive: segments read
 
   /// Calls f(port, message) for each port of a send.
   template <class F>

@@ -1,5 +1,5 @@
 'use strict';
-// What pages share: of a run's report (report.js) and of a sweep's (../../sweep/page/sweep.js).
+// Functions that pages share: a run's report (report.js) and a sweep's page (../../sweep/page/sweep.js).
 const Page = (() => {
   const $ = id => document.getElementById(id);
   const number = (v, digits = 1) =>
@@ -21,8 +21,7 @@ const Page = (() => {
     e.append(...children);
     return e;
   }
-  /// Rows in the order of `table.sort`, the index of a column, `table.down` or up, those without a value last; as they
-  /// are where it is -1.
+  /// Rows sorted by column `table.sort`, descending if `table.down`; rows without a value come last. -1: unsorted.
   function sorted(rows, columns, table) {
     if (table.sort < 0) return rows;
     const of = columns[table.sort].of, sign = table.down ? -1 : 1;
@@ -32,7 +31,7 @@ const Page = (() => {
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     });
   }
-  /// A table's head, whose titles are buttons that sort it; `redraw` is called then.
+  /// A table's head. Its titles are buttons that sort it and then call `redraw`.
   function sortableHead(columns, table, redraw) {
     return element(
         'tr', {},

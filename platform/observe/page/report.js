@@ -1,5 +1,5 @@
 'use strict';
-// The report of one run. The data block is written by html_report.cpp, which says of every part how it is coded.
+// The report of one run. html_report.cpp writes the data block and documents the coding of each part.
 (() => {
   const {$, number, element, svg, sorted, sortableHead} = Page;
   const D = JSON.parse($('data').textContent);
@@ -131,14 +131,14 @@
         t.to[i] = end / 1e3;
         t.kind[i] = head & 7;
         t.op[i] = op;
-        // Summed up, so that the share of any interval is two look-ups: every zoom has its level of detail.
+        // Prefix sums: the share of any interval takes two look-ups, so every zoom level is cheap.
         t.busy[i + 1] =
             t.busy[i] + ((head & 7) === 1 || (head & 7) === 2 || (head & 7) === 3 ? 0 : t.to[i] - t.from[i]);
       }
       return t;
     });
   })();
-  /// The first slice that ends behind t.
+  /// The first slice that ends after t.
   function sliceAt(track, t) {
     let low = 0, high = track.n;
     while (low < high) {
@@ -150,7 +150,7 @@
     }
     return low;
   }
-  /// ns of [0, t) in which a track's server serves.
+  /// ns of [0, t) in which a track's server is busy.
   function busyUntil(track, t) {
     const i = sliceAt(track, t);
     let busy = track.busy[i];
@@ -164,7 +164,7 @@
   for (const lanes of tracksOfPe.values()) lanes.sort((a, b) => rank(a) - rank(b));
   const peOf = new Map(D.pes.map((id, i) => [id, i]));
   const usedStages = STAGES.filter(s => tracks.some(t => t.stage === s));
-  /// Share of [from, to) in which a PE's stage serves, mean of its servers.
+  /// Share of [from, to) in which a PE's stage is busy, mean over its servers.
   function stageShare(pe, stage, from, to) {
     let busy = 0, servers = 0;
     for (const t of tracksOfPe.get(pe) || []) {
@@ -231,7 +231,7 @@
   }
 
   // ---- what if: the run timed anew from its causes, by retimer.cpp, which html_report.cpp embeds ----
-  /// { time, about, blame } of a machine whose parts are so many times as fast, by name.
+  /// { time, about, blame } of a machine whose parts have these speed factors, by name.
   async function retimerOfRun() {
     const causes = bytesOf(D.causes);
     const {instance} = await WebAssembly.instantiate(bytesOf($('retimer').textContent.trim()), {});
@@ -243,7 +243,7 @@
     return faster => {
       numbers(calls.factors()).set(names.map(n => 1 / (faster[n] || 1)));
       let ns = calls.retime();
-      if (Math.abs(ns - END) < 1e-6) ns = END;  // what doubles lose on the way
+      if (Math.abs(ns - END) < 1e-6) ns = END;  // rounding error of doubles
       const of = numbers(calls.blame());
       return {ns, about: calls.other_order() !== 0, blame: Object.fromEntries(names.map((n, i) => [n, of[i]]))};
     };
@@ -270,8 +270,8 @@
                         .map(([name]) => name);
     const faster = {}, sliders = {};
     const times = f => '×' + number(f, 3).replace(/0{1,2}$/, '');
-    /// What saves most, twice as fast: a part, or two where neither helps without the other (set_bounds() of
-    /// insight.cpp says the same of the run as it was).
+    /// The largest saving at twice the speed: one part, or two if neither helps alone. set_bounds() of insight.cpp
+    /// computes the same for the original run.
     function verdict(now) {
       const share = name => now.blame[name] / now.ns;
       const saved = names =>
@@ -405,7 +405,7 @@
   const plans = new Map(D.plans.map(p => [p.id, p]));
   const plan = {shown: null, bin: -1, stage: '', playing: 0};
   const windowNs = () => plan.bin < 0 ? [0, END] : [plan.bin * WIDTH, Math.min((plan.bin + 1) * WIDTH, END)];
-  /// Which box of a plan stands for a node: itself, what it is a part of, or its cube's core.
+  /// A node's box in a plan: its own, that of its parent, or its cube's core.
   function boxOfNodes(p) {
     const byId = new Map();
     p.boxes.forEach((b, i) => {
@@ -432,7 +432,7 @@
       const dma = nodeOf.get(id + '.pe_dma');
       if (dma !== undefined && box[dma] >= 0) p.pesOf[box[dma]].push(i);
     });
-    // Flat systems: a PE's blocks are boxes of their own.
+    // In flat systems a PE's blocks have separate boxes.
     p.engineOf = p.boxes.map((_, i) => {
       const [n] = p.nodesOf[i], stages = p.nodesOf[i].length === 1 ? STAGES_OF[D.node_kinds[D.nodes[n][1]]] : undefined;
       return stages && peOf.has(scopeOf(D.nodes[n][0])) ? {pe: peOf.get(scopeOf(D.nodes[n][0])), stages} : null;
@@ -461,7 +461,7 @@
     return Math.max(0, ...usedStages.map(s => stageShare(pe, s, from, to)));
   }
   const mean = values => values.length ? values.reduce((a, b) => a + b, 0) / values.length : 0;
-  /// How busy a box is, and its text; null: it has neither PEs nor a memory.
+  /// A box's utilisation and its text; null: the box has neither PEs nor a memory.
   function useOfBox(p, i) {
     const parts = [], window = windowNs(), engine = p.engineOf[i];
     if (engine) {
@@ -518,7 +518,7 @@
     });
     p.parts = [];
     p.lines = [];
-    const unit = Math.max(W, H * 1.6) / 1000;  // about a pixel
+    const unit = Math.max(W, H * 1.6) / 1000;  // about one pixel
     p.boxes.forEach((b, i) => {
       if (b[7] || b[1] === 'hbm') draw(b, i);
     });
@@ -568,7 +568,7 @@
       const value = svg('text', {'text-anchor': 'middle', 'pointer-events': 'none'});
       if (title && (label || size > 2 * unit)) g.append(name);
       if (!back) g.append(value);
-      // A memory's channels: a strip of cells at its foot.
+      // A memory's channels: a strip of cells at its bottom.
       const memory = p.nodesOf[i].length === 1 ? memories.get(p.nodesOf[i][0]) : undefined;
       const cells = !back && memory && memory.channels.length > 1 ?
           memory.channels.map((_, k, {length}) => svg('rect', {
@@ -646,7 +646,7 @@
     for (let i = 0; i + 1 < flat.length; i += 2) out.push([flat[i], flat[i + 1]]);
     return out;
   }
-  /// Who is on the critical path in the window: boxes and wires of the plan.
+  /// Boxes and wires of the plan on the critical path in the window.
   function onPath(p) {
     const boxes = new Set(), wires = new Set(), [from, to] = windowNs();
     for (const s of path) {
@@ -678,7 +678,7 @@
       const lines = use && !part.tall ?
           use.parts.map(([name, v]) => (use.parts.length > 1 ? name + ' ' : '') + Math.round(100 * v) + ' %') :
           [];
-      // The name and a line for each part, below each other in the middle.
+      // The name and one line per part, centred below each other.
       const small = Math.min(
           part.size, part.w / (Math.max(6, ...lines.map(l => l.length)) * 0.66), part.h / (lines.length + 1) * 0.8);
       const top = part.y - (lines.length * small * 1.15 + part.size) / 2;
@@ -694,7 +694,7 @@
     p.lines.forEach(({line, mark}, i) => {
       const {share, gbs} = useOfWire(p, i);
       line.style.stroke = gbs > 0 ? rgb(ramp(0.15 + 0.85 * share)) : 'var(--line)';
-      line.style.strokeWidth = gbs > 0 ? 1.5 + 6 * Math.min(1, share) : 1;  // width says it without colour
+      line.style.strokeWidth = gbs > 0 ? 1.5 + 6 * Math.min(1, share) : 1;  // width, not only colour, shows utilisation
       mark.setAttribute('visibility', marks.wires.has(i) ? 'visible' : 'hidden');
     });
     const [from, to] = windowNs();
@@ -756,7 +756,7 @@
   // ---- timeline ----
   const ROW = 18, LABEL = 190, AXIS = 24;
   const view = {from: 0, to: END, scroll: 0, row: 0, slice: -1, open: new Set(), drag: null, asked: false};
-  const groups = new Map();  // of PEs: cubes, or what stands before the last dot
+  const groups = new Map();  // groups of PEs: cubes, or the name up to the last dot
   D.pes.forEach((id, i) => {
     if (tracksOfPe.has(i)) {
       const g = scopeOf(id);
@@ -857,7 +857,7 @@
       c.fillText(fold + row.name, 6 + 12 * (row.depth || 0), y + ROW / 2 + 1);
       c.restore();
     }
-    // The critical path stays when the others are scrolled.
+    // The row of the critical path stays when the others scroll.
     if (view.scroll > 0) {
       c.fillStyle = colours.back;
       c.fillRect(0, AXIS, width, ROW + 1);
@@ -870,7 +870,7 @@
       c.fillStyle = view.row === 0 && document.activeElement === canvas ? colours.accent : colours.text;
       c.fillText(rows[0].name, 6, AXIS + ROW / 2 + 1);
     }
-    // The time axis, and the floorplan's window.
+    // The time axis, and the window's bounds for the floorplan.
     c.fillStyle = colours.back;
     c.fillRect(0, 0, width, AXIS);
     c.fillStyle = colours.soft;
@@ -904,7 +904,7 @@
     const [unit, name] = END >= 1e6 && step >= 1e4 ? [1e6, 'ms'] : END >= 1e4 && step >= 10 ? [1e3, 'µs'] : [1, 'ns'];
     return number(t / unit, Math.max(0, Math.min(3, Math.ceil(-Math.log10(step / unit) - 1e-9)))) + ' ' + name;
   }
-  /// Slices one by one where there is room; else, a column of pixels at a time, how much of it is busy.
+  /// Single slices if there is room, else the busy share of each pixel column.
   function drawTrack(c, t, y, h, x, plot, span, named) {
     const begin = sliceAt(t, view.from), end = Math.min(t.n, sliceAt(t, view.to) + 1), colour = colourOf(t);
     if (end <= begin || plot < 1) return;
@@ -929,7 +929,7 @@
       }
     }
   }
-  /// A million rectangles a frame take too long: the columns of a track are pixels of one picture.
+  /// A million rectangles per frame are too slow, so a track's columns are pixels of one image.
   function drawColumns(c, t, begin, y, h, plot, span) {
     const tallest = Math.round(h), picture = stripContext.createImageData(plot, tallest);
     const pixels = new Uint32Array(picture.data.buffer);
@@ -937,7 +937,7 @@
     let before = busyUntil(t, view.from), i = begin;
     for (let px = 0; px < plot; ++px) {
       const until = view.from + (px + 1) / plot * span;
-      while (i < t.n && t.to[i] <= until) {  // walks on, in leaps where a pixel holds many
+      while (i < t.n && t.to[i] <= until) {  // advances, in leaps if one pixel has many slices
         let leap = 1;
         while (i + leap * 2 < t.n && t.to[i + leap * 2] <= until) leap *= 2;
         i += leap > 1 ? leap : 1;
@@ -956,7 +956,7 @@
     stripContext.putImageData(picture, 0, 0);
     c.drawImage(strip, 0, 0, plot, tallest, LABEL, y, plot, h);
   }
-  /// A cube that is closed: the mean of its PEs' engines, in the colour of how busy the busiest kind is.
+  /// A collapsed cube: the mean of its PEs' engines, coloured by the busiest kind.
   function drawGroup(c, row, y, plot, span) {
     if (!row.shares) {
       row.shares = new Float32Array(COUNT);
@@ -1003,7 +1003,7 @@
       c.fillText(text.length > fits ? text.slice(0, fits - 1) + '…' : text, left + 4, y + ROW / 2 + 1);
     }
   }
-  /// The critical path in the row of the PE that it is of.
+  /// The critical path in the row of its PE.
   function underline(c, pe, y, x, colours) {
     c.fillStyle = colours.path;
     for (const i of stepsOfPe.get(pe) || []) {
@@ -1019,7 +1019,7 @@
     drawTimelineSoon();
     tellView();
   }
-  // Where it stands in a page beside another report, that one's timeline looks where this one does.
+  // In a page with two reports, both timelines follow the same window.
   let told = false;
   function tellView() {
     if (parent !== window && !told)
@@ -1097,7 +1097,7 @@
     return k < track.n && track.from[k] <= t ? sliceText(track, k) :
                                                `${rowText({...row, key: null})}: idle at ${time(t)}`;
   }
-  /// To the next slice of the chosen row, or the one before.
+  /// To the next or previous slice of the selected row.
   function stepSlice(by) {
     const row = rows[view.row], track = row.track, n = row.path ? path.length : track ? track.n : 0;
     if (!n) return;
@@ -1250,7 +1250,7 @@
     for (let i = Math.ceil(from / step); i * step <= to; ++i) all.push(Number((i * step).toPrecision(12)));
     return all;
   }
-  /// Lines over time. Dragging zooms, a double click shows the whole run, a name hides its line.
+  /// Lines over time. Dragging zooms, a double click shows the whole run, a click on a name hides its line.
   function showBandwidth() {
     const where = $('bandwidth-picture'), all = bandwidthSeries();
     where.replaceChildren();
@@ -1258,7 +1258,7 @@
       where.append(element('p', {}, 'Nothing was moved.'));
       return;
     }
-    // A page of paper is narrower.
+    // A printed page is narrower.
     const w = printing ? 660 : where.clientWidth || 900, h = 280, left = 74, right = 14, top = 10, bottom = 42;
     const unit = END >= 1e6 ? [1e6, 'ms'] : END >= 1e4 ? [1e3, 'µs'] : [1, 'ns'];
     const middle = b => b * WIDTH + binLength(b) / 2, {from, to} = chart;
@@ -1372,7 +1372,7 @@
   const digits = v => v === undefined || v === null ? '–' :
       typeof v === 'number'                         ? String(+v.toPrecision(4)) :
                                                       String(v);
-  // Of what has a band, three columns.
+  // Three columns if it has a band.
   const band = (title, of) =>
       [numeric(title, r => of(r).value, digits), numeric('low', r => of(r).low, digits),
        numeric('high', r => of(r).high, digits)];

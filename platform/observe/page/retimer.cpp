@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page times its run anew with: the reader of insight/joins.h's bytes, and the walk over them. WebAssembly,
-// compiled without a library (CMakeLists.txt); page/report.js calls it.
+// Predicts a run's time in a page: reads the bytes of insight/joins.h and walks the graph. WebAssembly, compiled
+// without a library (CMakeLists.txt); page/report.js calls it.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,13 +8,13 @@
 
 namespace {
 
-constexpr uint32_t kResources = 64;  // at most, of which a part is one
+constexpr uint32_t kResources = 64;  // at most; each part is one resource
 constexpr double kSameNs = 1e-5;     // RunGraph::kSameNs
 
 extern "C" uint8_t __heap_base;
 size_t used;
 
-/// Memory is never given back: a page has one run.
+/// Memory is never freed, because a page has one run.
 template <class T>
 T* room_for(size_t count) {
   if (used == 0) used = reinterpret_cast<size_t>(&__heap_base);
@@ -37,13 +37,13 @@ struct Turn {
 };
 
 uint32_t costs, joins, turns;
-uint32_t *parts_begin, *causes_begin;  ///< by cost and by join, with one more behind the last
+uint32_t *parts_begin, *causes_begin;  ///< by cost and by join, with one more at the end
 Part* parts;
 Behind* causes;
 Turn* turn_of;
 Behind end_of_run;
 double begin_ns;
-double *takes, *comes;  ///< by cost; by join, 0 the begin
+double *takes, *comes;  ///< by cost; by join, 0 is the begin
 double factors[kResources], blame[kResources];
 bool other_order;
 
@@ -75,7 +75,7 @@ double at(const Behind& b) {
 
 }  // namespace
 
-/// So many bytes for what read() reads.
+/// Allocates the buffer for read().
 PAGE_CALLS("room") uint8_t* room(size_t bytes) {
   return room_for<uint8_t>(bytes);
 }
@@ -89,7 +89,7 @@ PAGE_CALLS("read") void read(const uint8_t* bytes) {
   parts_begin[0] = 0;
   for (uint32_t c = 0; c < costs; ++c) {
     for (uint32_t p = r.number(); p > 0; --p) {
-      Part* part = room_for<Part>(1);  // one behind the other
+      Part* part = room_for<Part>(1);  // contiguous with the previous one
       part->resource = *r.at++;
       part->ns = r.time();
       ++n;
@@ -120,7 +120,7 @@ PAGE_CALLS("read") void read(const uint8_t* bytes) {
   comes = room_for<double>(joins + 1);
 }
 
-/// By resource: what its parts take of their time, to be written before retime().
+/// By resource: factors of its parts' times; the page writes them before retime().
 PAGE_CALLS("factors") double* factors_of() {
   return factors;
 }
@@ -145,12 +145,12 @@ PAGE_CALLS("retime") double retime() {
   return at(end_of_run) - begin_ns;
 }
 
-/// Of the last retime(): whether some server would be reached in another order than it keeps here.
+/// Of the last retime(): whether the order at some server would change; the prediction keeps the order.
 PAGE_CALLS("other_order") int is_other_order() {
   return other_order;
 }
 
-/// Of the last retime(), by resource: the time of the critical path that is blamed on it, ns.
+/// Of the last retime(), by resource: its time on the critical path, ns.
 PAGE_CALLS("blame") double* blame_of() {
   for (double& b : blame) b = 0;
   for (Behind now = end_of_run;;) {

@@ -24,7 +24,7 @@ unsigned processes(unsigned jobs) {
   return jobs > 0 ? jobs : std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// Where a child's output goes: a file, or memory.
+/// The destination of a child's output: a file, or memory.
 class ChildPool::Output {
  public:
   Output(const std::string& file, const char* name) {
@@ -52,7 +52,7 @@ struct ChildPool::Running {
       : id(number), out(out_file, "stdout"), err(err_file, "stderr") {}
   size_t id;
   pid_t pid = 0;
-  int pidfd = -1;  // readable once it has ended
+  int pidfd = -1;  // readable when it has ended
   Clock::time_point begun;
   bool late = false;
   Output out, err;
@@ -86,7 +86,7 @@ void ChildPool::signal(size_t id, int number) const {
   }
 }
 
-/// In the child, out of which nothing is thrown: the original goes on where it was called from.
+/// Runs in the child. No exception may leave it, because the caller's code must not continue here.
 void ChildPool::start(std::unique_ptr<Running> r, bool spared, const std::function<int()>& work) {
   running_.reserve(running_.size() + 1);
   std::cout.flush();
@@ -97,12 +97,12 @@ void ChildPool::start(std::unique_ptr<Running> r, bool spared, const std::functi
   if (r->pid == 0) {
     const auto become = [&]() noexcept {
       if (!redirect_standard_files(r->out.fd(), r->err.fd())) _exit(1);
-      if (spared) ::signal(SIGINT, SIG_IGN);  // before one that has come is let in
+      if (spared) ::signal(SIGINT, SIG_IGN);  // before signals are unblocked
       sigprocmask(SIG_SETMASK, &stop_signals_.before(), nullptr);
       const int status = work();
       std::cout.flush();
       std::fflush(nullptr);
-      _exit(status);  // nothing of the original's is to be taken apart
+      _exit(status);  // without destroying the parent's objects
     };
     become();
   }
@@ -113,7 +113,7 @@ void ChildPool::start(std::unique_ptr<Running> r, bool spared, const std::functi
 
 void ChildPool::start(size_t id, const std::function<int()>& work) {
   start(std::make_unique<Running>(id), spared_, [&] {
-    unsetenv("KERNBENCH_PROGRESS");  // the original's own
+    unsetenv("KERNBENCH_PROGRESS");  // only for the parent
     return work();
   });
 }
@@ -123,7 +123,7 @@ void ChildPool::start(size_t id, const Program& p) {
   for (const std::string& a : p.arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   start(std::make_unique<Running>(id, p.out, p.err), false, [&] {
-    unsetenv("KERNBENCH_LOG");  // `err` tells why it failed
+    unsetenv("KERNBENCH_LOG");  // `err` contains the reason of a failure
     if (p.folder.empty() || chdir(p.folder.c_str()) == 0) execv(p.file.c_str(), argv.data());
     dprintf(STDERR_FILENO, "%s cannot be started: %s\n", p.file.c_str(), std::strerror(errno));
     return 1;
@@ -167,7 +167,7 @@ std::optional<ChildPool::Ended> ChildPool::wait(std::chrono::milliseconds patien
   try {
     e.out = r->out.text();
     e.err = r->err.text();
-  } catch (const std::bad_alloc&) {  // of this process alone: whoever waits for it is told
+  } catch (const std::bad_alloc&) {  // only this process lacks memory; the waiting parent gets the status
     e.status = 1;
     e.out.clear();
     e.err = kOutOfMemory;
@@ -182,7 +182,7 @@ std::optional<ChildPool::Ended> ChildPool::wait(std::chrono::milliseconds patien
 void run_in_order(size_t count, size_t jobs, const std::function<int(size_t)>& work,
                   const std::function<void(const ChildPool::Ended&)>& done) {
   ChildPool pool;
-  std::map<size_t, ChildPool::Ended> ended;  // not told yet: one before it still runs
+  std::map<size_t, ChildPool::Ended> ended;  // not reported yet, because an earlier one still runs
   size_t told = 0;
   for (size_t next = 0; told < count;) {
     for (; next < count && pool.size() < jobs; ++next) pool.start(next, [&] { return work(next); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one pool of child processes: points of sweeps, servers and tuners, what-ifs, tables of collectives, runs of a
-// page. Each child is a copy of this process, which has linked and started already, or a program; what it does to its
-// memory, and how it ends, concerns no other. None outlives this process.
+// The pool of child processes for points of sweeps, servers and tuners, what-if studies, tables of collectives, and
+// runs of a page. A child is a fork of this process, which is already linked and initialized, or another program. Its
+// memory and its end do not affect other processes. No child outlives this process.
 #pragma once
 
 #include <poll.h>
@@ -18,45 +18,45 @@
 
 namespace kernbench {
 
-/// How many at a time: `jobs`; of 0, one a processor.
+/// Number of concurrent processes: `jobs`; if 0, one per processor.
 unsigned processes(unsigned jobs);
 
 class ChildPool {
  public:
-  /// A child that runs for longer than `timeout_s` (0: as long as it likes) is killed. `spared`: SIGINT, which a
-  /// terminal sends to all, does not end copies. By the first thread, as everything of it.
+  /// Kills a child that runs longer than `timeout_s` (0: unlimited). `spared`: SIGINT, which a terminal sends to all
+  /// processes, does not end forked children. All functions must be called by the first thread.
   explicit ChildPool(double timeout_s = 0, bool spared = false);
-  /// Ends those that are left: SIGTERM, soon SIGKILL.
+  /// Ends the remaining children: SIGTERM, soon SIGKILL.
   ~ChildPool();
   ChildPool(const ChildPool&) = delete;
   ChildPool& operator=(const ChildPool&) = delete;
 
   size_t size() const { return running_.size(); }
-  /// `work` in a copy of this process as it is now, with stdin empty; it returns the exit status. RunError where none
-  /// can be started. Not after threads have been started.
+  /// Runs `work` in a fork of this process with empty stdin; it returns the exit status. RunError if it cannot be
+  /// started. Not after threads have been started.
   void start(size_t id, const std::function<int()>& work);
   struct Program {
     std::string file;
     std::vector<std::string> arguments;
-    std::string folder;    ///< in which it works; empty: this one's
-    std::string out, err;  ///< files for what it writes; empty: kept, for Ended
+    std::string folder;    ///< its working directory; empty: this process's
+    std::string out, err;  ///< files for its output; empty: kept for Ended
   };
-  /// The same of a program. Where it cannot be started it says so in `err` and ends with 1.
+  /// The same for a program. If it cannot be started, `err` has the reason and the status is 1.
   void start(size_t id, const Program&);
-  /// To a child that runs.
+  /// To a running child.
   void signal(size_t id, int number) const;
 
   struct Ended {
     size_t id = 0;
-    int status = 0;  ///< exit status, 128 + the signal that ended it, or kTookTooLong
+    int status = 0;  ///< exit status, 128 + signal, or kTookTooLong
     std::string out, err;
     double wall_s = 0;
-    /// Of what it said on stderr: why it failed.
+    /// The first line on stderr: the reason of a failure.
     std::string first_line() const { return err.substr(0, err.find('\n')); }
   };
   static constexpr int kTookTooLong = 124;
-  /// The next that ends; nothing where a signal comes first (StopSignals::take() says which) or nothing has happened
-  /// for `patience`, or where one of `others` is ready too, whose revents are set.
+  /// The next child that ends. None after a signal (StopSignals::take() has it), after `patience` without an event, or
+  /// if one of `others` is ready, whose revents are then set.
   std::optional<Ended> wait(std::chrono::milliseconds patience, std::vector<pollfd>* others = nullptr);
 
  private:
@@ -73,15 +73,15 @@ class ChildPool {
   std::vector<std::unique_ptr<Running>> running_;
 };
 
-/// Starts all of them, at most `jobs` (>= 1) at a time, and calls `done` in their order, for each as soon as it and all
-/// before it have ended. RunError where none can be started; Stopped where SIGINT, SIGTERM or SIGHUP comes, or `done`
-/// throws: those that run are then ended.
+/// Starts all, at most `jobs` (>= 1) at a time. Calls `done` in their order, as soon as a child and all before it have
+/// ended. RunError if one cannot be started. Stopped after SIGINT, SIGTERM or SIGHUP; then, and if `done` throws,
+/// running children are ended.
 void run_in_order(size_t count, size_t jobs, const std::function<int(size_t)>& work,
                   const std::function<void(const ChildPool::Ended&)>& done);
 
-/// The same of work with a result: work(0) … work(count - 1), and done(index, what it returned). What `work` throws is
-/// thrown here as the same kind: InputError or RunError, with its text; RunError too where a copy dies. What it writes
-/// to stderr is written there.
+/// The same with results: work(0) … work(count - 1), and done(index, result). Exceptions of `work` are rethrown here
+/// with kind and text: InputError or RunError. RunError also if a child dies. Output of `work` to stderr appears on
+/// stderr.
 void run_forked(size_t count, size_t jobs, const std::function<std::string(size_t)>& work,
                 const std::function<void(size_t, const std::string&)>& done);
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 forgets to say that it is C
+#include <sys/pidfd.h>  // glibc 2.36 omits extern "C"
 }
 
 #include <cerrno>
@@ -22,9 +22,9 @@ pid_t fork_child() {
   const pid_t pid = fork();
   if (pid < 0) throw RunError(std::string("a process cannot be started: ") + std::strerror(errno));
   if (pid == 0) {
-    // Where the parent has ended before the call, nobody is left to tell.
+    // If the parent ended before the call, no signal will come.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
-    // What ends it needs no word of its own.
+    // Signals need no message here.
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction inherited {};
       sigaction(number, nullptr, &inherited);
@@ -43,7 +43,7 @@ int wait_for_child(pid_t pid) {
 }
 
 bool redirect_standard_files(int out, int err) {
-  // Where the process has closed a standard file, one of these may have its number.
+  // If this process has closed a standard stream, a pipe may have its number.
   out = fcntl(out, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   err = fcntl(err, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int in = open("/dev/null", O_RDONLY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that this one starts: each ends when this one does, and is waited for by its own number.
+// Child processes of this one. Each ends when this process ends, and is waited for by its own id.
 #pragma once
 
 #include <sys/types.h>
@@ -9,26 +9,26 @@
 
 namespace kernbench {
 
-/// fork(), and the system kills the child when this process ends, however it ends: to be called by the first thread,
-/// which ends last. RunError.
+/// fork(), with a child that the system kills when this process ends in any way. Call it in the first thread, which
+/// ends last. RunError.
 pid_t fork_child();
 
-/// Waits for that child and for no other; what waitpid() says of it.
+/// Waits for that child only; returns waitpid()'s status.
 int wait_for_child(pid_t);
 
-/// In a child: stdin empty, stdout and stderr to these files. False where the system refuses.
+/// In a child: empty stdin, stdout and stderr to these files. False on an error.
 bool redirect_standard_files(int out, int err);
 
-/// Readable once that child has ended. RunError where the system gives none; the child is killed then.
+/// Readable when that child has ended. RunError if the system refuses; then the child is killed.
 int open_pidfd(pid_t);
 
-/// Its exit status, or 128 + the signal that ended it, of what wait_for_child() says.
+/// Exit status, or 128 + signal, from wait_for_child()'s result.
 int exit_status(int wait_status);
 
-/// What a program writes, kept in memory: a pipe would hold up its writer until somebody reads.
+/// A program's output kept in memory; a pipe would block its writer until it is read.
 class MemoryFile {
  public:
-  /// RunError without memory for it.
+  /// RunError if there is no memory.
   explicit MemoryFile(const char* name);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
@@ -40,8 +40,8 @@ class MemoryFile {
   int fd_;
 };
 
-/// While it lives the ends of children are told, also where the process was started with SIGCHLD ignored: the system
-/// would then throw their statuses away.
+/// While it exists, the ends of children are reported even if the process was started with SIGCHLD ignored; the system
+/// would otherwise discard their statuses.
 class ChildStatuses {
  public:
   ChildStatuses();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in children whose result, or what it throws, comes back.
+// Runs work in children and returns its result or exception.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,7 +24,7 @@ constexpr int kStandardStreams = 3;
 
 enum ForkedStatus : int { kResult = 0, kFailed = 1, kBadInput = 2, kNoMemory = 3 };
 
-/// One after the other; what they quote of inputs has no end of line.
+/// Joins lines by newlines; newlines within quoted inputs are escaped.
 std::string escaped_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& l : lines) text += (text.empty() ? "" : "\n") + escaped(l);
@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& text) {
   return lines;
 }
 
-/// In the child: what is to be said goes to stdout, what it is becomes the exit status.
+/// Runs in the child: the message goes to stdout, its kind is the exit status.
 int answer(const std::function<std::string(size_t)>& work, size_t index) {
   const auto told = [](ForkedStatus s, const std::string& text) {
     std::cout << text;
@@ -60,7 +60,7 @@ int answer(const std::function<std::string(size_t)>& work, size_t index) {
     } catch (const std::exception& e) {
       return told(kFailed, e.what());
     }
-  } catch (const std::bad_alloc&) {  // also of putting another fault into words
+  } catch (const std::bad_alloc&) {  // also while formatting another error
     return kNoMemory;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of a descriptor that others are waited for beside, such as stdin: never more in memory than one and a bit.
+// Reads lines of a descriptor such as stdin that is polled with others. It buffers little more than one line.
 #pragma once
 
 #include <optional>
@@ -11,25 +11,25 @@ class LineInput {
  public:
   LineInput(int fd, size_t longest) : fd_(fd), longest_(longest) {}
   int fd() const { return fd_; }
-  /// Whether nothing more comes.
+  /// Whether the input has ended.
   bool ended() const { return ended_; }
 
-  /// Takes what is there to be read: to be called where poll() says so, and once next() has nothing more. RunError.
+  /// Reads available data. Call it if poll() reports data and next() has no line left. RunError.
   void read();
 
   struct Line {
-    std::string text;       ///< without its end
-    bool too_long = false;  ///< the text is its beginning
+    std::string text;       ///< without newline
+    bool too_long = false;  ///< the text is only its start
   };
-  /// The next that is whole; at the end also one without its \n.
+  /// The next complete line; at the end of the input also one without newline.
   std::optional<Line> next();
 
  private:
   int fd_;
   size_t longest_;
-  std::string buffer_;     // from the beginning of a line
-  size_t searched_ = 0;    // no \n so far
-  bool skipping_ = false;  // the rest of a line that was too long
+  std::string buffer_;     // from the start of a line
+  size_t searched_ = 0;    // scanned without a newline
+  bool skipping_ = false;  // in the rest of a line that was too long
   bool ended_ = false;
 };
 

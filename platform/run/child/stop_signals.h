@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signals that end a process which has children.
+// The signals that end a process with children.
 #pragma once
 
 #include <csignal>
@@ -7,17 +7,17 @@
 
 namespace kernbench {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are blocked, to be taken between two waits only: so that the process ends
-/// its children first. One that was ignored goes on being ignored.
+/// While it exists, SIGINT, SIGTERM and SIGHUP are blocked and only taken between waits, so that the process ends its
+/// children first. Ignored signals stay ignored.
 class StopSignals {
  public:
   StopSignals();
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
-  /// As they were blocked before: for waits, and for children.
+  /// The previous mask, for waits and for children.
   const sigset_t& before() const { return before_; }
-  /// The number of one that came since the last call; else 0.
+  /// The signal that came since the last call; 0: none.
   static int take();
 
  private:

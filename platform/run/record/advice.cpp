@@ -8,15 +8,15 @@
 namespace kernbench {
 namespace {
 
-constexpr double kFarUnder = 3;  // times what is allowed
-constexpr double kTiny = 5000;   // ns allowed: below, launches and first accesses count
+constexpr double kFarUnder = 3;  // ratio to the allowed time
+constexpr double kTiny = 5000;   // ns allowed; for shorter runs launches and first accesses dominate
 
 bool is_slow(const TimedLaunch& l) {
   const LaunchNotes& n = l.notes;
   return n.allowed_ns >= kTiny && l.took_ns > kFarUnder * n.allowed_ns && l.took_ns > 2 * n.instead_ns;
 }
 
-/// Of operands that are fetched more than once; empty: they are not, or it is not known.
+/// For operands that are fetched more than once; empty: none, or unknown.
 std::string reading_of(const TimedLaunch& l) {
   if (l.operand_bytes == 0 || l.read_bytes < 2 * l.operand_bytes) return {};
   return fmt::format(", reading {} for operands of {}", bytes_text(l.read_bytes), bytes_text(l.operand_bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is told where a kernel stays far under its roofline and another way is known (docs/programs.md).
+// Advice for a run whose kernel is far from its roofline while an alternative is known (docs/programs.md).
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct TimedLaunch {
   std::string name;  ///< "gemm", "tp_linear at my_layer.cpp:12"
   LaunchNotes notes;
   double took_ns = 0;
-  uint64_t operand_bytes = 0, read_bytes = 0;  ///< of its inputs; what its PEs have read. 0: not known
+  uint64_t operand_bytes = 0, read_bytes = 0;  ///< bytes of its inputs; bytes that its PEs read. 0: unknown
 };
 
-/// One line on the launch that would gain most: of those that took more than three times what their roofline allows,
-/// that being 5 us or more, and more than twice what the other way would; empty: there is none.
+/// One line on the launch with the largest possible gain. It took more than three times its roofline's time (if that is
+/// at least 5 us), and more than twice the alternative's time. Empty: none.
 std::string advice_of(const std::vector<TimedLaunch>&);
 
 }  // namespace kernbench

@@ -24,7 +24,7 @@ double flops(const RunReport& r) {
   return sum;
 }
 
-/// Of all engines whose id ends so.
+/// Sum over all engines whose id has this ending.
 uint64_t bytes(const RunReport& r, std::string_view end) {
   uint64_t sum = 0;
   for (const EngineReport& e : r.engines) {
@@ -33,7 +33,7 @@ uint64_t bytes(const RunReport& r, std::string_view end) {
   return sum;
 }
 
-/// Of a list of the insight, those of a class of resources added up; nothing without an insight.
+/// Sum of an insight's list over a class of resources; none without an insight.
 template <std::vector<Insight::Row> Insight::*List, Resource Of>
 Value bytes_of(const RunReport& r) {
   if (!r.insight) return {};
@@ -44,7 +44,7 @@ Value bytes_of(const RunReport& r) {
   return whole(sum);
 }
 
-/// How full the fullest HBM (0) or TCM (1) was at most, per cent; nothing where nobody used any.
+/// Peak use of the fullest HBM (0) or TCM (1) in percent; none if unused.
 template <int Tcm>
 Value fullest_pct(const RunReport& r) {
   if (!r.insight) return {};
@@ -64,7 +64,7 @@ Value of_silicon(const RunReport& r) {
   return v ? Value(*v) : Value();
 }
 
-/// By the parameter `tokens` of a kernel or program.
+/// Uses the parameter `tokens` of a kernel or program.
 Value tokens_per_j(const RunReport& r) {
   const auto tokens = std::find_if(r.params.begin(), r.params.end(), [](const auto& p) { return p.first == "tokens"; });
   const double joules = r.energy ? energy::headline(*r.energy).joules : 0;
@@ -76,7 +76,7 @@ Value of_energy(const RunReport& r) {
   return r.energy ? Value(energy::headline(*r.energy).*Which) : Value();
 }
 
-/// Of `kernbench model`.
+/// For `kernbench model`.
 template <auto Which>
 Value of_model(const RunReport& r) {
   if (!r.model) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a run: each has one name and one place where it is computed, figures.cpp. From there `run --format
-// json` (`figures`), sweeps (`--metric`), tuners and `diff` take it.
+// The figures of a run. Each has one name and is computed in one place, figures.cpp. `run --format json` (`figures`),
+// sweeps (`--metric`), tuners and `diff` use them.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace kernbench {
 
 struct RunReport;
 
-/// std::monostate: the run has none.
+/// std::monostate: the run lacks it.
 using FigureValue = std::variant<std::monostate, bool, int64_t, double, std::string>;
 
 struct Figure {
   std::string_view name, meaning;
   FigureValue (*of)(const RunReport&);
   enum Trait : unsigned {
-    kExplained = 1,  ///< of runs with --explain
-    /// Some of the PEs with as much less to do put points in the order in which the whole machine does: energy does
-    /// not, as power without work is the whole machine's.
+    kExplained = 1,  ///< only of runs with --explain
+    /// A run on some PEs with proportionally less work ranks points like the full machine. Energy does not, because
+    /// idle power is that of the full machine.
     kOfSomePes = 2,
-    kNoNumber = 4  ///< a truth or a text, by which nothing is better
+    kNoNumber = 4  ///< a boolean or text, which is no objective
   };
   unsigned traits = 0;
   bool is(Trait t) const { return (traits & t) != 0; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of one file, for a browser without a network: a template, and what stands in its {{places}}. The sources of
-// pages are in platform/observe/page, platform/study/sweep/page and platform/study/diff/page; the build makes texts of
-// them (cmake/EmbedFiles.cmake).
+// Single-file pages for a browser without a network: a template whose {{places}} are filled. The pages' sources are in
+// platform/observe/page, platform/study/sweep/page and platform/study/diff/page; the build embeds them as texts
+// (cmake/EmbedFiles.cmake).
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@
 namespace kernbench {
 
 std::string escaped_html(std::string_view text);
-/// Nothing in it can end the script element that holds it: '<' stands in JSON's texts only.
+/// Escapes '<', which JSON only has in strings, so that data cannot end the script element.
 std::string escaped_json(const std::string& json);
 
-/// Behind the head of all pages, which wants {{title}} and {{own_css}}, the page from its body on. `parts` by the names
-/// of their places; the looks and helpers of all pages, {{css}} and {{common_js}}, are there already.
+/// The page: the common head, which uses {{title}} and {{own_css}}, and the given body. `parts` by place; the common
+/// {{css}} and {{common_js}} are already defined.
 void write_page(std::string_view body, std::vector<std::pair<std::string_view, std::string_view>> parts,
                 const std::function<void(std::string_view)>& write);
 

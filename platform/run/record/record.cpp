@@ -51,7 +51,7 @@ std::string RunRecord::first_line() const {
 void throw_faults(const RunRecord& r) {
   if (r.faults.empty()) return;
   if (r.status == 2) throw InputError(r.faults);
-  constexpr std::string_view kProgram = "kernbench: ";  // the command line puts it in front again
+  constexpr std::string_view kProgram = "kernbench: ";  // the command line adds the prefix again
   std::vector<std::string> lines = r.faults;
   if (lines[0].compare(0, kProgram.size(), kProgram) == 0) lines[0].erase(0, kProgram.size());
   if (r.status > 128) throw Stopped(r.status - 128, std::move(lines));

@@ -92,7 +92,7 @@ struct RunReport {
   std::vector<std::string> notes;      ///< unexpected properties, reported by the engines
   std::string warning;                 ///< of the replay; empty: none
   std::string advice;                  ///< a much faster alternative to the run; empty: unknown
-  std::vector<std::string> prints;     ///< prints of kernels for values of Phase 2, in the order of effects
+  std::vector<std::string> prints;     ///< prints of kernels for values of phase 2, in the order of effects
   uint64_t events = 0;
   /// Share of the peak of the run's matrix units in end_ns: 0 to 1.
   double gemm_peak_share() const;

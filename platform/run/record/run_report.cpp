@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's report for people and for tools.
+// Text and JSON report of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void add_to(EngineReport& sum, const EngineReport& e) {
   sum.servers += e.servers;
 }
 
-/// Why messages stood still: of each reason the mean of the engines that have it, and the one that did so most.
+/// Reasons of blocked messages: for each the mean of the engines that have it, and the engine with the maximum.
 void write_message_stalls(std::ostream& out, const RunReport& r, size_t name_width) {
   struct Row {
     const char* reason;
@@ -88,7 +88,7 @@ void write_engines(std::ostream& out, const RunReport& r) {
   std::vector<EngineReport> parts;  // in order of first appearance
   std::map<std::string, size_t> index;
   std::vector<EngineReport> busiest;
-  size_t pe = 0;  // engines come PE by PE
+  size_t pe = 0;  // engines are sorted by PE
   for (const EngineReport& e : r.engines) {
     while (pe < r.pes.size() && e.id.compare(0, r.pes[pe].id.size() + 1, r.pes[pe].id + ".") != 0) ++pe;
     if (e.ops == 0) continue;
@@ -125,7 +125,7 @@ void write_engines(std::ostream& out, const RunReport& r) {
 
 namespace {
 
-/// How the run was launched, and how its tensors came and went.
+/// Launch mode, and the transfers of tensors.
 void write_way(std::ostream& out, const RunReport& r) {
   if (r.launch == "host") {
     print_to(
@@ -183,7 +183,7 @@ std::string choice_text(const LaunchNotes& notes) {
 
 namespace {
 
-/// What kernels did on pe_cpu beside calls; nothing where they did nothing.
+/// Scalar work of kernels on pe_cpu besides calls; omitted if there is none.
 void write_scalar_work(std::ostream& out, const RunReport& r) {
   double sum = 0;
   const RunReport::PeTimes* most = nullptr;
@@ -233,7 +233,7 @@ insight::RunFigures figures_of(const RunReport& r) {
   return f;
 }
 
-/// How long programs took, and how long the PEs were busy when the first had no more to do.
+/// Durations of Triton programs, and the use of PEs until the first one became idle.
 void write_programs(std::ostream& out, const RunReport& r) {
   double least = r.programs[0].end_ns - r.programs[0].start_ns, most = least, sum = 0;
   std::map<std::string, double> ends;
@@ -298,7 +298,7 @@ void write_run_text(std::ostream& out, const RunReport& r) {
 }
 
 void describe(Fields& f, EngineReport& e) {
-  // A difference of times: rounding may leave it just below 0.
+  // A difference of times; rounding may make it slightly negative.
   const auto stall = [](double ns) { return ns < 0 && ns > -1e-6 ? 0 : ns; };
   f("id", e.id)("busy_ns", e.busy_ns)("ops", e.ops)("bytes", e.bytes)("flops", e.flops)("utilization", e.utilization);
   f("servers", e.servers)("stalls", [&] {

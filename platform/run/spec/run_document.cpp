@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 using Often = Option::Often;
 using Type = Option::Type;
 
-/// What an option's text stands for: its value, or a file with its checksum.
+/// The JSON of an option's text: its value, or a file with its checksum.
 void describe_value(Fields& f, std::string_view key, const RunDocument& d, const Option& o, const std::string& text) {
   const auto checksum = d.files.find(text);
   if (checksum != d.files.end() && o.file != Option::File::none) {
@@ -51,13 +51,13 @@ void describe_option(Fields& f, const RunDocument& d, const Option& o) {
   }
 }
 
-/// A value as the command line has it.
+/// A value as a word of the command line.
 std::string word_of(const Json& v) {
   if (v.is_object()) return json_field<std::string>(v, "file");
   return v.is_string() ? v.get<std::string>() : json_text(v);
 }
 
-/// Of "kernbench run --topology …".
+/// Parses "kernbench run --topology …".
 const Table& table_of_command(const Json& v) {
   const auto text = json_value<std::string>(v);
   constexpr std::string_view kName = "kernbench ";
@@ -93,7 +93,7 @@ ParameterValue parameter_of(const std::string& text) {
 }
 
 std::string key_of(const Option& o) {
-  // In the words of the contract.
+  // Keys as the rules on interfaces name them.
   if (o.name == "param" || o.name == "tensor" || o.name == "plugin") return std::string(o.name) + "s";
   return std::string(o.name);
 }
@@ -106,7 +106,7 @@ bool is_made_tensor(const std::string& value) {
 std::string checksum_of_file(const std::string& name) {
   std::error_code unknown;
   if (std::filesystem::is_directory(name, unknown)) {
-    std::map<std::string, std::string> files;  // in the order of their names
+    std::map<std::string, std::string> files;  // sorted by name
     for (const auto& entry : std::filesystem::directory_iterator(name)) {
       if (entry.is_regular_file(unknown))
         files[entry.path().filename().string()] = checksum_of_file(entry.path().string());
@@ -120,8 +120,8 @@ std::string checksum_of_file(const std::string& name) {
 }
 
 std::string energy_table_of(const std::string& topology_text, const std::string& topology_file) {
-  if (topology_text.find("energy") == std::string::npos) return "";  // reading YAML takes a good part of a short run
-  topology::FaultList faults(topology_file);                         // those of a run
+  if (topology_text.find("energy") == std::string::npos) return "";  // parsing YAML takes a large part of a short run
+  topology::FaultList faults(topology_file);                         // the run reports them
   const topology::YamlDocument document = topology::parse_document(topology_text, faults);
   for (const topology::YamlItem& item : document.root) {
     if (item.key.text() == "energy" && item.value.is_scalar())
@@ -151,7 +151,7 @@ RunDocument RunDocument::of(const RunSpec& given, std::string version, const std
       if (!given.text_or_none("ttir").empty() && is_made_tensor(file)) continue;
       try {
         d.files[file] = checksum_of_file(o->file == Option::File::energy ? energy_file : file);
-      } catch (const InputError&) {  // the run says so, behind what is wrong with the name that it is for
+      } catch (const InputError&) {  // the run reports it, after errors in the topology's name
       }
     }
   }

@@ -20,7 +20,7 @@ using File = Option::File;
 using Role = Option::Role;
 using Type = Option::Type;
 
-/// An entry of the table, built by a chain of calls.
+/// Builds an entry of the table by chained calls.
 class Entry {
  public:
   Entry(std::string_view name, std::string_view form, std::string_view help) : o_{name, form, help} {}
@@ -84,7 +84,7 @@ Entry flag(std::string_view name, std::string_view help) {
   return Entry(name, "", help).type(Type::flag);
 }
 
-// Titles in --help.
+// Group titles in --help.
 constexpr std::string_view kWork = "What runs", kMachine = "On what machine", kHow = "How it runs",
                            kResults = "Results and their checks", kShown = "What is shown",
                            kRecorded = "What is recorded", kProcesses = "Processes and shards",
@@ -329,12 +329,12 @@ Table run_table() {
   return all;
 }
 
-/// Beside the options of a run that they share, and what those say of themselves.
+/// Texts of options shared with a run that differ from the run's.
 const std::vector<std::string_view> kSystem = {"topology", "links", "response", "materialize",
                                                "set",      "scale", "plugin"};
 const std::vector<std::string_view> kWatched = {"vcd", "vcd-scope", "vcd-from", "vcd-to", "ftr", "ftr-from", "ftr-to"};
 
-/// `command` with those of `run` by these names, then its own.
+/// The table of `command`: these options of `run`, then its own.
 Table table_with(const Table& run, std::string_view command,
                  std::initializer_list<std::vector<std::string_view>> shared, const std::vector<Option>& own,
                  std::vector<std::string_view> formats) {
@@ -353,7 +353,7 @@ Table table_with(const Table& run, std::string_view command,
   return t;
 }
 
-/// What a model is and how it is spread, then what it shares with `run`.
+/// The model and its parallelism, then the options shared with `run`.
 Table model_table(const Table& run) {
   const auto number = [](std::string_view name, std::string_view help, double most) {
     return Entry(name, "N", help).type(Type::whole, most, 1);
@@ -668,7 +668,7 @@ std::string value_fault(const Option& o, const std::string& value) {
   if (o.type == Type::whole) {
     const auto least = static_cast<uint64_t>(o.least),
                most = o.most < kMost64 ? static_cast<uint64_t>(o.most) : ~uint64_t{0};
-    // Decimal digits and nothing else: 010 is taken for another number elsewhere.
+    // Decimal digits without leading zeros: elsewhere 010 may be octal.
     if (!parsed(whole) || (value.size() > 1 && value[0] == '0') || whole < least || whole > most)
       return fmt::format("found {}, expected a whole number from {} to {}", in_quotes(value), least, most);
   }
@@ -721,7 +721,7 @@ RunSpec RunSpec::of_words(const std::vector<std::string>& words, const std::stri
     throw InputError(fmt::format("{}: unknown option {}{} {} --help lists the legal ones", command, in_quotes(name),
                                  did_you_mean(name, legal), command));
   };
-  const Option* several = nullptr;  // which takes more words
+  const Option* several = nullptr;  // an option that takes several words
   for (size_t i = 1; i < words.size(); ++i) {
     const bool dashed = words[i].compare(0, 2, "--") == 0;
     const size_t equals = dashed ? words[i].find('=') : std::string::npos;

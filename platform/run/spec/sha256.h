@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4): names that two different texts never share.
+// SHA-256 (FIPS 180-4): practically unique names of texts.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace kernbench::spec {
 
 class Sha256 {
  public:
-  /// Bytes; the same whether added at once or in parts.
+  /// Adds bytes; the result does not depend on how they are divided.
   Sha256& add(std::string_view bytes);
-  /// 64 hexadecimal digits of all that was added. Nothing may be added behind it.
+  /// 64 hexadecimal digits; nothing may be added afterwards.
   std::string hex();
 
  private:
@@ -25,7 +25,7 @@ class Sha256 {
   uint64_t size_ = 0;  // bytes added
 };
 
-/// Of a whole text.
+/// Of a complete text.
 std::string sha256(std::string_view bytes);
 
 }  // namespace kernbench::spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words as a POSIX shell reads them.
+// Words in POSIX shell syntax.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace kernbench::spec {
 
-/// In quotes where it is not plain.
+/// Quoted if necessary.
 std::string shell_word(const std::string& word);
-/// Each behind a blank.
+/// Each with a leading blank.
 std::string shell_words(const std::vector<std::string>& words);
 
 }  // namespace kernbench::spec

@@ -14,7 +14,7 @@ extern const std::string_view diff_html, diff_css, diff_js;
 namespace kernbench::study {
 namespace {
 
-/// By id: of engines the share of the run in which they were busy, of links and memories that of their bandwidth.
+/// By id: the busy share of the run for engines, the used share of the bandwidth for links and memories.
 void describe_shares(Fields& f, const RunFile& run) {
   for (const auto& [engine, ns] : run.busy_ns) {
     if (run.sim_ns > 0) f(engine, ns / run.sim_ns);

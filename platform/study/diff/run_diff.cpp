@@ -22,7 +22,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Times of one program on one machine are the same to the last digit; what files round to is below this.
+/// Times of one program on one machine are equal to the last digit; rounding in files is below this.
 constexpr double kSameNs = 1e-6;
 constexpr size_t kMostOps = 10;
 
@@ -32,7 +32,7 @@ std::string text_of(const OrderedJson& v) {
   return v.is_string() ? v.get<std::string>() : v.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
 }
 
-/// "params.n": 64 of {"params": {"n": 64}}; lists as JSON. Of logs and reports that have no document.
+/// "params.n": 64 for {"params": {"n": 64}}; lists as JSON. For logs and reports without a document.
 void flatten(const OrderedJson& value, const std::string& key, Configuration& into) {
   if (value.is_object()) {
     for (const auto& [name, item] : value.items()) flatten(item, key.empty() ? name : key + "." + name, into);
@@ -47,7 +47,7 @@ std::string file_text(const std::string& name, const std::string& sha256) {
   return name + kSha + sha256;
 }
 
-/// Files are the same where the same stands in them.
+/// Files are equal if their contents are.
 bool same_value(const std::string& a, const std::string& b) {
   const size_t at_a = a.rfind(kSha), at_b = b.rfind(kSha);
   if (at_a == std::string::npos || at_b == std::string::npos) return a == b;
@@ -62,7 +62,7 @@ void add_option(const std::string& key, const OrderedJson& v, Configuration& int
   } else if (v.is_object()) {
     for (const auto& [name, item] : v.items()) add_option(key.empty() ? name : key + "." + name, item, into);
   } else if (v.is_array()) {
-    // Of one target all values, in their order; and the order of all.
+    // All values of each target, in order; and the order of targets.
     std::string order;
     for (const OrderedJson& item : v) {
       const std::string word = item.is_object() ? json_field<std::string>(item, "file") : text_of(item);
@@ -81,7 +81,7 @@ void add_option(const std::string& key, const OrderedJson& v, Configuration& int
   }
 }
 
-/// What a document of a run says (spec/run_document.h).
+/// Reads the document of a run (spec/run_document.h).
 void read_document(const OrderedJson& run, RunFile& into) {
   into.configuration["kernbench"] = json_field<std::string>(run, "version");
   const auto command = json_field<std::string>(run, "command");  // "kernbench traffic --topology …"
@@ -107,13 +107,13 @@ void read_document(const OrderedJson& run, RunFile& into) {
       std::ifstream in = open_input(given);
       const std::string text = read_all(in, given);
       if (spec::sha256(text) == sha256) into.topology_text = text;
-    } catch (const InputError&) {  // it is somewhere else
+    } catch (const InputError&) {  // the file has moved
     }
     return 0;
   });
 }
 
-/// "sip.cubes.w": "2"; items of lists by their id, or from and to, where they have them, else by number.
+/// "sip.cubes.w": "2"; list items by their id or their from and to, else by number.
 void flatten_yaml(topology::YamlNode node, const std::string& path, Configuration& into) {
   if (!node.is_map() && !node.is_list()) {
     into[path] = node.is_null() ? "" : std::string(node.text());
@@ -157,17 +157,17 @@ std::vector<RunDiff::Setting> different(const Configuration& a, const Configurat
   return found;
 }
 
-/// What differs, by key: of topologies whose texts are known each value by itself.
+/// The differences by key. If both topologies' texts are known, each value is compared separately.
 std::vector<RunDiff::Setting> settings_that_differ(const RunFile& a, const RunFile& b) {
   std::vector<RunDiff::Setting> found;
   for (const RunDiff::Setting& s : different(a.configuration, b.configuration)) {
     std::vector<RunDiff::Setting> values;
     if (s.key == "topology" && !a.topology_text.empty() && !b.topology_text.empty())
       values = different(values_of_topology(a), values_of_topology(b));
-    if (values.empty()) values = {s};  // its comments, say
+    if (values.empty()) values = {s};  // they differ in comments, for example
     found.insert(found.end(), values.begin(), values.end());
   }
-  // An order is told where nothing else of its option is.
+  // Order is reported only if no other difference of that option is.
   const auto told = [&](const RunDiff::Setting& s) {
     const size_t at = s.key.rfind(kOrder);
     if (at == std::string::npos || at + std::string_view(kOrder).size() != s.key.size()) return false;
@@ -186,7 +186,7 @@ double time_of(const OrderedJson& v) {
   return ns;
 }
 
-/// When the last thing that it tells of ended; 0: it tells of no end.
+/// End of the last activity in the report; 0: none has an end.
 double end_of(const OrderedJson& report) {
   for (const char* key : {"sim_ns", "end_ns"}) {
     if (report.contains(key)) return json_field(report, key, time_of);
@@ -204,7 +204,7 @@ double end_of(const OrderedJson& report) {
   return end;
 }
 
-/// The numbers of a table's rows, "pe-local-hbm.actual_ns", by what names a row.
+/// Numbers of a table's rows, keyed by the row's name: "pe-local-hbm.actual_ns".
 void add_rows(const OrderedJson& report, const char* table, std::initializer_list<const char*> names,
               Configuration& into) {
   if (!report.contains(table)) return;
@@ -239,7 +239,7 @@ RunFile read_log(const std::string& file) {
   return run;
 }
 
-/// What makes ops of two runs the same one: PE, number in its program order, and which of those with that number.
+/// Identifies an op across two runs: PE, number in program order, and a counter for equal numbers.
 using OpKey = std::tuple<std::string, uint64_t, std::string, size_t>;
 
 std::map<OpKey, const RunFile::Op*> by_key(const RunFile& run) {
@@ -274,7 +274,7 @@ void diff_ops(const RunFile& a, const RunFile& b, RunDiff& d) {
   for (const auto& [key, op] : of_b) keys.insert(key);
   d.ops = keys.size();
   double first_ns = 0;
-  std::vector<std::pair<double, RunDiff::OpChange>> moved;  // by how much longer it takes
+  std::vector<std::pair<double, RunDiff::OpChange>> moved;  // by increase of its time
   for (const OpKey& key : keys) {
     const auto in_a = of_a.find(key), in_b = of_b.find(key);
     RunDiff::OpChange c;
@@ -324,7 +324,7 @@ void RunFile::begin(const OpLogHeader& header) {
       });
     } else {
       flatten(c, "", configuration);
-      configuration.erase("topology_file");  // its text; what of it matters are times
+      configuration.erase("topology_file");  // the path; its text counts, as far as it affects times
     }
   }
   pes = header.pes;
@@ -349,7 +349,7 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
         read_document(document, run);
         return 0;
       });
-    } else {  // of an older kernbench
+    } else {  // from an older kernbench
       for (const char* key : {"kernel", "program", "params", "topology", "launch", "transfer", "addresses"}) {
         if (report.contains(key)) flatten(report.at(key), key, run.configuration);
       }
@@ -387,7 +387,7 @@ RunFile read_run_json(const std::string& text, const std::string& name) {
 
 namespace {
 
-/// A log's first line is a record by itself; a report has none, in however many lines it was written.
+/// A log's first line is a complete record; a report has none, however many lines it has.
 bool is_log(std::istream& in) {
   std::string line;
   std::getline(in, line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench diff`: two runs side by side, each from its report in JSON (of `run`, best with --explain, or of another
-// command that simulates) or its op log.
+// `kernbench diff`: compares two runs. Each is given by its JSON report (of `run`, best with --explain, or of another
+// command that simulates) or by its op log.
 #pragma once
 
 #include <iosfwd>
@@ -18,21 +18,21 @@ class Fields;
 
 namespace kernbench::study {
 
-/// What is known of a run from its file. ns.
+/// A run's contents as read from its file. Times in ns.
 struct RunFile {
   std::string name;
   std::string command = "run";  ///< or traffic, pipeline, probe, collectives
   bool log = false;
-  bool partial = false;  ///< of a log: the run has not finished, or its end is missing
-  double sim_ns = 0;  ///< of a log: the end of its last op, which the host's last completion follows; 0: no end is told
-  std::map<std::string, std::string> configuration;  ///< "params.n": "64"; of a file "n7.yaml, sha256 …"
-  /// The topology's text: of its document, or of the file where that is still the same; else empty.
+  bool partial = false;  ///< of a log: the run did not finish, or the log's end is missing
+  double sim_ns = 0;     ///< of a log: end of the last op, which precedes the host's completion; 0: no end recorded
+  std::map<std::string, std::string> configuration;  ///< "params.n": "64"; for a file "n7.yaml, sha256 …"
+  /// The topology's text: from the run's document, or from its file if that is unchanged; else empty.
   std::string topology_text;
-  std::map<std::string, double> blame_ns;      ///< by resource; of a report with --explain
-  std::map<std::string, double> busy_ns;       ///< by engine; of a report
-  std::map<std::string, double> shares;        ///< by link and memory, of its bandwidth; of a report with --explain
-  std::map<std::string, std::string> figures;  ///< of a report (record/figures.h); of a table the numbers of its rows
-  /// Of a log, in order of start. A message's segments have its key, and come in their order.
+  std::map<std::string, double> blame_ns;      ///< by resource; from a report with --explain
+  std::map<std::string, double> busy_ns;       ///< by engine; from a report
+  std::map<std::string, double> shares;        ///< by link and memory, of its bandwidth; from a report with --explain
+  std::map<std::string, std::string> figures;  ///< of a report (record/figures.h), or the numbers of a table's rows
+  /// Ops of a log, by start. Segments of a message have its key and are in order.
   struct Op {
     uint32_t pe = 0;
     uint64_t seq = 0;
@@ -40,21 +40,20 @@ struct RunFile {
     double start_ns = 0, end_ns = 0;
   };
   std::vector<Op> ops;
-  std::vector<std::string> pes;  ///< what an op's PE indexes
-  /// Takes a log's header, then its records. JsonFault for a configuration that is no JSON.
+  std::vector<std::string> pes;  ///< ids by PE index of ops
+  /// Reads a log's header and then its records. JsonFault if a configuration is no JSON.
   void begin(const OpLogHeader&);
   void add(const OpRecord&);
 };
 
-/// InputError for a file that is neither, with its name and place; where `partial` is false, for a log of a run that
-/// has not finished.
+/// InputError, with file and line, for a file that is neither; if not `partial`, also for a log of an unfinished run.
 RunFile read_run_file(const std::string& file, bool partial = false);
 /// A run's JSON. InputError.
 RunFile read_run_json(const std::string& text, const std::string& name);
 
 struct RunDiff {
   struct Setting {
-    std::string key, a, b;  ///< empty: it is not there
+    std::string key, a, b;  ///< empty: absent
   };
   struct Change {
     std::string name;
@@ -64,29 +63,29 @@ struct RunDiff {
   struct OpChange {
     std::string pe, name, line;
     uint64_t seq = 0;
-    std::optional<std::pair<double, double>> a_ns, b_ns;  ///< start, end; none: the run lacks it
+    std::optional<std::pair<double, double>> a_ns, b_ns;  ///< start, end; none: absent from the run
   };
   std::string a, b;
   bool a_partial = false, b_partial = false;
-  std::vector<Setting> configuration;  ///< what differs, by key
-  std::vector<Setting> figures;        ///< what differs, by name
+  std::vector<Setting> configuration;  ///< differences by key
+  std::vector<Setting> figures;        ///< differences by name
   double a_ns = 0, b_ns = 0;           ///< sim_ns
-  std::vector<Change> blame, engines;  ///< what differs, the largest change first
-  bool has_blame = false;              ///< both runs say
+  std::vector<Change> blame, engines;  ///< differences, the largest change first
+  bool has_blame = false;              ///< both runs have it
   size_t ops = 0, ops_that_differ = 0;
-  std::optional<OpChange> first;  ///< by its start in a (b where a lacks it)
-  std::vector<OpChange> longest;  ///< whose own time changed most, at most 10
-  /// b's time over a's, less 1.
+  std::optional<OpChange> first;  ///< by its start in a (in b if a lacks it)
+  std::vector<OpChange> longest;  ///< ops whose duration changed most, at most 10
+  /// Time of b divided by that of a, minus 1.
   double slower() const { return a_ns > 0 ? b_ns / a_ns - 1 : 0; }
 };
 
-/// InputError where one is a log and the other a report, and for reports of two commands.
+/// InputError for a log and a report, or for reports of different commands.
 RunDiff diff_runs(const RunFile& a, const RunFile& b);
 
 void write_diff_text(std::ostream&, const RunDiff&);
 void describe(Fields&, const RunDiff&);
 void describe(Fields&, const RunDiff::Setting&);
-/// A table below an empty line, of what text() makes of the values.
+/// A table after an empty line; text() formats the values.
 void write_settings(std::ostream&, const char* title, const std::vector<RunDiff::Setting>&,
                     std::string (*text)(const std::string&));
 std::string cut_or_dash(const std::string&);

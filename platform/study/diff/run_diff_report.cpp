@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between two runs, for people and for tools.
+// Text and JSON output of a comparison.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string cut_or_dash(const std::string& s) {
 
 namespace {
 
-constexpr size_t kRows = 8;  ///< of each table for people; JSON has all
+constexpr size_t kRows = 8;  ///< rows per table in text; JSON has all
 
 std::string span(const std::optional<std::pair<double, double>>& ns) {
   return ns ? fmt::format("{:.3f} to {:.3f} ns", ns->first, ns->second) : "not there";
@@ -29,7 +29,7 @@ std::string where(const RunDiff::OpChange& c) {
   return fmt::format("{} op {} {}{}", c.pe, c.seq, c.name, c.line.empty() ? "" : " at " + c.line);
 }
 
-/// Of a fraction the digits that mean something.
+/// The significant digits of a fraction.
 std::string figure(const std::string& s) {
   double v = 0;
   const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);

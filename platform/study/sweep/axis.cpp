@@ -10,7 +10,7 @@
 namespace kernbench::sweep {
 namespace {
 
-/// Where the value that begins there ends: at a comma that is in no braces or brackets.
+/// End of the value that starts there: a comma outside of braces and brackets.
 size_t end_of_value(const std::string& text, size_t from) {
   int depth = 0;
   for (size_t i = from; i < text.size(); ++i) {

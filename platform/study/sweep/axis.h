@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep varies: one option of the command, and the values it takes.
+// A swept option of the command, and its values.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ using Words = std::vector<std::string>;
 
 struct Axis {
   std::string name;  ///< "links"; "param.n" for --param n=…, "set.TARGET" for --set TARGET=…
-  Words values;      ///< in turn; none where it is a range without steps
-  std::optional<std::pair<double, double>> range;  ///< all numbers from .. to, for the methods that sample
+  Words values;      ///< in order; none for a range without steps
+  std::optional<std::pair<double, double>> range;  ///< all numbers from .. to, for sampling methods
 };
 
-/// An option as the command line wants it: "param.n", "64" gives --param n=64; a flag's value true gives the flag
-/// alone, false nothing.
+/// An option as command-line words: "param.n", "64" gives --param n=64. A flag's value true gives the flag, false gives
+/// nothing.
 Words option_words(const std::string& name, const std::string& value);
 
-/// "links=ideal,flit", as --over has it; a comma in braces or brackets is the value's. InputError.
+/// Parses "links=ideal,flit" as in --over; commas in braces or brackets belong to the value. InputError.
 Axis parse_axis(const std::string& text);
 
 }  // namespace kernbench::sweep

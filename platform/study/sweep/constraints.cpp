@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostLength = 10'000, kDeepest = 100;
 
-// Functions of their arguments alone, the same on every machine, and soon done.
+// Functions that depend on their arguments only, give equal results on every machine, and are fast.
 constexpr const char* kFunctions[] = {"abs", "coalesce", "ifnull", "iif",   "length",
                                       "max", "min",      "nullif", "round", "substr"};
 
@@ -33,7 +33,7 @@ std::string quoted(const std::string& name) {
   return text + "\"";
 }
 
-/// One row of the options' values: a parameter is n of table param, and the whole name of table point.
+/// One row with the options' values: a parameter is column n of table param; other names are columns of table point.
 std::string query_of(const std::string& expression, const std::vector<std::string>& names) {
   constexpr const char* kParameter = "param.";
   std::string point = "select 0 as \"_\"", param = point;
@@ -43,7 +43,7 @@ std::string query_of(const std::string& expression, const std::vector<std::strin
     if (names[i].compare(0, std::strlen(kParameter), kParameter) == 0)
       param += value + quoted(names[i].substr(std::strlen(kParameter)));
   }
-  // A line's end behind the expression: a comment in it ends there.
+  // The newline ends a comment at the end of the expression.
   return "select (" + expression + "\n) from (" + point + ") as point, (" + param + ") as param";
 }
 
@@ -67,7 +67,7 @@ Constraint::Constraint(std::string expression, const std::vector<std::string>& n
     : expression_(std::move(expression)), query_(std::make_unique<Query>()) {
   Query& q = *query_;
   q.check(sqlite3_open_v2(":memory:", &q.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr), expression_);
-  // A name that is unknown is a fault, not a text.
+  // An unknown name must be an error, not a string.
   sqlite3_db_config(q.db, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_limit(q.db, SQLITE_LIMIT_EXPR_DEPTH, kDeepest);
   sqlite3_set_authorizer(q.db, let_in, nullptr);
@@ -87,7 +87,7 @@ bool Constraint::holds(const std::vector<std::string>& values) {
   Query& q = *query_;
   sqlite3_reset(q.statement);
   for (size_t i = 0; i < values.size(); ++i) {
-    // SQLite has as many places as the expression's query names.
+    // SQLite numbers only the names that the expression uses.
     const int place = static_cast<int>(i) + 1;
     const std::string& v = values[i];
     const Cell cell = number_or_text(v);

@@ -10,11 +10,11 @@
 namespace kernbench::sweep {
 namespace {
 
-// A machine that was lost may be at work all the same: a file system lets go of its lock in a minute or two, or keeps
-// it. SQLite's write-ahead log wants one machine at a time.
+// A lost machine may still be running: a file system releases its lock after a minute or two, or never. SQLite's
+// write-ahead log supports one machine at a time.
 constexpr unsigned kPatienceS = 300;
 
-/// What both steps do, for a shell whose arguments are `shard I` or `merge`; `index`: where it finds I.
+/// The commands of both steps, for a shell called with `shard I` or `merge`; `index`: the shell's expression for I.
 std::string steps(const Emission& e, const char* index) {
   Words table = e.options;
   table.insert(table.end(), e.table_options.begin(), e.table_options.end());
@@ -63,7 +63,7 @@ merge)
                      fmt::arg("behind", spec::shell_words(behind)));
 }
 
-/// `begin`: what the script is, in a line.
+/// `begin`: describes the script in one line.
 std::string title(const Emission& e, const char* begin) {
   return fmt::format(
       "# {} {} shards of a sweep, each with a store of its own; then the stores are merged and the table is\n"
@@ -128,7 +128,7 @@ esac
                      fmt::arg("title", title(e, "For GNU parallel:")), fmt::arg("steps", steps(e, "$2")));
 }
 
-/// A value of make's ends at the line `endef`, and what is behind it is make's own.
+/// A make variable ends at the line `endef`, and text after it is make's own syntax.
 void check_for_make(const Emission& e) {
   Words all = {e.folder, e.kernbench, e.store, e.shards, e.table};
   for (const Words* more : {&e.options, &e.table_options, &e.command})
@@ -143,7 +143,7 @@ void check_for_make(const Emission& e) {
 std::string make(const Emission& e) {
   check_for_make(e);
   std::string text = fmt::format("set -eu\n{}esac", steps(e, "$2"));
-  // As a value of make's.
+  // As a make variable.
   std::string value, targets;
   for (const char c : text) value += c == '$' ? "$$" : std::string(1, c);
   for (size_t i = 1; i <= e.tasks; ++i) targets += fmt::format(" shard-{}", i);

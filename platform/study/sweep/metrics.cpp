@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// As an objective sees it: less is better.
+/// Cost of an objective: less is better.
 std::optional<double> cost(const Cell& c, const Objective& o) {
   const auto v = number_of(c);
   return v && o.most ? -*v : v;
@@ -126,8 +126,8 @@ std::vector<size_t> pareto_front(const std::vector<std::vector<Cell>>& points, c
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const auto& a, const auto& b) { return a.costs < b.costs; });
-  // Who beats a point comes before it, and one on the front beats it too: whatever is beaten by one that is beaten
-  // itself.
+  // A dominating point sorts before the dominated one. Domination is transitive, so points on the Pareto front suffice
+  // for the test.
   std::vector<Candidate> front;
   for (Candidate& c : candidates) {
     const auto beats = [&](const Candidate& f) {
@@ -159,7 +159,7 @@ std::vector<size_t> by_product(const std::vector<std::vector<Cell>>& points, con
     double sum = 0;
     for (size_t k = 0; k < by.size(); ++k) {
       const double v = number_of(point[k]).value_or(-1);
-      sum += (by[k].most ? -weights[k] : weights[k]) * std::log(v);  // of 0 as good or as bad as can be, of less none
+      sum += (by[k].most ? -weights[k] : weights[k]) * std::log(v);  // ±infinity for 0, NaN below 0
     }
     logs.emplace_back();
     if (!std::isnan(sum)) logs.back() = sum;
@@ -167,7 +167,7 @@ std::vector<size_t> by_product(const std::vector<std::vector<Cell>>& points, con
   return sorted_by(logs, {});
 }
 
-/// Of a front's points: how far its neighbours on both sides are apart, each objective by its range.
+/// Crowding distance of a front's points: distance between both neighbours, each objective scaled by its range.
 std::vector<Cell> rooms(const std::vector<std::vector<Cell>>& front, size_t objectives) {
   std::vector<double> room(front.size());
   for (size_t k = 0; k < objectives; ++k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep's rows may say of a run, from what `kernbench run --format json` says of it.
+// Metrics of a run for a sweep's rows, taken from the output of `kernbench run --format json`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,50 +13,49 @@
 namespace kernbench::sweep {
 
 struct Metric {
-  enum class Of { run, explained_run, point };  ///< explained: needs --explain; point: of the sweep, not of what it did
+  enum class Of { run, explained_run, point };  ///< explained: needs --explain; point: of the point, not its run
   std::string_view name, meaning;
   Of of = Of::run;
-  bool of_some_pes = false, number = false;  ///< Figure's
+  bool of_some_pes = false, number = false;  ///< as Figure's
 };
 
 const std::vector<Metric>& metrics();
-/// InputError, with the legal names, where there is none of that name. `option` stands in front.
+/// InputError, with the legal names, for an unknown name; the message starts with `option`.
 const Metric& metric(std::string_view name, const std::string& option);
 
-/// min:sim_ns or max:tflops; a name alone is its minimum.
+/// min:sim_ns or max:tflops; without a prefix: min.
 struct Objective {
   std::string metric;
   bool most = false;  ///< max
 };
-/// Whether one of them is of runs with --explain.
+/// Whether any of them needs runs with --explain.
 bool needs_explain(const std::vector<Objective>&);
 
 using Cell = FigureValue;
 Cell cell_of(const nlohmann::json&);
-/// A whole number, a number, or the text itself, all of which it is.
+/// An integer, a number, or the text itself, whichever matches it completely.
 Cell number_or_text(const std::string&);
-/// Nothing for what is no number.
+/// None if it is no number.
 std::optional<double> number_of(const Cell&);
 
-/// Separated by commas. InputError, `option` in front.
+/// Comma-separated. InputError, starting with `option`.
 std::vector<Objective> parse_objectives(const std::string& text, const std::string& option);
 /// --pareto: two or more.
 std::vector<Objective> parse_front(const std::string& text);
 
-/// InputError where points ran through, and none has a number for an objective.
+/// InputError if points completed but none has a number for an objective.
 void check_objectives(const std::string& option, const std::vector<Objective>&,
                       const std::vector<std::vector<Cell>>& points, bool any_ran);
 
-/// Indices of the points that no other point beats, equal ones all: another that is as good by every objective and
-/// better by one. A point without a number for each objective is not among them. By the first objective, best first,
-/// then the next; equal ones in their order.
+/// Indices of the points on the Pareto front, including all equal ones. A point without a number for each objective is
+/// excluded. Sorted best first by the first objective, then by the next; ties keep their order.
 std::vector<size_t> pareto_front(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>&);
-/// The same order for all points by one objective; points without a number last.
+/// All points sorted by one objective; points without a number last.
 std::vector<size_t> sorted_by(const std::vector<Cell>& points, const Objective&);
-/// All points by several: by the product of the values to the power of their weights (of those that are to be greatest
-/// to minus that), which knows no units, least first; a value below 0 has none. Without weights front
-/// after front, those of a front with most room about them first (crowding distance of NSGA-II, Deb et al. 2002), so
-/// that its first ones are spread over it. Points without a number for each objective last.
+/// All points sorted by several objectives; points without a number for each objective come last. With weights: by the
+/// product of the values raised to their weights (negated for maxima), smallest first; the product is independent of
+/// units and undefined for negative values. Without weights: front after front. Within a front, points with the largest
+/// crowding distance come first (NSGA-II, Deb et al. 2002), so that the first ones are spread over it.
 std::vector<size_t> ranked_by(const std::vector<std::vector<Cell>>& points, const std::vector<Objective>&,
                               const std::vector<double>& weights);
 

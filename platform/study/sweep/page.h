@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep's page, `--report`: its points, its front, and what repeats each, in one file (page/, html_page.h).
+// A sweep's page, `--report`: its points, its Pareto front, and the commands that repeat them, in one file (page/,
+// html_page.h).
 #pragma once
 
 #include <functional>
@@ -20,7 +21,7 @@ struct PagePoint {
 struct PageTexts {
   std::string title;
   std::vector<std::string> axes, metrics;
-  std::vector<Objective> objectives;  ///< of the front; none: there is none
+  std::vector<Objective> objectives;  ///< of the Pareto front; empty: no front
 };
 
 void write_sweep_page(const PageTexts&, const std::vector<PagePoint>&,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep as it is asked for: the command, what it varies, and how points are chosen; from options or from a file.
+// A sweep's plan, from options or from a file: the command, its axes, and how points are chosen.
 #pragma once
 
 #include <string>
@@ -11,34 +11,34 @@
 namespace kernbench::sweep {
 
 struct Plan {
-  /// An expression (constraints.h), and what to say in front of its faults: "plan.yaml:7: where[0]", "--where".
+  /// An expression (constraints.h) and the prefix of its messages: "plan.yaml:7: where[0]", "--where".
   struct Where {
     std::string expression, place;
   };
-  Words command;                                           ///< run, model or probe, with the options that stay the same
-  std::vector<std::pair<std::string, std::string>> fixed;  ///< those options that expressions may name; of a file
+  Words command;                                           ///< run, model or probe, with the fixed options
+  std::vector<std::pair<std::string, std::string>> fixed;  ///< the fixed options that expressions may name; from a file
   std::vector<Axis> axes;
   Sampling sampling;
   std::vector<Where> where;
 };
 
-/// All inputs of its points. InputError where one is an output of the command, and where points write files: each would
-/// replace the one before it.
+/// All inputs of its points. InputError if an input is an output of the command, or if points write files, because each
+/// point would overwrite them.
 void add_files(CommandFiles&, const Plan&);
 
-/// A plan file, docs/sweep.md. `file` is its name for messages. topology::TopologyError with all its faults by line.
+/// Reads a plan file, docs/sweep.md. Messages name `file`. topology::TopologyError with all errors by line.
 Plan parse_plan(const std::string& text, const std::string& file);
 
 struct Point {
-  Words values;  ///< one an axis
+  Words values;  ///< one per axis
   /// "links=flit param.n=64".
   std::string name(const std::vector<Axis>&) const;
-  /// Of the command line, without --format and --threads. Made when they are wanted: each process that is copied from
-  /// this one costs what this one holds.
+  /// Words of the command line, without --format and --threads. Made on demand, because each forked process copies this
+  /// one's memory.
   Words words(const Plan&) const;
 };
 
-/// The plan's points in order, without those that a constraint leaves out. InputError.
+/// The plan's points in order, without those that a constraint excludes. InputError.
 std::vector<Point> points_of(const Plan&);
 
 }  // namespace kernbench::sweep

@@ -47,7 +47,7 @@ class PlanReader {
   }
 
  private:
-  /// Among its options, or what it varies.
+  /// Among its fixed options or its axes.
   static bool names_a_model(YamlNode plan) {
     const auto has = [](YamlNode n, const auto& good) { return n.is_map() && std::any_of(n.begin(), n.end(), good); };
     return has(plan, [&](const auto& part) {
@@ -56,14 +56,14 @@ class PlanReader {
     });
   }
 
-  /// Whether the name may be given; else a fault.
+  /// Whether the option is allowed; else adds an error.
   bool is_option(const std::string& name, int line, const std::string& field) {
     const std::string fault = option_name_fault(*table_, name);
     if (!fault.empty()) faults_.add(line, field, fault);
     return fault.empty();
   }
 
-  /// A value as it is written; nothing, and a fault, where it is none.
+  /// A value as written; if it is none, adds an error and returns nothing.
   std::optional<std::string> value(const std::string& name, YamlNode n, const std::string& field) {
     const auto text = topology::read_string(n, field, faults_);
     const std::string fault = text ? option_value_fault(*table_, name, *text) : "";
@@ -83,7 +83,7 @@ class PlanReader {
         continue;
       }
       if (n.size() == 0) faults_.add(n.line(), field, "found [], expected one value or more");
-      for (const auto& item : n) {  // given several times
+      for (const auto& item : n) {  // the option is repeated
         if (const auto v = value(name, item.value, field)) fix(name, *v);
       }
     }
@@ -145,7 +145,7 @@ class PlanReader {
       return;
     }
     double v = *from;
-    // The last value is in where it misses `to` by rounding alone.
+    // The last value is included if only rounding keeps it from `to`.
     const double last = step ? *to + 1e-9 * *step : *to * (1 + 1e-12);
     for (size_t i = 1; v <= last; ++i) {
       if (axis.values.size() == kMostPoints) {

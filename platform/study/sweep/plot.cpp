@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLeft = 90, kTop = 44, kWidth = 620, kHeight = 400, kRight = 30, kBottom = 60;
 
-/// An axis from one round number to another, with a mark at every step.
+/// An axis between two round numbers, with a mark at each step.
 struct Scale {
   double from = 0, step = 1;
   int steps = 1;
@@ -21,7 +21,7 @@ struct Scale {
 Scale scale_of(double least, double most) {
   if (!(most > least)) most = least + std::max(std::abs(least) * 0.1, 1e-12);
   Scale s;
-  // 1, 2 or 5 times a power of ten, for five to ten marks or so.
+  // 1, 2 or 5 times a power of ten, for about five to ten marks.
   for (s.step = 1e-30; (most - least) / s.step > 8;) {
     for (const double factor : {2.0, 2.5, 2.0}) {
       if ((most - least) / s.step > 8) s.step *= factor;

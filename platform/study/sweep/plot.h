@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of two metrics of a sweep's points, and of the points that no other beats.
+// A plot of two metrics of a sweep's points, with their Pareto front.
 #pragma once
 
 #include <iosfwd>
@@ -11,10 +11,10 @@ namespace kernbench::sweep {
 struct PlotPoint {
   double x, y;
   bool on_front;
-  std::string name;  ///< shown where the pointer is
+  std::string name;  ///< shown under the pointer
 };
 
-/// SVG. The front's points, from left to right, are joined by a line.
+/// SVG. A line joins the points of the Pareto front from left to right.
 void write_plot(std::ostream&, const std::string& x_title, const std::string& y_title, const std::vector<PlotPoint>&);
 
 }  // namespace kernbench::sweep

@@ -49,12 +49,13 @@ const std::string& PointKeys::hash_of_topology(const std::string& name) {
 std::string PointKeys::key(const Words& words) {
   const spec::RunSpec run = run_of(words);
   spec::Sha256 hash;
-  // Each part behind its length: no two lists of parts are the same bytes.
+  // Each part is preceded by its length, so that different lists have different bytes.
   const auto add = [&](std::string_view part) { hash.add(fmt::format("{}:", part.size())).add(part); };
   add(version_);
   for (const Option* o : run.table().deciding()) {
     Words parts = run.list(o->name);
-    // What is given as it is anyway decides as much as what is not given; of several the run says what is wrong.
+    // An option with its default value gives the same key as an absent one. For repeated options the run reports
+    // errors.
     if (parts.empty() && !o->initial.empty()) parts = {std::string(o->initial)};
     for (std::string& v : parts) {
       const size_t name_end = o->has_names() && !v.empty() ? std::min(v.find('='), v.size() - 1) + 1 : 0;
@@ -64,7 +65,7 @@ std::string PointKeys::key(const Words& words) {
       const bool made = !run.text_or_none("ttir").empty() && spec::is_made_tensor(value);
       if (o->file == Option::File::input && !made) v = v.substr(0, name_end) + hash_of_file(value);
     }
-    // Of one name the order stays.
+    // Values of one name keep their order.
     if (o->often == Option::Often::named) {
       const auto name = [](const std::string& v) { return std::string_view(v).substr(0, v.find('=')); };
       std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) { return name(a) < name(b); });

@@ -8,7 +8,7 @@
 namespace kernbench::sweep {
 namespace {
 
-/// Null for what no point is given.
+/// Null if points cannot have that option.
 const spec::Option* point_option(const spec::Table& table, std::string_view name) {
   const spec::Option* o = table.find(name.substr(0, name.find('.')));
   return o && o->is_of_points() ? o : nullptr;

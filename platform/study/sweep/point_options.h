@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options as plans and requests name them: those of the command that a point may be given
+// Names of options in plans and requests: the options of the command that points may have
 // (platform/run/spec/run_spec.h).
 #pragma once
 
@@ -13,9 +13,9 @@ namespace kernbench::sweep {
 /// All names, for messages.
 std::vector<std::string> point_option_names(const spec::Table&);
 
-/// What is wrong with the name of an option as plans and requests have it, "links" or "param.n"; empty: nothing.
+/// The error in an option's name as used in plans and requests, "links" or "param.n"; empty: none.
 std::string option_name_fault(const spec::Table&, const std::string& name);
-/// What is wrong with a value of such an option; empty: nothing that can be said without the run.
+/// The error in a value of such an option; empty: none that can be found without the run.
 std::string option_value_fault(const spec::Table&, const std::string& name, const std::string& value);
 
 }  // namespace kernbench::sweep

@@ -10,7 +10,7 @@
 namespace kernbench::sweep {
 namespace {
 
-constexpr auto kAskAgain = std::chrono::milliseconds(50);  // whether another process has done a point
+constexpr auto kAskAgain = std::chrono::milliseconds(50);  // polling interval for points of other processes
 
 }  // namespace
 
@@ -52,7 +52,7 @@ std::vector<PointQueue::Done> PointQueue::start_some() {
 }
 
 std::optional<PointQueue::Done> PointQueue::wait(std::chrono::milliseconds patience, std::vector<pollfd>* others) {
-  // Those that wait although there is room are at work elsewhere.
+  // If there is room, waiting points are being simulated by other processes.
   const bool room = workers_.size() < o_.jobs && !waiting_.empty() && !stopped_;
   const auto ended = workers_.wait(room ? std::min(patience, kAskAgain) : patience, others);
   if (!ended) return std::nullopt;

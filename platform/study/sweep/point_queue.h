@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points that wait for a process, and points that have one: each is claimed in a store, where one is given, and its
-// result kept there.
+// Points that wait for a process or have one. If there is a store, each point is claimed in it and its result is stored
+// there.
 #pragma once
 
 #include <chrono>
@@ -21,11 +21,11 @@ namespace kernbench::sweep {
 class PointQueue {
  public:
   struct Options {
-    size_t jobs = 1;       ///< points at a time
-    double timeout_s = 0;  ///< of a point; 0: none
-    bool spared = false;   ///< SIGINT, which a terminal sends to all, does not end points
+    size_t jobs = 1;       ///< concurrent points
+    double timeout_s = 0;  ///< per point; 0: unlimited
+    bool spared = false;   ///< SIGINT, which a terminal sends to all processes, does not end points
     bool runs = true;      ///< or probes
-    unsigned retries = 0;  ///< of a point that a signal or the timeout ended
+    unsigned retries = 0;  ///< for a point ended by a signal or the timeout
     Store* store = nullptr;
     std::function<Words(size_t id)> words;      ///< a point's command line
     std::function<std::string(size_t id)> key;  ///< its key in the store
@@ -40,22 +40,22 @@ class PointQueue {
   explicit PointQueue(Options);
 
   void add(size_t id) { waiting_.push_back(id); }
-  /// None is started any more.
+  /// Starts no further points.
   void stop() { stopped_ = true; }
   size_t waiting() const { return waiting_.size(); }
   size_t at_work() const { return workers_.size(); }
-  /// Something is to be waited for.
+  /// Whether points are running or waiting.
   bool busy() const { return at_work() > 0 || (!stopped_ && waiting() > 0); }
 
-  /// Gives those that wait a process while there are fewer than `jobs`. Those that need none are done: somebody else
-  /// has simulated them, or (not_started) the system gives no process.
+  /// Starts waiting points until `jobs` run. Returns points that need no process: another process has simulated them,
+  /// or (not_started) the system could not create a process.
   std::vector<Done> start_some();
-  /// The next that ends; nothing where a signal comes first (StopSignals::take() says which), one of `others` is ready
-  /// (ChildPool::wait), `patience` is over, or start_some() is to be called again.
+  /// The next point that ends. Returns nothing after a signal (StopSignals::take() has it), if one of `others` is ready
+  /// (ChildPool::wait), when `patience` is over, or if start_some() must be called again.
   std::optional<Done> wait(std::chrono::milliseconds patience, std::vector<pollfd>* others = nullptr);
 
-  /// Both in turns until all are done, or after stop() until none is at work. `pause` is called at least every second.
-  /// RunError where the system gives no process.
+  /// Alternates both until all points are done, or after stop() until none runs. Calls `pause` at least every second.
+  /// RunError if the system cannot create a process.
   void run(const std::function<void(Done&)>& take, const std::function<void(int signal)>& on_signal,
            const std::function<void()>& pause);
 
@@ -65,7 +65,7 @@ class PointQueue {
   const Options o_;
   std::deque<size_t> waiting_;
   std::map<size_t, unsigned> tries_;
-  std::set<std::string> keys_at_work_;  // of the store
+  std::set<std::string> keys_at_work_;  // in the store
   bool stopped_ = false;
   ChildPool workers_;
 };

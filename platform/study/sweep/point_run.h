@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point as a worker is given it, and what came of it: of sweeps, servers and tuners alike.
+// A point's run in a child process and its result, for sweeps, servers and tuners.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace kernbench::sweep {
 
-/// The command line as a shell reads it.
+/// The command line in shell syntax.
 std::string command_text(const Words& words);
 
 /// Whether it is a run with --explain.
 bool is_explained(const Words&);
-/// The same run with it.
+/// Adds --explain to the run.
 Words explained(Words);
 
-/// The work of a copy of this process: simulates the point. Among `jobs` points at a time it has one thread unless it
-/// names a number: the processors are shared already, and results do not depend on threads.
+/// Work of a forked process: simulates the point. Among `jobs` concurrent points it uses one thread unless its options
+/// set the number, because all processors are in use. Results do not depend on threads.
 int simulate_point(const Words& point, size_t jobs);
 
-/// What came of it.
+/// The ended point's result.
 PointResult result_of(const ChildPool::Ended&, double timeout_s, bool run);
 
 }  // namespace kernbench::sweep

@@ -16,7 +16,7 @@
 namespace kernbench::sweep {
 namespace {
 
-// Soon at first; later hundreds of sweeps share one file system.
+// Frequent updates at first; rarer ones later, because hundreds of sweeps share one file system.
 constexpr auto kFirst = std::chrono::milliseconds(500), kMost = std::chrono::milliseconds(10'000);
 
 std::string file_of(const std::string& store) {
@@ -64,7 +64,7 @@ void ProgressFile::update(bool ended, const std::function<SweepProgress()>& now)
   p.host = host_name();
   p.elapsed_s = std::chrono::duration<double>(elapsed).count();
   p.ended = ended;
-  // By another name first: whoever reads it finds the last one or this one. Several sweeps may share a store.
+  // Written under another name and renamed, so that readers find a complete file. Several sweeps may share a store.
   const std::string part = file_ + "." + std::to_string(getpid());
   std::ofstream out(part);
   write_json(out, p, JsonWriter::Layout::compact, JsonWriter::Reals::shortest);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a sweep is, in a file beside its store: another machine may read it while the sweep goes on, which it may not
-// do with the store itself where that lies on a network's file system.
+// A sweep's progress, in a file beside its store. Other machines may read it during the sweep, unlike the store itself
+// on a network file system.
 #pragma once
 
 #include <chrono>
@@ -15,26 +15,26 @@ struct SweepProgress {
   uint64_t shard = 1, shards = 1;
   uint64_t plan = 0;       ///< points of all shards
   uint64_t points = 0;     ///< of this shard
-  uint64_t done = 0;       ///< of them, those that have ended, now or before
-  uint64_t failed = 0;     ///< of those, with an exit status other than 0
+  uint64_t done = 0;       ///< of these, ended now or earlier
+  uint64_t failed = 0;     ///< of these, with nonzero exit status
   uint64_t simulated = 0;  ///< by this sweep
   double elapsed_s = 0;    ///< of this sweep
-  bool ended = false;      ///< the sweep has, be everything done or not
-  double age_s = 0;        ///< since it was written, by the file system's clock; not in the file
+  bool ended = false;      ///< the sweep has ended, complete or not
+  double age_s = 0;        ///< since the last write, by the file system's clock; not in the file
 
   bool complete() const { return done == points; }
-  /// Points a second of this sweep; 0: none has been simulated.
+  /// Points per second of this sweep; 0: none simulated yet.
   double rate() const { return elapsed_s > 0 ? static_cast<double>(simulated) / elapsed_s : 0; }
 };
 
-/// Of a store's file. InputError where there is none, or it is of another form.
+/// Reads the file of a store. InputError if it is missing or has another format.
 SweepProgress read_progress(const std::string& store);
 
 class ProgressFile {
  public:
   explicit ProgressFile(const std::string& store);
-  /// Writes what `now` says, where the last time was a while ago or it has `ended`; host and elapsed_s are filled in.
-  /// What the file system refuses is left out: the sweep itself does not need it.
+  /// Writes the result of `now` if the last write is old enough or the sweep has `ended`; fills in host and elapsed_s.
+  /// Errors of the file system are ignored, because the sweep does not need the file.
   void update(bool ended, const std::function<SweepProgress()>& now);
 
  private:

@@ -10,7 +10,7 @@
 namespace kernbench::sweep {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;  // options that stand in an order keep it
+using OrderedJson = nlohmann::ordered_json;  // keeps the order of ordered options
 
 constexpr int kProtocol = 1;
 constexpr size_t kLongestId = 100;
@@ -32,7 +32,7 @@ std::string value_of(const OrderedJson& v) {
   return text;
 }
 
-/// The words of an option, of one given several times where the value is a list.
+/// The words of an option; a list gives a repeated option.
 void add_option(const std::string& name, const OrderedJson& value, Words* words) {
   const spec::Table& table = spec::table_of(words->front());
   std::string fault = option_name_fault(table, name);
@@ -41,7 +41,7 @@ void add_option(const std::string& name, const OrderedJson& value, Words* words)
   for (const OrderedJson& item : value.is_array() ? value : OrderedJson::array({value})) {
     const std::string v = value_of(item);
     fault = option_value_fault(table, name, v);
-    // A word of a command line ends there.
+    // A NUL byte would end the word of a command line.
     if ((name + v).find('\0') != std::string::npos) fault = "found a character 0, which no option has";
     if (!fault.empty()) throw JsonFault(fault);
     for (std::string& word : option_words(name, v)) words->push_back(std::move(word));

@@ -15,13 +15,13 @@
 namespace kernbench::sweep {
 namespace {
 
-/// A primitive polynomial's degree, its inner coefficients as bits, and the first direction numbers.
+/// A primitive polynomial's degree, its inner coefficients as bits, and its first direction numbers.
 struct Directions {
   uint32_t degree, inner;
   std::array<uint32_t, 7> first;
 };
 
-// Joe and Kuo's, from the second axis on.
+// Of Joe and Kuo, from the second axis on.
 constexpr std::array<Directions, kMostSobolAxes - 1> kDirections = {{
     {1, 0, {1}},
     {2, 1, {1, 3}},
@@ -92,14 +92,14 @@ std::vector<Words> one_at_a_time(const std::vector<Axis>& axes) {
   return all;
 }
 
-/// The value at a place from 0 to below 1 of the axis.
+/// The value at position 0 ≤ p < 1 of the axis.
 std::string value_at(const Axis& a, double place) {
   if (a.range) return topology::number_text(a.range->first + place * (a.range->second - a.range->first));
   const auto size = static_cast<double>(a.values.size());
   return a.values[std::min(static_cast<size_t>(place * size), a.values.size() - 1)];
 }
 
-/// 0 … n - 1, shuffled (Fisher and Yates); no part of <random> says which numbers its distributions give.
+/// 0 … n - 1, shuffled (Fisher and Yates). Distributions of <random> may differ between implementations.
 std::vector<size_t> shuffled(size_t n, uint64_t seed) {
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -107,7 +107,7 @@ std::vector<size_t> shuffled(size_t n, uint64_t seed) {
   return order;
 }
 
-/// Of each axis the place of each point.
+/// For each axis, the position of each point.
 std::vector<std::vector<double>> places(size_t axes, const Sampling& s) {
   std::vector<std::vector<double>> all(axes, std::vector<double>(s.points));
   for (size_t a = 0; a < axes; ++a) {

@@ -28,7 +28,7 @@ namespace kernbench::sweep {
 namespace {
 
 constexpr size_t kLongestLine = size_t{1} << 20;
-constexpr size_t kMostUnread = 65536;  // bytes of answers beyond which no request is read
+constexpr size_t kMostUnread = 65536;  // bytes of unsent answers; above it no request is read
 
 class Server {
  public:
@@ -62,11 +62,11 @@ class Server {
   struct Asked {
     std::string id;
     Words words;
-    std::string key;  // of the store
+    std::string key;  // in the store
   };
 
   bool all_read() const { return stopping_ || in_.ended(); }
-  /// Where requests wait, or answers, more are left in the pipe: whoever writes them is held up.
+  /// While requests or answers wait, input stays in the pipe, so that its writer blocks.
   bool has_room() const { return queue_.waiting() < jobs_ && unsent_.size() < kMostUnread; }
 
   PointQueue::Options queue_options() {
@@ -80,7 +80,7 @@ class Server {
     return o;
   }
 
-  /// Whether there was one.
+  /// Whether there was a line.
   bool take_lines() {
     const size_t before = lines_;
     while (!stopping_ && has_room()) {
@@ -99,11 +99,11 @@ class Server {
     if (line.too_long) return refuse("null", fmt::format("more than {} bytes", kLongestLine));
     PointRequest r = parse_request(line.text, o_.base);
     if (!r.fault.empty()) return refuse(under_way_.count(r.id) ? "null" : r.id, r.fault);
-    // Its answer could be taken for the other's.
+    // An equal id would make the answers ambiguous.
     if (!under_way_.insert(r.id).second) return refuse("null", "id " + r.id + " is under way already");
     Asked asked{std::move(r.id), std::move(r.words), ""};
     try {
-      // Files may be others by the next request.
+      // Files may change before the next request.
       if (store_) asked.key = PointKeys(o_.version, point_file).key(asked.words);
     } catch (const InputError& e) {
       return finish(asked, {2, e.what(), nullptr, 0}, false);
@@ -129,7 +129,7 @@ class Server {
     unsent_ += answer(asked.id, r, stored);
   }
 
-  /// So much as surely does not block.
+  /// Writes as much as cannot block.
   void send_some() {
     const ssize_t n = write(out_, unsent_.data(), std::min<size_t>(unsent_.size(), PIPE_BUF));
     if (n < 0 && errno == EPIPE) read_by_nobody_ = true;
@@ -150,8 +150,8 @@ class Server {
   const int out_;
   std::unique_ptr<Store> store_;
   size_t lines_ = 0;
-  std::map<size_t, Asked> asked_;    // what is in the queue, by line
-  std::set<std::string> under_way_;  // ids that are not answered yet
+  std::map<size_t, Asked> asked_;    // queued requests, by line
+  std::set<std::string> under_way_;  // ids without an answer yet
   std::string unsent_;               // answers
   bool read_by_nobody_ = false;
   int stopping_ = 0;  // the signal
@@ -164,7 +164,7 @@ void serve(const ServeOptions& options, int in, int out) {
   if (options.base.empty() || !spec::is_run(options.base[0]))
     throw InputError("serve: found " + in_quotes(options.base.empty() ? "" : options.base[0]) +
                      ", expected run or model with its options");
-  signal(SIGPIPE, SIG_IGN);  // write() says it
+  signal(SIGPIPE, SIG_IGN);  // write() reports the error
   Server(options, in, out).run();
 }
 

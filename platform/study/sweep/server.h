@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench serve`: points asked for and answered as lines of JSON, for optimisers (docs/optimisers.md).
+// `kernbench serve`: simulates points for optimisers; requests and answers are lines of JSON (docs/optimisers.md).
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 namespace kernbench::sweep {
 
 struct ServeOptions {
-  Words base = {"run"};  ///< the options that stay the same
-  unsigned jobs = 0;     ///< points at a time; 0: one a processor
+  Words base = {"run"};  ///< the fixed options
+  unsigned jobs = 0;     ///< concurrent points; 0: one per processor
   std::string version;   ///< of kernbench
   std::string store;     ///< file; empty: none
-  double timeout_s = 0;  ///< of a point; 0: none
+  double timeout_s = 0;  ///< per point; 0: unlimited
 };
 
-/// Answers the requests that come by descriptor `in`, in the order in which they end, until there are no more or nobody
-/// reads `out`. InputError for options that make no service; Stopped where a signal came, behind the points at work.
+/// Reads requests from descriptor `in` and answers them in the order in which they end, until the input ends or `out`
+/// is closed. InputError for invalid options; Stopped after a signal, once running points are done.
 void serve(const ServeOptions&, int in, int out);
 
 }  // namespace kernbench::sweep

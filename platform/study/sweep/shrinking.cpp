@@ -9,7 +9,7 @@
 namespace kernbench::sweep {
 namespace {
 
-/// Where the word at `i` is --param, or --param=NAME=VALUE: its NAME=VALUE, and how many words that are. Else null.
+/// If the word at `i` is --param or --param=NAME=VALUE: its NAME=VALUE, and its number of words. Else null.
 const char* param_at(const Words& words, size_t i, size_t* used) {
   static const std::string option = "--param";
   const std::string& word = words[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point made smaller: fewer PEs, and as much less of what is split over them. What `kernbench tune` tries first.
+// A smaller version of a point: fewer PEs, and proportionally less of the size that is split over them. `kernbench
+// tune` tries it first.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace kernbench::sweep {
 
-/// How the points of one machine and kernel may be made smaller.
+/// How the points of one machine and kernel can be made smaller.
 struct Shrinking {
-  Words pes;              ///< ids of all PEs of the machine, in compiled order; none: they may not
+  Words pes;              ///< ids of all PEs of the machine, in compiled order; empty: impossible
   std::string param;      ///< ParamSpec::split_over_pes
   int64_t otherwise = 0;  ///< its default
 
@@ -20,11 +21,11 @@ struct Shrinking {
   static Shrinking from_json(const std::string&);
 };
 
-/// The point without its parameters: points that are equal so far shrink alike.
+/// The point without its parameters. Points that are equal without them shrink alike.
 Words without_params(const Words& point);
 
-/// The point on the machine's first `pes` PEs, which have as much to do each as the busiest PE had. As it is where the
-/// parameter is no whole number above 0: the run will tell.
+/// The point on the machine's first `pes` PEs, each with the work of the busiest PE. Unchanged if the parameter is no
+/// positive integer; the run reports that error.
 Words smaller(const Words& point, const Shrinking&, size_t pes);
 
 }  // namespace kernbench::sweep

@@ -21,7 +21,7 @@
 namespace kernbench::sweep {
 namespace {
 
-constexpr int kPatienceMs = 60'000;  // for another process' transaction
+constexpr int kPatienceMs = 60'000;  // maximal wait for another process's transaction
 constexpr const char* kTables = R"(
 create table if not exists store (kernbench text not null);
 create table if not exists owners (id integer primary key autoincrement);
@@ -42,8 +42,8 @@ create table if not exists points (
 
 }  // namespace
 
-/// A file whose bytes are locked: one for each process that uses the store, and byte 0 by who makes it. The system
-/// frees them when a process ends, however it ends; children do not inherit them.
+/// A file with one locked byte per process that uses the store; byte 0 is locked by the process that creates it. The
+/// system releases locks when a process ends in any way. Children do not inherit them.
 class OwnerLocks {
  public:
   explicit OwnerLocks(const std::string& file)
@@ -55,7 +55,7 @@ class OwnerLocks {
   OwnerLocks& operator=(const OwnerLocks&) = delete;
   void lock(int64_t byte) { ask(F_SETLKW, F_WRLCK, byte); }
   void unlock(int64_t byte) { ask(F_SETLK, F_UNLCK, byte); }
-  /// Whether another process has it.
+  /// Whether another process holds the lock.
   bool taken(int64_t byte) { return ask(F_GETLK, F_WRLCK, byte) != F_UNLCK; }
 
  private:
@@ -117,7 +117,7 @@ const char* name_of_type(int type) {
   }
 }
 
-/// Of each column, and of the row that it stands in.
+/// Checksums of each column, and of the complete row.
 std::string checksums(const StoredPoint& p) {
   std::string all;
   const auto add = [&](const auto& value) {
@@ -143,7 +143,7 @@ std::string checksums(const StoredPoint& p) {
       fmt::format("{}: is damaged: point {}, column {}: {}", file, in_quotes(std::string(key)), column, why));
 }
 
-/// Of kSelect. InputError with row and column where it is not what was written.
+/// A row of kSelect. InputError with row and column if it differs from what was written.
 StoredPoint point_of(const Statement& s, const std::string& file) {
   const std::string_view key = s.text(0);
   int c = 0;
@@ -166,7 +166,7 @@ StoredPoint point_of(const Statement& s, const std::string& file) {
     if (found.compare(at, kDigits, expected, at, kDigits) != 0)
       refuse(file, key, kColumns[at / kDigits].name, "does not agree with its checksum");
   }
-  // Right checksums tell damage from truth, not truth from nonsense.
+  // A correct checksum excludes damage, not invalid contents.
   if (p.status && (*p.status < 0 || *p.status > 255))
     refuse(file, key, "status", fmt::format("found {}, expected an exit status", *p.status));
   if (p.final != 0 && (p.final != 1 || !p.status))
@@ -175,7 +175,7 @@ StoredPoint point_of(const Statement& s, const std::string& file) {
   return p;
 }
 
-/// Of a point that has ended.
+/// Of an ended point.
 PointResult result_of(const StoredPoint& p, const std::string& file) {
   PointResult r;
   r.status = static_cast<int>(*p.status);
@@ -195,8 +195,7 @@ PointResult result_of(const StoredPoint& p, const std::string& file) {
   return r;
 }
 
-/// The version that made the store; empty where the database is empty. From here on SQLite does no more for the file
-/// than keep rows in it.
+/// The version that created the store; empty for an empty database. Afterwards SQLite only stores rows.
 std::string version_of(Database& db) {
   db.distrust();
   {
@@ -229,7 +228,7 @@ void check_version(Database& db, const std::string& found, const std::string& ex
   db.limit_steps(~uint64_t{0});
 }
 
-/// A transaction; undone where it is left by an exception.
+/// A transaction; rolled back if an exception leaves it.
 class Transaction {
  public:
   explicit Transaction(Database& db) : db_(db) { db_.run("begin immediate"); }
@@ -248,7 +247,7 @@ class Transaction {
   bool done_ = false;
 };
 
-/// What SQLite says of the file is about an input.
+/// While opening, SQLite's errors about the file are input errors.
 template <class Work>
 auto about_input(const Work& work) {
   try {
@@ -258,7 +257,7 @@ auto about_input(const Work& work) {
   }
 }
 
-/// The same once the store is open: what the system does not do is no fault of the file's.
+/// The same for an open store: errors of the system are not the file's.
 template <class Work>
 auto told(const Work& work) {
   try {
@@ -270,7 +269,7 @@ auto told(const Work& work) {
   }
 }
 
-/// A second name by a hard link would have a second log and other locks.
+/// A second hard link would have a separate log and separate locks.
 std::string only_name(const std::string& file) {
   struct stat s {};
   if (::stat(file.c_str(), &s) == 0 && s.st_nlink > 1)
@@ -299,11 +298,11 @@ struct Store::Open {
       if (!found.empty()) check_version(db, found, version);
       return found;
     };
-    checked_version();  // nothing is made beside a file that is no store
+    checked_version();  // creates nothing beside a file that is no store
     owners = std::make_unique<OwnerLocks>(name + "-owners");
-    owners->lock(0);  // one process makes it
+    owners->lock(0);  // one process creates it
     const std::string found = checked_version();
-    // After a loss of power the last commits may be missing, and no other.
+    // After a loss of power only the last commits may be missing.
     db.run("pragma journal_mode = wal; pragma synchronous = normal");
     if (found.empty()) {
       db.run("begin immediate");
@@ -323,7 +322,7 @@ struct Store::Open {
     if (!s.next()) return std::nullopt;
     return point_of(s, db.name());
   }
-  /// Instead of what it was.
+  /// Replaces the old row.
   void keep(const StoredPoint& p) {
     const std::string sums = checksums(p);
     write->bind(std::string_view(p.key)).bind(std::string_view(p.command)).bind(p.owner).bind(p.starts);
@@ -335,17 +334,17 @@ struct Store::Open {
     write->bind(p.final).bind(std::string_view(p.error)).bind(std::string_view(p.metrics)).bind(p.wall_s);
     write->bind(std::string_view(p.run)).bind(std::string_view(sums)).run();
   }
-  /// A commit alone needs no disk.
+  /// Commits alone do not sync.
   void sync_if_due() {
     const auto now = std::chrono::steady_clock::now();
     if (std::chrono::duration<double>(now - synced).count() < sync_s) return;
     synced = now;
-    // Only what other processes read just now may be left for the next time.
+    // Only data that other processes are reading now may remain for the next time.
     db.check(sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr));
   }
   const std::string version;
   const double sync_s;
-  const std::string name;  ///< real_name(): the store's files lie beside it
+  const std::string name;  ///< real_name(): the store's other files are beside it
   std::chrono::steady_clock::time_point synced = std::chrono::steady_clock::now();
   Database db;
   std::unique_ptr<OwnerLocks> owners;

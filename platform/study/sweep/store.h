@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points that have been simulated, kept in a file: none is simulated twice, by whatever processes.
+// A file with all simulated points, so that no process simulates a point twice.
 #pragma once
 
 #include <cstdint>
@@ -11,55 +11,52 @@
 
 namespace kernbench::sweep {
 
-/// What came of a point.
+/// A point's result.
 struct PointResult {
-  int status = 0;          ///< exit status; 128 + the signal that ended it; 124: it took longer than it may
+  int status = 0;          ///< exit status; 128 + signal; 124: timeout
   std::string error;       ///< the first line on stderr
-  nlohmann::json metrics;  ///< the figures of a run, the list of a probe's results; null where it failed
+  nlohmann::json metrics;  ///< the figures of a run, or the list of a probe's results; null on failure
   double wall_s = 0;       ///< of the simulation
-  std::string run = {};    ///< which run it was, as JSON (spec/run_document.h); empty: it came to no report
-  /// It would come out the same again: neither a signal nor the clock nor a want of memory ended it.
+  std::string run = {};    ///< the run's description as JSON (spec/run_document.h); empty: no report
+  /// Repeating it gives the same result: it was not ended by a signal, the timeout or lack of memory.
   bool final() const;
-  /// It is of a run that was not done with --explain, and `explained` metrics are asked for.
+  /// It is a run without --explain, but `explained` metrics are needed.
   bool lacks(bool explained) const;
 };
 
-/// An SQLite database and, beside it, FILE-owners: a file of locks by which processes know of each other whether they
-/// still run. Any number of processes of one machine may use a store, by whatever symbolic links, and may be killed, at
-/// any moment. InputError for a file that is no store, is another kernbench's, or has a second name by a hard link;
-/// with row and column for one that is damaged. RunError where the system does not do what is asked, such as a full
-/// disk.
+/// An SQLite database and beside it FILE-owners, whose locks show which processes still run. Any number of processes of
+/// one machine may use a store, through any symbolic links, and may be killed at any time. InputError for a file that
+/// is no store, belongs to another version of kernbench, or has a second hard link; with row and column for a damaged
+/// file. RunError for errors of the system such as a full disk.
 class Store {
  public:
-  /// Made where it is not there. A machine that loses its power takes with it what it has put in within the last
-  /// `sync_s` seconds, and no more.
+  /// Creates the store if it does not exist. A loss of power loses at most the results of the last `sync_s` seconds.
   Store(const std::string& file, const std::string& version, double sync_s = 10);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Of a point that has ended; `final` ones alone if asked for.
+  /// An ended point; if asked, only a `final` one.
   std::optional<PointResult> find(const std::string& key, bool final);
 
   enum class Claim { mine, done, others };
-  /// To be called before a point is simulated. mine: nobody else simulates it until put(), or until this process has
-  /// ended; done: it is final, and has what --explain brings if that is asked for; others: another process that runs
-  /// is at it.
+  /// Call it before a point is simulated. mine: reserved until put() or the end of this process. done: final, with
+  /// --explain's metrics if needed. others: another live process simulates it.
   Claim claim(const std::string& key, const std::string& command, bool explained = false);
-  /// Of a point that was claimed. What is final stays.
+  /// Stores a claimed point. A final result is not replaced.
   void put(const std::string& key, const PointResult&);
 
   struct Merged {
     size_t added = 0, there = 0;
   };
-  /// Takes the points of another store over, all or none. RunError where both have a final one with other results.
+  /// Adds the points of another store, all or none. RunError if a point is final in both with different results.
   Merged merge(const std::string& file);
 
-  /// All that may lie on the disk for a store of that name, the store first.
+  /// All files that a store of that name may have, the store first.
   static std::vector<std::string> files(const std::string& file);
-  /// Whether a file is a store, of whatever version.
+  /// Whether a file is a store of any version.
   static bool is_store(const std::string& file);
-  /// Its points that have ended, by key. InputError.
+  /// The ended points, by key. InputError.
   static std::vector<PointResult> read(const std::string& file);
 
  private:

@@ -28,8 +28,8 @@ struct StoredRun {
 std::vector<StoredRun> runs_of(const std::string& file) {
   std::vector<StoredRun> runs;
   for (const PointResult& r : Store::read(file)) {
-    if (r.run.empty()) continue;  // it failed before it had a report, and would again
-    // As the report of a run has it.
+    if (r.run.empty()) continue;  // it failed before its report, and would fail again
+    // As in a run's report.
     const auto ns = r.metrics.find("sim_ns");
     const bool timed = ns != r.metrics.end() && ns->is_number();
     const RunFile run =
@@ -39,7 +39,7 @@ std::vector<StoredRun> runs_of(const std::string& file) {
   return runs;
 }
 
-/// Of each key the one value that all runs have; no key of which they have several, or that some lack.
+/// For each key the value that all runs share. Keys with several values, or absent from a run, are omitted.
 Values common(const std::vector<StoredRun>& runs) {
   if (runs.empty()) return {};
   Values v = runs.front().values;
@@ -53,7 +53,7 @@ Values common(const std::vector<StoredRun>& runs) {
   return v;
 }
 
-/// Without what all of a store have alike.
+/// Without the values that all points of a store share.
 Values rest(const StoredRun& run, const Values& alike) {
   Values v;
   for (const auto& [key, value] : run.values) {
@@ -81,7 +81,7 @@ StoreDiff diff_stores(const std::string& a, const std::string& b) {
   d.a_points = of_a.size();
   d.b_points = of_b.size();
   const Values alike_a = common(of_a), alike_b = common(of_b);
-  Values apart;  // keys that tell the stores, not their points, apart
+  Values apart;  // keys whose common values differ between the stores
   for (const auto& [key, value] : alike_a) {
     const auto in_b = alike_b.find(key);
     const bool some =

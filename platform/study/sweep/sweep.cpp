@@ -121,7 +121,7 @@ class Sweep {
     for (const auto* objectives : {&o_.sort, &o_.pareto}) {
       for (const Objective& objective : *objectives) {
         wanted.push_back(objective.metric);
-        // What it is chosen by is seen.
+        // Metrics that choose points are shown.
         if (std::find(metrics_.begin(), metrics_.end(), objective.metric) == metrics_.end())
           metrics_.push_back(objective.metric);
       }
@@ -247,7 +247,7 @@ class Sweep {
     return it == r.metrics.end() ? Cell() : cell_of(*it);
   }
 
-  /// A point's rows: one for each result that its own output has.
+  /// A point's rows: one for each result in its output.
   std::vector<Row> rows_of(size_t i) const {
     const PointResult& r = *results_[same_as_[i]];
     Row point;
@@ -271,7 +271,7 @@ class Sweep {
     return std::any_of(results_.begin(), results_.end(), [](const auto& r) { return r && r->status == 0; });
   }
 
-  /// None where none is asked for.
+  /// None without --pareto.
   std::vector<size_t> front_of_all() const {
     if (o_.pareto.empty()) return {};
     std::vector<std::vector<Cell>> cells(points_.size());
@@ -282,7 +282,7 @@ class Sweep {
     return pareto_front(cells, o_.pareto);
   }
 
-  /// The points of the table, in its order, where that is not the plan's; tells the best.
+  /// The table's points if their order differs from the plan's; also prints the best.
   std::vector<size_t> chosen(const std::vector<size_t>& front) const {
     std::vector<size_t> indices = front;
     if (o_.pareto.empty()) {
@@ -335,15 +335,15 @@ class Sweep {
   bool runs_ = true, explained_ = false;
   Words metrics_;  // columns
   std::vector<Point> points_;
-  Words keys_;                                       // of a store
+  Words keys_;                                       // in a store
   std::vector<size_t> same_as_;                      // the first point with the same key
   std::vector<std::optional<PointResult>> results_;  // of first points
   size_t plan_points_ = 0;                           // of all shards
   std::unique_ptr<Store> store_;
   std::optional<ProgressFile> progress_file_;
   size_t simulated_ = 0;
-  std::set<size_t> missing_;  // first points that --stored does not find; their number is told, not each
-  std::set<size_t> lacking_;  // first points whose row in the store lacks a metric that is asked for
+  std::set<size_t> missing_;  // first points that --stored does not find; only their number is reported
+  std::set<size_t> lacking_;  // first points whose row in the store lacks a requested metric
   int stopping_ = 0;          // the signal
   int worst_ = 0;
 };

@@ -45,7 +45,7 @@ Cell Row::at(const std::string& column) const {
   return it == cells_.end() ? Cell() : it->second;
 }
 
-/// A row beside its table's columns.
+/// A row bound to its table's columns.
 struct TableRow {
   const Row& row;
   const std::vector<std::string>& columns;
@@ -69,7 +69,7 @@ static void describe(Fields& f, const TableRow& t) {
 Table::Table(std::ostream& out, Form form, std::vector<std::string> columns)
     : columns_(std::move(columns)), rows_(out, rows_in(form, out), "[") {}
 
-/// Not before the first row: until then a store may turn out to be damaged.
+/// Not before the first row, because the store may prove damaged until then.
 void Table::head() {
   if (!std::exchange(has_head_, true)) rows_.head(TableRow{{}, columns_});
 }

@@ -13,11 +13,11 @@
 
 namespace kernbench::sweep {
 
-/// Cells by column, in the order in which they are first set.
+/// Cells by column; columns are ordered by their first set().
 class Row {
  public:
   void set(const std::string& column, Cell value);
-  /// Empty where it was not set.
+  /// Empty if it was never set.
   Cell at(const std::string& column) const;
   const std::vector<std::pair<std::string, Cell>>& cells() const { return cells_; }
 
@@ -26,12 +26,12 @@ class Row {
 };
 
 enum class Form { csv, json, text };
-/// As text shows it: with rounded() numbers.
+/// As in text output: with rounded() numbers.
 std::string for_people(const Cell&);
-/// Of its name.
+/// By name.
 Form form_of(std::string_view name);
 
-/// CSV and JSON are written row by row as they come, text at the end.
+/// CSV and JSON are written row by row; text is written at the end.
 class Table {
  public:
   Table(std::ostream&, Form, std::vector<std::string> columns);

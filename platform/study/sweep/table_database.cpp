@@ -18,7 +18,7 @@ std::string quoted(const std::string& name) {
   return text + "\"";
 }
 
-/// What it is as a number where it is one: values of options are texts.
+/// The number in a text, if it is one: values of options are texts.
 Cell as_number(const Cell& c) {
   const auto* text = std::get_if<std::string>(&c);
   return text ? number_or_text(*text) : c;
@@ -73,7 +73,7 @@ void check_replaced_database(const std::string& file) {
     Statement others(db, "select count(*) from sqlite_schema where not (type = 'table' and name = 'sweep')");
     Statement table(db, "select count(*) from sqlite_schema");
     if (others.next() && others.integer(0) == 0 && table.next() && table.integer(0) == 1) return;
-  } catch (const OpLogError&) {  // no database
+  } catch (const OpLogError&) {  // not a database
   }
   throw InputError("--sqlite: found " + in_quotes(file) +
                    ", which contains something else than a sweep's table; it is left unchanged");
@@ -94,7 +94,7 @@ std::string table_database(const std::vector<std::string>& columns, const std::v
   {
     Statement s(db, (insert + ")").c_str());
     for (const Row& row : rows) {
-      std::vector<Cell> cells;  // live until run()
+      std::vector<Cell> cells;  // must live until run()
       for (size_t i = 0; i < columns.size(); ++i) {
         const Cell c = row.at(columns[i]);
         cells.push_back(types[i] == Type::text ? c : as_number(c));

@@ -9,14 +9,14 @@
 
 namespace kernbench::sweep {
 
-/// InputError where two names are one to SQLite: they differ by case alone.
+/// InputError for two names that differ only by case, because SQLite ignores case.
 void check_database_columns(const std::vector<std::string>& columns);
 
-/// InputError where there is a file of that name and it is no such database: it would be lost. An empty one is nothing.
+/// InputError if the file exists and is no such database, because it would be overwritten. Empty files are allowed.
 void check_replaced_database(const std::string& file);
 
-/// The bytes of a database with one table, `sweep`, in the rows' order. A column whose values are whole numbers, or
-/// truth values, is INTEGER; numbers, REAL; else TEXT. What is missing is null; a column without values has no type.
+/// The bytes of a database with one table, `sweep`, in the rows' order. A column of integers or booleans has type
+/// INTEGER, of numbers REAL, else TEXT. Missing values are null; a column without values has no type.
 std::string table_database(const std::vector<std::string>& columns, const std::vector<Row>&);
 
 }  // namespace kernbench::sweep

@@ -23,11 +23,11 @@
 namespace kernbench::sweep {
 namespace {
 
-constexpr size_t kSteps = 16;        // from rung to rung so many times the PEs, and so many points fewer
-constexpr size_t kSmallestStep = 4;  // less would be about as dear as the whole
-constexpr size_t kFinalists = 4;     // points that the whole machine is to decide between for the best
+constexpr size_t kSteps = 16;        // ratio of PEs between rungs, and inverse ratio of points
+constexpr size_t kSmallestStep = 4;  // a smaller ratio would cost nearly as much as the full machine
+constexpr size_t kFinalists = 4;     // points that the full machine compares to find the best one
 
-/// Of all children that have ended.
+/// Of all ended children.
 double cpu_seconds() {
   rusage u{};
   getrusage(RUSAGE_CHILDREN, &u);
@@ -90,7 +90,7 @@ class Tuner {
 
   bool wants_front() const { return o_.by.size() > 1 && o_.weights.empty(); }
 
-  /// The best of the whole machine, or those that no other of them beats.
+  /// Prints the best point of the full machine, or the Pareto front.
   void tell_best(const std::vector<Tried>& good) const {
     if (good.empty()) {
       hooks_.tell("no point completed on the full machine with a number for each metric");
@@ -114,7 +114,7 @@ class Tuner {
     return needs_explain(o_.by) ? explained(std::move(words)) : words;
   }
 
-  /// PEs of each; the machine's own number last. Only the whole machine where not all points shrink alike.
+  /// The number of PEs of each rung; the last is the machine's. Only the full machine if points shrink differently.
   std::vector<size_t> find_rungs() {
     for (const Point& p : points_) {
       const Words alike = without_params(p.words(o_.plan));
@@ -142,7 +142,7 @@ class Tuner {
       const auto ended = copy.wait(std::chrono::seconds(1));
       if (const int signal = StopSignals::take()) throw Stopped(signal, {stopped_by(signal)});
       if (!ended) continue;
-      // What is wrong with the point its run will tell; what a plug-in prints stands among the text.
+      // The point's run will report its error; a plug-in may print into the output.
       if (ended->status != 0) return {};
       try {
         return Shrinking::from_json(ended->out);
@@ -152,7 +152,7 @@ class Tuner {
     }
   }
 
-  /// All points in an order of the seed's.
+  /// All points, in an order that depends on the seed.
   std::vector<size_t> sample() const {
     std::vector<size_t> order(points_.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -162,7 +162,7 @@ class Tuner {
     return order;
   }
 
-  /// In their order. `progress(done)` is called behind each.
+  /// In order. Calls `progress(done)` after each.
   template <class Progress>
   std::vector<PointResult> simulate(const std::vector<Words>& points, const Progress& progress) {
     PointQueue::Options o;
@@ -188,7 +188,7 @@ class Tuner {
     return results;
   }
 
-  /// Those of `tried` that ran through, the best first.
+  /// The completed points of `tried`, the best first.
   std::vector<Tried> try_rung(std::vector<size_t> tried, size_t r, const std::vector<size_t>& rungs, Table& table) {
     std::sort(tried.begin(), tried.end());
     const bool whole = r + 1 == rungs.size();
@@ -231,7 +231,7 @@ class Tuner {
     return good;
   }
 
-  /// Of o_.by; empty cells where the point failed, or has no such figure.
+  /// Values of o_.by; empty cells if the point failed or lacks the figure.
   std::vector<Cell> values_of(const PointResult& result) const {
     std::vector<Cell> values;
     for (const Objective& objective : o_.by) {
@@ -246,7 +246,7 @@ class Tuner {
   const TuneHooks& hooks_;
   std::vector<Point> points_;
   std::map<Words, Shrinking> shrinkings_;
-  std::vector<const Shrinking*> shrinking_;  // of each point
+  std::vector<const Shrinking*> shrinking_;  // by point
   std::optional<Store> store_;
   PointKeys keys_;
 };

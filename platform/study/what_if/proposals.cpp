@@ -24,14 +24,14 @@ using insight::Limit;
 using insight::Resource;
 using Of = SingleChange::Of;
 
-constexpr double kWorthATry = 0.02;  // of the run
+constexpr double kWorthATry = 0.02;  // of the run's time
 
 struct Prediction {
   double ns = 0;
   bool about = false;
-  std::string reason;    ///< one for all that mend the same
-  bool unbound = false;  ///< an order that changes may save more: worth a try whatever is predicted
-  bool guess = false;    ///< from no more than what the attribute declares
+  std::string reason;    ///< equal for all changes with the same effect
+  bool unbound = false;  ///< a changed order may save more, so the change is worth a try whatever its prediction
+  bool guess = false;    ///< based only on the attribute's declaration
 };
 
 class Predictions {
@@ -43,7 +43,7 @@ class Predictions {
     for (const SingleChange& c : changes) of_place_ = std::max(of_place_, blamed_on_unlike(c) * (1 - c.ratio));
   }
 
-  /// Nothing where the causes say nothing of it, or no good.
+  /// None if the causal graph predicts nothing for it, or no gain.
   std::optional<Prediction> of(const SingleChange& c) const {
     switch (c.of_what) {
       case Of::part:
@@ -52,22 +52,21 @@ class Predictions {
         return c.worse ? std::nullopt : of_attribute(c);
       case Of::launch:
         return Prediction{run_.sim_ns - (timed_ ? blamed(Resource::launch) : of_no_op()), true, "launch"};
-      case Of::address:  // no look-ups: twice of what half of them saves, or less
+      case Of::address:  // removes all look-ups: saves at most twice as much as halving them
         return Prediction{run_.sim_ns - 2 * saved_ns(Resource::mmu), true, "address"};
       case Of::kernel:
         if (c.name != "gemm_2d") return of_other_kernel();
         return launch_.instead_ns > 0 ? std::optional(Prediction{launch_.instead_ns + of_no_op(), true, "kernel"})
                                       : std::nullopt;
-      case Of::parameter:  // others may be more work, such as how often something is done
+      case Of::parameter:  // other parameters may change the amount of work, such as a repetition count
         if (c.name == "algorithm") return of_algorithm(c);
         if (c.name.rfind("tile_", 0) == 0) return of_tile(c);
         return Prediction{run_.sim_ns - of_moves() / 2, true, c.name, false, true};
       case Of::pes:
         return c.factor > 1 || timed_ || of_place_ > 0 ? std::optional(of_pes(c.factor)) : std::nullopt;
       case Of::edge:
-        return c.unlike.empty() ? std::nullopt : of_unlike(c);  // else its part says it
-      case Of::spread:  // as many SIPs without stages that wait for each other, or groups of which one has more; or
-                        // more
+        return c.unlike.empty() ? std::nullopt : of_unlike(c);  // an edge's bandwidth is predicted by its part
+      case Of::spread:  // as many SIPs without waiting stages, or with one group more; or more SIPs
         return Prediction{run_.sim_ns / std::max(2.0, c.factor), true, c.factor == 1 ? "spread" : "more SIPs"};
       case Of::file:
         if (c.name.rfind("timing.", 0) != 0) return std::nullopt;
@@ -79,7 +78,7 @@ class Predictions {
  private:
   std::optional<Prediction> of_part(const std::string& name) const {
     const std::optional<Prediction> room = without(Limit::buffers);
-    // Room comes back over the wires: at most half of what one waits for it.
+    // Buffer credits return over the wires: faster wires save at most half of the wait for buffers.
     if (name == name_of(Resource::wires) && room) {
       const double faster = run_.faster_ns[static_cast<size_t>(Resource::wires)];
       return Prediction{faster - std::max(0.0, run_.sim_ns - room->ns) / 2, true, name, true};
@@ -106,8 +105,8 @@ class Predictions {
     return of_declaration(c);
   }
 
-  /// What the causes blame on the attribute's resource, or on its blocks: half of it where the value is twice as good,
-  /// none of it with another choice. Of what --scale changes too, and of what names no resource, it is a guess.
+  /// The time blamed on the attribute's resource or on its blocks: half of it for a factor of 2, all of it for another
+  /// choice. A guess if --scale changes the same, or if the attribute names no resource.
   std::optional<Prediction> of_declaration(const SingleChange& c) const {
     const AttrSpec& a = *c.attribute;
     const bool rated = a.direction == Direction::rate || a.direction == Direction::latency;
@@ -119,13 +118,13 @@ class Predictions {
       saved = saved_ns(*a.resource);
     } else {
       for (const Insight::Share& s : run_.by_component) {
-        // A memory without channels takes its time as a whole.
+        // A memory without channels has one resource for all its time.
         const bool its = !a.resource || s.resource == *a.resource || s.resource == Resource::memory;
         if (c.blocks->count(s.name) > 0 && (c.factor != 0 || its)) saved += s.ns;
       }
       if (c.factor != 0) saved /= 2;
     }
-    // Whole messages that wait in a node cost the links' time.
+    // Store-and-forward in a node costs the links' time.
     if (!a.resource && a.faster) saved += of_links() / 2;
     const bool guess = scaled || !a.resource;
     const std::string reason =
@@ -135,8 +134,8 @@ class Predictions {
     return Prediction{run_.sim_ns - saved, true, reason, false, guess};
   }
 
-  /// Of what the run would save without waits for room the part that the path waits for these nodes' buffers; what is
-  /// of no link is a memory's, which holds responses back. Each attribute is tried by itself.
+  /// The saving without waits for buffers, times these nodes' share of the path's waits. Waits without a link belong to
+  /// a memory that holds responses back. Each attribute is predicted separately.
   std::optional<Prediction> of_buffers(const SingleChange& c) const {
     std::optional<Prediction> p = without(Limit::buffers);
     const double all = blamed(Resource::buffers);
@@ -146,7 +145,7 @@ class Predictions {
     for (const Insight::Share& s : run_.by_component) {
       if (s.resource == Resource::buffers && (s.name.empty() ? memory : is_before_one_of(c, s.name))) its += s.ns;
     }
-    if (c.factor == 0 && its < all / 2) return std::nullopt;  // who goes first is of one kind of place
+    if (c.factor == 0 && its < all / 2) return std::nullopt;  // arbitration needs most waits at its nodes
     p->ns = run_.sim_ns - (run_.sim_ns - p->ns) * its / all;
     p->reason += " " + c.name;
     p->unbound = p->unbound && its > kWorthATry * run_.sim_ns;
@@ -162,8 +161,7 @@ class Predictions {
     });
   }
 
-  /// What the path blames on nodes that are not like the others of their kind, less what it would at the others'
-  /// numbers.
+  /// The time blamed on nodes that differ from most of their kind, minus the time with the others' values.
   std::optional<Prediction> of_unlike(const SingleChange& c) const {
     return Prediction{run_.sim_ns - blamed_on_unlike(c) * (1 - c.ratio), true, "unlike"};
   }
@@ -177,7 +175,7 @@ class Predictions {
     return ns;
   }
 
-  /// Whether a share of the blame is a node's: its own, that of an edge at it, or of a TCM its PE's time for it.
+  /// Whether a share of the blame belongs to a node: its own, that of one of its edges, or its PE's time for its TCM.
   static bool is_of(const Insight::Share& s, const SingleChange& c, const std::string& node) {
     const auto parent = [](const std::string& id) { return id.substr(0, id.rfind('.')); };
     if (s.name == node || s.name.rfind(node + "->", 0) == 0) return true;
@@ -194,7 +192,7 @@ class Predictions {
       ns += blamed(r);
     return ns;
   }
-  /// What moving data and its commands take.
+  /// Time for moving data and for the commands of it.
   double of_moves() const {
     double ns = of_links();
     for (const Resource r : {Resource::queues, Resource::memory, Resource::routers, Resource::pe_cpu,
@@ -206,31 +204,29 @@ class Predictions {
   double blamed(Resource r) const { return run_.by_resource[static_cast<size_t>(r)]; }
   double saved_ns(Resource r) const { return run_.sim_ns - run_.faster_ns[static_cast<size_t>(r)]; }
 
-  /// Of the path what is of no op: the ways of the launch, and of the completion back to the host.
+  /// The path's time outside of ops: the launch, and the completion back to the host.
   double of_no_op() const {
     const auto& lines = run_.by_line;
     const auto none = std::find_if(lines.begin(), lines.end(), [](const Insight::Share& s) { return s.name.empty(); });
     return none == lines.end() ? 0 : none->ns;
   }
 
-  /// `share` as many PEs: of the run's time what is of ops is less by as much; the host's transfers are more, for each
-  /// has a copy of what all need. Fewer may be nearer to their data, which lie in fewer
-  /// pieces, or without one that is slower.
+  /// `share`: ratio of the numbers of PEs. The time of ops scales with its inverse. The host's transfers scale with it,
+  /// because each PE has a copy of common data. Fewer PEs may be nearer to their data, or exclude a slow PE.
   Prediction of_pes(double share) const {
     const double rest = of_no_op(), ops = run_.sim_ns - rest - (share < 1 ? of_place_ : 0);
     return {(timed_ ? rest * share : rest) + ops / share, true, share > 1 ? "more PEs" : "fewer PEs"};
   }
 
-  /// It gives its PEs fewer commands, or more, and keeps more of its sums in engines, or less: at best none of these
-  /// costs anything.
+  /// Another kernel may give its PEs fewer commands and keep its sums in engines; at best none of these costs any time.
   Prediction of_other_kernel() const {
     double ns = 0;
     for (const Resource r : {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::tcm}) ns += blamed(r);
     return {run_.sim_ns - ns, true, "other kernel", true};
   }
 
-  /// What the cost table takes, or where that has chosen, or waits for room count, which it knows nothing of, what
-  /// simulations do: half as many messages.
+  /// The other algorithm source: the cost table (auto), or simulations (best). Simulations are proposed if the table
+  /// was used already, or if waits for buffers count, because the table ignores these. Predicts half as many messages.
   std::optional<Prediction> of_algorithm(const SingleChange& c) const {
     const std::string other = c.options.front().second.substr(std::string("algorithm=").size());
     const bool chosen = !launch_.costs_ns.empty();
@@ -243,8 +239,8 @@ class Predictions {
     return Prediction{run_.sim_ns - ns / 2, true, "algorithm"};
   }
 
-  /// A tile half as large: more PEs have work, and more tiles are in flight. Twice as large: half as many overheads,
-  /// and half as much that is read again, in pieces twice as long.
+  /// Half the tile: more PEs have work, and more tiles are in flight. Twice the tile: half the overheads and half the
+  /// repeated reads, in pieces of twice the length.
   std::optional<Prediction> of_tile(const SingleChange& c) const {
     if (c.factor > 1) {
       double overheads = 0;
@@ -265,9 +261,9 @@ class Predictions {
 
   const Insight& run_;
   const LaunchNotes& launch_;
-  const bool timed_;  ///< the host's transfers count
-  /// What the path blames on ways and on memories' overheads, or on what is slower than others of its kind: fewer PEs,
-  /// whose data lie in fewer places, may do without.
+  const bool timed_;  ///< the run's time includes the host's transfers
+  /// Time that fewer PEs may avoid because their data are nearer: routes, memories' overheads, and nodes slower than
+  /// others of their kind.
   double of_place_ = 0;
 };
 
@@ -277,7 +273,7 @@ std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const 
                                 const Predictions& predictions, size_t most) {
   constexpr size_t kOfOneReason = 3;
   const auto hoped_ns = [&](const Proposal& p) { return p.first.ns - (p.first.unbound ? 0.05 * run.sim_ns : 0); };
-  std::vector<Proposal> all, guesses, small;  // small: predicted exactly, but hardly worth it
+  std::vector<Proposal> all, guesses, small;  // small: exact predictions of small savings
   for (const SingleChange& c : changes) {
     const std::optional<Prediction> p = predictions.of(c);
     if (!p || p->ns >= run.sim_ns * (1 - (p->about && !p->unbound ? kWorthATry : 1e-6))) continue;
@@ -289,7 +285,7 @@ std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const 
                      [](const Proposal& a, const Proposal& b) { return a.second->cost < b.second->cost; });
     order_remedies(*these, run.sim_ns, hoped_ns, [](const Proposal& p) { return p.second->cost; });
   }
-  // Guesses get a third of the places, for nothing says that they are worse.
+  // Guesses get a third of the trials, because they are not known to be worse.
   std::map<std::string, size_t> taken;
   std::vector<Proposal> found;
   const auto take = [&](const std::vector<Proposal>& these, size_t until) {
@@ -306,7 +302,7 @@ std::vector<Proposal> proposals(const std::vector<SingleChange>& changes, const 
   return found;
 }
 
-/// The run again, for its time alone.
+/// The same run without checks, because only its time matters.
 spec::RunSpec timed_alone(const spec::RunSpec& run) {
   spec::RunSpec timed(run.table());
   for (const spec::Option* o : run.table().deciding()) timed.list(o->name) = run.list(o->name);
@@ -314,7 +310,7 @@ spec::RunSpec timed_alone(const spec::RunSpec& run) {
   return timed;
 }
 
-/// What is tried, and what has come of it.
+/// The trials and their results.
 class Trials {
  public:
   Trials(const std::vector<SingleChange>& changes, const Insight& found, const Predictions& predictions,
@@ -328,7 +324,7 @@ class Trials {
     simulate(std::move(next));
   }
 
-  /// What nothing predicts: where it costs nothing first, then blocks that are on the path.
+  /// Changes without a prediction: free ones first, then those of blocks on the critical path.
   void others(size_t most) {
     std::vector<const SingleChange*> rest;
     for (const SingleChange& c : changes_) {
@@ -350,8 +346,8 @@ class Trials {
     simulate(std::move(next));
   }
 
-  /// The best changes by a factor, once more by it, until that brings little. A choice, or what costs less, stays first
-  /// unless they then save far more.
+  /// Applies the best factor changes repeatedly, until a step gains little. A choice or a cheaper change stays first
+  /// unless the repeated ones save far more.
   void repeat() {
     constexpr size_t kBest = 3, kMost = 12;
     constexpr double kWorth = 0.01, kFarMore = 1.3;
@@ -367,7 +363,7 @@ class Trials {
       for (const size_t i : on) {
         const Trial& t = trials_[i];
         SingleChange change = t.change.again();
-        // Half of what is left of it.
+        // Each repetition is predicted to save half of the rest.
         const double left = 2 * t.first_ns - found_.sim_ns;
         const double ns = (t.remedy.predicted_ns + std::max(0.0, left)) / 2;
         next.push_back({change, {change.words(), change.cost, ns, true, {}, {}}, t.first_ns});
@@ -409,7 +405,7 @@ class Trials {
   struct Trial {
     SingleChange change;
     Insight::Remedy remedy;
-    double first_ns = remedy.predicted_ns;  ///< predicted of the change once
+    double first_ns = remedy.predicted_ns;  ///< prediction for a single application
   };
   double saved(const Trial& t) const { return 1 - t.remedy.ns.value_or(found_.sim_ns) / found_.sim_ns; }
   void run(std::vector<Trial>& next) {

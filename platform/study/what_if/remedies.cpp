@@ -24,7 +24,7 @@ Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>
                        const RunEach& run_each, const std::function<void(size_t done, size_t of)>& progress) {
   Remedies found;
   size_t done = 0;
-  std::vector<spec::RunSpec> specs = {run};  // the run itself stands in front
+  std::vector<spec::RunSpec> specs = {run};  // the first is the run itself
   specs[0].set("explain", "true");
   for (const SingleChange& c : changes) specs.push_back(c.of(run));
   run_each(specs, jobs, [&](size_t i, const RunRecord& r) {

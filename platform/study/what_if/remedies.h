@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kernbench whatif --remedies`: what a user could change about a run, one thing at a time, each simulated in a process
-// of its own, and by how much the run is faster.
+// `kernbench whatif --remedies`: simulates single changes that a user could make to a run, each in a separate process,
+// and reports the time that each saves.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace kernbench::study {
 
 struct Remedies {
-  /// Saved shares that differ by less are as good as each other: what costs least goes first.
+  /// Savings (as shares) that differ by less count as equal; the cheaper change goes first.
   static constexpr double kAsGood = 0.05;
 
   struct Row {
@@ -27,22 +27,21 @@ struct Remedies {
   };
   double sim_ns = 0;
   std::vector<std::string> verdict;
-  /// Those that make the run faster: the one to try first, then what saves most first.
+  /// Changes that make the run faster: first the recommended one, then by saving.
   std::vector<Row> rows;
   size_t tried = 0, same = 0, slower = 0;
   std::vector<std::pair<std::string, std::string>> impossible;  ///< change, first line of why
   double saved(const Row& r) const { return sim_ns > 0 ? 1 - r.ns / sim_ns : 0; }
 };
 
-/// `jobs`: processes at a time, 0: one a processor. RunError where the run itself fails, with what it said.
+/// `jobs`: concurrent processes, 0: one per processor. RunError with the run's message if the run itself fails.
 Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs, const RunEach& run_each,
                        const std::function<void(size_t done, size_t of)>& progress);
 
-/// Nothing of a run that came to no report.
+/// None if the run has no report.
 std::optional<double> sim_ns_of(const RunRecord&);
 
-/// Puts rows in the order of ns_of(row). Of those that save as much as the first one, as far as kAsGood, the one that
-/// costs least goes first.
+/// Sorts rows by ns_of(row). Then the cheapest row whose saving is within kAsGood of the best moves to the front.
 template <class Row, class Ns, class Cost>
 void order_remedies(std::vector<Row>& rows, double sim_ns, const Ns& ns_of, const Cost& cost_of) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return ns_of(a) < ns_of(b); });
@@ -50,7 +49,7 @@ void order_remedies(std::vector<Row>& rows, double sim_ns, const Ns& ns_of, cons
   const double as_good = ns_of(rows.front()) + Remedies::kAsGood * sim_ns;
   const auto end =
       std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return ns_of(r) > as_good || ns_of(r) >= sim_ns; });
-  if (end == rows.begin()) return;  // none is faster
+  if (end == rows.begin()) return;  // none makes the run faster
   const auto first =
       std::min_element(rows.begin(), end, [&](const Row& a, const Row& b) { return cost_of(a) < cost_of(b); });
   std::rotate(rows.begin(), first, first + 1);

@@ -35,7 +35,7 @@ std::string pattern_of(const std::string& id) {
   return pattern;
 }
 
-/// Those of "auto|ring|tree".
+/// The words of "auto|ring|tree".
 Words names_of(const std::string& text, char between) {
   Words names;
   TextInput in(text);
@@ -52,7 +52,7 @@ bool is_legal(const AttrSpec& spec, const AttrValue& v) {
   }
 }
 
-/// The value twice and half as large, and the factor; nothing of 0, of no number, and where that is not legal.
+/// Twice and half the value, with the factor. None for 0, for texts, and for illegal values.
 std::vector<std::pair<AttrValue, double>> twice_and_half(const AttrSpec& spec, const AttrValue& v) {
   std::vector<std::pair<AttrValue, double>> others;
   const double number = number_of(v);
@@ -73,7 +73,7 @@ class Changes {
   void attributes() {
     std::map<std::string, std::vector<const topology::Node*>> by_impl;
     for (const topology::Node& n : graph_.nodes) by_impl[n.impl].push_back(&n);
-    std::map<std::string, size_t> owners;  // how many of these have an attribute of that name
+    std::map<std::string, size_t> owners;  // how many of these classes have an attribute of that name
     for (const auto& [impl, nodes] : by_impl) {
       if (const ImplSpec* spec = catalog_.find(impl))
         for (const AttrSpec& a : spec->attributes) ++owners[a.name];
@@ -121,7 +121,7 @@ class Changes {
       }
     }
     for (const auto& [kind, all] : bandwidths) {
-      if (all.size() != 1) continue;  // --scale names them
+      if (all.size() != 1) continue;  // --scale changes it
       for (const double factor : {2.0, 0.5})
         add({{"set", fmt::format("edge:{}.bw_gbs={}", kind, *all.begin() * factor)}}, CostClass::hardware, Of::edge,
             kind, factor);
@@ -135,8 +135,7 @@ class Changes {
     if (run.text("address") == "virtual") add({{"address", "physical"}}, CostClass::free, Of::address, "address");
   }
 
-  /// Of one that makes matrix products (KernelSpec::products) those that make them of the same tensors: gemm_2d, and
-  /// others that say so.
+  /// For a kernel of matrix products (KernelSpec::products): other kernels with the same tensors, such as gemm_2d.
   void other_kernels(const KernelSpec& kernel) {
     if (!kernel.products) return;
     const auto needed = [](const KernelSpec& k) {
@@ -152,9 +151,9 @@ class Changes {
     }
   }
 
-  /// The machine's where the run has some only; the first of each cube; half of those that the run has.
+  /// All PEs if the run has only some; the first of each cube; half of the run's PEs.
   void pes(const spec::RunSpec& run) {
-    constexpr size_t kIds = 16;  // more are no option to paste
+    constexpr size_t kIds = 16;  // longer lists are unsuitable as an option
     if (run.text("device") != "all" || run.text("ranks") != "all") return;
     const std::string now = run.text("pes");
     Words ids;
@@ -203,7 +202,7 @@ class Changes {
     }
   }
 
-  /// Degrees of a model's parallelism whose product the machine has SIPs for; those that need as many as now first.
+  /// Degrees of parallelism for a model, limited by the number of SIPs; those that need as many SIPs as now come first.
   void spread(const spec::RunSpec& run) {
     std::set<std::string> sips;
     for (const topology::Pe& pe : graph_.pes) sips.insert(pe.id.substr(0, pe.id.find('.')));
@@ -224,8 +223,8 @@ class Changes {
     }
   }
 
-  /// Numbers of the topology file that are no attributes, bandwidths or positions, twice and half; those of `timing`
-  /// leave the nodes as they are.
+  /// Twice and half the numbers of the topology file, except attributes, bandwidths and positions. Those of `timing`
+  /// keep the nodes.
   void file_keys(const std::string& yaml, const std::vector<std::pair<std::string, std::string>>& settings) {
     topology::FaultList faults("");
     topology::YamlDocument file = topology::parse_document(yaml, faults);
@@ -240,8 +239,8 @@ class Changes {
 
  private:
   using Of = SingleChange::Of;
-  static constexpr std::string_view kQuickest = "gemm_2d";  ///< of products, where they are large
-  /// By text: who has it.
+  static constexpr std::string_view kQuickest = "gemm_2d";  ///< for large products
+  /// By text: the nodes that have it.
   using Values = std::map<std::string, std::pair<Words, AttrValue>>;
   using ByPattern = std::map<std::string, Values>;  ///< of ids
 
@@ -251,7 +250,7 @@ class Changes {
         ->first;
   }
 
-  /// Values of a parameter beside the one that it has, with the factor; choices have 0.
+  /// Other values of a parameter, with the factor; choices have factor 0.
   static std::vector<std::pair<std::string, double>> others_of(const ParamSpec& s, const Params& now) {
     std::vector<std::pair<std::string, double>> others;
     if (s.type == ParamType::integer) {
@@ -289,7 +288,7 @@ class Changes {
     return error == std::errc() && end == text.data() + text.size() ? std::optional(v) : std::nullopt;
   }
 
-  /// Of the last change, which makes all nodes, or edges, of one pattern what most of them are: those that are not.
+  /// For a change that gives all nodes or edges of one pattern the most common value: those that had another.
   void make_alike(const Values& values) {
     SingleChange& change = changes_.back();
     double least = 0, greatest = 0;
@@ -312,7 +311,7 @@ class Changes {
     }
   }
 
-  /// Where nodes of one pattern have the same value; others may have another.
+  /// If all nodes of each pattern have the same value; patterns may differ.
   void attribute(const ImplSpec& impl, const AttrSpec& a, const ByPattern& all, bool only_owner) {
     std::set<std::string> texts;
     for (const auto& [pattern, values] : all) {
@@ -338,7 +337,7 @@ class Changes {
     for (const auto& [other, factor] : twice_and_half(a, value)) set_all(text_of(other), factor);
   }
 
-  /// Twice and half what each pattern has; of 0 it stays.
+  /// Twice and half each pattern's value; 0 stays 0.
   void each_by(const ImplSpec& impl, const AttrSpec& a, const ByPattern& all) {
     for (const double factor : {2.0, 0.5}) {
       Options options;
@@ -365,7 +364,7 @@ class Changes {
 
   const topology::Graph& graph_;
   const ImplCatalog& catalog_;
-  std::shared_ptr<const std::set<std::string>> blocks_;  ///< of the impl whose attributes are changed
+  std::shared_ptr<const std::set<std::string>> blocks_;  ///< nodes of the impl whose attributes change
   std::vector<SingleChange> changes_;
 };
 
@@ -423,7 +422,7 @@ std::vector<SingleChange> single_changes(const topology::Graph& graph, const Imp
   if (const std::string name = run.text_or_none("kernel"); !name.empty()) {
     const KernelSpec& kernel = KernelRegistry::instance().at(name);
     all.parameters(run, kernel);
-    if (!kernel.queues) all.pes(run);  // else what it does follows from how many there are
+    if (!kernel.queues) all.pes(run);  // else the kernel's work depends on the number of PEs
     all.other_kernels(kernel);
   }
   all.launch(run);

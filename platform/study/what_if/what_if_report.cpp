@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What what-ifs found, for people and for tools.
+// Text and JSON output of what-if studies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace kernbench::study {
 namespace {
 
-/// By how much the run's time changes.
+/// Relative change of the run's time.
 std::string change(const std::optional<double>& ns, double sim_ns) {
   return ns && sim_ns > 0 ? fmt::format("{:+.1f}", 100 * (*ns / sim_ns - 1)) : "-";
 }
 
-/// Of the prediction, where the truth is known.
+/// Error of the prediction, if the simulated time is known.
 std::string error(const std::optional<double>& predicted, const std::optional<double>& ns) {
   return predicted && ns && *ns > 0 ? fmt::format("{:+.2f}", 100 * (*predicted / *ns - 1)) : "-";
 }
@@ -50,7 +50,7 @@ void write_what_if_text(std::ostream& out, const WhatIf& w) {
   for (const std::string& s : w.verdict) out << "             " << s << "\n";
   TextFields t(1);
   t.head([&] { describe_row(t, {}, w.sim_ns); });
-  std::string without;  // what changes nothing
+  std::string without;  // parts without effect
   for (const WhatIf::Row& r : w.rows) {
     if (r.changes_nothing(w.sim_ns)) {
       without += (without.empty() ? "" : ", ") + r.title;

@@ -24,11 +24,11 @@ namespace kernbench::topology {
 namespace {
 
 Floor floor_of(const SystemSpec& s) {
-  constexpr const char* kShapes[] = {"none", "ring_1d", "torus_2d", "mesh_2d_no_wrap"};  // in the order of SipShape
+  constexpr const char* kShapes[] = {"none", "ring_1d", "torus_2d", "mesh_2d_no_wrap"};  // by value of SipShape
   return {s.sip.w, s.sip.h, s.tray.w, s.tray.h, kShapes[static_cast<int>(s.tray.shape)]};
 }
 
-/// A file of another version is told so, and nothing else of it.
+/// For another version, only the version is reported.
 void check_version(YamlMap& top) {
   const YamlNode node = top.take("version");
   if (!node.is_defined()) return;
@@ -38,7 +38,7 @@ void check_version(YamlMap& top) {
   top.faults().throw_if_any();
 }
 
-/// The `timing:` section with the command line's word over it (interface contract: `flit` sets routed).
+/// The `timing:` section, overridden by the command line (rules on interfaces: `flit` implies routed responses).
 Timing read_timing(YamlMap& top, const Overrides& overrides) {
   Timing t;
   const YamlNode node = top.take("timing");
@@ -72,7 +72,7 @@ Timing read_timing(YamlMap& top, const Overrides& overrides) {
   return t;
 }
 
-/// `foreign: [{id, between: [a, b], attrs: {…}}]`: places for blocks of the user's own on links.
+/// `foreign: [{id, between: [a, b], attrs: {…}}]`: places for user blocks on links.
 struct Inserted {
   std::string id, a, b, field;
   Attributes attrs;

@@ -33,13 +33,13 @@ struct Overrides {
   std::optional<Links> links;
   std::optional<Response> response;
   std::optional<Materialize> materialize;
-  std::vector<Setting> settings;  ///< in order: the last one wins
+  std::vector<Setting> settings;  ///< in order: the last one counts
 };
 
 class MeshCache;
 
 /// Compiles a hierarchical or a flat file. Implementations and attributes are checked against the catalog. A cache
-/// stores derived meshes; it does not change the graph. TopologyError with all faults.
+/// stores derived meshes; it does not change the graph. TopologyError with all errors.
 Graph compile_file(const std::string& path, const ImplCatalog&, const Overrides& = {}, const MeshCache* = nullptr);
 Graph compile_text(const std::string& yaml, const std::string& file_name, const ImplCatalog&, const Overrides& = {},
                    const MeshCache* = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The older cube: one crossbar per PE, in two chained halves joined by a bridge at either end; one NoC node joins
-// all crossbars with UCIe, M_CPU and SRAM.
+// The older cube: one crossbar per PE, in two chained halves with a bridge at each end. One NoC node joins all
+// crossbars with UCIe, M_CPU and SRAM.
 #include "kernbench/platform/topology/build/builders.h"
 
 namespace kernbench::topology {
@@ -13,7 +13,7 @@ Position place_of_pe(const CubeSpec& cube, Position origin, uint32_t pe) {
 
 CubeFabric build_crossbar(const CubeSpec& cube, const std::string& id, Position origin, GraphBuilder& builder) {
   const CrossbarSpec& spec = *cube.crossbar;
-  const uint32_t half = (cube.pes + 1) / 2;  // PEs 0 .. half-1 lie north, the others south
+  const uint32_t half = (cube.pes + 1) / 2;  // PEs 0 .. half-1 are in the north, the others in the south
   const double column_mm = cube.size.x_mm / half;
   const auto place = [&](double column, double share_of_height) {
     return Position{origin.x_mm + (column + 0.5) * column_mm, origin.y_mm + share_of_height * cube.size.y_mm};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cube: its fabric, then what hangs on it: HBM slices, M_CPU, SRAM, UCIe ports, PEs; and its memories' addresses.
+// A cube: its fabric, then the attached blocks: HBM slices, M_CPU, SRAM, UCIe ports, PEs; and its memories' addresses.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace kernbench::topology {
 namespace {
 
-/// The port node stands a little outside the edge, so that no route inside the cube is ever shorter through a port.
+/// A port node is slightly outside of the edge, so that no route inside the cube is shorter through a port.
 constexpr double kPortDepthMm = 0.5;
 
 class CubeBuilder {
@@ -45,12 +45,12 @@ class CubeBuilder {
   }
   uint64_t address(uint64_t offset) const { return encode({place_.sip, place_.cube, offset}); }
 
-  /// Where a PE and its slice find the fabric.
+  /// Attachment point of a PE and its slice.
   Position place_at_fabric(uint32_t pe) const {
     return spec_.mesh ? position(fabric_.pe[pe]) : place_of_pe(spec_, place_.origin, pe);
   }
 
-  /// A slice's controller lies behind its PE's router, on the side that the PE leaves free.
+  /// A slice's controller is beside its PE's router, on the side that the PE leaves free.
   void add_hbm() {
     for (uint32_t p = 0; p < spec_.pes; ++p) {
       const Position router = place_at_fabric(p), pe = centre_of_pe(p);
@@ -68,7 +68,7 @@ class CubeBuilder {
     builder_.add_memory(sram, "sram", address(kSramWindow), spec_.sram_bytes, spec_.sram->block.line);
   }
 
-  /// Beside the router, crossbar or NoC that it is linked to.
+  /// Beside its router, crossbar or NoC.
   void add_foreign_port(uint32_t i) {
     const PortSpec& port = spec_.ports[i];
     const uint32_t to = port.router    ? builder_.find(naming::router(id_, port.router->row, port.router->col))
@@ -81,7 +81,7 @@ class CubeBuilder {
     builder_.add_link(node, to, port.link.properties());
   }
 
-  /// The middle of a side, `out` mm outside the cube.
+  /// The middle of a side, `out` mm outside of the cube.
   Position on_side(Side s, double out) const {
     const Position middle{spec_.size.x_mm / 2, spec_.size.y_mm / 2};
     switch (s) {
@@ -97,7 +97,7 @@ class CubeBuilder {
     return on_tray({spec_.size.x_mm + out, middle.y_mm});
   }
 
-  /// Connections stand on the edge beside their routers, or evenly where all come from one NoC node.
+  /// Connections are on the edge beside their routers, or evenly spaced if all belong to one NoC node.
   Position connection_place(Side s, uint32_t i) const {
     Position at = on_side(s, 0);
     const bool along_x = s == Side::north || s == Side::south;
@@ -126,8 +126,8 @@ class CubeBuilder {
                       : spec_.size.x_mm / (spec_.pes + 1);
   }
 
-  /// A PE lies beside its router, towards the corner; several on one router side by side. Of a crossbar it lies in the
-  /// west, its HBM slice in the east.
+  /// A PE is beside its router, towards the corner; several on one router are side by side. At a crossbar it is in the
+  /// west and its HBM slice in the east.
   Position centre_of_pe(uint32_t p) const {
     const Position router = place_at_fabric(p);
     const Position middle = on_tray({spec_.size.x_mm / 2, spec_.size.y_mm / 2});

@@ -16,7 +16,7 @@ std::string item(const char* list, size_t i) {
   return fmt::format("{}[{}]", list, i);
 }
 
-/// Calls `read` for every element; a value that is no list is a fault.
+/// Calls `read` for every element; a value that is no list is an error.
 template <typename Read>
 void for_each_item(YamlNode list, const char* name, FaultList& faults, const Read& read) {
   if (!list.is_defined() || list.is_null()) return;
@@ -115,7 +115,7 @@ void load_flat(YamlMap& top, const ImplCatalog& catalog, GraphBuilder& builder) 
   for_each_item(nodes, "nodes", faults,
                 [&](YamlNode n, const std::string& path) { read_node(n, path, catalog, builder); });
 
-  // Suggestions come from the first few hundred ids: enough for files that people write by hand.
+  // Suggestions use only the first few hundred ids, which suffices for handwritten files.
   std::vector<std::string> hints;
   for (size_t i = 0; i < builder.graph().nodes.size() && i < 500; ++i) hints.push_back(builder.graph().nodes[i].id);
   for_each_item(links, "links", faults,

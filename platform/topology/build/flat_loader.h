@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flat YAML: `nodes:`, `links:` and `memories:` as they stand (interface rules).
+// Flat YAML: explicit `nodes:`, `links:` and `memories:` (rules on interfaces).
 #pragma once
 
 #include "kernbench/platform/topology/build/graph_builder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts a graph together, from a flat file or from a hierarchy, and checks what holds for both.
+// Assembles a graph from a flat file or from a hierarchy, and performs the checks common to both.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ class GraphBuilder {
   GraphBuilder(const Kinds& kinds, FaultList& faults) : kinds_(kinds), faults_(faults) {}
 
   void reserve(size_t nodes, size_t edges);
-  /// A taken id is a fault, named by `field`.
+  /// A duplicate id is an error, located by `field`.
   uint32_t add_node(std::string id, const Block& block, std::optional<Position> position = {},
                     const std::string& field = "id");
   /// kNoNode if there is none.
   uint32_t find(const std::string& id) const;
-  /// One directed edge; self links and second edges between the same nodes are faults.
+  /// Adds one directed edge; self links and second edges between the same nodes are errors.
   void add_edge(uint32_t from, uint32_t to, const LinkProperties& p, const std::string& field = "link");
-  /// Two edges, the forward one first.
+  /// Adds two edges, the forward one first.
   void add_link(uint32_t a, uint32_t b, const LinkProperties& p, const std::string& field = "link");
   void add_memory(uint32_t node, std::string space, uint64_t base, uint64_t size, int line);
 
   Graph& graph() { return graph_; }
   FaultList& faults() { return faults_; }
-  /// Checks memories, reachability and the flit rules, finishes the graph and hands it over. Throws TopologyError if
-  /// any fault has been noted.
+  /// Checks memories, reachability and the flit rules, and returns the finished graph. Throws TopologyError if any
+  /// error was noted.
   Graph finish();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cube's router mesh: a grid with an exclusion zone, horizontal links before vertical ones, which makes the
-// contract's tie rule an X-then-Y routing.
+// The cube's router mesh: a grid with an exclusion zone. Horizontal links come before vertical ones, so the tie rule of
+// the timing rules gives X-then-Y routing.
 #include "kernbench/platform/topology/build/builders.h"
 
 namespace kernbench::topology {

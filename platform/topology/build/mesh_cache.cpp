@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kFirstLine = "kernbench mesh plan, version 1\n";
 constexpr uint64_t kLongestFile = 64 << 20;
 
-// A file: the first line, the description, one line a list, and a checksum of all before it.
+// File format: a first line, the description, one line per list, and a checksum of everything before it.
 
 std::string text_of(const std::string& key, const MeshPlan& p) {
   TextOutput out;
@@ -44,7 +44,7 @@ std::string text_of(const std::string& key, const MeshPlan& p) {
   return body + "checksum " + hex_of(Checksum().add(body).value()) + '\n';
 }
 
-/// Reads what text_of() writes; nothing where a word is not as it must be or a router is none of the plan's.
+/// Reads text_of()'s format; none if a word is invalid or a router is not in the plan.
 class Reader {
  public:
   explicit Reader(const std::string& body) : in_(body), most_items_(body.size() / 2) {}
@@ -100,11 +100,11 @@ class Reader {
   }
 
   TextInput in_;
-  size_t most_items_;  ///< a digit and a space each
+  size_t most_items_;  ///< items have at least a digit and a space
   bool good_ = true;
 };
 
-/// The plan that a file holds for the cube; nothing, with the reason, where it holds none.
+/// The plan in a cube's file; without one, nothing and the reason.
 std::optional<MeshPlan> parse(const std::string& text, const CubeSpec& cube, std::string& why) {
   const size_t end = text.rfind("checksum ");
   if (end == std::string::npos ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mesh plans kept in files from one run to the next, one file a description. A cache never changes a result: a file
-// that is missing, truncated, damaged or of another description is not used, the plan is made anew and the file is
-// replaced; where nothing can be written, nothing is kept.
+// Caches mesh plans in files between runs, one file per description. The cache never changes a result. A file that is
+// missing, truncated, damaged or of another description is ignored and replaced. If files cannot be written, nothing is
+// cached.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct CubeSpec;
 
 class MeshCache {
  public:
-  /// `folder` is made when something is kept; "" keeps nothing.
+  /// `folder` is created when a plan is stored; "" disables the cache.
   explicit MeshCache(std::string folder);
 
-  /// The plan of the cube's mesh, from its file or made. Any number of processes may share a folder: files are written
-  /// aside and renamed.
+  /// The plan of the cube's mesh, read from its file or computed. Any number of processes may share a folder, because
+  /// files are written under another name and renamed.
   MeshPlan plan(const CubeSpec&) const;
-  /// Where the plan of that mesh is kept.
+  /// The file of that mesh's plan.
   std::string file_of(const CubeSpec&) const;
 
  private:
@@ -29,8 +29,8 @@ class MeshCache {
   std::string folder_;
 };
 
-/// $KERNBENCH_CACHE, where "off" keeps nothing; else $XDG_CACHE_HOME/kernbench, else $HOME/.cache/kernbench; "" where
-/// none of them is set. By the XDG base directory specification a relative path counts as not set.
+/// $KERNBENCH_CACHE ("off" disables the cache), else $XDG_CACHE_HOME/kernbench, else $HOME/.cache/kernbench; "" if none
+/// is set. As in the XDG base directory specification, a relative path counts as unset.
 std::string default_cache_folder();
 
 }  // namespace kernbench::topology

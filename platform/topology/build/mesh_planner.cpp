@@ -63,7 +63,7 @@ class Planner {
     return pairs;
   }
 
-  /// The router nearest to a place on the cube, by Manhattan distance; the first in row order of equals.
+  /// The router nearest to a position on the cube by Manhattan distance; among equal ones the first in row order.
   uint32_t nearest(Position p) const {
     uint32_t best = 0;
     double best_mm = 0;
@@ -85,7 +85,7 @@ class Planner {
 
   const CubeSpec& cube_;
   const MeshSpec& mesh_;
-  std::vector<uint32_t> numbers_;  // by grid place
+  std::vector<uint32_t> numbers_;  // by grid cell
   MeshPlan plan_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cube's mesh (graph/mesh_plan.h) from its description.
+// Computes a cube's mesh (graph/mesh_plan.h) from its description.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace kernbench::topology {
 
 struct CubeSpec;
 
-/// Everything that a plan depends on, in one line: equal lines mean equal plans.
+/// All inputs of a plan in one line: equal lines mean equal plans.
 std::string mesh_key(const CubeSpec&);
 /// The cube must have a mesh.
 MeshPlan plan_mesh(const CubeSpec&);
-/// Whether a plan from outside has the cube's routers, and as many attachments as the cube asks for: all that who
-/// builds from it relies on, but that its numbers are of routers.
+/// Whether a loaded plan has the cube's routers and as many attachments as the cube needs. Builders rely on this; the
+/// range of router numbers is checked elsewhere.
 bool fits(const MeshPlan&, const CubeSpec&);
 
 }  // namespace kernbench::topology

@@ -74,7 +74,7 @@ std::optional<NetworkSpec> read_network(YamlNode node, const std::string& path, 
   return s;
 }
 
-/// Links along an axis, in the direction or the directions of its flow.
+/// Links along an axis, in each direction of its flow.
 void add_links(const NetworkSpec& s, uint32_t axis, GraphBuilder& builder) {
   const Network& n = s.network;
   const Network::Axis& along = n.axes[axis];
@@ -85,7 +85,7 @@ void add_links(const NetworkSpec& s, uint32_t axis, GraphBuilder& builder) {
     for (uint32_t i = 0; i + (along.wraps ? 0 : 1) < along.size; ++i) {
       const uint32_t a = node(i, other), b = node((i + 1) % along.size, other);
       if (a == b) continue;
-      // A ring of two has one link in each direction, whichever way they are said to go round.
+      // A ring of two has one link in each direction, whatever its flow.
       const bool again = along.size == 2 && i == 1;
       if (along.flow == Network::Flow::both && !again) builder.add_link(a, b, s.link, s.field);
       if (along.flow == Network::Flow::up) builder.add_edge(a, b, s.link, s.field);

@@ -29,7 +29,7 @@ std::string field_of(const Setting& s) {
   return "--set " + cut(s.target, 200);
 }
 
-/// As YAML reads it; InputError, TopologyError by the setting's name. It stands in no line of a file.
+/// The value as YAML; InputError or TopologyError with the setting's name, because it has no line in a file.
 YamlDocument value_of(const Setting& s) {
   FaultList faults(field_of(s));
   if (s.value.find_first_not_of(" \t\r\n~") == std::string::npos) faults.add(0, "", "found nothing; legal: a value");
@@ -42,12 +42,12 @@ YamlDocument value_of(const Setting& s) {
 
 /// cube.pe_layout.count, sip.io_chiplets[0].side.
 struct FileKey {
-  std::string name;          // of a map
-  std::optional<size_t> at;  // of a list
+  std::string name;          // key of a map
+  std::optional<size_t> at;  // index of a list
 };
 
 std::optional<std::vector<FileKey>> keys_of(std::string_view way) {
-  constexpr size_t kMostKeys = 64;  // far more than any file is deep
+  constexpr size_t kMostKeys = 64;  // far more than the depth of any file
   std::vector<FileKey> keys;
   while (keys.size() < kMostKeys) {
     const size_t end = std::min(way.find_first_of(".["), way.size());
@@ -68,8 +68,8 @@ std::optional<std::vector<FileKey>> keys_of(std::string_view way) {
   return std::nullopt;
 }
 
-/// `node` with `value` at the end of the way: what lies on the way is copied, as an alias may lead to it from
-/// elsewhere. Undefined, and why in `fault`, where there is no such way.
+/// `node` with `value` at the end of the path. Containers on the path are copied, because aliases may refer to them.
+/// Undefined, with the reason in `fault`, if the path does not exist.
 YamlNode with(YamlNode node, const FileKey* key, const FileKey* end, YamlNode value, YamlDocument& file,
               std::string& fault) {
   if (key == end) return value;
@@ -98,7 +98,7 @@ YamlNode with(YamlNode node, const FileKey* key, const FileKey* end, YamlNode va
   return item->value.is_defined() ? YamlNode(&file.values.emplace_back(std::move(copy))) : YamlNode();
 }
 
-/// One setting of the graph: what it names, and its value as YAML reads it.
+/// A setting of the graph: its target, and its value as YAML.
 class Applied {
  public:
   Applied(const Setting& s, FaultList& faults) : faults_(faults), field_(field_of(s)) {
@@ -115,7 +115,7 @@ class Applied {
     legible_ = true;
   }
 
-  /// Adds the nodes that it sets to `touched`.
+  /// Adds the changed nodes to `touched`.
   void apply(Graph& graph, const ImplCatalog& catalog, std::set<const Node*>& touched) {
     if (!legible_) return;
     of_edges_ ? set_edges(graph) : set_nodes(graph, catalog, touched);
@@ -131,7 +131,7 @@ class Applied {
       if (!matches(pattern_, n.id)) continue;
       matched = true;
       const ImplSpec* spec = catalog.find(n.impl);
-      if (!spec) continue;  // told where the file names it
+      if (!spec) continue;  // the file's own error is reported elsewhere
       const auto a = std::find_if(spec->attributes.begin(), spec->attributes.end(),
                                   [&](const AttrSpec& s) { return s.name == attribute_; });
       for (const AttrSpec& s : spec->attributes) legal.insert(s.name);
@@ -140,8 +140,8 @@ class Applied {
       const NumberMap* map = n.attrs.map(attribute_);
       const NumberMap old = map && document_.root.size() > 0 ? *map : NumberMap();
       read_attribute(document_.root, field_, *a, n.attrs, faults_);
-      if (faults_.count() > before) return;  // it would be told of every node
-      if (map) {                             // what is there stays, but for the keys that are set
+      if (faults_.count() > before) return;  // avoids one error per node
+      if (map) {                             // merges the given keys into the present map
         NumberMap both = *n.attrs.map(attribute_);
         both.insert(old.begin(), old.end());
         n.attrs.set(attribute_, std::move(both));
@@ -217,13 +217,13 @@ void apply_settings(const std::vector<Setting>& settings, const ImplCatalog& cat
     if (!begins_with(s.target, kOfFile)) Applied(s, faults).apply(graph, catalog, touched);
   }
   if (!faults.empty()) return;
-  // Only now: two values may go together, though neither goes with the file's.
+  // Checked at the end: two new values may fit together although neither fits the file's values.
   for (const Node* n : touched) {
     const ImplSpec* spec = catalog.find(n->impl);
     const auto fault = spec->fault_together ? spec->fault_together(n->attrs) : std::nullopt;
     if (!fault) continue;
     faults.add(0, "--set", fmt::format("{} of '{}': {}", fault->attribute, n->id, fault->text));
-    return;  // it would be told of every node alike
+    return;  // avoids one error per node
   }
 }
 

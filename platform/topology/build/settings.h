@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are set over those of a file: `--set 'NODE-GLOB.ATTR=VALUE'`, `--set 'edge:GLOB.bw_gbs=VALUE'` of the
-// graph that it makes, `--set 'file:KEY.KEY=VALUE'` of the file before it is read.
+// Values that override a file: `--set 'NODE-GLOB.ATTR=VALUE'` and `--set 'edge:GLOB.bw_gbs=VALUE'` change the graph,
+// `--set 'file:KEY.KEY=VALUE'` changes the file before it is read.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,12 @@
 
 namespace kernbench::topology {
 
-/// Puts the values of settings of the file into it, in their order; whether they are legal there is for whoever reads
-/// it. A way through a value that is no map, or past a list's end, is a fault.
+/// Applies the settings of the file, in order. The reader checks later whether the values are legal. A path through a
+/// value that is no map, or beyond a list's end, is an error.
 void set_in_file(const std::vector<Setting>&, YamlDocument& file, FaultList&);
 
-/// Sets the other values in their order, so that the last one counts. The graph is not finished yet: what depends on
-/// them follows. A setting that matches no node or edge, names no attribute of what it matches, or has a value that is
-/// not legal there is a fault, named by its target.
+/// Applies the other settings in order, so that the last one counts, before the graph is finished. Errors name the
+/// setting's target: no matching node or edge, an unknown attribute, or an illegal value.
 void apply_settings(const std::vector<Setting>&, const ImplCatalog&, Graph&, FaultList&);
 
 }  // namespace kernbench::topology

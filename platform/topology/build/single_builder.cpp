@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cube whose NoC is one block: of kind noc, or the place of a foreign one. All of the cube is linked to it.
+// A cube whose NoC is one block, of kind noc or foreign, with links to the complete cube.
 #include "kernbench/platform/topology/build/builders.h"
 
 namespace kernbench::topology {

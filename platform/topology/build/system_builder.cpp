@@ -10,14 +10,14 @@
 namespace kernbench::topology {
 namespace {
 
-/// Room that an IO chiplet takes beside the cubes, and the gap to them.
+/// Width of an IO chiplet beside the cubes, and the gap to them.
 double io_margin_mm(const SystemSpec& s, Side side) {
   const bool taken =
       std::any_of(s.sip.io.begin(), s.sip.io.end(), [&](const IoPlacement& p) { return p.side == side; });
   return taken ? s.io.depth_mm + s.sip.gap_mm + 1 : 0;
 }
 
-/// Cubes along a side of the grid, in order of their ids.
+/// Cubes along a side of the grid, by id.
 std::vector<uint32_t> shoreline(const SipSpec& sip, Side side) {
   std::vector<uint32_t> cubes;
   for (uint32_t c = 0; c < sip.w * sip.h; ++c) {
@@ -37,7 +37,7 @@ class SipBuilder {
       : spec_(spec), sip_(sip), origin_(origin), builder_(builder) {}
 
   std::vector<uint32_t> build() {
-    // IO chiplets come first: the order of the census (1 switch, then 23 and 16 x 134 a SIP).
+    // IO chiplets come first: the order of the census (1 switch, then 23 and 16 x 134 per SIP).
     std::vector<uint32_t> endpoints;
     for (uint32_t i = 0; i < spec_.sip.io.size(); ++i) {
       io_.push_back(build_io_chiplet(spec_.io, place_of_io(i), builder_));
@@ -57,7 +57,7 @@ class SipBuilder {
             origin_.y_mm + io_margin_mm(spec_, Side::north) + row * (spec_.cube.size.y_mm + spec_.sip.gap_mm)};
   }
 
-  /// Shoreline cubes that chiplet i serves: those that the chiplets before it on the same side have left, one a port.
+  /// Shoreline cubes of chiplet i: those that earlier chiplets on the same side have left, one per port.
   std::vector<uint32_t> cubes_of_io(uint32_t i) const {
     const Side side = spec_.sip.io[i].side;
     std::vector<uint32_t> shore = shoreline(spec_.sip, side);
@@ -94,7 +94,7 @@ class SipBuilder {
     };
     place.first = beside(cubes.front());
     place.last = beside(cubes.back());
-    if (cubes.size() == 1) {  // one cube: the ports share its side
+    if (cubes.size() == 1) {  // with one cube, the ports share its side
       const bool along_x = place.side == Side::north || place.side == Side::south;
       const double half = 0.35 * (along_x ? spec_.cube.size.x_mm : spec_.cube.size.y_mm);
       (along_x ? place.first.x_mm : place.first.y_mm) -= half;
@@ -114,7 +114,7 @@ class SipBuilder {
     if (from != kNoNode && to != kNoNode) link(from, to, spec_.sip.ucie);
   }
 
-  /// Horizontal before vertical here too.
+  /// Horizontal links come first here too.
   void link_neighbours() {
     const uint32_t w = spec_.sip.w, n = w * spec_.sip.h;
     for (uint32_t c = 0; c < n; ++c)
@@ -146,7 +146,7 @@ class SipBuilder {
   std::vector<CubePorts> cubes_;
 };
 
-/// Links between neighbours in x, then in y. A ring of two, or a wrap across two, would be a link twice.
+/// Links between neighbours in x, then in y. A ring of two, or a wrap across two, would duplicate a link.
 void link_sips(const TraySpec& tray, const std::vector<uint32_t>& endpoints, GraphBuilder& builder) {
   const auto link = [&](uint32_t a, uint32_t b) {
     const auto& nodes = builder.graph().nodes;
@@ -182,7 +182,7 @@ IoChipletNodes build_io_chiplet(const IoChipletSpec& spec, const IoChipletPlace&
   const std::string id = naming::io_chiplet(place.sip, place.index);
   const bool along_x = place.side == Side::north || place.side == Side::south;
   const double outward = place.side == Side::north || place.side == Side::west ? -1 : 1;
-  // `along` from 0 to 1 on the ports' line, `out` mm away from the cubes.
+  // `along`: 0 to 1 on the line of ports; `out`: mm away from the cubes.
   const auto at = [&](double along, double out) {
     Position p{place.first.x_mm + along * (place.last.x_mm - place.first.x_mm),
                place.first.y_mm + along * (place.last.y_mm - place.first.y_mm)};
@@ -190,7 +190,7 @@ IoChipletNodes build_io_chiplet(const IoChipletSpec& spec, const IoChipletPlace&
     return p;
   };
   IoChipletNodes io;
-  // Endpoint and CPU on either side of the NoC.
+  // Endpoint and CPU on both sides of the NoC.
   const auto aside = [&](double mm, double out) {
     Position p = at(0.5, out * spec.depth_mm);
     (along_x ? p.x_mm : p.y_mm) += mm;

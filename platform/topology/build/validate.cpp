@@ -41,7 +41,7 @@ void check_owner(const Graph& g, const Kinds& kinds, const Memory& m, FaultList&
   }
 }
 
-/// Names of one's own become spaces of the process, of which there are only so many.
+/// User-defined names become spaces of the process, whose number is limited.
 void check_spaces(const Graph& g, FaultList& faults) {
   std::set<std::string_view> names = {name_of(Space::hbm), name_of(Space::sram), name_of(Space::tcm)};
   for (const Memory& m : g.memories) {
@@ -80,7 +80,7 @@ void check_windows(const Graph& g, const Kinds& kinds, FaultList& faults) {
     sorted.push_back(&m);
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const Memory* a, const Memory* b) { return a->base < b->base; });
-  const Memory* widest = nullptr;  // of those before, the one that ends last
+  const Memory* widest = nullptr;  // of the previous memories, the one that ends last
   for (const Memory* m : sorted) {
     if (widest && m->base <= widest->base + (widest->size - 1)) {
       faults.add(m->line, "memories.base",
@@ -92,7 +92,7 @@ void check_windows(const Graph& g, const Kinds& kinds, FaultList& faults) {
   }
 }
 
-/// A memory that no initiator can reach is a mistake in the links.
+/// A memory without any initiator is a mistake in the links.
 void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   std::vector<bool> reached(g.nodes.size(), false);
   std::vector<uint32_t> open;
@@ -120,7 +120,7 @@ void check_reachable(const Graph& g, const Kinds& kinds, FaultList& faults) {
   }
 }
 
-/// Where links have no buffers: one fault, however many nodes have them.
+/// Links without buffers: one error for any number of nodes.
 void check_buffers(const Graph& g, FaultList& faults) {
   if (g.timing.links.spec().has_buffers) return;
   const Node* first = nullptr;
@@ -165,7 +165,7 @@ void check_tcm(const Graph& g, FaultList& faults) {
   }
 }
 
-/// A template's fault is told for the first PE that is made from it.
+/// An error of a template is reported for the first PE made from it.
 void check_edges_inside_pes(const Graph& g, FaultList& faults) {
   std::set<std::pair<int, int>> told;  // lines of both blocks
   for (const Pe& pe : g.pes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold for any graph, however it was described.
+// Checks that apply to any graph.
 #pragma once
 
 #include "kernbench/platform/topology/graph/faults.h"
@@ -8,8 +8,8 @@
 
 namespace kernbench::topology {
 
-/// Memories (owner's kind, windows inside 64 bits, no overlap, base and interleave, reached by some initiator) and the
-/// rules of flit mode. The graph is finished; faults name the kinds that are legal.
+/// Checks memories (owner's kind, windows within 64 bits, no overlap, base and interleave, reachable by some initiator)
+/// and the rules of flit mode. The graph is finished; errors list the legal kinds.
 void validate(const Graph&, const Kinds&, FaultList&);
 
 }  // namespace kernbench::topology

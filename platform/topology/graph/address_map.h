@@ -3,8 +3,8 @@
 //
 //   [50:47] SIP   [46:42] die: 0..15 cubes, 16..20 IO chiplets   [41:0] offset in the die
 //
-// A cube uses the low 256 GB of its die: HBM slices, one a PE, from offset 0 to 128 GB; then windows for what is local
-// to its PEs and to its M_CPU; its shared SRAM at 224 GB.
+// A cube uses the low 256 GiB of its die: HBM slices, one per PE, from offset 0 to 128 GiB; then windows local to its
+// PEs and its M_CPU; its shared SRAM at 224 GiB.
 #pragma once
 
 #include <cstdint>

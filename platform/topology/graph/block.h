@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file says of a node and of a link, before they stand in a graph.
+// Properties of a node and of a link as read from a file.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ constexpr uint64_t kMostNodes = 4'000'000;
 constexpr double kMostDistanceMm = 1e6;  ///< a kilometre; sums over a path stay exact in 64-bit nanometres
 constexpr double kMostBandwidthGbs = 1e9;
 
-/// kind, impl, attrs and facts of a node, or of many alike (a template's block).
+/// kind, impl, attrs and facts of a node, or of a template's block.
 struct Block {
   std::string kind;
   std::string impl;
   bool transit = false;
   bool initiator = false;
-  std::string space;  ///< of the memory that nodes of its kind hold, or none
+  std::string space;  ///< of the memory in nodes of its kind, or none
   Attributes attrs;
   int line = 0;
 };
 
-/// What a link is, its ends apart.
+/// A link's properties without its ends.
 struct LinkProperties {
   std::string kind = "link";
   double distance_mm = 0;

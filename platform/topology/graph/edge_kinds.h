@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the edges of a hierarchical topology are. Timing does not look at kinds; restricted routing graphs
-// (router.h) and views do.
+// Kinds of edges in a hierarchical topology. Timing ignores kinds; restricted routing graphs (router.h) and views use
+// them.
 #pragma once
 
 namespace kernbench::topology::edge_kind {

@@ -45,7 +45,7 @@ void FaultList::add(int line, const std::string& field, const std::string& messa
 
 void FaultList::throw_if_any() {
   if (faults_.empty()) return;
-  // Readers of a file work from its top; faults were found in the order of the checks.
+  // Sorted by line, because errors were found in the order of the checks.
   std::stable_sort(faults_.begin(), faults_.end(),
                    [](const Fault& a, const Fault& b) { return a.where.line < b.where.line; });
   if (suppressed_ > 0) faults_.push_back({{file_, 0}, "", fmt::format("and {} more faults, not listed", suppressed_)});

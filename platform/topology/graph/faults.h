@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of a file, collected so that the user sees all of them.
+// Errors of a file, collected so that the user sees all of them.
 #pragma once
 
 #include <stdexcept>
@@ -14,7 +14,7 @@ struct SourcePos {
   int line = 0;
 };
 
-/// One fault of a topology file. what(): "file:line: field: what was found; what is legal".
+/// One error of a topology file. what(): "file:line: field: what was found; what is legal".
 struct Fault {
   SourcePos where;
   std::string field;
@@ -22,7 +22,7 @@ struct Fault {
   std::string to_string() const;
 };
 
-/// All faults of a file at once.
+/// All errors of a file at once.
 class TopologyError : public std::runtime_error {
  public:
   explicit TopologyError(std::vector<Fault>);
@@ -36,18 +36,18 @@ class FaultList {
  public:
   explicit FaultList(std::string file) : file_(std::move(file)) {}
 
-  /// `message`: what was found, and what is legal.
+  /// `message`: the found value, and the legal values.
   void add(int line, const std::string& field, const std::string& message);
   bool empty() const { return faults_.empty(); }
   size_t count() const { return faults_.size() + suppressed_; }
   const std::string& file() const { return file_; }
-  /// Throws TopologyError if there is any fault.
+  /// Throws TopologyError if there is any error.
   void throw_if_any();
 
  private:
   std::string file_;
   std::vector<Fault> faults_;
-  size_t suppressed_ = 0;  // beyond a readable number
+  size_t suppressed_ = 0;  // errors beyond a readable number
 };
 
 /// Shortest exact decimal form; integers without a point.

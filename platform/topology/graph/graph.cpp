@@ -30,7 +30,7 @@ void Graph::finish() {
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].space.empty()) efficiency_[i] = nodes[i].attrs.number("efficiency", 1.0);
   }
-  // What stands between a controller and its router changes nothing about the edge between them.
+  // A foreign node between a controller and its router does not change the edge between them.
   for (const Edge& e : edges) {
     if (is_foreign(*this, e.from)) efficiency_[e.from] *= efficiency_[e.to];
   }
@@ -48,7 +48,7 @@ void Graph::finish() {
   std::sort(memories_by_base_.begin(), memories_by_base_.end(),
             [this](uint32_t a, uint32_t b) { return memories[a].base < memories[b].base; });
 
-  // A PE's place in the order is its first block's; a prefix without a pe_dma is no PE.
+  // A PE's position in the order is that of its first block; a prefix without a pe_dma is no PE.
   pes.clear();
   std::vector<Pe> groups;
   std::unordered_map<std::string, size_t> group_of;
@@ -59,7 +59,7 @@ void Graph::finish() {
     std::string prefix = dot == std::string::npos ? id : id.substr(0, dot);
     auto [it, fresh] = group_of.emplace(prefix, groups.size());
     if (!fresh && nodes[i].kind == "pe_dma" && groups[it->second].blocks.count("pe_dma") > 0) {
-      // Ids need not name PEs (a test bench with many DMAs under one name): each is a PE of its own.
+      // Ids may share a prefix without being one PE (a test bench with many DMAs): then each is a separate PE.
       groups.push_back({id, {{"pe_dma", i}}});
       continue;
     }

@@ -64,7 +64,7 @@ struct Timing {
   double header_bytes = 0;
   uint32_t flit_bytes = 256;
   uint32_t packet_flits =
-      0;  ///< of data behind each header at most; 0: one header a message, none beside flits of data
+      0;  ///< maximal data bytes after each header; 0: one header per message, none beside flits of data
   /// With finite buffers: refuse a system whose routes may wait for each other in a cycle (channel_dependencies.h).
   bool prove_deadlock_free = true;
 };
@@ -85,8 +85,8 @@ struct Floor {
 /// `materialize`: when Phase 2's values are computed in Phase 1 (data rules §1).
 enum class Materialize : uint8_t {
   none,
-  outputs,  ///< for reads from outside, and at a job's end for foreign memories
-  stores,   ///< also at each submission of what goes to memory
+  outputs,  ///< for external reads, and at a job's end for foreign memories
+  stores,   ///< also at each submission of a command that writes memory
 };
 inline const char* name_of(Materialize m) {
   return m == Materialize::none ? "none" : m == Materialize::outputs ? "outputs" : "stores";

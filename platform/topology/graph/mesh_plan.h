@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a cube's mesh that is the same for every cube of a system: which routers there are, which are
-// neighbours, and where PEs, memories, M_CPU and UCIe connections attach. Made by build/mesh_planner.h.
+// The part of a cube's mesh that is equal for all cubes of a system: the routers, their neighbours, and the attachments
+// of PEs, memories, M_CPU and UCIe connections. Computed by build/mesh_planner.h.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace kernbench::topology {
 
-/// A router's place in the grid.
+/// A router's position in the grid.
 struct Cell {
   uint32_t row = 0, col = 0;
   bool operator==(const Cell& o) const { return row == o.row && col == o.col; }
 };
 
-/// Routers are numbered by their place in `routers`.
+/// Router numbers are indices into `routers`.
 struct MeshPlan {
   using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
   std::vector<Cell> routers;  ///< row by row

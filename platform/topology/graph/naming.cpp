@@ -7,7 +7,7 @@
 namespace kernbench::topology {
 namespace {
 
-/// The number behind `prefix` where the whole word is prefix and number, else -1.
+/// The number after `prefix` if the word consists of both, else -1.
 int index_in(const std::string& word, const std::string& prefix) {
   if (word.compare(0, prefix.size(), prefix) != 0 || word.size() == prefix.size()) return -1;
   int v = -1;

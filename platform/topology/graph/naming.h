@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every id of a hierarchical topology is made here, and nowhere else.
+// The only place that creates ids of a hierarchical topology.
 #pragma once
 
 #include <cstdint>
@@ -41,16 +41,16 @@ std::string io_ucie(const std::string& io, uint32_t port);  ///< "sip0.io0.ucie-
 /// Of a UCIe port of a cube or of an IO chiplet: "sip0.cube3.ucie-N.conn1".
 std::string connection(const std::string& port, uint32_t i);
 
-/// Where an id says its node belongs; -1 where it says nothing. "sip0.cube3.pe2.pe_dma" -> {0, 3, -1, 2},
-/// "sip1.io0.noc" -> {1, -1, 0, -1}.
+/// The position that an id implies; -1 where it implies none. "sip0.cube3.pe2.pe_dma" -> {0, 3, -1, 2}, "sip1.io0.noc"
+/// -> {1, -1, 0, -1}.
 struct Owner {
   int sip = -1, cube = -1, io = -1, pe = -1;
 };
 Owner owner_of(const std::string& id);
 
-/// An id up to its last dot: of a PE its cube, "sip0.cube3.pe2" -> "sip0.cube3". Empty where there is no dot.
+/// An id up to its last dot: a PE's cube, "sip0.cube3.pe2" -> "sip0.cube3". Empty without a dot.
 std::string scope_of(const std::string& id);
-/// An id up to its first dot, "sip0"; empty where there is none.
+/// An id up to its first dot, "sip0"; empty without a dot.
 std::string outermost_scope_of(const std::string& id);
 
 }  // namespace naming

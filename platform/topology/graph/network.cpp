@@ -4,7 +4,7 @@
 namespace kernbench::topology {
 
 uint32_t Network::Axis::next(uint32_t from, uint32_t to) const {
-  const uint32_t above = (to + size - from) % size;  // steps up, round the end
+  const uint32_t above = (to + size - from) % size;  // steps upwards, around the end
   const bool up = flow == Flow::both ? (wraps ? 2 * above <= size : to > from) : flow == Flow::up;
   return up ? (from + 1) % size : (from + size - 1) % size;
 }

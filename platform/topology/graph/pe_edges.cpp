@@ -19,7 +19,7 @@ Pairs needed(const Graph& g, const Pe& pe) {
   return pairs;
 }
 
-/// Bound even where there is no edge: one that is given does not stand for the others.
+/// Bound even without an edge; a given edge does not replace the others.
 bool is_bound_without_edge(const Graph& g, const PeEdge& e) {
   const PeKindEdges::Pairs& bound = g.pe_edges.without_edge;
   return std::any_of(bound.begin(), bound.end(), [&](const auto& pair) {
@@ -31,7 +31,7 @@ bool has(const Pe& pe, uint32_t node) {
   return std::any_of(pe.blocks.begin(), pe.blocks.end(), [node](const auto& b) { return b.second == node; });
 }
 
-/// The foreign nodes from `first` on that lead to `to` at once.
+/// The foreign nodes after `first` with an edge to `to`.
 void add_last(const Graph& g, uint32_t first, uint32_t to, std::vector<uint32_t>& last) {
   std::vector<uint32_t> seen = {first};
   for (size_t i = 0; i < seen.size(); ++i) {
@@ -43,7 +43,7 @@ void add_last(const Graph& g, uint32_t first, uint32_t to, std::vector<uint32_t>
   }
 }
 
-/// Those that the file gives.
+/// Edges in the file.
 std::vector<PeEdge> given(const Graph& g, const Pe& pe) {
   std::vector<uint32_t> nodes;
   for (const auto& [kind, node] : pe.blocks) nodes.push_back(node);

@@ -20,7 +20,7 @@ std::optional<std::string> read_id(YamlMap& map) {
 
 namespace {
 
-constexpr double kMostInteger = 2147483647;  // counts beyond 32 bits are slips
+constexpr double kMostInteger = 2147483647;  // counts beyond 32 bits are mistakes
 
 NumberRule rule_of(const AttrSpec& spec) {
   NumberRule rule;
@@ -113,12 +113,12 @@ std::string legal_of(const AttrSpec& spec) {
 Attributes read_attributes(YamlNode node, const std::string& field, const ImplSpec& spec, int line, FaultList& faults) {
   Attributes attrs;
   const size_t before = faults.count();
-  // `attrs:` with nothing behind it is an empty mapping.
+  // `attrs:` without a value is an empty mapping.
   if (node.is_defined() && !node.is_null()) {
     YamlMap map(node, field, faults);
     line = map.line() > 0 ? map.line() : line;
     bool all_known = true;
-    // Values are kept in the order of the file.
+    // Values keep the order of the file.
     for (const auto& [key, value] : map.entries()) {
       const auto a = std::find_if(spec.attributes.begin(), spec.attributes.end(),
                                   [&k = key](const AttrSpec& s) { return s.name == k; });
@@ -130,7 +130,7 @@ Attributes read_attributes(YamlNode node, const std::string& field, const ImplSp
       map.finish();
     }
   }
-  // Undefined where it is not given; without a line where it is set over the file.
+  // Undefined if absent; without a line if set by an override.
   const auto key_given = [&](const std::string& name) {
     for (const YamlItem& item : node) {
       if (item.key.text() == name) return item.key;
@@ -149,7 +149,7 @@ Attributes read_attributes(YamlNode node, const std::string& field, const ImplSp
   return attrs;
 }
 
-/// Implementations known to the catalog, for messages.
+/// Implementations in the catalog, for messages.
 std::vector<std::string> impls_of(const ImplCatalog& catalog, const std::string& kind) {
   std::vector<std::string> impls;
   for (const ImplSpec* s : catalog.all()) {
@@ -162,7 +162,7 @@ std::string unknown_word(const std::string& what, const std::string& word, const
   return "unknown " + what + " '" + cut(word) + "'" + did_you_mean(word, legal) + " legal: " + joined(legal);
 }
 
-/// What the block's kind is; an unknown one is null and a fault that names those that there are.
+/// The block's kind; for an unknown one null and an error that lists the known ones.
 const Kind* read_kind(Block& block, const ImplCatalog& catalog, int line, const std::string& field, FaultList& faults) {
   const Kind* kind = catalog.kinds().find(block.kind);
   if (!kind) {
@@ -175,7 +175,7 @@ const Kind* read_kind(Block& block, const ImplCatalog& catalog, int line, const 
   return kind;
 }
 
-/// The specification of an implementation of that kind, or null and a fault.
+/// The specification of an implementation of that kind, or null and an error.
 const ImplSpec* find_spec(const std::string& kind, const std::string& impl, const ImplCatalog& catalog, int line,
                           const std::string& field, FaultList& faults) {
   const ImplSpec* spec = catalog.find(impl);
@@ -221,7 +221,7 @@ Block read_block(YamlMap& map, const std::string& fixed_kind, const ImplCatalog&
   }
 
   const YamlNode attrs = map.take("attrs");
-  if (!known) return block;  // without a kind there is nothing to check the rest against
+  if (!known) return block;  // without a kind nothing else can be checked
   const ImplSpec* spec = find_spec(block.kind, block.impl, catalog, map.line_of_key("impl"), map.field("impl"), faults);
   if (spec) block.attrs = read_attributes(attrs, map.field("attrs"), *spec, map.line(), faults);
   return block;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `cube`: the fabric (mesh, crossbar or one block), what hangs on it, and how.
+// `cube`: the fabric (mesh, crossbar or one block), and the attached blocks with their attachments.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMostPes = 4096;
 constexpr uint64_t kLongestGrid = 256;
 
-/// Bytes of a size in MB; fractions are rounded down.
+/// Bytes of a size in MiB (keys ending in _mb); fractions are rounded down.
 uint64_t bytes_of_mb(double mb) {
   return static_cast<uint64_t>(mb * 1048576.0);
 }
@@ -38,7 +38,7 @@ std::vector<uint64_t> read_unsigned_list(YamlMap& map, const std::string& key, s
   return values;
 }
 
-/// The exclusion zone leaves the outer ring, on which UCIe ports sit and which keeps the mesh in one piece.
+/// The exclusion zone must not touch the outer ring, which has the UCIe ports and keeps the mesh connected.
 void read_hole(YamlMap& noc, MeshSpec& mesh) {
   const auto hole =
       read_unsigned_list(noc, "exclude", 4, "a list [first column, first row, last column, last row]", 0, kLongestGrid);
@@ -69,8 +69,8 @@ MeshSpec read_mesh(YamlMap& noc, const ImplCatalog& catalog) {
   return mesh;
 }
 
-/// PEs spread over the four corners (NW, NE, SW, SE), in each over the routers nearest to it; round again where there
-/// are more PEs than routers.
+/// PEs are spread over the four corners (NW, NE, SW, SE), in each over its nearest routers. If there are more PEs than
+/// routers, they repeat.
 std::vector<Cell> corner_layout(const MeshSpec& mesh, uint32_t count) {
   std::vector<Cell> at;
   for (uint32_t corner = 0; corner < 4; ++corner) {
@@ -132,7 +132,7 @@ void read_pe_layout(YamlMap& cube, CubeSpec& spec) {
   }
 }
 
-/// `key: {at_mm: [x, y], impl, attrs}`; no value where the key is absent. `more` reads further keys.
+/// `key: {at_mm: [x, y], impl, attrs}`; none if the key is absent. `more` reads further keys.
 template <typename More>
 std::optional<PlacedBlock> read_placed(YamlMap& cube, const std::string& key, const std::string& kind, Position size,
                                        const ImplCatalog& catalog, const More& more) {

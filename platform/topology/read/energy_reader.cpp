@@ -37,7 +37,7 @@ int64_t parts_of(double number) {
   return std::llround(number * static_cast<double>(energy::kParts));
 }
 
-/// A constant has all five keys: a number that nobody answers for is none.
+/// A constant needs all five keys: a number without a source is rejected.
 std::optional<Constant> read_constant(YamlNode node, const std::string& path, std::string name, Unit unit,
                                       FaultList& faults) {
   YamlMap map(node, path, faults);
@@ -76,7 +76,7 @@ std::optional<Constant> read_constant(YamlNode node, const std::string& path, st
   return c;
 }
 
-/// The constant under a key, where there is one.
+/// The constant under a key, if present.
 void read_into(energy::EnergyTable& table, YamlMap& map, const std::string& key, const std::string& name, Unit unit) {
   const YamlNode node = map.take(key);
   if (!node.is_defined()) return;
@@ -92,8 +92,8 @@ void read_group(energy::EnergyTable& table, YamlMap& section, const std::string&
   map.finish();
 }
 
-/// What is built: by its bits, multiply-accumulates, lanes, ports and wires, by attributes that declare it, or block by
-/// block.
+/// Constants by structure: bits, multiply-accumulates, lanes, ports and wires, from attributes that declare them; or
+/// per block.
 void read_areas(energy::EnergyTable& table, YamlMap& section, const std::vector<std::string>& dtypes,
                 const ImplCatalog& catalog) {
   YamlMap map(section.take("area"), section.field("area"), section.faults());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `energy:` section of a topology, in it or in a file of its own (docs/energy.md).
+// The `energy:` section of a topology, in its file or in a separate one (docs/energy.md).
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace kernbench::topology {
 
 class YamlMap;
 
-/// Of a topology's top-level map; a file that it names is looked for beside the topology's own. Null where there is no
-/// such section; TopologyError for faults of a file of its own, which are told by that file's lines.
+/// The section of a topology's top-level map; the path of a separate file is relative to the topology's file. Null
+/// without such a section. TopologyError, with that file's lines, for errors in a separate file.
 std::shared_ptr<const energy::EnergyTable> read_energy(YamlMap& top, const ImplCatalog&);
 
-/// A file that holds nothing but what stands below `energy:`. TopologyError with every fault.
+/// A file with only the contents of `energy:`. TopologyError with all errors.
 std::shared_ptr<const energy::EnergyTable> read_energy_file(const std::string& path, const ImplCatalog&);
 
 }  // namespace kernbench::topology

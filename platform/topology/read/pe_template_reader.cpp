@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostComponents = 64;
 
-// The order of a PE's nodes, whatever the order of the keys; blocks of other kinds follow by their names.
+// The order of a PE's nodes, independent of the keys' order; other kinds follow by name.
 constexpr const char* kOrder[] = {"pe_cpu",  "pe_scheduler", "pe_dma", "pe_fetch_store", "pe_gemm",
                                   "pe_math", "pe_tcm",       "pe_mmu", "pe_ipcq"};
 
@@ -38,7 +38,7 @@ void read_components(YamlMap& map, const ImplCatalog& catalog, PeTemplate& pe) {
                        "found a name with a dot, blank, comma or quote; legal: one word");
       continue;
     }
-    // `pe_mmu:` with nothing behind it is that block with its defaults.
+    // `pe_mmu:` without a value is the block with its defaults.
     if (value.is_null()) {
       pe.components.push_back(
           {name, default_block(name, catalog, components.line(), components.field(name), map.faults())});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ports` of a cube and of an IO chiplet: where foreign initiators attach.
+// `ports` of a cube and of an IO chiplet: attachments of foreign initiators.
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostPorts = 256;
 
-/// `at`: a router of the mesh, `noc` where there is one, or `peN` of a crossbar cube.
+/// `at`: a router of the mesh, `noc` if there is one, or `peN` in a crossbar cube.
 void read_place(YamlMap& map, const CubeSpec& cube, PortSpec& port) {
   const auto at = map.require_string("at", cube.mesh     ? "a router such as r0c1"
                                            : cube.single ? "noc"

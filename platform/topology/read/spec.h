@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hierarchical file says, checked and with its defaults: the builders' input.
+// The checked contents of a hierarchical file, with defaults; input of the builders.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace kernbench::topology {
 
-/// A kind of link of a template. Without a distance it is as long as its ends are apart.
+/// A kind of link in a template. Without a distance its length is the distance between its ends.
 struct LinkSpec {
   std::string kind;
   std::optional<double> distance_mm;
@@ -28,12 +28,12 @@ struct LinkSpec {
 };
 
 struct PeComponent {
-  std::string name;  ///< the id's last word; its kind unless said otherwise
+  std::string name;  ///< last word of the id; by default its kind
   Block block;
 };
 
 struct PeLink {
-  size_t from = 0, to = 0;  ///< into components
+  size_t from = 0, to = 0;  ///< indices into components
   bool bidirectional = false;
   LinkProperties properties;
 };
@@ -43,7 +43,7 @@ struct PeTemplate {
   std::vector<PeLink> links;
 };
 
-/// A block with a place of its own on the cube.
+/// A block with an explicit position on the cube.
 struct PlacedBlock {
   Block block;
   Position at;
@@ -52,11 +52,11 @@ struct PlacedBlock {
 struct MeshSpec {
   uint32_t cols = 0, rows = 0;
   bool has_hole = false;
-  Cell hole_first, hole_last;  ///< the exclusion zone, both inside it
+  Cell hole_first, hole_last;  ///< corners of the exclusion zone, both included
   Block router;
   LinkSpec link;
   std::vector<Cell> pe_at;  ///< router of each PE
-  MeshPlan plan;            ///< what follows from all this and the cube; set before anything is built
+  MeshPlan plan;            ///< computed from all this and the cube; set before anything is built
   bool is_hole(uint32_t row, uint32_t col) const {
     return has_hole && row >= hole_first.row && row <= hole_last.row && col >= hole_first.col && col <= hole_last.col;
   }
@@ -74,18 +74,18 @@ struct UcieSpec {
   Block port, connection;
 };
 
-/// A place where a foreign initiator attaches (kind port), the same in every cube or IO chiplet.
+/// An attachment of a foreign initiator (kind port), equal in every cube or IO chiplet.
 struct PortSpec {
   Block block;
   std::optional<Cell> router;  ///< of a mesh
-  int pe = -1;                 ///< of a crossbar: the PE whose crossbar it is at; -1: the NoC
+  int pe = -1;                 ///< in a crossbar cube: the PE of the crossbar; -1: the NoC
   LinkSpec link;
 };
 
 struct CubeSpec {
   Position size;  ///< mm
   uint32_t pes = 0;
-  // One of the three; the last is one block in the place of a NoC: of kind noc, or foreign.
+  // Exactly one is set; the last is a single block as NoC, of kind noc or foreign.
   std::optional<MeshSpec> mesh;
   std::optional<CrossbarSpec> crossbar;
   std::optional<Block> single;
@@ -95,7 +95,7 @@ struct CubeSpec {
   uint64_t sram_bytes = 0;
   std::optional<PlacedBlock> m_cpu;
   std::optional<UcieSpec> ucie;
-  // The fabric is the mesh's routers, the one block, or the crossbars (PEs, HBM) and the NoC node (all else).
+  // The fabric: the mesh's routers, the single block, or the crossbars (PEs, HBM) and the NoC node (all others).
   LinkSpec pe_dma_to_fabric, fabric_to_hbm, fabric_to_sram, fabric_to_m_cpu, fabric_to_ucie, ucie_to_port,
       m_cpu_to_pe_cpu;
   PeTemplate pe;
@@ -144,20 +144,19 @@ struct SystemSpec {
   CubeSpec cube;
 };
 
-/// Reads `tray`, `sip`, `io_chiplet` and `cube` of a file's top-level map. Nothing is returned where a fault stands in
-/// the way of building.
+/// Reads `tray`, `sip`, `io_chiplet` and `cube` of a file's top-level map. None if an error prevents building.
 std::optional<SystemSpec> read_system(YamlMap& top, const ImplCatalog&);
 
-// Parts of it, one file each.
+// Its parts, with one file each.
 LinkSpec read_link(YamlMap& links, const std::string& key, const char* kind, bool needs_bandwidth,
                    std::optional<double> default_distance_mm);
-/// A block under a key of its own; a builtin one without attributes where the key is absent.
+/// A block under its own key; if the key is absent, a builtin one without attributes.
 Block read_block_at(YamlMap& map, const std::string& key, const std::string& kind, const ImplCatalog&);
 CubeSpec read_cube(YamlMap& cube, const ImplCatalog&);
 PeTemplate read_pe_template(YamlMap& cube, const ImplCatalog&);
-/// `ports` of a cube, or of an IO chiplet where `cube` is null.
+/// `ports` of a cube, or, if `cube` is null, of an IO chiplet.
 std::vector<PortSpec> read_ports(YamlMap& owner, const CubeSpec* cube, const ImplCatalog&);
-/// A router's name in a cube, such as r0c1.
+/// Parses a router's name in a cube, such as r0c1.
 std::optional<Cell> parse_cell(const std::string& text);
 
 }  // namespace kernbench::topology

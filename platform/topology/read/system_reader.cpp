@@ -11,12 +11,12 @@
 namespace kernbench::topology {
 namespace {
 
-/// A section of the file; an invalid map and no fault where an optional one is absent.
+/// A section of the file; an absent optional one is an invalid map without an error.
 YamlNode section(YamlMap& top, const char* key, bool required) {
   return required ? top.require(key, "a mapping") : top.take(key);
 }
 
-/// `count`, `w` and `h`: where the grid is not given it must be square.
+/// `count`, `w` and `h`: without w and h the grid must be square.
 void read_sip_grid(YamlMap& tray, TraySpec& spec) {
   const YamlNode node = tray.take("sips");
   if (!node.is_defined()) return;
@@ -51,7 +51,7 @@ TraySpec read_tray(YamlMap& top, const ImplCatalog& catalog) {
   if (tray.has("switch"))
     spec.pcie_switch = read_block_at(tray, "switch", "switch", catalog);
   else
-    tray.take("switch");  // so that a misspelt key is told of it
+    tray.take("switch");  // so that misspelt keys suggest it
   const bool needs_links = spec.pcie_switch || spec.shape != SipShape::none;
   const char* legal = "a mapping with pcie_ep_to_switch and, with a shape, pcie_ep_to_pcie_ep";
   YamlMap links(needs_links ? tray.require("links", legal) : tray.take("links"), "tray.links", top.faults());

@@ -8,8 +8,8 @@
 
 namespace kernbench::topology {
 
-/// No further than what parse_yaml refuses anyway: a device may have no end. TopologyError where it cannot be opened,
-/// InputError where it cannot be read to its end.
+/// Reads at most as much as parse_yaml accepts, because a device may be endless. TopologyError if the file cannot be
+/// opened, InputError if it cannot be read completely.
 std::string read_yaml_file(const std::string& path, FaultList&);
 
 }  // namespace kernbench::topology

@@ -12,13 +12,13 @@
 namespace kernbench::topology {
 namespace {
 
-constexpr size_t kMostKeys = 2000;  // no mapping of a topology has more; keys are searched one by one
+constexpr size_t kMostKeys = 2000;  // no topology's mapping has more; keys are searched linearly
 
 bool is_plain_scalar(YamlNode n) {
   return n.is_scalar() && !n.is_quoted();
 }
 
-/// The whole text as a double; infinities and NaN in YAML's and C's spellings included.
+/// The whole text as a double, including infinities and NaN in YAML's and C's spellings.
 std::optional<double> to_double(std::string_view t) {
   if (!t.empty() && t[0] == '+') t.remove_prefix(1);
   const bool negative = !t.empty() && t[0] == '-';

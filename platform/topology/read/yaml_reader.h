@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed reading of YAML with every fault noted by line and field, and no key left unread in silence.
+// Typed reading of YAML. Every error is noted with line and field, and unread keys are reported.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kernbench::topology {
 
-/// Legal numbers of a field. Everything beyond 1e15 is taken for a slip.
+/// Legal numbers of a field. Numbers beyond 1e15 are treated as mistakes.
 struct NumberRule {
   double min = -1e15;
   double max = 1e15;
@@ -27,21 +27,21 @@ struct NumberRule {
   std::string to_string() const;
 };
 
-/// What stands there, for messages: "'abc'", "a list", "a map", "nothing".
+/// The found value, for messages: "'abc'", "a list", "a map", "nothing".
 std::string describe(YamlNode);
 
-/// Scalars. A fault and no value where the node is of another type or out of range; quoted text is text.
+/// Scalars. A node of another type or out of range gives an error and no value; quoted text is text.
 std::optional<double> read_number(YamlNode, const std::string& field, const NumberRule&, FaultList&);
 std::optional<uint64_t> read_unsigned(YamlNode, const std::string& field, uint64_t min, uint64_t max, FaultList&);
 std::optional<bool> read_boolean(YamlNode, const std::string& field, FaultList&);
 std::optional<std::string> read_string(YamlNode, const std::string& field, FaultList&);
 
-/// One mapping. Keys asked for are legal; finish() reports all others. Reading an absent key gives no value and no
-/// fault; require_* reports it.
+/// One mapping. Requested keys are legal; finish() reports all others. An absent key gives no value and no error;
+/// require_* reports it.
 class YamlMap {
  public:
-  /// A node that is no mapping is a fault and reads as an empty, invalid map; an undefined node (a key that is absent,
-  /// which require() has reported) is no second fault.
+  /// A node that is no mapping is an error and reads as an empty, invalid map. An undefined node (an absent key,
+  /// already reported by require()) is no second error.
   YamlMap(YamlNode node, std::string path, FaultList& faults);
   bool valid() const { return valid_; }
   int line() const { return line_; }
@@ -65,13 +65,13 @@ class YamlMap {
   std::optional<bool> boolean(const std::string& key);
   std::optional<std::string> string(const std::string& key);
   std::optional<std::string> require_string(const std::string& key, const std::string& legal);
-  /// Index of the text in `choices`; a fault lists them.
+  /// Index of the text in `choices`; an error lists them.
   std::optional<size_t> choice(const std::string& key, const std::vector<std::string>& choices);
   /// Two numbers, e.g. a size [w, h].
   std::optional<std::pair<double, double>> pair(const std::string& key, const NumberRule&);
 
   const std::vector<std::pair<std::string, YamlNode>>& entries() const { return entries_; }
-  /// Reports keys that nobody asked for, with the nearest legal one.
+  /// Reports unread keys, with the most similar legal one.
   void finish();
 
  private:

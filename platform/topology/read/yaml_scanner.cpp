@@ -11,17 +11,17 @@
 namespace kernbench::topology {
 namespace {
 
-constexpr int kDeepest = 64;         // containers; deeper texts are the library's
-constexpr size_t kLongestKey = 512;  // bytes; the library accepts keys of up to 1,024
+constexpr int kDeepest = 64;         // containers; deeper texts are left to yaml-cpp
+constexpr size_t kLongestKey = 512;  // bytes; yaml-cpp accepts keys of up to 1,024
 
-/// A line that is neither empty nor a comment only.
+/// A line with more than a comment.
 struct Line {
   int number;             // from 0, as in YAML::Mark
   size_t indent;          // spaces before the text
-  std::string_view text;  // from its first character that is no space to the end of the line
+  std::string_view text;  // without leading spaces
 };
 
-/// Thrown within this file where the text leaves the subset.
+/// Thrown, only within this file, if the text is outside of the subset.
 struct OutsideSubset {};
 
 [[noreturn]] void leave() {
@@ -68,7 +68,7 @@ class Scanner {
 
   bool more_at(size_t indent) const { return next_ < lines_.size() && lines_[next_].indent == indent; }
 
-  /// The map or list whose first line is the next one, at that line's indent.
+  /// The map or list that starts at the next line, with that line's indent.
   void block(size_t indent, int depth) {
     if (depth > kDeepest) leave();
     if (starts_item(lines_[next_].text)) {
@@ -85,14 +85,14 @@ class Scanner {
       const size_t skip = line.text.find_first_not_of(' ', 1);
       if (skip == std::string_view::npos || starts_item(line.text.substr(skip))) leave();
       line.text.remove_prefix(skip);
-      if (holds_key(line.text)) {  // its first pair stands in the dash's line
+      if (holds_key(line.text)) {  // its first pair is on the dash's line
         line.indent += skip;
         map(line.indent, depth + 1);
       } else {
         const Line item = line;
         ++next_;
         value(item.text, item.number, depth);
-        if (next_ < lines_.size() && lines_[next_].indent > indent) leave();  // the scalar may go on there
+        if (next_ < lines_.size() && lines_[next_].indent > indent) leave();  // the scalar may continue there
       }
     }
     if (next_ < lines_.size() && lines_[next_].indent > indent) leave();
@@ -114,14 +114,14 @@ class Scanner {
       } else if (deeper() || (more_at(indent) && starts_item(lines_[next_].text))) {
         block(lines_[next_].indent, depth + 1);
       } else {
-        leave();  // a null, whose line is that of what follows
+        leave();  // a null, whose line is that of the next text
       }
     }
     if (next_ < lines_.size() && lines_[next_].indent > indent) leave();
     out_.OnMapEnd();
   }
 
-  /// Whether a line of text begins with a key of a block map.
+  /// Whether a line starts with a key of a block map.
   static bool holds_key(std::string_view s) {
     if (s[0] == '{' || s[0] == '[') return false;
     size_t from = 0;
@@ -133,7 +133,7 @@ class Scanner {
     return colon != std::string_view::npos && (colon + 1 == s.size() || s[colon + 1] == ' ');
   }
 
-  /// Takes "key:" and the spaces behind it off `s`.
+  /// Removes "key:" and the following spaces from `s`.
   void key(std::string_view& s, int line) {
     const std::string_view all = s;
     if (s[0] == '"' || s[0] == '\'') {
@@ -155,7 +155,7 @@ class Scanner {
     s.remove_prefix(n == std::string_view::npos ? s.size() : n);
   }
 
-  /// A whole value of one line, with the comment behind it.
+  /// A complete one-line value, with the following comment.
   void value(std::string_view s, int line, int depth) {
     if (s[0] == '{' || s[0] == '[') {
       flow(s, line, depth + 1);
@@ -178,7 +178,7 @@ class Scanner {
     if (!s.empty() && s[0] != '#') leave();
   }
 
-  /// Takes a quoted scalar off `s`; its text.
+  /// Removes a quoted scalar from `s`; returns its text.
   static std::string_view quoted(std::string_view& s) {
     const size_t end = s.find(s[0], 1);
     if (end == std::string_view::npos) leave();
@@ -201,7 +201,7 @@ class Scanner {
     out_.OnScalar(mark(line), "?", 0, std::string(s));
   }
 
-  /// Skips spaces, and the end of the line with its comment.
+  /// Skips spaces and the end of the line with its comment.
   void skip_to_item(std::string_view& s, int& line) {
     skip_spaces(s);
     if (!s.empty() && s[0] != '#') return;
@@ -211,7 +211,7 @@ class Scanner {
     ++next_;
   }
 
-  /// Takes a flow map or list off `s`. A line may end behind a bracket or a comma.
+  /// Removes a flow map or list from `s`. A line may end after a bracket or a comma.
   void flow(std::string_view& s, int& line, int depth) {
     if (depth > kDeepest) leave();
     const bool is_map = s[0] == '{';
@@ -258,7 +258,7 @@ class Scanner {
       out_.OnScalar(mark(line), "!", 0, std::string(quoted(s)));
       return;
     }
-    // The library takes ? and quotes within a flow scalar for what they are elsewhere.
+    // yaml-cpp treats ? and quotes within a flow scalar as special characters.
     const size_t end = s.find_first_of(",[]{}:?'\"");
     if (end == std::string_view::npos) leave();
     if (s[end] == '[' || s[end] == '{' || s[end] == '?' || s[end] == '\'' || s[end] == '"') leave();
@@ -277,7 +277,7 @@ bool scan_simple_yaml(const std::string& text, YAML::EventHandler& out) {
   for (const char c : text) {
     if (c == '\t' || c == '\r') return false;
   }
-  if (!text.empty() && static_cast<unsigned char>(text[0]) >= 0x80) return false;  // a byte order mark
+  if (!text.empty() && static_cast<unsigned char>(text[0]) >= 0x80) return false;  // byte order mark
   try {
     Scanner(text, out).document();
     return true;

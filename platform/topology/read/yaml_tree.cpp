@@ -19,7 +19,7 @@
 namespace kernbench::topology {
 namespace {
 
-/// Makes values of the parser's events.
+/// Builds values from the parser's events.
 class DocumentBuilder : public YAML::EventHandler {
  public:
   explicit DocumentBuilder(YamlDocument& document) : document_(document) {}
@@ -54,7 +54,7 @@ class DocumentBuilder : public YAML::EventHandler {
   using Kind = YamlValue::Kind;
   struct Open {
     YamlValue* value;
-    YamlNode key = YamlNode();  // read, its value not yet
+    YamlNode key = YamlNode();  // its value is not read yet
   };
 
   YamlValue& add(Kind kind, const YAML::Mark& m, YAML::anchor_t anchor) {
@@ -94,7 +94,7 @@ class DocumentBuilder : public YAML::EventHandler {
   std::vector<YamlValue*> anchored_;
 };
 
-/// Offset of the first byte that no YAML text holds, or npos.
+/// Offset of the first byte that is illegal in YAML, or npos.
 size_t first_binary_byte(const std::string& s) {
   for (size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);
@@ -139,7 +139,7 @@ YamlDocument parse(const std::string& text, FaultList& faults) {
   return document;
 }
 
-/// A text's bytes, whose lines are counted as they are read.
+/// A text that counts lines while it is read.
 struct CountedText {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -147,7 +147,7 @@ struct CountedText {
   using pointer = const char*;
   using reference = const char&;
   const char* at;
-  int* line;  ///< of the last byte, from 1
+  int* line;  ///< line of the last byte, from 1
 
   reference operator*() const { return *at; }
   CountedText& operator++() {
@@ -159,7 +159,7 @@ struct CountedText {
   bool operator!=(const CountedText& other) const { return at != other.at; }
 };
 
-/// Hands JSON's values on as the events of the YAML that it is.
+/// Forwards JSON values as the events of equal YAML.
 class JsonEvents : public nlohmann::json::json_sax_t {
  public:
   JsonEvents(const int& line, DocumentBuilder& builder, FaultList& faults)
@@ -203,7 +203,7 @@ class JsonEvents : public nlohmann::json::json_sax_t {
   const int& line_;
   DocumentBuilder& builder_;
   FaultList& faults_;
-  std::vector<std::set<std::string>> keys_;  // of the objects around
+  std::vector<std::set<std::string>> keys_;  // of the enclosing objects
 };
 
 bool ends_in_json(const std::string& name) {
@@ -217,7 +217,7 @@ YamlDocument parse_document(const std::string& text, FaultList& faults) {
   YamlDocument document;
   DocumentBuilder builder(document);
   int line = 1;
-  const std::string padded = " " + text;  // each byte has one before it
+  const std::string padded = " " + text;  // so that each byte has a predecessor
   JsonEvents events(line, builder, faults);
   try {
     check_json_text(text);

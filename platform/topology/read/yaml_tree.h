@@ -16,7 +16,7 @@ namespace kernbench::topology {
 
 struct YamlItem;
 
-/// One value. Only a document makes them.
+/// A value. Only documents create values.
 struct YamlValue {
   enum class Kind : uint8_t { null, scalar, list, map };
   Kind kind = Kind::null;
@@ -26,7 +26,7 @@ struct YamlValue {
   std::vector<YamlItem> items;  ///< of a list or map
 };
 
-/// A reference to a value of a document, which must outlive it; undefined where there is none.
+/// A reference to a document's value, undefined if there is none. The document must outlive it.
 class YamlNode {
  public:
   YamlNode() = default;
@@ -37,7 +37,7 @@ class YamlNode {
   bool is_scalar() const { return is(YamlValue::Kind::scalar); }
   bool is_list() const { return is(YamlValue::Kind::list); }
   bool is_map() const { return is(YamlValue::Kind::map); }
-  /// Of a scalar: in quotes, so no number and no boolean.
+  /// A quoted scalar is neither number nor boolean.
   bool is_quoted() const { return value_ && value_->quoted; }
   /// Of a scalar; else empty.
   std::string_view text() const { return value_ ? value_->text : std::string_view(); }
@@ -68,20 +68,20 @@ inline const YamlItem* YamlNode::end() const {
   return begin() + size();
 }
 
-/// Owns the values, which stay where they are.
+/// Owns the values; their addresses are stable.
 struct YamlDocument {
   std::deque<YamlValue> values;
-  std::list<YamlDocument> parts;  ///< whose values stand in this one, too
+  std::list<YamlDocument> parts;  ///< included documents, whose values this one refers to
   YamlNode root;
 };
 
 constexpr size_t kLongestText = size_t{1} << 28;  ///< bytes
 
-/// The one document of a file. A text that is too long, is no text, holds no document or more than one, or is broken
-/// YAML is a fault, and the root undefined.
+/// The single document of a file. A text that is too long, binary, invalid YAML, or has no or several documents is an
+/// error, and the root is undefined.
 YamlDocument parse_yaml(const std::string& text, FaultList&);
 
-/// The same of JSON in a file whose name ends in .json. A key that stands twice in an object is a fault too.
+/// The same for JSON in a file whose name ends in .json. Duplicate keys in an object are errors too.
 YamlDocument parse_document(const std::string& text, FaultList&);
 
 }  // namespace kernbench::topology

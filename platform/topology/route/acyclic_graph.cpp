@@ -9,8 +9,8 @@ AcyclicGraph::AcyclicGraph(uint32_t nodes) : nodes_(nodes) {
   for (uint32_t n = 0; n < nodes; ++n) nodes_[n].place = n;
 }
 
-/// What can be reached from `start` and has its place before `until`, or leads there and has it behind; false: `until`
-/// itself is there.
+/// Collects nodes reachable from `start` and ordered before `until`, or, backwards, nodes that lead to `start` and are
+/// ordered after `until`. False: `until` itself was found.
 bool AcyclicGraph::find(uint32_t start, uint32_t until, bool forward, std::vector<uint32_t>& found) {
   ++searches_;
   found.assign(1, start);
@@ -34,7 +34,7 @@ bool AcyclicGraph::add(uint32_t from, uint32_t to) {
     std::vector<uint32_t> behind, ahead;
     if (!find(to, from, true, behind)) return false;
     find(from, to, false, ahead);
-    // All that leads to `from` goes before all that follows `to`, in the places that they have together.
+    // All predecessors of `from` move before all successors of `to`, within the positions that they occupy together.
     const auto earlier = [&](uint32_t a, uint32_t b) { return nodes_[a].place < nodes_[b].place; };
     std::sort(behind.begin(), behind.end(), earlier);
     std::sort(ahead.begin(), ahead.end(), earlier);

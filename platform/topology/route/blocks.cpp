@@ -32,12 +32,12 @@ Blocks::Blocks(const Graph& g, const std::vector<bool>& left_out) : home_(g.node
   sort_edges(g, left_out);
 }
 
-/// Hopcroft and Tarjan: depth first; `low` is the earliest node that a subtree reaches by one edge more.
+/// Hopcroft and Tarjan: depth first; `low` is the earliest node that a subtree reaches with one additional edge.
 void Blocks::find(const Graph& g, const std::vector<bool>& left_out) {
   const Neighbours neighbours(g, left_out);
   const size_t n = g.nodes.size();
   std::vector<uint32_t> number(n), low(n), parent(n, kNone), next(neighbours.first.begin(), neighbours.first.end() - 1);
-  std::vector<uint32_t> way, found;  // from the root to here; nodes that are in no block yet
+  std::vector<uint32_t> way, found;  // path from the root; nodes that are in no block yet
   uint32_t numbers = 0;
   for (uint32_t root = 0; root < n; ++root) {
     if (number[root] != 0) continue;
@@ -64,12 +64,12 @@ void Blocks::find(const Graph& g, const std::vector<bool>& left_out) {
       if (low[v] >= number[up]) take_block(up, v, &found);
     }
   }
-  // Blocks are found from the leaves on: a block's depth follows from that of the one found after it.
+  // Blocks are found leaves first, so a block's depth follows from a block found later.
   depth_.assign(top_.size(), 0);
   for (size_t b = top_.size(); b-- > 0;) depth_[b] = depth(top_[b]) + 1;
 }
 
-/// The nodes found since `first`, and the top.
+/// Makes a block of the top and the nodes found since `first`.
 void Blocks::take_block(uint32_t top, uint32_t first, std::vector<uint32_t>* found) {
   const auto block = static_cast<uint32_t>(top_.size());
   top_.push_back(top);
@@ -102,7 +102,7 @@ void Blocks::sort_edges(const Graph& g, const std::vector<bool>& left_out) {
 }
 
 std::vector<Blocks::Stretch> Blocks::stretches(uint32_t a, uint32_t b) const {
-  std::vector<Stretch> up, down;  // from both ends to where they meet
+  std::vector<Stretch> up, down;  // from each end to the meeting point
   while (a != b) {
     if (home_[a] == home_[b]) {
       if (home_[a] == kNone) return {};

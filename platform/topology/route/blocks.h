@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a graph falls apart: its blocks (biconnected components) and the cut nodes that join them. A path never leaves
-// a block and comes back, so a shortest path is one inside each block on the way, from cut node to cut node.
+// The biconnected components (blocks) of a graph and the cut nodes that join them. A path never returns to a block that
+// it has left. So a shortest path consists of one shortest path inside each block, from cut node to cut node.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace kernbench::topology {
 
-/// Edges count whatever their direction. A node of several blocks has a slot in each; slots number these pairs.
+/// The direction of edges is ignored. A node of several blocks has a slot in each; slots number these pairs.
 class Blocks {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
   Blocks(const Graph&, const std::vector<bool>& left_out);
 
-  /// What every path from one node to another passes, in order. Empty where none can be.
+  /// The stretches that every path between two nodes has, in order. Empty if no path can exist.
   struct Stretch {
     uint32_t block, from, to;
   };
@@ -28,7 +28,7 @@ class Blocks {
   uint32_t slot(uint32_t block, uint32_t node) const {
     return top_[block] == node ? static_cast<uint32_t>(home_.size()) + block : node;
   }
-  /// kNone: of none.
+  /// kNone: none.
   uint32_t block_of_slot(uint32_t slot) const {
     return slot < home_.size() ? home_[slot] : slot - static_cast<uint32_t>(home_.size());
   }
@@ -44,8 +44,8 @@ class Blocks {
   uint32_t block_of(const Edge&) const;
   uint32_t depth(uint32_t node) const { return home_[node] == kNone ? 0 : depth_[home_[node]]; }
 
-  // The search that finds the blocks makes a tree of them: a block's top is the node by which it is reached.
-  std::vector<uint32_t> home_;           ///< by node: the block in which it is not the top; kNone: where a search began
+  // The search makes the blocks a tree; a block's top is the node by which it was entered.
+  std::vector<uint32_t> home_;           ///< by node: the block in which it is not the top; kNone: start of a search
   std::vector<uint32_t> top_;            ///< by block
   std::vector<uint32_t> depth_;          ///< by block, from 1
   std::vector<uint32_t> first_, edges_;  ///< by slot

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kNone = Ways::kNone;
 
-/// Channels are numbered: edge e for requests, edges + e for responses.
+/// Channel numbers: edge e for requests, edges + e for responses.
 class DependencyFinder {
  public:
   DependencyFinder(const Graph& g, PathRouter& paths)
@@ -47,7 +47,7 @@ class DependencyFinder {
   }
 
  private:
-  /// Requests there, responses back; at the memory a request waits until there is room for its response.
+  /// Requests there, responses back. At the memory a request waits until there is room for its response.
   void add_turn(uint32_t before, uint32_t edge) {
     depend(before, edge);
     const uint32_t back = ways_.back(edge);
@@ -56,7 +56,7 @@ class DependencyFinder {
     if (ways_.leads_to_memory(edge)) depend(edge, edges_ + back);
   }
 
-  /// The same where the way back is another: its channels one behind the other, from those at one gate to the other's.
+  /// The same if responses take another path: its channels in sequence, from one gate to the other.
   void add_way(const Ways::Gate& begin, const std::vector<uint32_t>& there, const std::vector<uint32_t>& back,
                const Ways::Gate& end) {
     std::vector<uint32_t> first = begin.edges, last = end.edges;
@@ -68,7 +68,7 @@ class DependencyFinder {
         for (const uint32_t e : there) depend(std::exchange(at, e), e);
         if (b != kNone) depend(std::exchange(at, b), b);
         const bool answers = at != kNone && ways_.leads_to_memory(at);
-        // Behind the request at its memory; a message between PEs ends there.
+        // The continuation of a request at its memory; messages between PEs end there.
         at = answers ? at : kNone;
         const auto respond = [&](uint32_t e) { depend(std::exchange(at, edges_ + e), edges_ + e); };
         if (b != kNone) respond(ways_.back(b));
@@ -90,8 +90,8 @@ class DependencyFinder {
     if (std::find(next.begin(), next.end(), b) == next.end()) next.push_back(b);
   }
 
-  /// By Tarjan's algorithm, without recursion: the number of each channel's strongly connected component, 0 for one by
-  /// itself that does not depend on itself; and a shortest way round in the first.
+  /// By Tarjan's algorithm, without recursion: the number of each channel's strongly connected component, and a
+  /// shortest cycle in the first one. A channel that is alone and does not depend on itself has 0.
   std::vector<uint32_t> find_cycles(ChannelDependencies& found) const {
     std::vector<uint32_t> component_of(next_.size(), 0);
     uint32_t components = 0;
@@ -170,10 +170,10 @@ class DependencyFinder {
   const uint32_t edges_;
   std::vector<bool> limited_;                ///< by edge
   std::vector<bool> used_;                   ///< by channel
-  std::vector<std::vector<uint32_t>> next_;  ///< by channel: those that it depends on
+  std::vector<std::vector<uint32_t>> next_;  ///< by channel: the channels that it depends on
 };
 
-/// "r0 -> r1 -> r0 (requests)"; of a long one its beginning and its end.
+/// "r0 -> r1 -> r0 (requests)"; a long cycle is shortened in the middle.
 std::string cycle_text(const Graph& g, const ChannelDependencies& d) {
   constexpr size_t kShown = 4;
   std::string text;

@@ -38,19 +38,19 @@ class LayerFinder {
  private:
   using Turn = std::pair<uint32_t, uint32_t>;  // channels
 
-  /// Of a tree's edge.
+  /// An edge of a tree.
   struct Place {
     uint32_t before = kNoStep, depth = 0;
     bool ends = false;
-    uint32_t layers = 0;  ///< a bit for each one in which messages come there
+    uint32_t layers = 0;  ///< a bit for each layer in which messages arrive there
   };
 
   bool circular(uint32_t from, uint32_t onto) const {
     return component_[from] != 0 && component_[from] == component_[onto];
   }
 
-  /// Layers behind a turn, of messages that come to it in these. What comes in the layer that is divided now stays
-  /// there as long as nothing is known of it.
+  /// The layers after a turn, given the layers before it. In the layer that is being divided, messages are assumed to
+  /// stay.
   uint32_t pass(uint32_t from, uint32_t onto, uint32_t layers) {
     if (!circular(from, onto)) return layers;
     if (layers >> layers_ & 1) ++counts_[{from, onto}];
@@ -63,13 +63,13 @@ class LayerFinder {
     return behind;
   }
 
-  /// A way by itself; `class_offset`: what is added to an edge for its channel.
+  /// A separate path; `class_offset`: offset from edge to channel numbers.
   void count_way(const std::vector<uint32_t>& way, uint32_t class_offset) {
     uint32_t layers = 1;
     for (size_t i = 1; i < way.size(); ++i) layers = pass(class_offset + way[i - 1], class_offset + way[i], layers);
   }
 
-  /// Requests from the place of the tree on; responses from the ends back to it.
+  /// Requests go from the root of the tree to the ends; responses go back.
   void count_turns(const std::vector<Ways::Step>& tree) {
     for (const Ways::Step& s : tree) of_[s.edge] = {s.before, kNoStep, s.ends, 0};
     by_depth_.clear();
@@ -115,10 +115,10 @@ class LayerFinder {
   const Ways& ways_;
   const std::vector<uint32_t>& component_;
   const uint32_t edges_;
-  std::vector<Place> of_;  ///< by edge, of the tree at hand
+  std::vector<Place> of_;  ///< by edge, of the present tree
   std::vector<uint32_t> by_depth_, way_;
-  uint32_t layers_ = 0;                               ///< that are divided from the next
-  std::map<Turn, uint64_t> counts_;                   ///< trees that take the turn in the layer that is divided now
+  uint32_t layers_ = 0;                               ///< number of finished layers
+  std::map<Turn, uint64_t> counts_;                   ///< number of trees with that turn in the present layer
   std::vector<std::unordered_set<uint64_t>> chosen_;  ///< by layer: datelines, from << 32 | onto
 };
 

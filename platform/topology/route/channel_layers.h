@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How virtual channels are divided into layers, so that no layer's channels depend on each other in a circle.
+// Divides virtual channels into layers, so that no layer has a circular dependency.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace kernbench::topology {
 
-/// `component`: of each channel (edge e of requests, edges + e of responses) the strongly connected one that it is in,
-/// 0 for none. Puts the datelines of requests and of responses there and returns the number of layers, or kTooMany. In
-/// each layer the turns that most trees of ways take there come first, and those that close a cycle are datelines.
+/// `component`: the strongly connected component of each channel (edge e of requests, edges + e of responses), 0 for
+/// none. Stores the datelines of requests and of responses, and returns the number of layers, or kTooMany. In each
+/// layer turns are added in the order of their use by most trees; turns that close a cycle become datelines.
 uint32_t divide_into_layers(const Ways&, const std::vector<uint32_t>& component, std::vector<Dateline> (&datelines)[2]);
 
 }  // namespace kernbench::topology

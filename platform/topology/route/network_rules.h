@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of a graph some of whose routers are networks with a rule of their own (graph/network.h): what of a shortest
-// path lies inside such a network goes by its rule, there and back.
+// Paths in a graph with networks that have their own routing rule (graph/network.h). The part of a shortest path inside
+// such a network is replaced by the rule's path, in both directions.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ class NetworkRules {
  public:
   explicit NetworkRules(const Graph& graph) : graph_(graph) {}
   bool any() const { return !graph_.networks.empty(); }
-  /// The path, from where it enters a network to where it leaves it by the network's rule.
+  /// The path with each stretch inside a network replaced by the rule's path between its ends.
   std::vector<uint32_t> by_rule(const std::vector<uint32_t>& path) const;
-  /// The way back, from the path's end to its beginning: each stretch inside a network by its rule, from where the path
-  /// leaves it to where it enters it; other edges by `back`, the edge back between the same nodes.
+  /// The return path, from the path's end to its begin: inside a network by its rule, elsewhere by `back`, the reverse
+  /// edge between the same nodes.
   template <class Back>
   std::vector<uint32_t> way_back(const std::vector<uint32_t>& path, const Back& back) const {
     std::vector<uint32_t> way;
@@ -36,7 +36,7 @@ class NetworkRules {
   }
 
  private:
-  /// Both ends are its routers; else kNone.
+  /// The network that contains both ends of the edge; else kNone.
   uint32_t network_of(uint32_t edge) const;
   void add_stretch(uint32_t from, uint32_t to, std::vector<uint32_t>& way) const;
   const Graph& graph_;

@@ -24,7 +24,7 @@ bool leaves_out(EdgeSet set, const Graph& g, const Edge& e) {
   return e.kind == "ucie" || e.kind == "pcie" || g.nodes[e.from].kind == "ucie" || g.nodes[e.to].kind == "ucie";
 }
 
-/// What an edge counts as hops: a foreign node in the middle of one leaves it one.
+/// An edge's number of hops: a foreign node within a link adds none.
 uint32_t hops_of(const Graph& g, const Edge& e) {
   constexpr uint32_t kHop = 256, kToForeign = 1;
   if (is_foreign(g, e.to)) return kToForeign;
@@ -56,7 +56,7 @@ PathRouter::Search& PathRouter::search(uint32_t block, uint32_t source) {
     return *found;
   }
   Search& s = new_search(block);
-  if (++s.epoch == 0) {  // wrapped after 2^32 searches: old stamps would look new
+  if (++s.epoch == 0) {  // after 2^32 searches stamps repeat, so old ones are cleared
     s.labels.clear();
     s.epoch = 1;
   }
@@ -69,7 +69,7 @@ PathRouter::Search& PathRouter::search(uint32_t block, uint32_t source) {
   return s;
 }
 
-/// One more, or where there is no room the oldest of the block.
+/// Adds a search; if the memory limit is reached, replaces the block's oldest.
 PathRouter::Search& PathRouter::new_search(uint32_t block) {
   Searches& kept = searches_[block];
   if (kept.all.empty() || labels_ + sizes_[block] <= kMostLabels) {
@@ -83,7 +83,7 @@ PathRouter::Search& PathRouter::new_search(uint32_t block) {
   return kept.all[kept.last];
 }
 
-/// Nodes that no path leads through are not opened: they have their label from those before them.
+/// Non-transit nodes are not expanded; their label comes from their predecessors.
 void PathRouter::expand(Search& s, uint32_t slot) {
   const Label from = label(s, slot);
   const auto [first, last] = blocks_->out_edges(slot);
@@ -104,8 +104,8 @@ void PathRouter::expand(Search& s, uint32_t slot) {
   }
 }
 
-/// Whether the best path that ends with edge a, seen as a sequence of edges, is before the one that ends with b: where
-/// they part decides.
+/// Whether the best path that ends with edge a is lexicographically before the one that ends with b; the first
+/// difference decides.
 bool PathRouter::precedes(const Search& s, uint32_t a, uint32_t b) const {
   while (graph_.edges[a].from != graph_.edges[b].from) {
     const Label& at_a = label(s, blocks_->slot(s.block, graph_.edges[a].from));
@@ -116,7 +116,7 @@ bool PathRouter::precedes(const Search& s, uint32_t a, uint32_t b) const {
   return a < b;
 }
 
-/// What is opened later costs more than what is opened first, and what it leads to costs more still.
+/// Later nodes have higher costs, and so do their successors.
 bool PathRouter::settle(Search& s, uint32_t slot) {
   const Label& target = label(s, slot);
   while (!s.open.empty() && (target.epoch != s.epoch || s.open.front().cost < target.cost)) {

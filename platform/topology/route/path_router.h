@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortest paths with the contract's tie rule (timing rules §1).
+// Shortest paths with the tie rule of the timing rules (§1).
 #pragma once
 
 #include <cstdint>
@@ -14,62 +14,61 @@
 
 namespace kernbench::topology {
 
-/// No path, or no way back: names both ends.
+/// No path, or no return path; the message names both ends.
 class RouteError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The graphs that ADR-0051 routes on, as the edges they leave out. `all` is what timing uses; in the others a path
-/// that does not exist is a RouteError although one may exist in `all`.
+/// The graphs of ADR-0051, defined by the edges that they exclude. Timing uses `all`. In the others, a path that only
+/// exists in `all` is a RouteError.
 enum class EdgeSet {
   all,
   no_command,  ///< without edges of kind "command"
-  m_cpu_dma,   ///< without PE-internal and command edges, and those between a PE and its router
-  local,       ///< without UCIe and PCIe: what stays within a cube
+  m_cpu_dma,   ///< without edges inside PEs, command edges, and edges between a PE and its router
+  local,       ///< without UCIe and PCIe: paths within a cube
 };
 
 class PathRouter {
  public:
   explicit PathRouter(const Graph&, EdgeSet = EdgeSet::all);
-  /// Edges from a to b: least distance (each edge rounded to whole nm), then fewest hops, then the
-  /// lexicographically least sequence of edge indices; inside a network with a rule of its own by that. Only transit
-  /// nodes stand inside. RouteError if none; a == b gives an empty path. Every block of the graph resumes the search of
-  /// a source that it has kept: of the last one, and as far as they take little memory of others. So a near target
-  /// costs little in a large graph, and sources that ask in turns do not begin anew.
+  /// Edges from a to b: least distance (each edge rounded to whole nm), then fewest hops, then the lexicographically
+  /// least sequence of edge indices. Networks with their own rule use that rule. Inner nodes are transit nodes.
+  /// RouteError if there is no path; a == b gives an empty one. Each block of the graph caches searches by source: the
+  /// last one, and others within a memory limit. So near targets are cheap in large graphs, and alternating sources do
+  /// not restart.
   std::vector<uint32_t> find_path(uint32_t a, uint32_t b);
   bool has_path(uint32_t a, uint32_t b);
-  /// Each pair of edges that follow each other on a path from `a` to one of the ends, once; the first edge of all with
-  /// kNoEdge before it. An end without a path is passed over.
+  /// Calls for each pair of consecutive edges on paths from `a` to the ends, once; the first edge has kNoEdge before
+  /// it. Ends without a path are skipped.
   static constexpr uint32_t kNoEdge = ~0u;
   template <class Visit>
   void for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, const Visit& visit);
-  /// Sum of an existing path's distances, whole nanometres. RouteError if there is none.
+  /// Length of an existing path in whole nanometres. RouteError if there is none.
   int64_t distance_nm(uint32_t a, uint32_t b);
-  /// For each edge of a path, in the path's order, the edge back between the same nodes. RouteError names both.
+  /// For each edge of a path, in its order, the reverse edge between the same nodes. RouteError names both.
   std::vector<uint32_t> reversed(const std::vector<uint32_t>& path) const;
-  /// Edges of the way back from a path's end to its beginning: the reversed path, inside a network with a rule of its
-  /// own by that.
+  /// Edges of the return path: the reversed path, except inside a network with its own rule.
   std::vector<uint32_t> way_back(const std::vector<uint32_t>& path) const;
-  /// Whether a rule decides some of the path.
+  /// Whether part of the path follows a network's rule.
   bool by_rule(const std::vector<uint32_t>& path) const;
 
  private:
-  /// (distance, hops); every edge makes it larger.
+  /// (distance, hops); strictly increasing along a path.
   struct Cost {
     int64_t nm = 0;
     uint32_t hops = 0;
     bool operator<(const Cost& o) const { return nm != o.nm ? nm < o.nm : hops < o.hops; }
     bool operator==(const Cost& o) const { return nm == o.nm && hops == o.hops; }
   };
-  /// Of a node in a search, valid where `epoch` is the search's: starting one touches no node.
+  /// A node's label in a search, valid if `epoch` matches, so that a new search need not reset labels.
   struct Label {
     Cost cost;
     uint32_t epoch = 0;
-    uint32_t by = 0;     ///< last edge of the best path that is known
-    uint32_t edges = 0;  ///< of that path
+    uint32_t by = 0;     ///< last edge of the best known path
+    uint32_t edges = 0;  ///< number of its edges
   };
-  /// Those of a block, by place_. What a search has not come near takes no memory.
+  /// Labels of a block by place_; unvisited parts take no memory.
   class Labels {
    public:
     explicit Labels(uint32_t size) : pages_(size / kPage + 1) {}
@@ -78,7 +77,7 @@ class PathRouter {
       if (!page) page = std::make_unique<Label[]>(kPage);
       return page[place % kPage];
     }
-    /// Of a place where the search has been.
+    /// Of a visited place.
     const Label& operator[](uint32_t place) const { return pages_[place / kPage][place % kPage]; }
     void clear() {
       for (auto& page : pages_) page.reset();
@@ -93,7 +92,7 @@ class PathRouter {
     uint32_t slot;
     bool operator>(const Open& o) const { return cost == o.cost ? slot > o.slot : o.cost < cost; }
   };
-  /// Inside one block, from one node.
+  /// A search inside one block, from one node.
   struct Search {
     uint32_t block = 0, source = 0;
     uint32_t epoch = 0;
@@ -101,13 +100,13 @@ class PathRouter {
     Labels labels;
     explicit Search(uint32_t size) : labels(size) {}
   };
-  /// Those that a block keeps.
+  /// The cached searches of a block.
   struct Searches {
     std::vector<Search> all;
-    size_t last = 0;    ///< that was asked for
-    size_t oldest = 0;  ///< the next to be given up
+    size_t last = 0;    ///< index of the last one used
+    size_t oldest = 0;  ///< index of the next one to replace
   };
-  static constexpr size_t kMostLabels = 1 << 19;  ///< in all: 15 MB
+  static constexpr size_t kMostLabels = 1 << 19;  ///< in all searches: 15 MB
 
   std::vector<uint32_t> shortest_path(uint32_t a, uint32_t b);
   uint32_t edge_back(uint32_t edge) const;
@@ -117,12 +116,12 @@ class PathRouter {
   const Label& label(const Search& s, uint32_t slot) const { return s.labels[place_[slot]]; }
   void expand(Search&, uint32_t slot);
   bool precedes(const Search&, uint32_t a, uint32_t b) const;
-  /// Goes on until the slot's label is final; false if it cannot be reached.
+  /// Continues until the slot's label is final; false if it is unreachable.
   bool settle(Search&, uint32_t slot);
-  /// visit(stretch, the search that has led to its end) for each on the way; false if there is none.
+  /// Calls visit(stretch, search up to its end) for each stretch of the path; false if there is none.
   template <class Visit>
   bool walk(uint32_t a, uint32_t b, const Visit&);
-  /// Makes what a search needs, before the first.
+  /// Computes the data for searches, before the first.
   void prepare();
   RouteError no_path(uint32_t a, uint32_t b) const;
 
@@ -132,9 +131,9 @@ class PathRouter {
   std::vector<uint32_t> hops_;      // per edge
   std::vector<bool> left_out_;      // per edge
   std::unique_ptr<Blocks> blocks_;  // made by the first query
-  std::vector<uint32_t> place_;     // per slot: which of its block's it is
-  std::vector<uint32_t> sizes_;     // per block: its slots
-  std::vector<uint32_t> turned_;    // per slot: for_each_turn() has been there, by number of the call
+  std::vector<uint32_t> place_;     // per slot: its number within its block
+  std::vector<uint32_t> sizes_;     // per block: number of slots
+  std::vector<uint32_t> turned_;    // per slot: number of the last for_each_turn() call that visited it
   uint32_t turns_ = 0;
   std::vector<Searches> searches_;  // per block
   size_t labels_ = 0;               // of all searches
@@ -155,7 +154,7 @@ bool PathRouter::walk(uint32_t a, uint32_t b, const Visit& visit) {
   return !stretches.empty();
 }
 
-/// Paths from one node are a tree: what leads to a place where one has been is known.
+/// Paths from one node form a tree, so the path to a visited place is known.
 template <class Visit>
 void PathRouter::for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, const Visit& visit) {
   prepare();
@@ -163,10 +162,10 @@ void PathRouter::for_each_turn(uint32_t a, const std::vector<uint32_t>& ends, co
   ++turns_;
   std::vector<std::pair<Blocks::Stretch, const Search*>> way;
   for (const uint32_t b : ends) {
-    if (turned_[b] == turns_) continue;  // where a node is not the top of its block, it is its slot
+    if (turned_[b] == turns_) continue;  // if a node is not the top of its block, its number is its slot
     way.clear();
     if (!walk(a, b, [&](const Blocks::Stretch& x, const Search& s) { way.emplace_back(x, &s); })) continue;
-    uint32_t before = kNoEdge;  // the last edge of the stretch before
+    uint32_t before = kNoEdge;  // the last edge of the previous stretch
     for (const auto& [x, s] : way) {
       const Label& end = label(*s, blocks_->slot(x.block, x.to));
       const Label* l = &end;

@@ -26,7 +26,7 @@ AddressResolver::AddressResolver(const Graph& graph) : graph_(graph) {
     if (kind != "m_cpu" && kind != "io_cpu" && kind != "pcie_ep") continue;
     const naming::Owner o = naming::owner_of(graph.nodes[n].id);
     if (kind == "m_cpu") m_cpus_.emplace(Key{o.sip, o.cube}, n);
-    // One outside any IO chiplet stands for the SIP's first.
+    // An io_cpu outside of any IO chiplet counts for the SIP's first one.
     if (kind == "io_cpu") io_cpus_.emplace(Key{o.sip, std::max(o.io, 0)}, n);
     if (kind == "pcie_ep") {
       endpoints_.emplace(Key{o.sip, std::max(o.io, 0)}, n);

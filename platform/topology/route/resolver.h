@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns an address, and where the parts of a system are (ADR-0051). Works on ids as naming.h makes them; in a flat
-// topology ids may follow the same pattern, and one without it counts as being of SIP -1, cube -1.
+// Finds the owner of an address and the parts of a system (ADR-0051) by ids in the form of naming.h. Ids of a flat
+// topology may have that form; others belong to SIP -1, cube -1.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace kernbench::topology {
 
-/// An address that no memory holds, or a part that the system does not have. The message names both.
+/// An address without memory, or a missing part of the system. The message names both.
 class ResolveError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -41,14 +41,14 @@ class AddressResolver {
   const std::vector<uint32_t>& find_all_pcie_eps() const { return pcie_eps_; }
   std::vector<uint32_t> find_all_pcie_eps(int sip) const;
 
-  /// SIPs and cubes that have at least one PE, in compiled order of their first.
+  /// SIPs and cubes with at least one PE, in compiled order of their first PE.
   std::vector<int> sips() const;
   std::vector<std::pair<int, int>> cubes() const;
   /// Of Graph::pes, by index: (sip, cube).
   std::pair<int, int> cube_of_pe(uint32_t pe) const { return cube_of_pe_.at(pe); }
   /// Indices into Graph::pes.
   std::vector<uint32_t> pes_of_cube(int sip, int cube) const;
-  /// The controller named after a PE ("sip0.cube3.hbm_ctrl.pe2" is that of "sip0.cube3.pe2"), if there is one.
+  /// The controller named after a PE ("sip0.cube3.hbm_ctrl.pe2" for "sip0.cube3.pe2"), if there is one.
   std::optional<uint32_t> local_hbm_of_pe(uint32_t pe) const;
 
  private:
@@ -59,8 +59,7 @@ class AddressResolver {
   std::vector<std::pair<int, int>> cube_of_pe_, cubes_;
 };
 
-/// Paths by purpose (ADR-0051), each on the graph that serves it. All are edge lists; RouteError or ResolveError where
-/// there is none.
+/// Paths by purpose (ADR-0051), each on its graph, as lists of edges. RouteError or ResolveError if there is none.
 class PathFinder {
  public:
   explicit PathFinder(const Graph& g)
@@ -75,16 +74,16 @@ class PathFinder {
     std::vector<uint32_t> path;
     double distance_mm = 0;
   };
-  /// Any node to any node, commands included: launch legs.
+  /// Between any nodes, including command edges: launch legs.
   std::vector<uint32_t> node_path(uint32_t a, uint32_t b) { return all_.find_path(a, b); }
-  /// The same without command edges, and with its length.
+  /// Without command edges, and with its length.
   std::vector<uint32_t> find_path(uint32_t a, uint32_t b) { return no_command_.find_path(a, b); }
   Measured find_path_with_distance(uint32_t a, uint32_t b);
-  /// From an initiator to the memory that holds an address.
+  /// From an initiator to the memory of an address.
   std::vector<uint32_t> memory_path(uint32_t initiator, uint64_t address);
-  /// M_CPU's own DMA: never through a PE.
+  /// For M_CPU's own DMA: never through a PE.
   std::vector<uint32_t> m_cpu_dma_path(uint32_t m_cpu, uint64_t address);
-  /// Without UCIe and PCIe: fails where the two ends are not in one cube.
+  /// Without UCIe and PCIe: RouteError if the ends are in different cubes.
   std::vector<uint32_t> local_path(uint32_t a, uint32_t b) { return local_.find_path(a, b); }
 
  private:

@@ -41,7 +41,7 @@ Ways::Gates Ways::gates_of(const std::vector<uint32_t>& nodes, bool ends) const 
     }
     const Edge& e = graph_.edges[edges.front()];
     const uint32_t gate = ends ? e.from : e.to;
-    // A way leads on only past nodes that pass on.
+    // Paths continue only through transit nodes.
     if (graph_.nodes[gate].transit) {
       gates[gate].edges.push_back(edges.front());
     } else {
@@ -59,7 +59,7 @@ void Ways::add_kind(const std::vector<uint32_t>& from, const std::vector<uint32_
 
 void Ways::for_each_turn(const Turn& visit) const {
   std::vector<const Gate*> gates(graph_.nodes.size());
-  // Ways that are at a gate by that edge, or begin there, go on to the ends behind it.
+  // Paths that arrive at a gate by that edge, or start there, continue to the ends behind it.
   const auto end = [&](const Gate& g, uint32_t before) {
     for (const uint32_t e : g.edges) visit(before, e);
   };

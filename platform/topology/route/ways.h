@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ways of a system's traffic, as far as deadlock is concerned: which edges follow each other on them.
+// All paths of a system's traffic for the deadlock check: which edges follow each other.
 #pragma once
 
 #include <functional>
@@ -11,37 +11,38 @@
 
 namespace kernbench::topology {
 
-/// From every initiator to every memory, and between all PEs that have queues.
+/// From every initiator to every memory, and between all PEs with queues.
 class Ways {
  public:
   static constexpr uint32_t kNone = PathRouter::kNoEdge;
-  /// An edge behind another; kNone before the first of a way.
+  /// An edge after another; kNone before the first of a path.
   using Turn = std::function<void(uint32_t before, uint32_t edge)>;
-  /// An edge of the ways from one place, which are a tree.
+  /// An edge of the paths from one place, which form a tree.
   struct Step {
     uint32_t before, edge;
-    bool ends;  ///< some of the ways, but for a last edge to where one way alone ends
+    bool ends;  ///< some paths end there, except for a last edge used by one path only
   };
 
-  /// Where a node's ways begin or end: many initiators and memories have one edge to a node that others have too, and
-  /// what lies behind that is the same for all of them.
+  /// Start or end of a node's paths. Many initiators and memories have only one edge to a shared node, and share all
+  /// paths beyond it.
   struct Gate {
-    std::vector<uint32_t> edges;  ///< from there, or to there; none where the node is its own gate
+    std::vector<uint32_t> edges;  ///< from there, or to there; empty if the node is its own gate
     bool itself = false;
   };
-  /// All ways between two gates, from gate to gate there and back.
+  /// All paths between two gates, in both directions.
   using Between = std::function<void(const Gate& begin, const std::vector<uint32_t>& there,
                                      const std::vector<uint32_t>& back, const Gate& end)>;
 
   Ways(const Graph&, PathRouter&);
-  /// Whether networks have rules of their own: then those back are no reversed ones, and for_each_way() says them all.
+  /// Whether networks have their own rules. Then return paths are not reversed paths, and for_each_way() gives all of
+  /// them.
   bool by_rule() const { return !graph_.networks.empty(); }
   void for_each_way(const Between&) const;
   /// Each turn at least once.
   void for_each_turn(const Turn&) const;
-  /// The trees, without what lies before the place and behind the ends where nothing is passed on.
+  /// The trees, without the parts before the root and after the ends through non-transit nodes.
   void for_each_tree(const std::function<void(const std::vector<Step>&)>&) const;
-  /// What answers to a message over an edge takes (PathRouter::reversed): the first edge back between the same nodes.
+  /// The edge of the answer to a message (PathRouter::reversed): the first reverse edge between the same nodes.
   uint32_t back(uint32_t edge) const { return back_[edge]; }
   bool leads_to_memory(uint32_t edge) const { return holds_memory_[graph_.edges[edge].to]; }
 

@@ -18,12 +18,12 @@ namespace {
 
 using namespace floorplan;
 
-/// The NoC nodes of a cube: where they stand and how far apart.
+/// The NoC nodes of a cube: positions and distances.
 struct Fabric {
   std::vector<Position> nodes;
   bool mesh = false;
-  double pitch = 4;  ///< least distance between two
-  Extent hole;       ///< places of the grid without a router
+  double pitch = 4;  ///< least distance between two nodes
+  Extent hole;       ///< cells of the grid without a router
 
   void measure() {
     double least = 1e300;
@@ -69,7 +69,7 @@ Box hbm_box(const Graph& g, const Node& n, const Fabric& f) {
   return b;
 }
 
-/// A port as long as its side. Its connections are too close to it for numbers of their own: its title has them.
+/// A port is as long as its side. Its connections are too near for separate labels, so the port's title has them.
 Box port_box(const Graph& g, const Node& n, const Box& cube) {
   Box b = make_box({}, n.id, n.kind, "UCIe " + last_word(n.id).substr(5));
   b.centre = *n.position;
@@ -103,7 +103,7 @@ Box block_box(const Node& n, const Fabric& f) {
   return b;
 }
 
-/// Of crossbars: a bar between their halves, so that most of its wires run straight.
+/// At crossbars: a bar between their halves, so that most wires are straight.
 Box noc_bar(const Node& n, const Fabric& f) {
   Extent e;
   for (const Position& p : f.nodes) e.take(p);
@@ -113,7 +113,7 @@ Box noc_bar(const Node& n, const Fabric& f) {
   return b;
 }
 
-/// M_CPU and SRAM beside their place, where they cover neither the mesh's wires nor another block.
+/// M_CPU and SRAM near their position, where they cover neither the mesh's wires nor another block.
 void move_aside(const Diagram& d, const Fabric& f, Box& b) {
   const Position place = b.centre;
   const auto covers = [&] {
@@ -142,7 +142,7 @@ std::vector<std::string> details_of_pe(const Graph& g, const std::string& id) {
   return lines;
 }
 
-/// What must be known of a cube before anything is drawn.
+/// Data collected before drawing.
 struct Survey {
   Fabric fabric;
   Extent outline;
@@ -169,7 +169,7 @@ Survey survey(const Graph& g, const std::string& prefix) {
   return s;
 }
 
-/// A box for every PE and every other node of the cube. Returns each node's.
+/// Draws a box for each PE and each other node of the cube; returns each node's box.
 std::vector<size_t> add_boxes(const Graph& g, const std::string& prefix, const Fabric& fabric, const Box& cube,
                               Boxes& boxes) {
   std::vector<size_t> box_of(g.nodes.size(), kOmitted);
@@ -183,7 +183,7 @@ std::vector<size_t> add_boxes(const Graph& g, const std::string& prefix, const F
       pes[pe].take(*node.position);
       box_of[n] = boxes.find(pe);
     } else if (!fabric.mesh && is_connection(node.id)) {
-      box_of[n] = boxes.find(port_of(node));  // all lead to the one NoC node
+      box_of[n] = boxes.find(port_of(node));  // all lead to the single NoC node
     } else {
       box_of[n] = boxes.add(node.kind == "hbm_ctrl"                       ? hbm_box(g, node, fabric)
                             : is_port(node)                               ? port_box(g, node, cube)
@@ -206,10 +206,10 @@ void dress_wires(Diagram& d) {
       d.wires.end());
   for (Wire& w : d.wires) {
     const Box &a = d.boxes[w.from], &b = d.boxes[w.to];
-    // Said in the box of the slice or PE, or in the port's title.
+    // Labelled in the box of the slice or PE, or in the port's title.
     w.labelled = a.kind != "hbm_ctrl" && b.kind != "hbm_ctrl" && !(a.kind == "ucie" && b.kind == "ucie") &&
                  w.kind != edge_kind::kPe;
-    // From the east and west to a bar: above the blocks that stand between.
+    // From the east and west to a bar: above the blocks between.
     const Box &bar = a.kind == "noc" ? a : b, &port = a.kind == "noc" ? b : a;
     if (bar.kind == "noc" && port.kind == "ucie" && port.h > port.w) {
       const double y = bar.centre.y_mm - 0.42 * bar.h;

@@ -79,7 +79,7 @@ std::string escaped(const std::string& s) {
   return out;
 }
 
-/// A length in pixels, a tenth exact: drawings stay small and byte-identical.
+/// A length in pixels with one decimal, so that drawings are small and byte-identical.
 std::string px(double v) {
   return fmt::format("{:.1f}", v == 0 ? 0.0 : v);
 }
@@ -159,7 +159,7 @@ class SvgWriter {
     box_text(b, w, h);
   }
 
-  /// The title and as many details as there is room for; a tall narrow box is written upwards.
+  /// The title and as many details as fit; in a tall narrow box the text runs upwards.
   void box_text(const Box& b, double w, double h) {
     const bool upright = h > 2 * w;
     const double length = upright ? h : w, depth = upright ? w : h;
@@ -190,7 +190,7 @@ class SvgWriter {
     return bw <= 0 ? 1.4 : std::min(7.0, std::max(1.0, 1 + std::log2(bw / 32) * 0.8));
   }
 
-  /// The corners of a wire. Where one box lies beside the other, the wire runs straight across at the smaller one's
+  /// The corners of a wire. If the boxes overlap horizontally or vertically, a straight wire at the smaller one's
   /// middle; else from centre to centre.
   std::vector<Position> corners_of(const Wire& w) const {
     const Box &a = d_.boxes[w.from], &b = d_.boxes[w.to];
@@ -232,7 +232,7 @@ class SvgWriter {
     return std::min({tx, ty, 1.0});
   }
 
-  /// The middle of the longest piece that no box of its own covers.
+  /// The middle of the longest piece that its own boxes do not cover.
   Position label_place(const Wire& w) const {
     const std::vector<Position> corners = corners_of(w);
     Position best = corners[0];
@@ -254,7 +254,7 @@ class SvgWriter {
     return best;
   }
 
-  /// At the end of a one-way wire, where it meets the box.
+  /// At the box end of a one-way wire.
   void arrow(const Wire& w) {
     if (w.forward == w.back) return;
     std::vector<Position> corners = corners_of(w);
@@ -320,7 +320,7 @@ class SvgWriter {
     item("no bandwidth given: no limit");
   }
 
-  /// The longest of 1, 2, 5, 10, … that is not longer than `most`.
+  /// The longest of 1, 2, 5, 10, … that is at most `most`.
   static double ruler_mm(double most) {
     const double decade = std::pow(10, std::floor(std::log10(most)));
     return most >= 5 * decade ? 5 * decade : most >= 2 * decade ? 2 * decade : decade;

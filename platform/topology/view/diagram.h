@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture as boxes and wires, before it becomes SVG or DOT. Lengths in the picture's own unit (mm in floorplans).
+// A diagram of boxes and wires, before conversion to SVG or DOT. Lengths in the diagram's unit (mm in floorplans).
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,28 @@ namespace kernbench::topology {
 
 struct Box {
   std::string id;    ///< of a node or of a part: "sip0.cube3"
-  std::string kind;  ///< colour
+  std::string kind;  ///< selects the colour
   std::string title;
   std::vector<std::string> details;
   Position centre;
   double w = 0, h = 0;
-  bool container = false;      ///< lies behind wires; its title stands in its top left corner
-  bool title_centred = false;  ///< of a container: in the middle of its upper side
+  bool container = false;      ///< drawn behind wires; its title is in its top left corner
+  bool title_centred = false;  ///< for a container: title in the middle of its upper side
 };
 
 struct Wire {
   size_t from = 0, to = 0;  ///< into Diagram::boxes
   std::string kind;
-  const char* colour = nullptr;        ///< null: its kind's
-  double bw_gbs = 0, bw_back_gbs = 0;  ///< sums over the edges it stands for; 0: unlimited
+  const char* colour = nullptr;        ///< null: by kind
+  double bw_gbs = 0, bw_back_gbs = 0;  ///< sums over the edges that it represents; 0: unlimited
   bool forward = false, back = false;
   bool labelled = true;
-  std::vector<Position> bends;  ///< corners on the way from `from` to `to`; none: straight
+  std::vector<Position> bends;  ///< corners between `from` and `to`; none: straight
 };
 
 struct Diagram {
   std::string title;
-  std::string subtitle;  ///< what there is, in one line
+  std::string subtitle;  ///< summary in one line
   std::vector<Box> boxes;
   std::vector<Wire> wires;
   double pixels_per_unit = 1;
@@ -44,12 +44,12 @@ struct Diagram {
   bool links = true;      ///< wires are links, with bandwidths
 };
 
-/// "512", "512 / 64" where the ways differ, "" where nothing limits.
+/// "512", "512 / 64" if the directions differ, "" if unlimited.
 std::string bandwidth_text(const Wire&);
 void write_svg(const Diagram&, std::ostream&);
 void write_dot(const Diagram&, std::ostream&);
 
-/// Which box each node belongs to (an index, or kOmitted), from which wires are summed up.
+/// The box of each node (an index, or kOmitted); wires are summed by boxes.
 constexpr size_t kOmitted = static_cast<size_t>(-1);
 void add_wires(const Graph&, const std::vector<size_t>& box_of_node, Diagram&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the floorplans of tray, SIP and cube share: which node lies in which part, and how large the parts are.
+// Shared by the floorplans of tray, SIP and cube: the part of each node, and the parts' sizes.
 #pragma once
 
 #include <map>
@@ -31,18 +31,18 @@ std::string part_of(const Node&);
 std::string sip_of(const std::string& part);
 bool is_io(const std::string& part);
 
-/// Extents of the cubes and IO chiplets whose id begins with the prefix, in compiled order; cubes' ports lie outside.
+/// Extents of the cubes and IO chiplets whose id starts with the prefix, in compiled order; cubes' ports are outside.
 std::vector<std::pair<std::string, Extent>> parts_of(const Graph&, const std::string& prefix);
 
 /// "6 GB", "32 MB".
 std::string size_text(double bytes);
 /// "1 PE", "8 PEs".
 std::string count_text(size_t n, const char* what);
-/// "8 PEs", "48 GB HBM", "32 MB SRAM" of what lies under a prefix such as "sip0.cube3."; all of it for "".
+/// "8 PEs", "48 GB HBM", "32 MB SRAM": contents below a prefix such as "sip0.cube3."; everything for "".
 std::vector<std::string> contents_of(const Graph&, const std::string& prefix);
 /// "8 PEs, 48 GB HBM".
 
-/// Boxes by id, made once.
+/// Distinct boxes by id.
 class Boxes {
  public:
   explicit Boxes(Diagram& d) : d_(d) {}
@@ -56,9 +56,9 @@ class Boxes {
   std::map<std::string, size_t> index_;
 };
 
-/// `geometry` gives place and size.
+/// `geometry` has position and size.
 Box make_box(Box geometry, std::string id, std::string kind, std::string title, std::vector<std::string> details = {});
-/// Pixels per mm at which the longer side takes `pixels`.
+/// Pixels per mm if the longer side has `pixels`.
 double scale_for(const Diagram&, double pixels);
 
 }  // namespace kernbench::topology::floorplan

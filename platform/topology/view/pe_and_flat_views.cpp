@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kLineLength = 42;
 
-/// Of one value; maps take lines of their own.
+/// Of a single value; maps have separate lines.
 std::string value_text(const AttrValue& v) {
   if (const auto* d = std::get_if<double>(&v)) return number_text(*d);
   if (const auto* i = std::get_if<int64_t>(&v)) return std::to_string(*i);
@@ -22,7 +22,7 @@ std::string value_text(const AttrValue& v) {
   return "";
 }
 
-/// "div 4", …, "others 1": a value that most of a long map's entries have is said once.
+/// "div 4", …, "others 1": the most common value of a long map is listed once.
 std::vector<std::string> entry_texts(const NumberMap& map) {
   constexpr size_t kLong = 12;
   std::map<double, size_t> counts;
@@ -43,7 +43,7 @@ std::vector<std::string> attribute_lines(const Node& n) {
   for (const auto& [key, value] : n.attrs.items()) {
     if (!std::holds_alternative<NumberMap>(value)) lines.push_back(key + " " + value_text(value));
   }
-  for (const auto& [key, value] : n.attrs.items()) {  // behind the others: they are long
+  for (const auto& [key, value] : n.attrs.items()) {  // maps come last, because they are long
     const auto* map = std::get_if<NumberMap>(&value);
     if (!map) continue;
     std::string line = key + ":";
@@ -105,7 +105,7 @@ Diagram draw_pe(const Graph& g, const std::string& id) {
   }
   if (blocks.empty())
     throw std::invalid_argument("no '" + id + "' in " + g.name + "; legal: a PE such as sip0.cube0.pe0");
-  // What the PE is connected to: its way into the fabric, and who commands it.
+  // The PE's connections: to the fabric, and to the sender of its commands.
   Position outside{0, 2};
   for (const uint32_t n : blocks) {
     for (const uint32_t e : g.out_edges[n]) {
@@ -121,7 +121,7 @@ Diagram draw_pe(const Graph& g, const std::string& id) {
   return d;
 }
 
-/// Columns by hops from the initiators, rows ordered by the neighbours in the column before.
+/// Columns by hops from the initiators; rows ordered by neighbours in the previous column.
 Diagram draw_flat(const Graph& g) {
   Diagram d;
   d.title = g.name;
@@ -174,7 +174,7 @@ Diagram draw_flat(const Graph& g) {
       b.kind = g.nodes[n].kind;
       b.title = b.id;
       b.details = {b.kind};
-      // Neighbours in one column would hide each other's wires on a straight line.
+      // Neighbours in one column would hide each other's straight wires.
       b.centre = {c * 250.0 + (i % 2 ? 45.0 : 0.0), row[n] * 62};
       b.w = 150;
       b.h = 38;

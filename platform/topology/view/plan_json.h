@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floorplans for pages: what is where, without colours.
+// Floorplans for pages: positions without colours.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct Plan {
   std::string id;  ///< "" for all
   Diagram diagram;
 };
-/// The tray, its SIPs and their cubes, or a flat system as a whole.
+/// The tray, its SIPs and their cubes, or a complete flat system.
 std::vector<Plan> plans_of(const Graph&);
-/// Id, title, subtitle, boxes [id, kind, title, x, y, w, h, whether it is a container], x and y of its centre, and
+/// Id, title, subtitle, boxes [id, kind, title, x, y, w, h, whether it is a container], x and y being the centre, and
 /// wires [box, box, x, y of each bend …]. mm.
 void describe(Fields&, const Plan&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary that a person reads first: what the machine is, how large, how fast.
+// A summary: structure, size and speed of the machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace kernbench::topology {
 namespace {
 
-/// With at most so many decimals.
+/// With at most `digits` decimals.
 std::string rounded(double v, int digits) {
   std::string s = fmt::format("{:.{}f}", v, digits);
   s.erase(s.find_last_not_of('0') + 1);
@@ -133,7 +133,7 @@ void print_edges(const Graph& g, std::ostream& out) {
   out << table.text();
 }
 
-/// What a controller can deliver: its channels, or the widest link that leaves it.
+/// A controller's peak: its channels, or its widest outgoing link.
 double peak_of(const Graph& g, uint32_t node) {
   const Attributes& a = g.nodes[node].attrs;
   if (a.has("pc_bw_gbs")) return a.number("pc_bw_gbs", 0) * static_cast<double>(a.integer("pseudo_channels", 1));
@@ -193,7 +193,7 @@ void print_pes(const Graph& g, std::ostream& out) {
   out << table.text();
 }
 
-/// Contract: what happens inside a PE takes the time of its blocks alone.
+/// Inside a PE only the blocks take time (timing rules).
 void print_unused_figures(const Graph& g, std::ostream& out) {
   size_t count = 0;
   for (const Pe& pe : g.pes) {

@@ -15,7 +15,7 @@ using namespace floorplan;
 constexpr double kBarMm = 1.3;                                // width of an IO chiplet's NoC
 constexpr double kBlockW = 2.5, kBlockH = 1.1, kGapMm = 1.2;  // its endpoint and CPU
 
-/// An IO chiplet's NoC is drawn as a bar along its ports, with endpoint and CPU on its far side.
+/// An IO chiplet's NoC is a bar along its ports, with endpoint and CPU on its far side.
 class IoChipletPlan {
  public:
   IoChipletPlan(const Graph& g, const std::string& part) {
@@ -38,7 +38,7 @@ class IoChipletPlan {
 
   Box outer() const {
     const double depth = std::abs(along_x_ ? bar_.centre.y_mm - ports_.y_mm : bar_.centre.x_mm - ports_.x_mm);
-    const double inner = -0.8, outer_edge = depth + kBarMm / 2 + kGapMm + across() + 0.5;  // from the ports' line
+    const double inner = -0.8, outer_edge = depth + kBarMm / 2 + kGapMm + across() + 0.5;  // from the line of ports
     Box b = at(ports_, (inner + outer_edge) / 2);
     set_size(b, (along_x_ ? bar_.w : bar_.h) + 1.2, outer_edge - inner);
     return b;
@@ -46,7 +46,7 @@ class IoChipletPlan {
 
   Box bar() const { return bar_; }
 
-  /// The endpoint before the middle, the CPU behind it.
+  /// The endpoint before the middle, the CPU after it.
   Box beside(bool first) const {
     Box b = at(bar_.centre, kBarMm / 2 + kGapMm + across() / 2);
     (along_x_ ? b.centre.x_mm : b.centre.y_mm) += (first ? -0.65 : 0.65) * (along_x_ ? kBlockW : 2 * kBlockH);
@@ -123,7 +123,7 @@ Diagram draw_sip(const Graph& g, const std::string& id) {
       Box b = make_box({}, port, "ucie", last_word(port).substr(5));
       b.centre = *g.nodes[p].position;
       const Box& outer = boxes.at(part);
-      if (!is_io(part)) {  // well inside the edge, so that there is room for the crossing
+      if (!is_io(part)) {  // away from the edge, so that the crossing has room
         const double dx = outer.centre.x_mm - b.centre.x_mm, dy = outer.centre.y_mm - b.centre.y_mm;
         const double share = 1.9 / std::max(std::abs(dx) + std::abs(dy), 1.9);
         b.centre.x_mm += share * dx;

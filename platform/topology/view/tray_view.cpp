@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floorplan of the tray: SIPs, their cubes and IO chiplets, the switch, and PCIe in lanes of its own between them.
+// Floorplan of the tray: SIPs, their cubes and IO chiplets, the switch, and separate lanes for PCIe.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,10 +14,10 @@ namespace {
 using namespace floorplan;
 
 constexpr double kLaneMm = 3.4;      // between lanes: room for a number
-constexpr double kCubeShrink = 0.8;  // cubes stand closer than a link between them can be seen and read
+constexpr double kCubeShrink = 0.8;  // cubes are closer than a visible and labelled link needs
 
-/// Leads PCIe wires down from an IO chiplet, along a lane under its row of SIPs, and beside the SIPs of lower rows to
-/// the switch or to the other chiplet, so that no two lie on each other.
+/// Routes PCIe wires without overlap: down from an IO chiplet, and along a lane under its row of SIPs. Then beside the
+/// SIPs of lower rows to the switch or to the other chiplet.
 class PcieLanes {
  public:
   PcieLanes(Diagram& d, const Boxes& boxes) : d_(d), boxes_(boxes) {}
@@ -27,7 +27,7 @@ class PcieLanes {
     for (size_t w = 0; w < d_.wires.size(); ++w)
       if (d_.wires[w].kind == edge_kind::kPcie) wires.push_back(w);
     spread_drops(wires);
-    // Short ones first: they take the lanes next to the SIPs.
+    // Short ones first: they take the lanes nearest to the SIPs.
     std::stable_sort(wires.begin(), wires.end(), [&](size_t a, size_t b) { return span(a) < span(b); });
     for (const size_t w : wires)
       if (!switch_of(w)) join_chiplets(w);
@@ -55,14 +55,14 @@ class PcieLanes {
     return std::abs(a.x_mm - b.x_mm) + std::abs(a.y_mm - b.y_mm);
   }
 
-  /// Each wire leaves its chiplet at a place of its own, those to the left on the left.
+  /// Each wire leaves its chiplet at a separate position, ordered from left to right.
   void spread_drops(const std::vector<size_t>& wires) {
     std::map<size_t, std::vector<std::pair<double, size_t>>> of;
     for (const size_t w : wires) {
       const size_t a = d_.wires[w].from, b = d_.wires[w].to;
       for (const auto& [io, other] : {std::make_pair(a, b), std::make_pair(b, a)}) {
         if (box(io).kind != "io") continue;
-        // The switch's wires of upper rows go left, round the SIPs below.
+        // The switch's wires of upper rows go left, around the SIPs below.
         const bool down = box(other).kind != "io" && !last_row(io);
         of[io].emplace_back(down ? -1e9 : box(other).centre.x_mm, w);
       }
@@ -80,7 +80,7 @@ class PcieLanes {
                         [&](const Box& b) { return b.kind == "sip" && b.centre.y_mm > bottom_of(io); });
   }
 
-  /// A free lane under the row of SIPs to which a chiplet belongs.
+  /// A free lane under the chiplet's row of SIPs.
   double lane_under(size_t io, double x1, double x2) {
     auto& lanes = lanes_[bottom_of(io)];
     const Interval wanted{std::min(x1, x2) - 2, std::max(x1, x2) + 2};
@@ -97,7 +97,7 @@ class PcieLanes {
     return y;
   }
 
-  /// A way down left of the chiplet's column of SIPs.
+  /// A vertical path left of the chiplet's column of SIPs.
   double gutter_beside(size_t io) {
     const double left = sip_of_box(io).centre.x_mm - sip_of_box(io).w / 2;
     return left - kLaneMm * static_cast<double>(++gutters_[left]);
@@ -127,7 +127,7 @@ class PcieLanes {
     });
   }
 
-  /// As far as to the place from which a switch's wire runs straight down.
+  /// Up to the position from which a switch's wire runs straight down.
   void leave_sip(size_t w) {
     const size_t io = chiplet_of(w);
     const double x = drop_.at({w, io}), y = box(io).centre.y_mm;
@@ -138,7 +138,7 @@ class PcieLanes {
     d_.wires[w].bends.push_back({gutter, lane});
   }
 
-  /// The switch lies below all lanes and is as high as its wires need; the outermost enter lowest.
+  /// The switch is below all lanes and as high as its wires need; the outermost wires enter lowest.
   void enter_switches(const std::vector<size_t>& wires) {
     for (size_t s = 0; s < d_.boxes.size(); ++s) {
       Box& target = d_.boxes[s];

@@ -1,5 +1,5 @@
-// The page of `kernbench web`. It asks the server beside it (platform/web/web_api.h) and nothing else; all that comes
-// from there is put in as text.
+// The page of `kernbench web`. It only contacts its own server (platform/web/web_api.h) and inserts all answers as
+// text.
 'use strict';
 
 const $ = id => document.getElementById(id);
@@ -18,7 +18,7 @@ async function ask(path, options = {}) {
   return body;
 }
 
-/** What fails is told on top of the page. */
+/** Wraps an action; its errors are shown on top of the page. */
 function telling(action) {
   return async (...given) => {
     try {
@@ -75,7 +75,7 @@ function showParams() {
   if (params.length === 0) $('params').append(make('span', 'none', {className: 'detail'}));
 }
 
-/** An option of a command, as its table of options tells of it; a list has a value a line. */
+/** An option of a command, from its table of options; a list has one value per line. */
 function optionField({name, help, flag, list, form, initial, legal}, ticked) {
   const label = make('label', flag ? '' : name + ' ', {title: help, className: flag ? 'tick' : list ? 'wide' : ''});
   const choices = name === 'links' ? system.links.map(m => m.name) : list ? [] : legal;
@@ -93,7 +93,7 @@ function optionField({name, help, flag, list, form, initial, legal}, ticked) {
   return label;
 }
 
-/** Those of `run` or of `model`. A model may be large: it is verified only where that is ticked. */
+/** The options of `run` or `model`. A model may be large, so verification is off by default. */
 function showOptions() {
   const {kind} = chosen(), command = kind === 'model' ? 'model' : 'run';
   if ($('options').dataset.command === command) return;
@@ -180,7 +180,7 @@ const seconds = s => s < 90 ? `${Math.round(s)} s` :
     s < 5400 ? `${Math.round(s / 60)} min` :
                `${(s / 3600).toFixed(1)} h`;
 
-/** What a run's request says beyond its work and its system. */
+/** The settings of a run's request besides work and topology. */
 function settings({params = {}, options, set, scale, energy, over = [], metrics = []}) {
   return [
     ...over.map(o => `over ${o}`), ...metrics.map(m => `column ${m}`), ...(energy ? [`energy ${energy}`] : []),
@@ -258,7 +258,7 @@ async function refresh() {
   clearTimeout(timer);
   runs = await ask('api/runs');
   const now = JSON.stringify(runs);
-  if (now !== shown) {  // a table that is made anew loses its focus
+  if (now !== shown) {  // a rebuilt table loses its focus
     for (const name of [...ticked])
       if (!runs.some(r => r.name === name)) ticked.delete(name);
     $('runs').tBodies[0].replaceChildren(...runs.map(row));
@@ -285,7 +285,7 @@ function table(caption, head, rows) {
   return t;
 }
 
-/** What was asked for, one setting a key; what another run was not asked for is not there. */
+/** The requested settings by key; others are absent. */
 function asked(request) {
   const {topology, params = {}, options, set, scale, energy = ''} = request;
   return new Map([
@@ -332,7 +332,7 @@ async function view(names) {
   $('view').scrollIntoView();
 }
 
-/** Where one report's timeline looks, the other one's does. */
+/** The timelines of two reports show the same window. */
 addEventListener('message', e => {
   const frames = [...document.querySelectorAll('#reports iframe')].map(f => f.contentWindow);
   if (!$('together').checked || !frames.includes(e.source) || !e.data || e.data.about !== 'timeline') return;

@@ -1,5 +1,5 @@
 'use strict';
-// What differs between two runs. The data block is written by diff_page.cpp.
+// The differences of two runs. diff_page.cpp writes the data block.
 (() => {
   const {$, number, element, svg} = Page;
   const D = JSON.parse($('data').textContent), diff = D.diff;
@@ -62,13 +62,13 @@
   const plans = new Map((D.plans || []).map(p => [p.id, p]));
   const names = [...new Set([...Object.keys(D.a), ...Object.keys(D.b)])];
   const by = name => (D.b[name] || 0) - (D.a[name] || 0);
-  /// The box that a node lies in: itself, or what its id begins with.
+  /// The box of a node: its own, or the one whose id is a prefix.
   function boxOf(node, boxes) {
     for (let id = node; id; id = id.slice(0, Math.max(0, id.lastIndexOf('.'))))
       if (boxes.has(id)) return id;
     return null;
   }
-  /// By box: the PEs', memories' and links' greatest change, each that of whatever changed most.
+  /// By box: the largest changes of its PEs, memories and links. A block's change is that of its most changed value.
   function changesOf(plan) {
     const boxes = new Map(plan.boxes.map(b => [b[0], b])), found = new Map();
     for (const name of names) {

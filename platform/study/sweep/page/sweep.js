@@ -1,11 +1,11 @@
-// The page of one sweep. The data block is written by page.cpp.
+// The page of one sweep. page.cpp writes the data block.
 (() => {
   const {$, element, svg, sorted, sortableHead} = Page;
   const D = JSON.parse($('data').textContent);
   const short = v => typeof v === 'number' ? v.toLocaleString('en', {maximumSignificantDigits: 5}) : String(v ?? '–');
 
   // ---- columns: what is varied, then what was found ----
-  /// An axis' values are words; where all are numbers, they are meant.
+  /// Axis values are strings; if all are numbers, they are used as numbers.
   const columns = [...D.axes.map(name => ({name, from: 'axes'})), ...D.metrics.map(m => ({...m, from: 'metrics'}))];
   for (const c of columns) {
     c.title = c.name;
@@ -17,16 +17,16 @@
       return v === null || v === undefined ? undefined : c.isNumber ? Number(v) : String(v);
     };
     c.words = [...new Set(words.map(String))];
-    // From the least to the greatest; of words, each has a place.
+    // From the least to the greatest; strings get equidistant positions.
     const most = numbers.reduce((a, b) => Math.max(a, b), -Infinity);
     const least = numbers.reduce((a, b) => Math.min(a, b), Infinity);
-    const apart = most - least > 1e-9 * Math.abs(least);  // else what doubles lose on the way
+    const apart = most - least > 1e-9 * Math.abs(least);  // else rounding error of doubles
     c.range = c.isNumber ? [least, apart ? most : least + (Math.abs(least) || 1) * 0.1] : [0, c.words.length - 1 || 1];
     c.place = p => {
       const v = c.of(p);
       return v === undefined ? undefined : c.isNumber ? v : c.words.indexOf(v);
     };
-    c.chosen = null;  // the range of places that is shown
+    c.chosen = null;  // the shown range of positions
   }
   D.points.forEach((p, i) => p.index = i);
   const shown = () => D.points.filter(p => columns.every(c => {
@@ -53,7 +53,7 @@
     for (const e of document.querySelectorAll('[data-point]')) {
       const is = e.dataset.point === String(p.index);
       e.classList.toggle('is-chosen', is);
-      if (is && e.ownerSVGElement) e.parentNode.append(e);  // above the others
+      if (is && e.ownerSVGElement) e.parentNode.append(e);  // draws it above the others
     }
   }
   async function copy() {
@@ -68,8 +68,7 @@
 
   // ---- two metrics ----
   const W = 900, H = 460, LEFT = 90, RIGHT = 24, TOP = 16, BOTTOM = 52;
-  /// Round numbers in a range, four to nine of them or so; 1, 2 and 5 times powers of ten where it is logarithmic and
-  /// wide enough for them.
+  /// Round numbers in a range, about four to nine; on a wide logarithmic axis 1, 2 and 5 times powers of ten.
   function marks([from, to], logarithmic) {
     if (logarithmic) {
       const found = [];
@@ -116,7 +115,7 @@
         svg('text', {transform: `translate(16 ${(TOP + H - BOTTOM) / 2}) rotate(-90)`, 'text-anchor': 'middle'},
             y.name));
     const has = p => x.place(p) !== undefined && y.place(p) !== undefined;
-    // Of two objectives the front is a line.
+    // With two objectives the Pareto front is a line.
     if (D.objectives.length === 2 && [x, y].every(c => D.objectives.some(o => o.metric === c.name))) {
       const line = onFront.filter(has).sort((a, b) => x.place(a) - x.place(b));
       picture.append(svg('polyline', {class: 'front-line', points: line.map(p => `${px(p)},${py(p)}`).join(' ')}));
@@ -143,7 +142,7 @@
   const PH = 320, PTOP = 58, PBOTTOM = 30;
   const upOf = (c, at) => PH - PBOTTOM - (at - c.range[0]) / (c.range[1] - c.range[0]) * (PH - PTOP - PBOTTOM);
   const placeOf = (c, up) => c.range[0] + (PH - PBOTTOM - up) / (PH - PTOP - PBOTTOM) * (c.range[1] - c.range[0]);
-  /// What there is room for beside a column.
+  /// Shortens text to the room beside a column.
   const beside = word => word.length > 14 ? `${word.slice(0, 13)}…` : word;
   function drawParallel() {
     const width = Math.max(W, 110 * columns.length), step = (width - 120) / Math.max(columns.length - 1, 1);
