@@ -134,8 +134,8 @@ std::string to_text(const std::vector<TensorReport>& reports) {
   for (const TensorReport& r : reports) width = std::max(width, r.name.size());
   std::string s;
   for (const TensorReport& r : reports) {
-    s += fmt::format("{}  {:{}}  {} {}  max abs {:.3g}  {:.3g} of its tolerance", r.passed ? "pass" : "FAIL", r.name,
-                     width, name_of(r.dtype), r.shape.to_string(), r.max_abs_err, r.worst);
+    s += fmt::format("{}  {:{}}  {} {}  max abs {:.3g}  {:.3g} % of its tolerance", r.passed ? "pass" : "FAIL", r.name,
+                     width, name_of(r.dtype), r.shape.to_string(), r.max_abs_err, 100 * r.worst);
     const auto counts = [&](const char* what, uint64_t got, uint64_t want) {
       if (got || want) s += fmt::format("  {} {} (reference {})", what, got, want);
     };

@@ -28,7 +28,7 @@ class HtmlReport {
   void host(const std::vector<HostPhase>&);
   /// The data for what-if predictions in the page (insight/joins.h). Empty: too large; the page says so.
   void causes(std::string packed) { causes_ = std::move(packed); }
-  static constexpr size_t kMostCauses = 5'000'000;  ///< bytes, unless the user asks for more
+  static constexpr size_t kMostCauses = 5 << 20;  ///< bytes, unless the user asks for more
   /// Writes the file. The run needs an insight and a document. RunError if it could not be written.
   void write(const RunReport&);
 

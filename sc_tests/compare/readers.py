@@ -32,7 +32,7 @@ EXEMPT = {
         (re.compile(r'^ "figures": \{\n(?:  .*\n)* \},\n', re.M), ""),  # of the surrounding text
         (re.compile(r'("moments": )\d+(,\s+"bytes": )\d+'), r"\1*\2*"),  # of the causes that --explain keeps
         (re.compile(r"^  wall .*\n?", re.M), ""),
-        (re.compile(r"max abs \S+  (max rel \S+|\S+ of its tolerance)"), "max abs *  max rel *"),
+        (re.compile(r"max abs \S+  (max rel \S+|\S+( %)? of its tolerance)"), "max abs *  max rel *"),
         (re.compile(r": \S+, expected [^\s\"]+"), ": *, expected *"),  # elements of a wrong result
     ),
     "replay": (

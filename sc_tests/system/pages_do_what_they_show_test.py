@@ -17,7 +17,7 @@ import cli_support
 
 BUILD, SOURCE, CMAKE = (os.environ[name] for name in ("KERNBENCH_BUILD", "KERNBENCH_SOURCE", "KERNBENCH_CMAKE"))
 # Parts that depend on the version and the machine.
-MASKS = [(r"max abs \S+  (max rel \S+|\S+ of its tolerance)", "max abs #  of tolerance #"), (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"),
+MASKS = [(r"max abs \S+  (max rel \S+|\S+( %)? of its tolerance)", "max abs #  of tolerance #"), (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"),
          (r"wall \d+\.\d+ s \(simulation \d+\.\d+, replay \d+\.\d+\)", "wall # s (simulation #, replay #)")]
 LONG = "(?: long)?" if os.environ.get("KERNBENCH_TEST_LONG") else ""
 BLOCK = re.compile(rf"^```bash{LONG}\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)

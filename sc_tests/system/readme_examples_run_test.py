@@ -23,7 +23,7 @@ INCLUDE = os.environ["KERNBENCH_INCLUDE"]
 
 # Parts that depend on machine and version: the distance of floats from the reference depends on the processor's
 # vectors.
-MASKS = [(r"max abs \S+  (max rel \S+|\S+ of its tolerance)", "max abs #  of tolerance #"),
+MASKS = [(r"max abs \S+  (max rel \S+|\S+( %)? of its tolerance)", "max abs #  of tolerance #"),
          (r"wall \d+\.\d+ s \(simulation \d+\.\d+, replay \d+\.\d+\)", "wall # s (simulation #, replay #)"),
          (r"computed \(\w+\), in [\d.]+ s", "computed (#), in # s"), (r"\d+\.\d+ s of CPU time", "# s of CPU time"),
          (r'"kernbench": "[\w.+]+"', '"kernbench": "#"'), (r'"wall_s": [\d.e-]+', '"wall_s": #')]

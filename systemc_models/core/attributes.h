@@ -73,7 +73,7 @@ struct KnownKey {
 struct AttrSpec {
   std::string name;
   AttrType type = AttrType::number;
-  std::string unit;  ///< "ns", "GB/s", "MB", "GHz", "bytes", "" …
+  std::string unit;  ///< "ns", "GB/s", "MiB", "GHz", "bytes", "" …
   std::string help;
   std::optional<AttrValue> default_value;  ///< none: see `required`
   bool required = false;

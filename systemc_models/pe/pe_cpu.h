@@ -36,11 +36,11 @@ struct PeCpuParameters : BlockParameters {
     list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns",
              "interval from a poll's completion to the next poll, in tl.wait_until")
         .latency(Resource::kernel);
-    list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KB", "limit of one tl.materialize (2^10 bytes)")
+    list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KiB", "limit of one tl.materialize")
         .positive()
         .max(1e9);
-    list.add(&PeCpuParameters::materialize_mb, "materialize_mb", "MB",
-             "limit of the results that all ops computed for it may produce (2^20 bytes)")
+    list.add(&PeCpuParameters::materialize_mb, "materialize_mb", "MiB",
+             "limit of the results that all ops computed for it may produce")
         .positive()
         .max(1e9);
     list.add(&PeCpuParameters::materialize_mops, "materialize_mops", "10^6",

@@ -16,8 +16,8 @@ struct PeTcmParameters : BlockParameters {
   template <class List>
   static void describe(List& list) {
     BlockParameters::describe(list);
-    list.add(&PeTcmParameters::size_mb, "size_mb", "MB", "size").positive().required();
-    list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MB", "part reserved for the scheduler's tile buffers")
+    list.add(&PeTcmParameters::size_mb, "size_mb", "MiB", "size").positive().required();
+    list.add(&PeTcmParameters::reserved_mb, "reserved_mb", "MiB", "part reserved for the scheduler's tile buffers")
         .min(0)
         .direction(Direction::depth)
         .of(Limit::window)

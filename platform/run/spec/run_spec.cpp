@@ -254,7 +254,7 @@ Table run_table() {
                .beside_requests()
                .writes(),
            flag("report-events",
-                "with --report: embed the causal graph also if it exceeds 5 MB, so that the page can predict run times")
+                "with --report: embed the causal graph also if it exceeds 5 MiB, so that the page can predict run times")
                .alias("report-causes")
                .role(Role::writes)
                .needs({"report"}),

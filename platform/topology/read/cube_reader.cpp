@@ -237,16 +237,16 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     if (hbm.valid()) {
       spec.hbm = read_block(hbm, "hbm_ctrl", catalog);
       spec.hbm_slice_bytes =
-          bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MB", 131072)).value_or(0));
+          bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MiB", 131072)).value_or(0));
       if (spec.hbm_slice_bytes * spec.pes > kHbmWindowSize)
         cube.faults().add(hbm.line_of_key("slice_mb"), hbm.field("slice_mb"),
-                          fmt::format("found {} slices of {} bytes; legal: at most 128 GB a cube (address map)",
+                          fmt::format("found {} slices of {} bytes; legal: at most 128 GiB a cube (address map)",
                                       spec.pes, spec.hbm_slice_bytes));
       hbm.finish();
     }
   }
   spec.sram = read_placed(cube, "sram", "sram", spec.size, catalog, [&](YamlMap& map) {
-    spec.sram_bytes = bytes_of_mb(map.require_number("size_mb", NumberRule::positive("MB", 32768)).value_or(0));
+    spec.sram_bytes = bytes_of_mb(map.require_number("size_mb", NumberRule::positive("MiB", 32768)).value_or(0));
   });
 }
 

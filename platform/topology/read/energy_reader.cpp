@@ -131,7 +131,7 @@ void read_bounds(energy::EnergyTable& table, YamlMap& section) {
 std::optional<energy::SramPoint> read_sram(YamlNode node, const std::string& path, FaultList& faults) {
   YamlMap map(node, path, faults);
   if (!map.valid()) return std::nullopt;
-  const auto kb = map.require_number("size_kb", NumberRule::positive("KB", 1e9));
+  const auto kb = map.require_number("size_kb", NumberRule::positive("KiB", 1e9));
   const auto constant = [&](const char* key) {
     return read_constant(map.take(key), map.field(key), std::string("sram.") + key, Unit::pj_bit, faults);
   };
