@@ -133,6 +133,7 @@ class Gemm {
       now.a = now.b = {};
       if (s + 1 < steps_.size()) ask(steps_[s + 1]);
       if (!multiplies || !now.last) continue;
+      tl_.wait(sum);
       const DType out = args_["c"].dtype();
       const tl::Tensor c = out == of_sum ? sum : tl_.cast(sum, out);
       tl_.store_async(block("c", rows, cols), c);

@@ -124,7 +124,8 @@ void write_area(std::ostream& out, const Account& a, const Summary& s) {
     first = "               ";
   }
   if (a.hbm_stacks > 0)
-    print_to(out, "{}{} stacks of HBM, {:.4g} GiB\n", first, a.hbm_stacks, static_cast<double>(a.hbm_bytes) / (1 << 30));
+    print_to(out, "{}{} stacks of HBM, {:.4g} GiB\n", first, a.hbm_stacks,
+             static_cast<double>(a.hbm_bytes) / (1 << 30));
   if (const auto cost = cost_of(a))
     print_to(out, "  cost         {} USD: dies {:.4g}, package {:.4g}, HBM {:.4g}\n", band_text(cost->total()),
              cost->dies.value, cost->package.value, cost->hbm.value);

@@ -25,13 +25,14 @@ std::unique_ptr<const ReduceRules> reduce_rules_of(const Component& block, const
   rules->bw_gbs = *p.reduce_bw_gbs;
   rules->reduce_ns = p.reduce_ns;
   std::string_view names = p.reduce_dtypes;
-  while (names != "all" && !names.empty()) {
+  for (bool more = names != "all"; more;) {
     const size_t comma = std::min(names.find(','), names.size());
     const auto dtype = parse_dtype(names.substr(0, comma));
     if (!dtype)
       fault("reduce_dtypes: found '" + p.reduce_dtypes + "', expected all, or element types joined by commas");
     rules->dtypes.push_back(*dtype);
-    names.remove_prefix(std::min(comma + 1, names.size()));
+    more = comma < names.size();
+    names.remove_prefix(more ? comma + 1 : comma);
   }
   return rules;
 }

@@ -253,8 +253,9 @@ Table run_table() {
            Entry("report", "FILE.html", "HTML page that shows what bounds the run (docs/insight.md)")
                .beside_requests()
                .writes(),
-           flag("report-events",
-                "with --report: embed the causal graph also if it exceeds 5 MiB, so that the page can predict run times")
+           flag(
+               "report-events",
+               "with --report: embed the causal graph also if it exceeds 5 MiB, so that the page can predict run times")
                .alias("report-causes")
                .role(Role::writes)
                .needs({"report"}),
@@ -475,8 +476,8 @@ std::vector<Table> tables() {
       run, "traffic", {kSystem, kWatched, {"max-time", "max-wall"}},
       {
           Entry("trace", "FILE.csv",
-                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red, cas or "
-                "multicast")
+                "requests as id,issue_ns,initiator,op,address,bytes; op is read, write, post, atomic, red, cas, "
+                "multicast, red_add, red_max or red_min (docs/multicast.md)")
               .file(File::input)
               .required(),
           Entry("statistics", "FILE.csv", "counters of each object (docs/statistics.md)").group(kShown).writes(),

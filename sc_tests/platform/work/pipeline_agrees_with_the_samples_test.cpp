@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(All, PipelineSamples,
                          ::testing::Values("composite_ideal", "composite_cut_through", "commands_and_composites",
                                            "composite_flit", "programs_ideal", "programs_cut_through", "programs_flit",
                                            "programs_tiers", "collective_ring", "access_ideal", "access_cut_through",
-                                           "access_flit"),
+                                           "access_flit", "send_all_cut_through", "send_all_flit"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 /// Four PEs that receive before they send.

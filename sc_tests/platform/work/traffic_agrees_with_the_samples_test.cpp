@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrafficSamples,
                                            "traffic_flit_mesh", "traffic_hbm_pc_hash", "traffic_flit_hash",
                                            "access_ideal", "access_cut_through", "access_flit", "multicast_ideal",
                                            "multicast_cut_through_routed", "multicast_combined", "multicast_flit",
-                                           "request_rate"),
+                                           "request_rate", "in_network_cut_through", "in_network_flit"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace
