@@ -9,6 +9,7 @@
 
 namespace kernbench::fabric {
 
+struct Branch;
 struct InputChannel;
 
 struct alignas(64) Flit {
@@ -26,13 +27,15 @@ struct alignas(64) Flit {
   bool header = false;  ///< of a packet: its address is that of the first byte behind it
   uint64_t address = 0;
   // Finite buffers (wormhole_links.h).
-  enum class State : uint8_t { coming, here, ready };
-  State state = State::coming;  ///< at the node: on its way there, stored there, ready to go on
+  enum class State : uint8_t { coming, here, ready, joins };
+  /// At the node: on its way there, stored there, ready to go on; an acknowledgement that may wait for others.
+  State state = State::coming;
   uint32_t channel = 0;         ///< of its class, by which it has come to the node
   uint32_t layer = 0;           ///< of a message's first flit: of virtual channels (channel_layers.h)
   InputChannel* at = nullptr;   ///< where it waits there
   Flit* behind = nullptr;       ///< the next in its queue there
   uint64_t turn = 0;            ///< its number among those that have become ready
+  Branch* branch = nullptr;     ///< at a fork: of a copy its queue, of the flit in the buffer the first branch
 
   double data_bytes() const { return header ? 0 : bytes; }
 };
@@ -74,6 +77,13 @@ struct FlitCuts {
   uint32_t packet_flits = 0;  ///< of data behind each header; 0: data flits come without
   double header_bytes = 0;
 };
+
+/// Number of flits of a message of `nbytes` to the address, headers of packets included.
+inline uint64_t count_flits(uint64_t address, uint64_t nbytes, const FlitCuts& cuts) {
+  if (nbytes == 0) return 1;
+  const uint64_t data = (address % cuts.flit_bytes + nbytes - 1) / cuts.flit_bytes + 1;
+  return cuts.packet_flits == 0 ? data : data + (data - 1) / cuts.packet_flits + 1;
+}
 
 /// Visits the flits of a range of memory in address order: visit(address, bytes). Rows that touch are one range; cuts
 /// are at multiples of flit_bytes of the address.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_port.h"
@@ -14,6 +15,23 @@
 namespace kernbench::fabric {
 
 class InputPort;
+struct Fork;
+
+/// Copies of a multicast's flits that one branch has yet to take (docs/flow_control.md).
+struct Branch : FlitQueue {
+  Branch(Fork& f, FabricTransaction& x) : FlitQueue(Place::branch), fork(f), transaction(x) {}
+  Fork& fork;
+  FabricTransaction& transaction;  ///< that carries the message on
+  uint32_t taken = 0;              ///< flits that have gone
+};
+
+/// A multicast at a fork, from its first flit's arrival until every branch has taken the last. The flits in the buffer
+/// only hold their room; a flit leaves when every branch has taken its copy.
+struct Fork {
+  explicit Fork(InputChannel& v) : input(v) {}
+  InputChannel& input;
+  std::vector<Branch> branches;  ///< the first carries the message that has come
+};
 
 /// The buffer of a virtual channel; without a limit, of one message.
 struct InputChannel : FlitQueue {
@@ -24,6 +42,7 @@ struct InputChannel : FlitQueue {
   uint32_t stored = 0;  ///< at a node that stores and forwards: its first flits, which have left the buffer
   Flit* last_stored = nullptr;
   bool forwards = false;                 ///< at such a node: it is known when its first message goes on
+  std::list<Fork> forks;                 ///< of messages in it, in their order
   FabricTransaction* serving = nullptr;  ///< at a memory: whose flit has left the queue, but has not had its turn there
 };
 
@@ -45,6 +64,8 @@ class InputPort {
   InputChannel& append(Flit&);
   /// The first one goes.
   void pop(InputChannel&);
+  /// One goes that may stand behind others.
+  void remove(InputChannel&, Flit&);
   InputChannel& channel(uint32_t message_class, uint32_t number) { return *by_number_[message_class][number]; }
 
  private:

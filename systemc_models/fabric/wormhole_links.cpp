@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::fabric {
 namespace {
@@ -109,8 +113,12 @@ tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& 
 
 void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
+  if (x.multicast && f.response && x.multicast->joins(f.node, router)) return join(f, router, in);
   InputPort& port = input(in);
   InputChannel& v = port.append(f);
+  if (x.multicast && !f.response) {
+    if (Fork* fork = fork_of(f, v)) return at_fork(f, router, *fork);
+  }
   const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
   const Link& next = next_port(f).link;
   if (router.stores_and_forwards() && x.has_data(f.response)) {
@@ -126,6 +134,108 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   timeline().at(f.time_ns, f.order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
+/// Where the message leaves by several links; null: by one.
+Fork* WormholeLinks::fork_of(Flit& f, InputChannel& v) {
+  FabricTransaction& x = *f.transaction;
+  if (f.index == 0) {
+    const std::vector<FabricTransaction*> others = x.multicast->fork(x);
+    if (others.empty()) return nullptr;
+    Fork& fork = v.forks.emplace_back(v);
+    fork.branches.reserve(others.size() + 1);
+    fork.branches.emplace_back(fork, x);
+    for (FabricTransaction* branch : others) {
+      branch->streams.clear();
+      branch->ready_ns.assign(std::max(branch->hop_count, branch->back_count) + 1, 0);
+      branch->flit_count = x.flit_count;
+      fork.branches.emplace_back(fork, *branch);
+    }
+    for (Branch& b : fork.branches) {
+      b.rank = v.rank;
+      b.edge = v.edge;
+    }
+  }
+  return !v.forks.empty() && &v.forks.back().branches.front().transaction == &x ? &v.forks.back() : nullptr;
+}
+
+/// Every branch gets a copy, which is ready as it would be behind a node with one edge out.
+void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
+  FabricTransaction& x = *f.transaction;
+  InputChannel& v = fork.input;
+  const double arrival = f.time_ns, overhead = router.delay_of(passing(f)), ready = arrival + overhead;
+  const bool stores = router.stores_and_forwards();
+  if (!stores) become_ready(f, overhead, x.ready_ns[f.node]);
+  f.branch = &fork.branches.front();
+  for (Branch& b : fork.branches) {
+    Flit& c = *fabric_.acquire_flit();
+    c = f;
+    c.transaction = &b.transaction;
+    c.address += b.transaction.address - x.address;
+    c.branch = &b;
+    b.append(c);
+    if (stores && !f.last) continue;
+    c.order = v.port.ready_order.of(x.own_order, arrival, stores ? ready : f.time_ns, &next_port(c).link);
+    if (!stores) timeline().at(c.time_ns, c.order, call<&WormholeLinks::ready_turn>(*this, c));
+  }
+  if (!stores) return;
+  timeline().at(arrival, v.port.order, call<&WormholeLinks::stored_turn>(*this, f));
+  if (f.last && v.first->transaction == &x) forward_at(ready, v, f);
+}
+
+/// The flit in the buffer goes when every branch has taken it.
+void WormholeLinks::taken(Branch& b) {
+  ++b.taken;
+  for (const Branch& o : b.fork.branches) {
+    if (o.taken < b.taken) return;
+  }
+  InputChannel& v = b.fork.input;
+  Flit& f = *v.first;
+  leave_input(v);
+  fabric_.release_flit(&f);
+}
+
+void WormholeLinks::leave_branch(Branch& b, bool last) {
+  InputChannel& v = b.fork.input;
+  if (!last) return advance(v);
+  for (const Branch& o : b.fork.branches) {
+    if (o.taken < b.taken) return;
+  }
+  v.forks.pop_front();
+  advance(v);
+}
+
+/// An acknowledgement that stands for others goes on from its buffer; the others leave theirs when they have come.
+void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
+  FabricTransaction& x = *f.transaction;
+  InputPort& port = input(in);
+  InputChannel& v = port.append(f);
+  const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
+  f.state = Flit::State::joins;
+  f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next_port(f).link);
+  const Multicast::Joined last = x.multicast->join(router, {&x, arrival, in.incoming(), f.order, nullptr});
+  // Behind all that may arrive at the instant.
+  timeline().at(arrival, Order(Order::kArbitration, Order::kLast, 0), call<&WormholeLinks::joined_turn>(*this, v));
+  if (!last.x) return;
+  // Over a link that takes no time one may come when the last of the instant has left.
+  Flit& on = last.x->flits.empty() ? f : *last.x->flits.front();
+  on.state = Flit::State::coming;
+  become_ready(on, overhead, on.transaction->ready_ns[on.node]);
+  timeline().at(on.time_ns, on.order, call<&WormholeLinks::ready_turn>(*this, on));
+}
+
+void WormholeLinks::joined_turn(InputChannel& v) {
+  const uint64_t now = Timeline::to_fs(timeline().now_ns());
+  for (Flit *f = v.first, *behind; f; f = behind) {
+    behind = f->behind;
+    if (f->state != Flit::State::joins || Timeline::to_fs(f->time_ns) > now) continue;
+    FabricTransaction& x = *f->transaction;
+    give_credit(v, x, port_of(*f), true);
+    v.port.remove(v, *f);
+    x.flits.clear();
+    fabric_.release_flit(f);
+  }
+  advance(v);
+}
+
 /// A response is back at its initiator: which takes it at once, unless it shares a buffer with others.
 void WormholeLinks::at_end(Flit& f, FabricPort& in) {
   InputPort& port = input(in);
@@ -136,7 +246,7 @@ void WormholeLinks::at_end(Flit& f, FabricPort& in) {
 
 void WormholeLinks::ready_turn(Flit& f) {
   make_ready(f);
-  if (f.at->first == &f) advance(*f.at);
+  if (f.branch || f.at->first == &f) advance(*f.at);
 }
 
 void WormholeLinks::stored_turn(Flit& f) {
@@ -163,6 +273,11 @@ void WormholeLinks::store(InputChannel& v) {
 /// yet come, it stands on the timeline among those that were known as early: so ties go as without buffers.
 void WormholeLinks::forward_at(double ready_ns, InputChannel& v, Flit& last) {
   v.forwards = true;
+  if (last.branch) {
+    for (Branch& b : last.branch->fork.branches)
+      timeline().at(ready_ns, b.last->order, call<&WormholeLinks::forward_turn>(*this, *b.last));
+    return;
+  }
   timeline().at(ready_ns, last.order, call<&WormholeLinks::forward_turn>(*this, last));
 }
 
@@ -170,20 +285,27 @@ void WormholeLinks::forward_turn(Flit& last) {
   InputChannel& v = *last.at;
   v.forwards = false;
   const double ready = timeline().now_ns();
-  for (Flit* f = v.first;; f = f->behind) {
+  for (Flit* f = last.branch ? last.branch->first : v.first;; f = f->behind) {
     make_ready(*f);
     f->time_ns = ready;
     f->ready_by = last.index;
     if (f == &last) break;
   }
+  for (Flit* f = v.first; last.branch && f; f = f->last ? nullptr : f->behind) f->state = Flit::State::ready;
   advance(v);
 }
 
 /// What can be done with the first flit of an input is done.
 void WormholeLinks::advance(InputChannel& v) {
   while (Flit* f = v.first) {
-    if (f->state == Flit::State::coming) return;
     if (f->state == Flit::State::here) return store(v);
+    if (f->branch) {
+      for (Branch& b : f->branch->fork.branches) {
+        if (b.first && b.first->state == Flit::State::ready) offer(b);
+      }
+      return;
+    }
+    if (f->state != Flit::State::ready) return;
     if (!f->response || f->node > 0) return offer(v);
     f->time_ns = std::max(f->time_ns, timeline().now_ns());
     leave_input(v);
@@ -226,6 +348,8 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
     leave_input(static_cast<InputChannel&>(q));
   } else {
     q.pop();
+    if (q.place == FlitQueue::Place::branch) taken(static_cast<Branch&>(q));
+    f.branch = nullptr;
   }
   try {
     cross(o.link, f, timeline().now_ns());
@@ -241,6 +365,8 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
       return offer(q);
     case FlitQueue::Place::input:
       return advance(static_cast<InputChannel&>(q));
+    case FlitQueue::Place::branch:
+      return leave_branch(static_cast<Branch&>(q), last);
     case FlitQueue::Place::memory:
       return leave_outlet(static_cast<ResponseQueue&>(q), last);
   }
@@ -364,6 +490,25 @@ void WormholeLinks::departure_turn(ResponseQueue& q, FabricTransaction& x) {
   q.append(f);
   ++q.outlet->waiting;
   me.offer(q);
+}
+
+void check_forks(const Fabric& fabric, const std::vector<const Route*>& routes, uint64_t address, uint64_t nbytes) {
+  const FabricTiming& t = fabric.timing();
+  const uint64_t flits = count_flits(address, nbytes, {t.flit_bytes, t.packet_flits, t.header_bytes});
+  std::map<const FabricNode*, const FabricPort*> leaves_by;
+  for (const Route* r : routes) {
+    for (size_t i = 1; i < r->hops.size(); ++i) {  // the initiator has no buffer
+      const FabricPort* out = r->hops[i].out;
+      const FabricNode& node = out->node();
+      const uint32_t room = node.input_buffers().flits;
+      const auto [at, added] = leaves_by.emplace(&node, out);
+      if (added || at->second == out || room == 0 || room >= flits) continue;
+      throw AccessError(fmt::format(
+          "found {} flits that part at {}, whose buffer_flits is {}; expected a message that fits whole into a buffer "
+          "of each fork",
+          flits, node.owner().id(), room));
+    }
+  }
 }
 
 }  // namespace kernbench::fabric

@@ -48,6 +48,12 @@ class WormholeLinks : public FlitLinks {
   void at_end(Flit&, FabricPort& in);
   // Nodes that pass flits on.
   void at_router(Flit&, Router&, FabricPort& in);
+  Fork* fork_of(Flit&, InputChannel&);
+  void at_fork(Flit&, Router&, Fork&);
+  void taken(Branch&);
+  void leave_branch(Branch&, bool last);
+  void join(Flit&, Router&, FabricPort& in);
+  void joined_turn(InputChannel&);
   void ready_turn(Flit&);
   void stored_turn(Flit&);
   void store(InputChannel&);
@@ -79,5 +85,9 @@ class WormholeLinks : public FlitLinks {
   std::unordered_map<const MemoryTarget*, Outlet> outlets_;
   std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< of reads whose data are still to come
 };
+
+/// AccessError for a message of `nbytes` to `address` and other destinations that does not fit whole into every buffer
+/// of a fork of its routes (multicast rules §19.7).
+void check_forks(const Fabric&, const std::vector<const Route*>&, uint64_t address, uint64_t nbytes);
 
 }  // namespace kernbench::fabric
