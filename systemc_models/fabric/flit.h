@@ -30,12 +30,12 @@ struct alignas(64) Flit {
   enum class State : uint8_t { coming, here, ready, joins };
   /// At the node: on its way there, stored there, ready to go on; an acknowledgement that may wait for others.
   State state = State::coming;
-  uint32_t channel = 0;         ///< of its class, by which it has come to the node
-  uint32_t layer = 0;           ///< of a message's first flit: of virtual channels (channel_layers.h)
-  InputChannel* at = nullptr;   ///< where it waits there
-  Flit* behind = nullptr;       ///< the next in its queue there
-  uint64_t turn = 0;            ///< its number among those that have become ready
-  Branch* branch = nullptr;     ///< at a fork: of a copy its queue, of the flit in the buffer the first branch
+  uint32_t channel = 0;        ///< of its class, by which it has come to the node
+  uint32_t layer = 0;          ///< of a message's first flit: of virtual channels (channel_layers.h)
+  InputChannel* at = nullptr;  ///< where it waits there
+  Flit* behind = nullptr;      ///< the next in its queue there
+  uint64_t turn = 0;           ///< its number among those that have become ready
+  Branch* branch = nullptr;    ///< at a fork: of a copy its queue, of the flit in the buffer the first branch
 
   double data_bytes() const { return header ? 0 : bytes; }
 };

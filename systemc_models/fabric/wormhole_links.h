@@ -2,6 +2,9 @@
 // `links: flit` where nodes say buffer_flits: wormhole switching with virtual channels and credits. What a flit costs
 // on a link and at a node is as in flit_links.h; here stands who may go on, and when. The rules: docs/flow_control.md.
 //
+// A multicast at a fork: each branch has a queue of copies, from which it takes flits by itself. The flit in the input
+// buffer holds the room until all have. The message fits whole there (check_forks), so no branch waits for another.
+//
 // Models: a buffer for each virtual channel of each input, first in first out; credits, which come back over the link's
 // wire; a virtual channel held by a message from its first flit to its last; requests and responses in channels of
 // their own; switch allocation in turns or by age. Does not model: a crossbar whose inputs are shared by their virtual

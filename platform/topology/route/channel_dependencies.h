@@ -6,6 +6,10 @@
 // C-36, 1987): routing without alternatives is free of deadlock if, and only if, the graph of dependencies between its
 // channels has no cycle. A channel is here a link into a limited buffer, for one class of messages; a route that takes
 // one link and then another makes the second depend on by the first. A buffer without limit never makes anybody wait.
+// The pairs of links of which a multicast can hold one while it waits for the other lie along its routes, and are
+// counted with them: the link into a fork depends on each link out of it. Its branches do not depend on each other,
+// because the message fits whole into the fork's buffer (multicast rules 19.7).
+//
 // As there, virtual channels take cycles apart: they are layers, a message begins in the first, and goes on in the next
 // behind a turn that would close a cycle in its own (a dateline).
 #pragma once
