@@ -212,27 +212,35 @@ void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   f.state = Flit::State::joins;
   f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next_port(f).link);
   const Multicast::Joined last = x.multicast->join(router, {&x, arrival, in.incoming(), f.order, nullptr});
-  // Behind all that may arrive at the instant.
-  timeline().at(arrival, Order(Order::kArbitration, Order::kLast, 0), call<&WormholeLinks::joined_turn>(*this, v));
-  if (!last.x) return;
-  // Over a link that takes no time one may come when the last of the instant has left.
-  Flit& on = last.x->flits.empty() ? f : *last.x->flits.front();
-  on.state = Flit::State::coming;
-  become_ready(on, overhead, on.transaction->ready_ns[on.node]);
-  timeline().at(on.time_ns, on.order, call<&WormholeLinks::ready_turn>(*this, on));
+  // Over links that take no time one may come when the last of the instant has left.
+  Flit* on = !last.x ? nullptr : last.x->flits.empty() ? &f : last.x->flits.front();
+  const FabricTransaction* absorbed = last.absorbed;
+  if (absorbed && !absorbed->flits.empty() && absorbed->flits.front() != on) absorb(*absorbed->flits.front());
+  // Others may yet arrive at the instant.
+  if (!on)
+    return timeline().at(arrival, Order(Order::kArbitration, Order::kLast, 0),
+                         call<&WormholeLinks::joined_turn>(*this, v));
+  on->state = Flit::State::coming;
+  become_ready(*on, overhead, on->transaction->ready_ns[on->node]);
+  timeline().at(on->time_ns, on->order, call<&WormholeLinks::ready_turn>(*this, *on));
 }
 
 void WormholeLinks::joined_turn(InputChannel& v) {
   const uint64_t now = Timeline::to_fs(timeline().now_ns());
-  for (Flit *f = v.first, *behind; f; f = behind) {
-    behind = f->behind;
-    if (f->state != Flit::State::joins || Timeline::to_fs(f->time_ns) > now) continue;
-    FabricTransaction& x = *f->transaction;
-    give_credit(v, x, port_of(*f), true);
-    v.port.remove(v, *f);
-    x.flits.clear();
-    fabric_.release_flit(f);
+  std::vector<Flit*> come;
+  for (Flit* f = v.first; f; f = f->behind) {
+    if (f->state == Flit::State::joins && Timeline::to_fs(f->time_ns) <= now) come.push_back(f);
   }
+  for (Flit* f : come) absorb(*f);
+}
+
+/// It is known that an acknowledgement goes no further: it leaves its buffer when it has come.
+void WormholeLinks::absorb(Flit& f) {
+  InputChannel& v = *f.at;
+  give_credit(v, *f.transaction, port_of(f), true, std::max(f.time_ns, timeline().now_ns()));
+  v.port.remove(v, f);
+  f.transaction->flits.clear();
+  fabric_.release_flit(&f);
   advance(v);
 }
 
@@ -262,7 +270,7 @@ void WormholeLinks::store(InputChannel& v) {
        f && f->transaction == message && f->state == Flit::State::here; f = f->behind) {
     ++v.stored;
     v.last_stored = f;
-    give_credit(v, *f->transaction, port_of(*f), f->response);
+    give_credit(v, *f->transaction, port_of(*f), f->response, timeline().now_ns());
     if (!f->last) continue;
     if (!v.forwards) forward_at(std::max(f->time_ns, timeline().now_ns()) + router_of(v).delay_of(passing(*f)), v, *f);
     return;
@@ -378,7 +386,7 @@ void WormholeLinks::leave_input(InputChannel& v) {
   if (v.stored > 0) {
     --v.stored;
   } else {
-    give_credit(v, *f.transaction, port_of(f), f.response);
+    give_credit(v, *f.transaction, port_of(f), f.response, timeline().now_ns());
   }
   v.port.pop(v);
 }
@@ -395,9 +403,10 @@ void WormholeLinks::leave_outlet(ResponseQueue& q, bool last) {
 }
 
 /// Room in the channel, for the sender; `in`: by which the flit has come that was there.
-void WormholeLinks::give_credit(const InputChannel& v, FabricTransaction& x, FabricPort& in, bool response) {
+void WormholeLinks::give_credit(const InputChannel& v, FabricTransaction& x, FabricPort& in, bool response,
+                                double at_ns) {
   if (!v.port.limited()) return;
-  in.give_back({v.number, v.message_class, timeline().now_ns() + v.port.wire_ns}, x, response);
+  in.give_back({v.number, v.message_class, at_ns + v.port.wire_ns}, x, response);
 }
 
 void WormholeLinks::credit_comes(FabricPort& port, const Credit& c) {
@@ -440,7 +449,7 @@ void WormholeLinks::take(InputChannel& v) {
     serve(f, memory);
     if (whole) begins = x.time_ns + x.memory_queue_ns;
     if (!v.port.limited() || Timeline::to_fs(begins) <= Timeline::to_fs(now)) {
-      give_credit(v, x, in, false);
+      give_credit(v, x, in, false, timeline().now_ns());
       continue;
     }
     v.serving = &x;
@@ -451,7 +460,7 @@ void WormholeLinks::take(InputChannel& v) {
 void WormholeLinks::served_turn(InputChannel& v) {
   FabricTransaction& x = *v.serving;
   v.serving = nullptr;
-  give_credit(v, x, *x.last_hop().in, false);
+  give_credit(v, x, *x.last_hop().in, false, timeline().now_ns());
   take(v);
 }
 

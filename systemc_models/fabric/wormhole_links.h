@@ -57,6 +57,7 @@ class WormholeLinks : public FlitLinks {
   void leave_branch(Branch&, bool last);
   void join(Flit&, Router&, FabricPort& in);
   void joined_turn(InputChannel&);
+  void absorb(Flit&);
   void ready_turn(Flit&);
   void stored_turn(Flit&);
   void store(InputChannel&);
@@ -69,7 +70,7 @@ class WormholeLinks : public FlitLinks {
   void ask(LinkOutput&, bool by_credit = false);
   void allocate(LinkOutput&);
   void send(LinkOutput&, FlitQueue&);
-  void give_credit(const InputChannel&, FabricTransaction&, FabricPort& in, bool response);
+  void give_credit(const InputChannel&, FabricTransaction&, FabricPort& in, bool response, double at_ns);
   void credit_comes(FabricPort&, const Credit&);
   static void credit_turn(LinkOutput&, OutputChannel&);
   // Memories.
