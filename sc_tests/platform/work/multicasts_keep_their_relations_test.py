@@ -420,7 +420,7 @@ class FiniteBuffers(Runs):
         self.assertGreater(min(counts.values()), 10, counts)
 
     def test_with_ample_room_the_times_are_those_without_buffers(self):
-        for seed in range(20):
+        for seed in range(14):
             rng = random.Random(seed)
             t = machine(rng, "flit", "routed")
             rows = self.multicast_rows(rng, t, 30, ("multicast", "multicast", "write", "read"))
@@ -470,7 +470,7 @@ class FiniteBuffers(Runs):
 
     def test_tight_buffers_have_the_times_of_the_model(self):
         later = 0
-        for seed in range(24):
+        for seed in range(14):
             rng = random.Random(seed)
             t = machine(rng, "flit", "routed", overheads=(0.512, 3.077))
             for n in t["nodes"]:
@@ -481,13 +481,13 @@ class FiniteBuffers(Runs):
             for i, e in enumerate(t["links"]):
                 e["distance_mm"] = round(rng.random() * 3, 3) + i * 1e-5
             t = {**limited(rng, t, (4, 5, 9), allocation="oldest_first"), "ns_per_mm": 1}
-            rows = self.multicast_rows(rng, t, 12, ("multicast", "multicast", "write"), (64, 200))
+            rows = self.multicast_rows(rng, t, 10, ("multicast", "multicast", "write"), (64, 200))
             found = [float(r["done_ns"]) for r in self.rows(t, rows)]
             for one, other in zip(found, Model(t).run(rows)):
                 self.assertAlmostEqual(one, other, 2, f"{seed} {json.dumps(t)} {rows}\n{found}\n{Model(t).run(rows)}")
             free = limited(rng, t, (1 << 20,), vcs=1024, allocation="oldest_first")
             later += found != [float(r["done_ns"]) for r in self.rows(free, rows)]
-        self.assertGreater(later, 8)
+        self.assertGreater(later, 5)
 
 
 if __name__ == "__main__":
