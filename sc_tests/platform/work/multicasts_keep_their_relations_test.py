@@ -82,7 +82,8 @@ def tight(rng):
 
 class Model:
     """Writes and multicasts over a tree of finite buffers, by multicast rules 19.3 to 19.7 and docs/flow_control.md:
-    one virtual channel, links by age, memories without limits, nothing stored, no two messages ready at one instant."""
+    one virtual channel, links by age or in turns, memories without limits, nothing stored, no two messages ready at one
+    instant."""
 
     def __init__(self, topology):
         self.t, self.nodes = topology["timing"], {n["id"]: n.get("attrs", {}) for n in topology["nodes"]}
@@ -92,6 +93,7 @@ class Model:
         self.memory_free, self.before = {}, {}  # before: when the flit before became ready, by message and node
         self.room, self.held, self.queues, self.joined = {}, {}, {}, {}
         self.events, self.count, self.now = [], 0, 0
+        self.last = dict.fromkeys(self.links, 0)
 
     def at(self, time, action=lambda: None):
         self.count += 1
@@ -135,7 +137,7 @@ class Model:
         self.at(ready)
 
     def give(self):
-        """The oldest flit that is in front and has link, channel and room takes its link. Whether there was one."""
+        """A flit that is in front and has channel and room takes its link. Whether there was one."""
         able = []
         for key, q in self.queues.items():
             seen = set()
@@ -150,8 +152,11 @@ class Model:
                 seen |= e["todo"]
         if not able:
             return False
-        _, _, key, e, slot = min(able)
-        link = slot[0]
+        link = able[0][4][0]
+        able = [a for a in able if a[4][0] == link]
+        turns = self.nodes[link[0]].get("allocation") == "round_robin"
+        _, _, key, e, slot = min(able, key=lambda a: (self.rank(a[2]) - self.last[link] - 1) % 2**64) if turns else min(able)
+        self.last[link] = self.rank(key)
         kind, m, k = e["flit"]
         last = kind != "request" or k + 1 == len(m[1])
         if self.limit(link[1]):
@@ -169,6 +174,16 @@ class Model:
         self.at(self.free[link])
         self.at(self.free[link] + self.links[link]["distance_mm"], lambda: self.arrives(e["flit"], link, last))
         return True
+
+    def rank(self, key):
+        """Of a queue at its node: by port, in the order of the node's links, then requests before responses."""
+        if key[0] == "source":
+            return 2**64 - 1
+        if key[0] == "answer":
+            return 0
+        before, node = key[0]
+        others = list(dict.fromkeys(a if b == node else b for a, b in self.links if node in (a, b)))
+        return others.index(before) << 32 | (0 if key[1] else 1)
 
     @staticmethod
     def message(flit):
@@ -480,13 +495,13 @@ class FiniteBuffers(Runs):
             t["timing"]["header_bytes"] = 16
             for i, e in enumerate(t["links"]):
                 e["distance_mm"] = round(rng.random() * 3, 3) + i * 1e-5
-            t = {**limited(rng, t, (4, 5, 9), allocation="oldest_first"), "ns_per_mm": 1}
+            t = {**limited(rng, t, (4, 5, 9), allocation=("oldest_first", "round_robin")[seed % 2]), "ns_per_mm": 1}
             rows = self.multicast_rows(rng, t, 10, ("multicast", "multicast", "write"), (64, 200))
-            found = [float(r["done_ns"]) for r in self.rows(t, rows)]
+            found = self.done(t, rows)
             for one, other in zip(found, Model(t).run(rows)):
                 self.assertAlmostEqual(one, other, 2, f"{seed} {json.dumps(t)} {rows}\n{found}\n{Model(t).run(rows)}")
             free = limited(rng, t, (1 << 20,), vcs=1024, allocation="oldest_first")
-            later += found != [float(r["done_ns"]) for r in self.rows(free, rows)]
+            later += found != self.done(free, rows)
         self.assertGreater(later, 5)
 
 
