@@ -17,7 +17,7 @@ namespace kernbench::fabric {
 class InputPort;
 struct Fork;
 
-/// Copies of a multicast's flits that one branch has yet to take (docs/flow_control.md).
+/// A multicast's branch at a fork: copies of the flits that it has yet to take (docs/flow_control.md).
 struct Branch : FlitQueue {
   Branch(Fork& f, FabricTransaction& x) : FlitQueue(Place::branch), fork(f), transaction(x) {}
   Fork& fork;
@@ -64,7 +64,7 @@ class InputPort {
   InputChannel& append(Flit&);
   /// The first one goes.
   void pop(InputChannel&);
-  /// One goes that may stand behind others.
+  /// A flit goes that may stand behind others.
   void remove(InputChannel&, Flit&);
   InputChannel& channel(uint32_t message_class, uint32_t number) { return *by_number_[message_class][number]; }
 

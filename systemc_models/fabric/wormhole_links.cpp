@@ -134,7 +134,7 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   timeline().at(f.time_ns, f.order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
-/// Where the message leaves by several links; null: by one.
+/// The fork of a message that leaves by several links; null if it leaves by one.
 Fork* WormholeLinks::fork_of(Flit& f, InputChannel& v) {
   FabricTransaction& x = *f.transaction;
   if (f.index == 0) {
@@ -157,7 +157,7 @@ Fork* WormholeLinks::fork_of(Flit& f, InputChannel& v) {
   return !v.forks.empty() && &v.forks.back().branches.front().transaction == &x ? &v.forks.back() : nullptr;
 }
 
-/// Every branch gets a copy, which is ready as it would be behind a node with one edge out.
+/// Each branch gets a copy, which becomes ready as the flit would at a node that is no fork.
 void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
   FabricTransaction& x = *f.transaction;
   InputChannel& v = fork.input;
@@ -181,7 +181,7 @@ void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
   if (f.last && v.first->transaction == &x) forward_at(ready, v, f);
 }
 
-/// The flit in the buffer goes when every branch has taken it.
+/// The branch has taken a flit. The flit leaves the buffer when the slowest branch has taken it.
 void WormholeLinks::taken(Branch& b) {
   ++b.taken;
   for (const Branch& o : b.fork.branches) {
@@ -203,7 +203,7 @@ void WormholeLinks::leave_branch(Branch& b, bool last) {
   advance(v);
 }
 
-/// An acknowledgement that stands for others goes on from its buffer; the others leave theirs when they have come.
+/// The last acknowledgement goes on from its buffer for all. The others leave their buffers when they arrive.
 void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
   InputPort& port = input(in);
@@ -212,11 +212,11 @@ void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   f.state = Flit::State::joins;
   f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next_port(f).link);
   const Multicast::Joined last = x.multicast->join(router, {&x, arrival, in.incoming(), f.order, nullptr});
-  // Over links that take no time one may come when the last of the instant has left.
+  // Over links that take no time one may arrive after joined_turn() of its instant.
   Flit* on = !last.x ? nullptr : last.x->flits.empty() ? &f : last.x->flits.front();
   const FabricTransaction* absorbed = last.absorbed;
   if (absorbed && !absorbed->flits.empty() && absorbed->flits.front() != on) absorb(*absorbed->flits.front());
-  // Others may yet arrive at the instant.
+  // At its end, since others may yet arrive at the instant.
   if (!on)
     return timeline().at(arrival, Order(Order::kArbitration, Order::kLast, 0),
                          call<&WormholeLinks::joined_turn>(*this, v));
@@ -225,6 +225,7 @@ void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
   timeline().at(on->time_ns, on->order, call<&WormholeLinks::ready_turn>(*this, *on));
 }
 
+/// The acknowledgements that have arrived here are not the last.
 void WormholeLinks::joined_turn(InputChannel& v) {
   const uint64_t now = Timeline::to_fs(timeline().now_ns());
   std::vector<Flit*> come;
@@ -234,7 +235,7 @@ void WormholeLinks::joined_turn(InputChannel& v) {
   for (Flit* f : come) absorb(*f);
 }
 
-/// It is known that an acknowledgement goes no further: it leaves its buffer when it has come.
+/// The acknowledgement goes no further. It leaves its buffer when it arrives, which may be later than now.
 void WormholeLinks::absorb(Flit& f) {
   InputChannel& v = *f.at;
   give_credit(v, *f.transaction, port_of(f), true, std::max(f.time_ns, timeline().now_ns()));
