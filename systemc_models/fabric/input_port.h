@@ -30,6 +30,7 @@ struct Branch : FlitQueue {
 struct Fork {
   explicit Fork(InputChannel& v) : input(v) {}
   InputChannel& input;
+  bool comes = true;             ///< its last flit has not arrived
   std::vector<Branch> branches;  ///< the first carries the message that has come
 };
 

@@ -126,7 +126,7 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
     timeline().at(arrival, port.order, call<&WormholeLinks::stored_turn>(*this, f));
     if (!f.last) return;
     f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next);
-    if (v.first->transaction == &x) forward_at(arrival + overhead, v, f);
+    if (v.first->transaction == &x && !v.first->branch) forward_at(arrival + overhead, v, f);
     return;
   }
   become_ready(f, overhead, x.ready_ns[f.node]);
@@ -154,7 +154,7 @@ Fork* WormholeLinks::fork_of(Flit& f, InputChannel& v) {
       b.edge = v.edge;
     }
   }
-  return !v.forks.empty() && &v.forks.back().branches.front().transaction == &x ? &v.forks.back() : nullptr;
+  return !v.forks.empty() && v.forks.back().comes ? &v.forks.back() : nullptr;
 }
 
 /// Each branch gets a copy, which becomes ready as the flit would at a node that is no fork.
@@ -165,6 +165,7 @@ void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
   const bool stores = router.stores_and_forwards();
   if (!stores) become_ready(f, overhead, x.ready_ns[f.node]);
   f.branch = &fork.branches.front();
+  fork.comes = !f.last;
   for (Branch& b : fork.branches) {
     Flit& c = *fabric_.acquire_flit();
     c = f;
@@ -178,7 +179,7 @@ void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
   }
   if (!stores) return;
   timeline().at(arrival, v.port.order, call<&WormholeLinks::stored_turn>(*this, f));
-  if (f.last && v.first->transaction == &x) forward_at(ready, v, f);
+  if (f.last && v.first->branch == f.branch) forward_at(ready, v, f);
 }
 
 /// The branch has taken a flit. The flit leaves the buffer when the slowest branch has taken it.
@@ -189,6 +190,7 @@ void WormholeLinks::taken(Branch& b) {
   }
   InputChannel& v = b.fork.input;
   Flit& f = *v.first;
+  f.transaction = &b.transaction;  // that of a posted message's other branch may have ended
   leave_input(v);
   fabric_.release_flit(&f);
 }
