@@ -9,6 +9,7 @@
 
 namespace kernbench::fabric {
 
+struct Branch;
 struct InputChannel;
 
 struct alignas(64) Flit {
@@ -28,14 +29,16 @@ struct alignas(64) Flit {
   bool slowed = false;  ///< most_gbs limits its rate on the next link
   uint64_t address = 0;
   // Finite buffers (wormhole_links.h).
-  enum class State : uint8_t { coming, here, ready };
-  State state = State::coming;  ///< state at the node: coming to it, stored there, ready to continue
-  uint32_t channel = 0;         ///< in its class: the channel by which it came to the node
-  uint32_t layer = 0;           ///< for a message's first flit: layer of virtual channels (channel_layers.h)
-  InputChannel* at = nullptr;   ///< the channel in which it waits
-  Flit* behind = nullptr;       ///< the next one in its queue
-  uint64_t turn = 0;            ///< its number in the order of readiness
-  double most_gbs = 0;          ///< for the flit of a sum: maximum rate on the next link, GB/s
+  enum class State : uint8_t { coming, here, ready, joins };
+  /// State at the node: coming to it, stored there, ready to continue; or an acknowledgement that may wait for others.
+  State state = State::coming;
+  uint32_t channel = 0;        ///< in its class: the channel by which it came to the node
+  uint32_t layer = 0;          ///< for a message's first flit: layer of virtual channels (channel_layers.h)
+  InputChannel* at = nullptr;  ///< the channel in which it waits
+  Flit* behind = nullptr;      ///< the next one in its queue
+  uint64_t turn = 0;           ///< its number in the order of readiness
+  Branch* branch = nullptr;    ///< at a fork: for a copy its queue, for the flit in the buffer the first branch
+  double most_gbs = 0;         ///< for the flit of a sum: maximum rate on the next link, GB/s
 
   double data_bytes() const { return header ? 0 : bytes; }
 };
@@ -77,6 +80,13 @@ struct FlitCuts {
   uint32_t packet_flits = 0;  ///< flits of data after each header; 0: no headers
   double header_bytes = 0;
 };
+
+/// Number of flits of a message of `nbytes` to the address, headers of packets included.
+inline uint64_t count_flits(uint64_t address, uint64_t nbytes, const FlitCuts& cuts) {
+  if (nbytes == 0) return 1;
+  const uint64_t data = (address % cuts.flit_bytes + nbytes - 1) / cuts.flit_bytes + 1;
+  return cuts.packet_flits == 0 ? data : data + (data - 1) / cuts.packet_flits + 1;
+}
 
 /// Visits the flits of a memory range in address order: visit(address, bytes). Adjacent rows are one range. Cuts are at
 /// multiples of flit_bytes of the address.

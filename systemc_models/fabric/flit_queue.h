@@ -20,7 +20,7 @@ inline uint32_t class_of(const Flit& f) {
 
 /// The first flit is offered to its link when it is ready.
 struct FlitQueue {
-  enum class Place : uint8_t { initiator, input, memory };
+  enum class Place : uint8_t { initiator, input, branch, memory };
   explicit FlitQueue(Place p) : place(p) {}
   void append(Flit& f) {
     f.behind = nullptr;
@@ -28,6 +28,8 @@ struct FlitQueue {
     last = &f;
   }
   void pop() { first = first->behind; }
+  /// Whether its flits have come over a link to a node that passes them on.
+  bool passes_on() const { return place == Place::input || place == Place::branch; }
 
   Place place;
   bool offered = false;

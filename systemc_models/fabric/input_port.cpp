@@ -72,4 +72,12 @@ void InputPort::pop(InputChannel& v) {
   if (ends) idle_.push_back(&v);
 }
 
+void InputPort::remove(InputChannel& v, Flit& f) {
+  if (v.first == &f) return pop(v);
+  Flit* before = v.first;
+  while (before->behind != &f) before = before->behind;
+  before->behind = f.behind;
+  if (v.last == &f) v.last = before;
+}
+
 }  // namespace kernbench::fabric

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <vector>
 
 #include "kernbench/systemc_models/fabric/fabric_port.h"
@@ -15,6 +16,24 @@
 namespace kernbench::fabric {
 
 class InputPort;
+struct Fork;
+
+/// A multicast's branch at a fork: copies of the flits that it has yet to take (docs/flow_control.md).
+struct Branch : FlitQueue {
+  Branch(Fork& f, FabricTransaction& x) : FlitQueue(Place::branch), fork(f), transaction(x) {}
+  Fork& fork;
+  FabricTransaction& transaction;  ///< that carries the message on
+  uint32_t taken = 0;              ///< flits that have gone
+};
+
+/// A multicast at a fork, from its first flit's arrival until every branch has taken the last. The flits in the buffer
+/// only hold their room; a flit leaves when every branch has taken its copy.
+struct Fork {
+  explicit Fork(InputChannel& v) : input(v) {}
+  InputChannel& input;
+  bool comes = true;             ///< its last flit has not arrived
+  std::vector<Branch> branches;  ///< the first carries the message that has come
+};
 
 /// The buffer of a virtual channel; without a limit, of one message.
 struct InputChannel : FlitQueue {
@@ -25,6 +44,7 @@ struct InputChannel : FlitQueue {
   uint32_t stored = 0;  ///< at a store-and-forward node: number of first flits that have left the buffer
   Flit* last_stored = nullptr;
   bool forwards = false;                 ///< at such a node: the departure time of its first message is known
+  std::list<Fork> forks;                 ///< forks of messages in it, in their order
   FabricTransaction* serving = nullptr;  ///< at a memory: transaction whose flit has left the queue but was not served
                                          ///< yet
 };
@@ -47,6 +67,8 @@ class InputPort {
   InputChannel& append(Flit&);
   /// Removes the first flit.
   void pop(InputChannel&);
+  /// A flit goes that may stand behind others.
+  void remove(InputChannel&, Flit&);
   InputChannel& channel(uint32_t message_class, uint32_t number) { return *by_number_[message_class][number]; }
 
  private:

@@ -58,7 +58,7 @@ LinkOutput::LinkOutput(WormholeLinks& m, FabricPort& p)
 uint32_t LinkOutput::next_layer(const FlitQueue& q) const {
   const Flit& f = *q.first;
   const ChannelLayers::Datelines& lines = datelines_[class_of(f)];
-  if (lines.empty() || q.place != FlitQueue::Place::input) return f.layer;
+  if (lines.empty() || !q.passes_on()) return f.layer;
   return f.layer + static_cast<uint32_t>(lines.count({q.edge, f.layer}));
 }
 
@@ -106,7 +106,7 @@ FlitQueue* LinkOutput::choose_as_router() {
   for (const FlitQueue* q : able) {
     const Flit& f = *q->first;
     WaitingMessage m{f.time_ns, f.order, {}, f.transaction, nullptr};
-    if (f.at && q->place == FlitQueue::Place::input) m.from = f.at->port.port.incoming();
+    if (f.at && q->passes_on()) m.from = f.at->port.port.incoming();
     ready.push_back(m);
   }
   return able[router_->choose(port, ready)];

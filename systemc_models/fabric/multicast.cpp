@@ -11,6 +11,7 @@
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/path.h"
+#include "kernbench/systemc_models/fabric/wormhole_links.h"
 
 namespace kernbench::fabric {
 
@@ -194,8 +195,6 @@ double Multicast::formula_ns(Fabric& fabric, uint32_t initiator, const Multicast
 }
 
 void check_multicast(Fabric& fabric, uint32_t initiator, const MulticastTo& to, uint64_t nbytes) {
-  if (fabric.timing().finite_buffers && to.addresses.size() > 1)
-    throw AccessError("a multicast to several memories where nodes have buffer_flits is unsupported");
   std::vector<const Route*> routes;
   std::map<const FabricNode*, std::pair<const FabricPort*, const Route*>> came_by;
   for (const uint64_t address : to.addresses) {
@@ -225,6 +224,7 @@ void check_multicast(Fabric& fabric, uint32_t initiator, const MulticastTo& to, 
     }
     routes.push_back(&r);
   }
+  if (fabric.timing().finite_buffers) check_forks(fabric, routes, to.addresses.front(), nbytes);
 }
 
 }  // namespace kernbench::fabric

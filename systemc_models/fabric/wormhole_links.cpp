@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 
 namespace kernbench::fabric {
 namespace {
@@ -109,8 +113,12 @@ tlm::tlm_sync_enum WormholeLinks::response_at(FabricTransaction& x, FabricPort& 
 
 void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   FabricTransaction& x = *f.transaction;
+  if (x.multicast && f.response && x.multicast->joins(f.node, router)) return join(f, router, in);
   InputPort& port = input(in);
   InputChannel& v = port.append(f);
+  if (x.multicast && !f.response) {
+    if (Fork* fork = fork_of(f, v)) return at_fork(f, router, *fork);
+  }
   const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
   const Link& next = next_port(f).link;
   if (router.stores_and_forwards() && x.has_data(f.response)) {
@@ -118,7 +126,7 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
     timeline().at(arrival, port.order, call<&WormholeLinks::stored_turn>(*this, f));
     if (!f.last) return;
     f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next);
-    if (v.first->transaction == &x) forward_at(arrival + overhead, v, f);
+    if (v.first->transaction == &x && !v.first->branch) forward_at(arrival + overhead, v, f);
     return;
   }
   become_ready(f, overhead, x.ready_ns[f.node]);
@@ -126,7 +134,120 @@ void WormholeLinks::at_router(Flit& f, Router& router, FabricPort& in) {
   timeline().at(f.time_ns, f.order, call<&WormholeLinks::ready_turn>(*this, f));
 }
 
-/// A response has returned to its initiator, which takes it at once, unless it shares a buffer with others.
+/// The fork of a message that leaves by several links; null if it leaves by one.
+Fork* WormholeLinks::fork_of(Flit& f, InputChannel& v) {
+  FabricTransaction& x = *f.transaction;
+  if (f.index == 0) {
+    const std::vector<FabricTransaction*> others = x.multicast->fork(x);
+    if (others.empty()) return nullptr;
+    Fork& fork = v.forks.emplace_back(v);
+    fork.branches.reserve(others.size() + 1);
+    fork.branches.emplace_back(fork, x);
+    for (FabricTransaction* branch : others) {
+      branch->streams.clear();
+      branch->ready_ns.assign(std::max(branch->hop_count, branch->back_count) + 1, 0);
+      branch->flit_count = x.flit_count;
+      fork.branches.emplace_back(fork, *branch);
+    }
+    for (Branch& b : fork.branches) {
+      b.rank = v.rank;
+      b.edge = v.edge;
+    }
+  }
+  return !v.forks.empty() && v.forks.back().comes ? &v.forks.back() : nullptr;
+}
+
+/// Each branch gets a copy, which becomes ready as the flit would at a node that is no fork.
+void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
+  FabricTransaction& x = *f.transaction;
+  InputChannel& v = fork.input;
+  const double arrival = f.time_ns, overhead = router.delay_of(passing(f)), ready = arrival + overhead;
+  const bool stores = router.stores_and_forwards();
+  if (!stores) become_ready(f, overhead, x.ready_ns[f.node]);
+  f.branch = &fork.branches.front();
+  fork.comes = !f.last;
+  for (Branch& b : fork.branches) {
+    Flit& c = *fabric_.acquire_flit();
+    c = f;
+    c.transaction = &b.transaction;
+    c.address += b.transaction.address - x.address;
+    c.branch = &b;
+    b.append(c);
+    if (stores && !f.last) continue;
+    c.order = v.port.ready_order.of(x.own_order, arrival, stores ? ready : f.time_ns, &next_port(c).link);
+    if (!stores) timeline().at(c.time_ns, c.order, call<&WormholeLinks::ready_turn>(*this, c));
+  }
+  if (!stores) return;
+  timeline().at(arrival, v.port.order, call<&WormholeLinks::stored_turn>(*this, f));
+  if (f.last && v.first->branch == f.branch) forward_at(ready, v, f);
+}
+
+/// The branch has taken a flit. The flit leaves the buffer when the slowest branch has taken it.
+void WormholeLinks::taken(Branch& b) {
+  ++b.taken;
+  for (const Branch& o : b.fork.branches) {
+    if (o.taken < b.taken) return;
+  }
+  InputChannel& v = b.fork.input;
+  Flit& f = *v.first;
+  f.transaction = &b.transaction;  // that of a posted message's other branch may have ended
+  leave_input(v);
+  fabric_.release_flit(&f);
+}
+
+void WormholeLinks::leave_branch(Branch& b, bool last) {
+  InputChannel& v = b.fork.input;
+  if (!last) return advance(v);
+  for (const Branch& o : b.fork.branches) {
+    if (o.taken < b.taken) return;
+  }
+  v.forks.pop_front();
+  advance(v);
+}
+
+/// The last acknowledgement goes on from its buffer for all. The others leave their buffers when they arrive.
+void WormholeLinks::join(Flit& f, Router& router, FabricPort& in) {
+  FabricTransaction& x = *f.transaction;
+  InputPort& port = input(in);
+  InputChannel& v = port.append(f);
+  const double arrival = f.time_ns, overhead = router.delay_of(passing(f));
+  f.state = Flit::State::joins;
+  f.order = port.ready_order.of(x.own_order, arrival, arrival + overhead, &next_port(f).link);
+  const Multicast::Joined last = x.multicast->join(router, {&x, arrival, in.incoming(), f.order, nullptr});
+  // Over links that take no time one may arrive after joined_turn() of its instant.
+  Flit* on = !last.x ? nullptr : last.x->flits.empty() ? &f : last.x->flits.front();
+  const FabricTransaction* absorbed = last.absorbed;
+  if (absorbed && !absorbed->flits.empty() && absorbed->flits.front() != on) absorb(*absorbed->flits.front());
+  // At its end, since others may yet arrive at the instant.
+  if (!on)
+    return timeline().at(arrival, Order(Order::kArbitration, Order::kLast, 0),
+                         call<&WormholeLinks::joined_turn>(*this, v));
+  on->state = Flit::State::coming;
+  become_ready(*on, overhead, on->transaction->ready_ns[on->node]);
+  timeline().at(on->time_ns, on->order, call<&WormholeLinks::ready_turn>(*this, *on));
+}
+
+/// The acknowledgements that have arrived here are not the last.
+void WormholeLinks::joined_turn(InputChannel& v) {
+  const uint64_t now = Timeline::to_fs(timeline().now_ns());
+  std::vector<Flit*> come;
+  for (Flit* f = v.first; f; f = f->behind) {
+    if (f->state == Flit::State::joins && Timeline::to_fs(f->time_ns) <= now) come.push_back(f);
+  }
+  for (Flit* f : come) absorb(*f);
+}
+
+/// The acknowledgement goes no further. It leaves its buffer when it arrives, which may be later than now.
+void WormholeLinks::absorb(Flit& f) {
+  InputChannel& v = *f.at;
+  give_credit(v, *f.transaction, port_of(f), true, std::max(f.time_ns, timeline().now_ns()));
+  v.port.remove(v, f);
+  f.transaction->flits.clear();
+  fabric_.release_flit(&f);
+  advance(v);
+}
+
+/// A response is back at its initiator: which takes it at once, unless it shares a buffer with others.
 void WormholeLinks::at_end(Flit& f, FabricPort& in) {
   InputPort& port = input(in);
   if (!port.limited()) return at_initiator(f);
@@ -136,7 +257,7 @@ void WormholeLinks::at_end(Flit& f, FabricPort& in) {
 
 void WormholeLinks::ready_turn(Flit& f) {
   make_ready(f);
-  if (f.at->first == &f) advance(*f.at);
+  if (f.branch || f.at->first == &f) advance(*f.at);
 }
 
 void WormholeLinks::stored_turn(Flit& f) {
@@ -152,7 +273,7 @@ void WormholeLinks::store(InputChannel& v) {
        f && f->transaction == message && f->state == Flit::State::here; f = f->behind) {
     ++v.stored;
     v.last_stored = f;
-    give_credit(v, *f->transaction, port_of(*f), f->response);
+    give_credit(v, *f->transaction, port_of(*f), f->response, timeline().now_ns());
     if (!f->last) continue;
     if (!v.forwards) forward_at(std::max(f->time_ns, timeline().now_ns()) + router_of(v).delay_of(passing(*f)), v, *f);
     return;
@@ -163,6 +284,11 @@ void WormholeLinks::store(InputChannel& v) {
 /// timeline entry is made at once. Ties are then resolved like without buffers.
 void WormholeLinks::forward_at(double ready_ns, InputChannel& v, Flit& last) {
   v.forwards = true;
+  if (last.branch) {
+    for (Branch& b : last.branch->fork.branches)
+      timeline().at(ready_ns, b.last->order, call<&WormholeLinks::forward_turn>(*this, *b.last));
+    return;
+  }
   timeline().at(ready_ns, last.order, call<&WormholeLinks::forward_turn>(*this, last));
 }
 
@@ -170,20 +296,27 @@ void WormholeLinks::forward_turn(Flit& last) {
   InputChannel& v = *last.at;
   v.forwards = false;
   const double ready = timeline().now_ns();
-  for (Flit* f = v.first;; f = f->behind) {
+  for (Flit* f = last.branch ? last.branch->first : v.first;; f = f->behind) {
     make_ready(*f);
     f->time_ns = ready;
     f->ready_by = last.index;
     if (f == &last) break;
   }
+  for (Flit* f = v.first; last.branch && f; f = f->last ? nullptr : f->behind) f->state = Flit::State::ready;
   advance(v);
 }
 
 /// Handles the first flits of an input as far as possible.
 void WormholeLinks::advance(InputChannel& v) {
   while (Flit* f = v.first) {
-    if (f->state == Flit::State::coming) return;
     if (f->state == Flit::State::here) return store(v);
+    if (f->branch) {
+      for (Branch& b : f->branch->fork.branches) {
+        if (b.first && b.first->state == Flit::State::ready) offer(b);
+      }
+      return;
+    }
+    if (f->state != Flit::State::ready) return;
     if (!f->response || f->node > 0) return offer(v);
     f->time_ns = std::max(f->time_ns, timeline().now_ns());
     leave_input(v);
@@ -226,6 +359,8 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
     leave_input(static_cast<InputChannel&>(q));
   } else {
     q.pop();
+    if (q.place == FlitQueue::Place::branch) taken(static_cast<Branch&>(q));
+    f.branch = nullptr;
   }
   try {
     cross(o.link, f, timeline().now_ns());
@@ -241,6 +376,8 @@ void WormholeLinks::send(LinkOutput& o, FlitQueue& q) {
       return offer(q);
     case FlitQueue::Place::input:
       return advance(static_cast<InputChannel&>(q));
+    case FlitQueue::Place::branch:
+      return leave_branch(static_cast<Branch&>(q), last);
     case FlitQueue::Place::memory:
       return leave_outlet(static_cast<ResponseQueue&>(q), last);
   }
@@ -252,7 +389,7 @@ void WormholeLinks::leave_input(InputChannel& v) {
   if (v.stored > 0) {
     --v.stored;
   } else {
-    give_credit(v, *f.transaction, port_of(f), f.response);
+    give_credit(v, *f.transaction, port_of(f), f.response, timeline().now_ns());
   }
   v.port.pop(v);
 }
@@ -268,10 +405,11 @@ void WormholeLinks::leave_outlet(ResponseQueue& q, bool last) {
   for (InputChannel* v : std::vector<InputChannel*>(std::move(outlet.stalled))) take(*v);
 }
 
-/// Returns buffer space of the channel to the sender. `in`: port by which the removed flit came.
-void WormholeLinks::give_credit(const InputChannel& v, FabricTransaction& x, FabricPort& in, bool response) {
+/// Room in the channel, for the sender; `in`: by which the flit has come that was there.
+void WormholeLinks::give_credit(const InputChannel& v, FabricTransaction& x, FabricPort& in, bool response,
+                                double at_ns) {
   if (!v.port.limited()) return;
-  in.give_back({v.number, v.message_class, timeline().now_ns() + v.port.wire_ns}, x, response);
+  in.give_back({v.number, v.message_class, at_ns + v.port.wire_ns}, x, response);
 }
 
 void WormholeLinks::credit_comes(FabricPort& port, const Credit& c) {
@@ -314,7 +452,7 @@ void WormholeLinks::take(InputChannel& v) {
     serve(f, memory);
     if (whole) begins = x.time_ns + x.memory_queue_ns;
     if (!v.port.limited() || Timeline::to_fs(begins) <= Timeline::to_fs(now)) {
-      give_credit(v, x, in, false);
+      give_credit(v, x, in, false, timeline().now_ns());
       continue;
     }
     v.serving = &x;
@@ -325,7 +463,7 @@ void WormholeLinks::take(InputChannel& v) {
 void WormholeLinks::served_turn(InputChannel& v) {
   FabricTransaction& x = *v.serving;
   v.serving = nullptr;
-  give_credit(v, x, *x.last_hop().in, false);
+  give_credit(v, x, *x.last_hop().in, false, timeline().now_ns());
   take(v);
 }
 
@@ -364,6 +502,25 @@ void WormholeLinks::departure_turn(ResponseQueue& q, FabricTransaction& x) {
   q.append(f);
   ++q.outlet->waiting;
   me.offer(q);
+}
+
+void check_forks(const Fabric& fabric, const std::vector<const Route*>& routes, uint64_t address, uint64_t nbytes) {
+  const FabricTiming& t = fabric.timing();
+  const uint64_t flits = count_flits(address, nbytes, {t.flit_bytes, t.packet_flits, t.header_bytes});
+  std::map<const FabricNode*, const FabricPort*> leaves_by;
+  for (const Route* r : routes) {
+    for (size_t i = 1; i < r->hops.size(); ++i) {  // the initiator has no buffer
+      const FabricPort* out = r->hops[i].out;
+      const FabricNode& node = out->node();
+      const uint32_t room = node.input_buffers().flits;
+      const auto [at, added] = leaves_by.emplace(&node, out);
+      if (added || at->second == out || room == 0 || room >= flits) continue;
+      throw AccessError(fmt::format(
+          "found {} flits that part at {}, whose buffer_flits is {}; expected a message that fits whole into a buffer "
+          "of each fork",
+          flits, node.owner().id(), room));
+    }
+  }
 }
 
 }  // namespace kernbench::fabric

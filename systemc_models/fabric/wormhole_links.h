@@ -8,6 +8,10 @@
 // allocation round robin or by age. Does not model a crossbar whose inputs are shared by their virtual channels, or
 // routes that depend on the load.
 //
+// A multicast at a fork: each branch has a queue of copies, from which it takes flits by itself. The flit in the input
+// buffer keeps its space until all branches have taken it. The message fits whole there (check_forks), so no branch waits
+// for another.
+//
 // There is no early reservation: a flit waits on the timeline until it is ready, then in its buffer.
 //
 // Each node stores its own end of a link: LinkOutput at the sender, InputPort at the receiver. They exchange only flits
@@ -49,6 +53,13 @@ class WormholeLinks : public FlitLinks {
   void at_end(Flit&, FabricPort& in);
   // Nodes that pass flits on.
   void at_router(Flit&, Router&, FabricPort& in);
+  Fork* fork_of(Flit&, InputChannel&);
+  void at_fork(Flit&, Router&, Fork&);
+  void taken(Branch&);
+  void leave_branch(Branch&, bool last);
+  void join(Flit&, Router&, FabricPort& in);
+  void joined_turn(InputChannel&);
+  void absorb(Flit&);
   void ready_turn(Flit&);
   void stored_turn(Flit&);
   void store(InputChannel&);
@@ -61,7 +72,7 @@ class WormholeLinks : public FlitLinks {
   void ask(LinkOutput&, bool by_credit = false);
   void allocate(LinkOutput&);
   void send(LinkOutput&, FlitQueue&);
-  void give_credit(const InputChannel&, FabricTransaction&, FabricPort& in, bool response);
+  void give_credit(const InputChannel&, FabricTransaction&, FabricPort& in, bool response, double at_ns);
   void credit_comes(FabricPort&, const Credit&);
   static void credit_turn(LinkOutput&, OutputChannel&);
   // Memories.
@@ -80,5 +91,9 @@ class WormholeLinks : public FlitLinks {
   std::unordered_map<const MemoryTarget*, Outlet> outlets_;
   std::unordered_map<const FabricTransaction*, ResponseQueue*> coming_;  ///< reads with outstanding data
 };
+
+/// AccessError for a message of `nbytes` to `address` and other destinations that does not fit whole into every buffer
+/// of a fork of its routes (multicast rules §19.7).
+void check_forks(const Fabric&, const std::vector<const Route*>&, uint64_t address, uint64_t nbytes);
 
 }  // namespace kernbench::fabric

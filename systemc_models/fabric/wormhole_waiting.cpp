@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/systemc_models/fabric/wormhole_links.h"
@@ -41,23 +42,47 @@ std::string text_of(const LinkOutput& o, const FlitQueue& q, const OutputChannel
                      address_text(x.address), f.index, what, v.number, name_of(v.message_class), most - v.room, most);
 }
 
-/// The buffer that the first flit in `v` waits for; null if it does not wait.
-const InputChannel* behind(const InputChannel& v) {
-  if (!v.offered) return nullptr;
-  const LinkOutput& o = *next_port(*v.first).link.output;
-  const OutputChannel* next = awaited(o, v);
-  InputPort* there = o.port.neighbour()->input;  // null: nothing has arrived there yet
+/// The buffer that the first flit of `q` waits to get into; null where it does not wait.
+const InputChannel* behind(const FlitQueue& q) {
+  if (!q.offered) return nullptr;
+  const LinkOutput& o = *next_port(*q.first).link.output;
+  const OutputChannel* next = awaited(o, q);
+  InputPort* there = o.port.neighbour()->input;  // null: nothing has come there yet
   return next && there ? &there->channel(next->message_class, next->number) : nullptr;
 }
 
+/// Likewise of the first flit in `v`, or of its copies at a fork.
+std::vector<const InputChannel*> all_behind(const InputChannel& v) {
+  if (!v.first || !v.first->branch) return {behind(v)};
+  std::vector<const InputChannel*> all;
+  for (const Branch& b : v.first->branch->fork.branches) all.push_back(behind(b));
+  return all;
+}
+
+/// Follows `way` until it meets itself; `seen`: channels from which it does not.
+bool find_circle(std::vector<const InputChannel*>& way, std::unordered_set<const InputChannel*>& seen) {
+  for (const InputChannel* next : all_behind(*way.back())) {
+    if (!next || seen.count(next) > 0) continue;
+    const auto met = std::find(way.begin(), way.end(), next);
+    if (met != way.end()) {
+      way.erase(way.begin(), met);
+      return true;
+    }
+    way.push_back(next);
+    if (find_circle(way, seen)) return true;
+  }
+  seen.insert(way.back());
+  way.pop_back();
+  return false;
+}
+
 std::string circle_from(const InputChannel& start) {
-  std::vector<const InputChannel*> way;
-  const InputChannel* v = &start;
-  for (; v && std::find(way.begin(), way.end(), v) == way.end(); v = behind(*v)) way.push_back(v);
-  if (!v) return {};
-  std::string text = "in a cycle: " + link_to(*v);
-  for (const InputChannel* w = behind(*v); w != v; w = behind(*w)) text += ", which waits for " + link_to(*w);
-  return text + ", which waits for the first (" + name_of(v->message_class) + ")";
+  std::vector<const InputChannel*> way{&start};
+  std::unordered_set<const InputChannel*> seen;
+  if (!find_circle(way, seen)) return {};
+  std::string text = "in a cycle: " + link_to(*way.front());
+  for (size_t i = 1; i < way.size(); ++i) text += ", which waits for " + link_to(*way[i]);
+  return text + ", which waits for the first (" + name_of(way.front()->message_class) + ")";
 }
 
 }  // namespace
@@ -67,8 +92,7 @@ std::vector<std::string> WormholeLinks::waiting() const {
   std::string circle;
   for (const LinkOutput& o : outputs_) {
     for (const FlitQueue* q : o.offers()) {
-      if (circle.empty() && q->place == FlitQueue::Place::input)
-        circle = circle_from(static_cast<const InputChannel&>(*q));
+      if (circle.empty() && q->passes_on()) circle = circle_from(*q->first->at);
       if (const OutputChannel* v = awaited(o, *q)) lines.push_back(text_of(o, *q, *v));
     }
   }

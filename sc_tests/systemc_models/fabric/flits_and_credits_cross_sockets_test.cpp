@@ -173,6 +173,45 @@ TEST(FlitsAndCredits, cross_the_sockets_of_limited_beside_unlimited_nodes) {
   check_traffic(*platform, 2, 2);
 }
 
+/// Each edge of the tree carries each flit once, and one combined acknowledgement back, or one for each destination.
+TEST(FlitsAndCredits, of_multicasts_cross_each_edge_of_the_tree_once) {
+  const auto platform = platform_from_text(mesh(3, "buffer_flits: 4, vcs: 2"));
+  Watch seen(*platform);
+  std::mt19937 draw(12);
+  std::vector<TrafficRequest> requests;
+  std::map<uint32_t, uint64_t> there;
+  uint64_t back = 0;
+  for (int i = 0; i < 200; ++i) {
+    const uint64_t flits = 1 + draw() % 4;
+    TrafficRequest r = request(*platform, draw() % 300, "p" + std::to_string(draw() % 9), "write", 0, flits * kFlit);
+    fabric::MulticastTo to;
+    to.combined = draw() % 2 == 0;
+    std::map<uint32_t, uint64_t> tree;
+    for (uint64_t m = draw() % 3; m < 9; m += 1 + draw() % 4) {
+      to.addresses.push_back(m * kWindow + draw() % 100 * kFlit);
+      for (const Hop& h : platform->routes().route(r.initiator, to.addresses.back(), 1, true).hops)
+        ++tree[h.out->link.edge];
+    }
+    for (const auto& [edge, destinations] : tree) {
+      there[edge] += flits;
+      back += to.combined ? 1 : destinations;
+    }
+    r.address = to.addresses.front();
+    r.multicast = Destinations(to);
+    requests.push_back(std::move(r));
+  }
+  run_traffic(*platform, requests);
+  std::map<uint32_t, uint64_t> requested;
+  uint64_t answered = 0;
+  for (const auto& [at, c] : seen.channels) {
+    const auto& [edge, message_class, number] = at;
+    message_class == kRequests ? requested[edge] += c.flits : answered += c.flits;
+  }
+  EXPECT_EQ(requested, there);
+  EXPECT_EQ(answered, back);
+  check_credits(seen);
+}
+
 /// Segments between PEs and the credits of their queues, which have no responses.
 TEST(FlitsAndCredits, of_a_collective_cross_sockets) {
   std::string yaml = read_file(topology_path("small.yaml"));
