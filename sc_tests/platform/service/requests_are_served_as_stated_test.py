@@ -242,6 +242,17 @@ class Service(unittest.TestCase):
         self.assertTrue(0 < first["within_slo"] < 1)
         self.assertNotEqual(first["ttft_ns"], self.service(*words, "--seed", "2")["ttft_ns"])
 
+    def test_limits_of_the_scheduler_are_swept(self):
+        """A sweep gives --threads to its points, which a service does not need; a row has the service's own figures."""
+        words = ["--synthetic", "constant:rate=1000,count=9,prompt=20,output=9"]
+        told = [self.service(*words, "--max-batch", str(n)) for n in (1, 2)]
+        done = subprocess.run([KERNBENCH, "sweep", "--over", "max-batch=1,2", "--jobs", "2", "--metric", "sim_ns,ttft_ns,tpot_ns",
+                               "--", "model", self.model, "--topology", "small", *words], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for row, service in zip(csv.DictReader(done.stdout.splitlines()), told, strict=True):
+            self.assertEqual([float(row[k]) for k in ("sim_ns", "ttft_ns", "tpot_ns")],
+                             [service["end_ns"], service["ttft_ns"]["mean"], service["tpot_ns"]["mean"]])
+
     def test_the_page_holds_the_report(self):
         page = os.path.join(self.folder, "page.html")
         told = self.service("--synthetic", "constant:rate=1000,count=50,prompt=20,output=9", "--report", page)
