@@ -44,5 +44,7 @@ void say_end_of_kernel(const RunningKernel*, const char* does, int argument);
 /// A thread that a kernel has begun and that still runs, as one line; empty: there is none. Null unless the program
 /// looks for such (platform/cli/ends_of_kernels.cpp).
 extern std::string (*thread_left_by_a_kernel)();
+/// Which kernel began the calling thread; null: none did. Safe in a signal handler. Null as above.
+extern const char* (*thread_of_a_kernel)();
 
 }  // namespace kernbench
