@@ -16,6 +16,11 @@ namespace {
 constexpr uint64_t kMostPes = 4096;
 constexpr uint64_t kLongestGrid = 256;
 
+/// Of a memory's size, at least one byte.
+NumberRule size_in_mb(double most) {
+  return {1 / 1048576.0, most, false, "MB"};
+}
+
 /// Bytes of a size in MB; fractions are rounded down.
 uint64_t bytes_of_mb(double mb) {
   return static_cast<uint64_t>(mb * 1048576.0);
@@ -237,7 +242,7 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     if (hbm.valid()) {
       spec.hbm = read_block(hbm, "hbm_ctrl", catalog);
       spec.hbm_slice_bytes =
-          bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MB", 131072)).value_or(0));
+          bytes_of_mb(hbm.require_number("slice_mb", size_in_mb(131072)).value_or(0));
       if (spec.hbm_slice_bytes * spec.pes > kHbmWindowSize)
         cube.faults().add(hbm.line_of_key("slice_mb"), hbm.field("slice_mb"),
                           fmt::format("found {} slices of {} bytes; legal: at most 128 GB a cube (address map)",
@@ -246,7 +251,7 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     }
   }
   spec.sram = read_placed(cube, "sram", "sram", spec.size, catalog, [&](YamlMap& map) {
-    spec.sram_bytes = bytes_of_mb(map.require_number("size_mb", NumberRule::positive("MB", 32768)).value_or(0));
+    spec.sram_bytes = bytes_of_mb(map.require_number("size_mb", size_in_mb(32768)).value_or(0));
   });
 }
 
