@@ -277,6 +277,7 @@ class Service(unittest.TestCase):
                            ("nan.jsonl", '{"timestamp": NaN, "input_length": 3, "output_length": 1}\n'),
                            ("huge.jsonl", '{"timestamp": 1e300, "input_length": 3, "output_length": 1}\n'),
                            ("hash.jsonl", '{"timestamp": 1, "input_length": 3, "output_length": 1, "hash_ids": [1, 2]}\n'),
+                           ("twice.jsonl", '{"timestamp": 1, "timestamp": 2, "input_length": 3, "output_length": 1}\n'),
                            ("zero.jsonl", '{"arrival_time_ns": 1, "input_toks": 3, "output_toks": 0}\n')):
             self.assertEqual(len(self.kernbench("--requests", self.file(name, text), status=2).stderr.splitlines()), 1)
         for words in (["--synthetic", "poisson:rate=1,count=1,prompt=inf,output=1"],
