@@ -3,9 +3,9 @@
 // Only the command line checks this; a user's program is not restricted. Direct system calls are not detected. A
 // plug-in's own threads, started when it is loaded, are legal.
 //
-// If a kernel calls exit, quick_exit, _exit, _Exit or fork, or raise or kill for this process, the program ends with
-// exit status 1 and a line with the PE, the kernel and the source line (abort: platform/entry/signals.h). The same
-// holds for _exit in a plug-in during loading or unloading, and for any other exit or quick_exit, because this program
+// If a kernel calls exit, quick_exit, _exit, _Exit, fork, vfork or exec…, or raise or kill for this process, the program
+// ends with exit status 1 and a line with the PE, the kernel and the source line (abort: platform/entry/signals.h). The
+// same holds for _exit in a plug-in during loading or unloading, and for any other exit or quick_exit, because this program
 // returns from sc_main.
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdarg>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,7 +28,8 @@ namespace kernbench::cli {
 namespace {
 
 struct KernelThread {
-  std::string begun_by;
+  std::string begun_by;  ///< "pe0: a thread that kernel k began"
+  std::string behind;    ///< ", behind k.cpp:3", or nothing
   void* (*function)(void*);
   void* argument;
   std::atomic<bool> runs{true};
@@ -35,6 +37,7 @@ struct KernelThread {
 
 std::mutex guard;
 std::vector<std::shared_ptr<KernelThread>> begun;
+thread_local const char* mine = nullptr;  ///< of a thread that a kernel began: its begun_by
 
 struct EndsThread {
   KernelThread& thread;
@@ -44,6 +47,7 @@ struct EndsThread {
 void* run_thread(void* p) {
   const std::unique_ptr<std::shared_ptr<KernelThread>> thread(static_cast<std::shared_ptr<KernelThread>*>(p));
   const EndsThread ends{**thread};
+  mine = (*thread)->begun_by.c_str();
   return (*thread)->function((*thread)->argument);
 }
 
@@ -70,12 +74,23 @@ bool in_kernel() {
 std::string left_thread() {
   const std::lock_guard<std::mutex> lock(guard);
   for (const auto& t : begun) {
-    if (t->runs) return t->begun_by;
+    if (t->runs) return t->begun_by + " still runs" + t->behind;
   }
   return "";
 }
 
-[[maybe_unused]] const bool looks = (thread_left_by_a_kernel = left_thread, true);
+const char* this_thread() {
+  return mine;
+}
+
+[[maybe_unused]] const bool looks = (thread_left_by_a_kernel = left_thread, thread_of_a_kernel = this_thread, true);
+
+/// The arguments of execl and execlp.
+std::vector<char*> words_of(const char* first, va_list rest) {
+  std::vector<char*> words{const_cast<char*>(first)};
+  while (words.back()) words.push_back(va_arg(rest, char*));
+  return words;
+}
 
 }  // namespace
 }  // namespace kernbench::cli
@@ -114,6 +129,32 @@ pid_t fork() noexcept {
   if (kernbench::cli::in_kernel()) kernbench::cli::ended_by("copies the program by fork", 0);
   return copy();
 }
+pid_t vfork() noexcept {
+  if (kernbench::cli::in_kernel()) kernbench::cli::ended_by("copies the program by vfork", 0);
+  return fork();  // no function of this name can return twice
+}
+
+#define KB_EXEC(name, parameters, arguments)                                                        \
+  int name parameters noexcept {                                                                    \
+    static const auto replace = reinterpret_cast<decltype(&name)>(dlsym(RTLD_NEXT, #name));         \
+    if (kernbench::cli::in_kernel()) kernbench::cli::ended_by("replaces the program by " #name, 0); \
+    return replace arguments;                                                                       \
+  }
+KB_EXEC(execve, (const char* file, char* const words[], char* const environment[]), (file, words, environment))
+KB_EXEC(execv, (const char* file, char* const words[]), (file, words))
+KB_EXEC(execvp, (const char* file, char* const words[]), (file, words))
+#undef KB_EXEC
+#define KB_EXEC(name, of_list)                                              \
+  int name(const char* file, const char* first, ...) noexcept {             \
+    va_list rest;                                                           \
+    va_start(rest, first);                                                  \
+    const std::vector<char*> words = kernbench::cli::words_of(first, rest); \
+    va_end(rest);                                                           \
+    return of_list(file, words.data());                                     \
+  }
+KB_EXEC(execl, execv)
+KB_EXEC(execlp, execvp)
+#undef KB_EXEC
 
 int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) noexcept {
   using namespace kernbench;
@@ -124,10 +165,10 @@ int pthread_create(pthread_t* id, const pthread_attr_t* attributes, void* (*func
   auto thread = std::make_shared<KernelThread>();
   thread->function = function;
   thread->argument = argument;
-  thread->begun_by = fmt::format("{}: a thread that kernel {} began still runs", kernel->who(),
-                                 kernel->kernel() ? kernel->kernel() : "");
+  thread->begun_by =
+      fmt::format("{}: a thread that kernel {} began", kernel->who(), kernel->kernel() ? kernel->kernel() : "");
   if (const SourceLine& at = kernel->last_call(); at.line > 0)
-    thread->begun_by += fmt::format(", behind {}:{}", at.file, at.line);
+    thread->behind = fmt::format(", behind {}:{}", at.file, at.line);
   auto handed_on = std::make_unique<std::shared_ptr<KernelThread>>(thread);
   const int status = create(id, attributes, cli::run_thread, handed_on.get());
   if (status != 0) return status;

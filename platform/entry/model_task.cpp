@@ -99,7 +99,7 @@ class Model : public OwnProgram {
     program_ = std::make_unique<models::ModelProgram>(model_, plan_, machine.pes_of_rank);
     check_given_choices(*r);
     program_->take_files({r->tensors.begin(), r->tensors.end()});
-    capacity_ = capacity_of(*program_, machine.room);
+    capacity_ = place_to_fit(program_.get(), machine.room);
     peaks_ = machine.peaks;
     return capacity_.fits() ? &program_->spec() : nullptr;
   }

@@ -24,11 +24,11 @@ namespace {
 
 using spec::RunSpec;
 
-void check_options(const RunSpec& spec) {
+void check_options(const RunSpec& spec, bool shared_threads) {
   if (spec.given("requests") && spec.given("synthetic"))
     throw InputError("--synthetic: found beside --requests; a service has one trace");
   for (const spec::Option& o : spec.table().options) {
-    if (o.beside_requests || !spec.given(o.name)) continue;
+    if (o.beside_requests || !spec.given(o.name) || (shared_threads && o.name == "threads")) continue;
     throw InputError(fmt::format("--{}: found beside --{}, which simulates phases of its own", o.name,
                                  spec.given("requests") ? "requests" : "synthetic"));
   }
@@ -92,7 +92,7 @@ class ServiceTask : public Task {
   ServiceTask(const RunSpec& spec, const RunHooks& hooks)
       : spec_(spec),
         tell_(hooks),
-        of_((check_options(spec), model_of(spec, tell_))),
+        of_((check_options(spec, hooks.shared_threads), model_of(spec, tell_))),
         limits_(limits_of(spec)),
         json_(wants_json(spec)) {
     if (of_.plan.stages > 1) throw InputError("--pp: not yet with requests");
@@ -117,6 +117,9 @@ class ServiceTask : public Task {
     auto report = std::make_shared<service::ServiceReport>();
     serve(platform, report.get());
     record.told = tell_.take();
+    record.figures = {{"sim_ns", report->totals.end_ns}};
+    if (report->ttft_ns.count() > 0) record.figures.emplace_back("ttft_ns", report->ttft_ns.mean());
+    if (report->tpot_ns.count() > 0) record.figures.emplace_back("tpot_ns", report->tpot_ns.mean());
     if (spec_.given("report")) {
       WholeFile page(spec_.text("report"));
       service::write_service_page(*report, [&](std::string_view text) { page.write(text); });

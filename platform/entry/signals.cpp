@@ -107,9 +107,10 @@ void on_fault(int number, siginfo_t* info, void* context) {
     }
   }
   const RunningKernel* k = RunningKernel::on_stack(stack_pointer(context));
-  if (k || plugin_at_work) {
+  const char* thread = thread_of_a_kernel ? thread_of_a_kernel() : nullptr;
+  if (k || thread || plugin_at_work) {
     say("kernbench: ");
-    k ? say_name(*k) : say_plugin();
+    k ? say_name(*k) : thread ? say(thread) : say_plugin();
     say(" ends by SIG");
     say(sigabbrev_np(number));
     if (k) say_line(*k, true);
@@ -168,6 +169,7 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags) {
 }  // namespace
 
 std::string (*thread_left_by_a_kernel)() = nullptr;
+const char* (*thread_of_a_kernel)() = nullptr;
 
 void say_end_of_kernel(const RunningKernel* k, const char* does, int argument) {
   say("kernbench: ");

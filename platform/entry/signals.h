@@ -43,5 +43,7 @@ void say_end_of_kernel(const RunningKernel*, const char* does, int argument);
 /// Finds a running thread that a kernel has started, as one line; empty: none. Null unless the program checks this
 /// (platform/cli/ends_of_kernels.cpp).
 extern std::string (*thread_left_by_a_kernel)();
+/// Which kernel began the calling thread; null: none did. Safe in a signal handler. Null as above.
+extern const char* (*thread_of_a_kernel)();
 
 }  // namespace kernbench

@@ -73,6 +73,7 @@ Tensor Context::named(const std::string& name, TensorSpec::Role role) const {
     throw InputError("program " + spec_.name + " has no " + (role == TensorSpec::Role::in ? "input" : "output") + " '" +
                      name + "'");
   }
+  if (!has(name)) throw InputError("input '" + name + "' is not there: bring_in() places it");
   return Tensor(parts_->tensors.named(name));
 }
 
@@ -132,6 +133,25 @@ void Context::free(const Tensor& t, const char* file, int line) {
   at(file, line, [&] {
     check(t);
     parts_->tensors.free(t, {file, line});
+    give_back_freed();
+  });
+}
+
+void Context::bring_in(const std::string& input, const char* file, int line) {
+  at(file, line, [&] {
+    const ProgramTensor* t = spec_.tensor(input);
+    if (!t || !t->is_input() || has(input)) throw InputError("'" + input + "' is no input, or there already");
+    give_back_freed();
+    parts_->tensors.add_named(*t, params_);
+    if (options_.place_late) options_.place_late(*t);
+  });
+}
+
+void Context::take_out(const std::string& input, const char* file, int line) {
+  at(file, line, [&] {
+    const Tensor t = named(input, TensorSpec::Role::in);
+    check(t);
+    parts_->tensors.take_out(input, {file, line});
     give_back_freed();
   });
 }

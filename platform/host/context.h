@@ -74,6 +74,8 @@ struct ContextOptions {
   bool timed_transfer = false;
   AddressMode addresses = AddressMode::physical;
   CommandHistory* history = nullptr;  ///< informed of launches, for race detection; may be null
+  std::function<void(const ProgramTensor&)>
+      place_late{};  ///< places the value of an input that bring_in() makes room for
 };
 
 /// Condition of read().
@@ -136,6 +138,11 @@ class Context {
   /// Frees a tensor made by tensor(), after its enqueued operations. Its views become invalid; a later use of one
   /// reports where it was freed.
   void free(const Tensor&, KERNBENCH_TL_HERE);
+
+  /// Puts an input of the spec that is not there in place: no copy, no time. It may take the room of what was freed.
+  void bring_in(const std::string& input, KERNBENCH_TL_HERE);
+  /// Frees an input of the spec, after its enqueued operations.
+  void take_out(const std::string& input, KERNBENCH_TL_HERE);
 
   // ---- Operations: enqueued, in the order of these calls
   /// A kernel on the ranks' PEs: all of the program's, or `pes` of them (all, leaders, ids). Absent parameters are

@@ -25,9 +25,21 @@ ProgramTensors::Places ProgramTensors::placed(const std::string& name, DType dty
 }
 
 void ProgramTensors::add_named(const ProgramSpec& spec, const Params& params) {
-  for (const ProgramTensor& t : spec.tensors)
-    named_[t.name] = placed(t.name, t.dtype(params), t.shape(params), t.layout);
+  for (const ProgramTensor& t : spec.tensors) {
+    if (!t.late) named_[t.name] = placed(t.name, t.dtype(params), t.shape(params), t.layout);
+  }
   for (const auto& [name, t] : named_) add(*t);
+}
+
+void ProgramTensors::add_named(const ProgramTensor& t, const Params& params) {
+  add(*(named_[t.name] = placed(t.name, t.dtype(params), t.shape(params), t.layout)));
+}
+
+void ProgramTensors::take_out(const std::string& name, const SourceLine& where) {
+  const auto it = named_.find(name);
+  it->second->free(where);
+  freed_.push_back(it->second);
+  named_.erase(it);
 }
 
 const ProgramTensors::Places& ProgramTensors::make(DType dtype, const Dims& shape, const Layout& layout,

@@ -18,8 +18,9 @@ class ProgramTensors {
   using Places = std::shared_ptr<const TensorPlaces>;
   ProgramTensors(Platform& platform, const ProgramPes& pes) : platform_(platform), pes_(pes) {}
 
-  /// Places the tensors of the spec. Call it once.
+  /// Places the tensors of the spec that are not late. Call it once.
   void add_named(const ProgramSpec&, const Params&);
+  void add_named(const ProgramTensor&, const Params&);
   bool has(const std::string& name) const { return named_.count(name) > 0; }
   const Places& named(const std::string& name) const { return named_.at(name); }
 
@@ -28,6 +29,8 @@ class ProgramTensors {
   const std::vector<Places>& made() const { return made_; }
   /// InputError for a tensor of the spec.
   void free(const Tensor&, const SourceLine& where);
+  /// Frees a tensor of the spec.
+  void take_out(const std::string& name, const SourceLine& where);
   /// Releases freed tensors that no operation uses. No kernel may run, because its memory must stay valid.
   void give_back_freed();
   bool any_freed() const { return !freed_.empty(); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "kernbench/phase2/text/fields.h"
@@ -116,23 +117,54 @@ void add_activations(const ModelProgram& program, const Phase& p, const Room& ro
 
 }  // namespace
 
-Capacity capacity_of(const ModelProgram& program, const Room& room) {
+namespace {
+
+/// Of what lies there in one phase, or of all tensors and the largest activations.
+Capacity capacity_in(const ModelProgram& program, const Room& room, std::optional<size_t> phase) {
   Count count(room);
   const Params none;
   std::map<int64_t, uint64_t> times;  // copies by layer; tensors of no layer exist once
   for (const SimulatedLayer& l : program.layers()) times[l.number] = static_cast<uint64_t>(l.times);
   std::set<std::string> weights;
   for (const ModelTensor& t : program.tensors()) {
+    if (phase && !program.is_there(t, *phase)) continue;
     const auto of = times.find(t.layer);
     count.add(name_of(t.use), t.tensor.layout, t.tensor.dtype(none), t.tensor.shape(none),
               of == times.end() ? 1 : of->second, t.use == Use::weights && !weights.insert(t.own).second);
   }
-  for (const Phase& p : program.plan().phases) {  // phases run in sequence, each with its own temporaries
+  const std::vector<Phase>& phases = program.plan().phases;
+  for (size_t p = 0; p < phases.size(); ++p) {  // phases run in sequence, each with its own temporaries
+    if (phase && p != *phase) continue;
     Count of_phase(room);
-    add_activations(program, p, room, &of_phase);
+    add_activations(program, phases[p], room, &of_phase);
     count.add_most(of_phase);
   }
   return count.result();
+}
+
+}  // namespace
+
+Capacity capacity_of(const ModelProgram& program, const Room& room) {
+  if (!program.placed_in_turn()) return capacity_in(program, room, {});
+  const std::vector<Phase>& phases = program.plan().phases;
+  Capacity most;
+  for (size_t p = 0; p < phases.size(); ++p) {
+    Capacity c = capacity_in(program, room, p);
+    const bool fuller = p == 0 || static_cast<double>(c.slice_needs) * static_cast<double>(most.slice_has) >
+                                      static_cast<double>(most.slice_needs) * static_cast<double>(c.slice_has);
+    if (!fuller) continue;
+    most = std::move(c);
+    most.fullest_phase = phases[p].text;
+  }
+  return most;
+}
+
+Capacity place_to_fit(ModelProgram* program, const Room& room) {
+  Capacity c = capacity_of(*program, room);
+  const bool twice = std::any_of(c.rows.begin(), c.rows.end(), [](const Capacity::Row& r) { return r.again > 0; });
+  if (c.slice_needs <= c.slice_has || !twice) return c;
+  program->place_in_turn();
+  return capacity_of(*program, room);
 }
 
 namespace {
@@ -152,12 +184,17 @@ std::string capacity_text(const Capacity& c) {
   }
   text += fmt::format("  {:22}{:>48}   of {} in {}\n", "HBM", mib(c.slice_needs), mib(c.slice_has), c.slice);
   text += fmt::format("  {:22}{:>48}   of {} in each PE\n", "TCM, rings of queues", mib(c.rings), mib(c.tcm_has));
+  if (!c.fullest_phase.empty())
+    text += fmt::format(
+        "  Two layouts of the weights do not fit: a later phase's replaces the earlier, at no time. Counted: {}.\n",
+        c.fullest_phase);
   if (!c.fits()) text += "  does not fit\n";
   return text;
 }
 
 void describe(Fields& f, const Capacity& c) {
   f("fits", c.fits())("hbm", [&] {
+    if (!c.fullest_phase.empty()) f("fullest_phase", c.fullest_phase);
     f("slice", c.slice)("needs_bytes", c.slice_needs)("has_bytes", c.slice_has);
     f.each("rows", c.rows, [&](const Capacity::Row& r) {
       f("what", r.what)("bytes", r.bytes)("copied_bytes", r.copies)("slice_bytes", r.slice_bytes)("again_bytes",

@@ -113,11 +113,18 @@ class ModelProgram::Run {
   void run() {
     for (size_t p = 0; p < program_.plan_.phases.size(); ++p) {
       phase_ = p;
+      for (const ModelTensor& t : program_.tensors_) {
+        if (p > 0 && program_.is_there(t, p) && !program_.is_there(t, p - 1)) h_.bring_in(t.tensor.name);
+      }
       for (int64_t step = 0; step < phase().steps; ++step) {
         step_ = step;
         this->step();
       }
       h_.synchronize();
+      for (const ModelTensor& t : program_.tensors_) {
+        if (p + 1 < program_.plan_.phases.size() && program_.is_there(t, p) && !program_.is_there(t, p + 1))
+          h_.take_out(t.tensor.name);
+      }
     }
   }
 
@@ -293,6 +300,16 @@ ModelProgram::ModelProgram(const ModelSpec& m, const Plan& plan, int64_t pes)
   spec_.reference = [this](const Params&, const TensorMap& in) { return model_reference(*this, in); };
 }
 
+void ModelProgram::place_in_turn() {
+  in_turn_ = true;
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    spec_.tensors[i].late = tensors_[i].tensor.late = !is_there(tensors_[i], 0);
+}
+
+bool ModelProgram::is_there(const ModelTensor& t, size_t phase) const {
+  return !in_turn_ || t.use != Use::weights || std::count(t.users.begin(), t.users.end(), phase) > 0;
+}
+
 ModelProgram::Ranges ModelProgram::ranges(const Phase& p) const {
   if (!p.has_sequences()) return {};
   const int64_t units = p.batch * model_.kv_heads / plan_.ranks, keys = p.context + p.steps;
@@ -364,6 +381,7 @@ void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape
   t.tensor.may_be_zeros = t.use == Use::weights || t.use == Use::cache;
   t.tensor.name = name_of(t.phase, name);
   t.own = name;
+  t.users = {t.phase};
   const Params none;
   if (t.use == Use::weights && plan_.phases.size() > 1) {
     const auto [first, last] = weights_.equal_range(name);
@@ -372,6 +390,7 @@ void ModelProgram::add(ModelTensor t, const std::string& name, const Dims& shape
       if (!(other.layout == layout) || other.dtype(none) != t.tensor.dtype(none) || other.shape(none) != shape)
         continue;
       shared_[t.tensor.name] = other.name;
+      tensors_[w->second].users.push_back(t.phase);
       return;
     }
     weights_.emplace(name, tensors_.size());

@@ -20,9 +20,10 @@ enum class Use : uint8_t { weights, cache, table, io };
 struct ModelTensor {
   ProgramTensor tensor;
   Use use = Use::io;
-  int64_t layer = -1;    ///< -1: of no layer
-  size_t phase = 0;      ///< the phase whose layout it has, and the first that uses it
-  std::string own = "";  ///< name without the phase
+  int64_t layer = -1;              ///< -1: of no layer
+  size_t phase = 0;                ///< the phase whose layout it has, and the first that uses it
+  std::vector<size_t> users = {};  ///< the phases that use it, in order
+  std::string own = "";            ///< name without the phase
 };
 
 /// A range of a program's operations: from `first` on, in enqueue order.
@@ -57,6 +58,13 @@ class ModelProgram {
   /// have equal values in all. If two phases use the same layout of weights, they share the first phase's tensors.
   ModelProgram(const ModelSpec&, const Plan&, int64_t pes);
   ModelProgram(const ModelProgram&) = delete;  // its spec's functions refer to this object
+
+  /// Weights lie in memory in the phases that use them only, each phase's in the room of the phase before. To be called
+  /// before the run.
+  void place_in_turn();
+  bool placed_in_turn() const { return in_turn_; }
+  /// Whether the tensor lies in memory during the phase.
+  bool is_there(const ModelTensor& t, size_t phase) const;
 
   const ModelSpec& model() const { return model_; }
   /// In order. With --repeat the first of each kind.
@@ -125,6 +133,7 @@ class ModelProgram {
   std::multimap<std::string, size_t> weights_;         // with several phases: indices into tensors_, by `own`
   std::vector<Mark> marks_;
   std::vector<Route> routes_;
+  bool in_turn_ = false;
 };
 
 /// Computes all outputs of the program from its inputs, in plain f64 loops.

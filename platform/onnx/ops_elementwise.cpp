@@ -428,18 +428,16 @@ const RegisterOps registered_table(rows_of_table());
 // ---- Types
 
 void shape_cast(Op& op) {
-  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
   op.set_output(0, type_of(op.integer("to")), op.shape());
 }
 
 void shape_cast_like(Op& op) {
-  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
   op.set_output(0, op.in(1).type, op.shape());
 }
 
 Tensor each_cast(Pe& pe, const Operands& o) {
   const bool truth = pe.op.out().type == Type::boolean && pe.op.in(0).type != Type::boolean;
-  return truth ? pe.tl.ne(o[0], 0) : pe.cast(o[0], pe.out_type());
+  return truth ? pe.tl.ne(o[0], 0) : pe.converted(o[0]);
 }
 
 void shape_where(Op& op) {

@@ -69,13 +69,12 @@ void shape_quantize(Op& op) {
   const auto given = type_of(op.integer("output_dtype", 0));
   const Type type = op.has(2) ? op.in(2).type : given != Type::none ? given : Type::uint8;
   op.require(given == Type::none || given == type, "found output_dtype " + name_of(given) + " beside a zero point");
-  op.require(op.integer("saturate", 1) != 0, "it does not saturate; float8 does here");
   op.set_output(0, type, op.shape());
 }
 
 Tensor each_quantized(Pe& pe, const Operands& o) {
   const Tensor scaled = pe.cast(o[0], DType::f32) / pe.cast(o[1], DType::f32);
-  if (is_float(pe.out_type())) return pe.cast(scaled, pe.out_type());
+  if (is_float(pe.out_type())) return pe.converted(scaled);
   const Tensor y = pe.tl.round(scaled);
   return pe.cast(pe.op.has(2) ? y + pe.cast(o[2], DType::f32) : y, pe.out_type());
 }

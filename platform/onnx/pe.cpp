@@ -293,6 +293,14 @@ void Pe::put(size_t output, const std::vector<int64_t>& places, const tl::Tensor
   tl.scatter_async(out(output), index, width > 1 ? flat.reshape({count[0], width}) : flat, {}, width, 1);
 }
 
+tl::Tensor Pe::converted(const tl::Tensor& x) const {
+  const DType to = out_type();
+  const bool float8 = to == DType::f8e4m3 || to == DType::f8e5m2;
+  if (x.dtype() == to || !float8 || op.integer("saturate", 1) == 0) return cast(x, to);
+  const double most = to == DType::f8e4m3 ? 448 : 57344;  // f32 holds each type's values up to there
+  return cast(tl.clamp(cast(x, DType::f32), -most, most), to);
+}
+
 tl::Tensor Pe::all(size_t input) const {
   return tl.load(in(input), {op.in(input).elements()});
 }

@@ -117,6 +117,8 @@ class Pe {
   /// Converts floats narrower than f32 to f32, so that a computation of several steps rounds once.
   tl::Tensor widened(const tl::Tensor& x) const { return cast(x, is_float(x.dtype()) ? DType::f32 : x.dtype()); }
   tl::Tensor cast(const tl::Tensor& x, DType to) const { return x.dtype() == to ? x : tl.cast(x, to); }
+  /// In the first output's type. Unless `saturate` is 0, values beyond a float8's largest become that.
+  tl::Tensor converted(const tl::Tensor& x) const;
   /// The element type of an output.
   DType out_type(size_t i = 0) const { return op.out(i).dtype(); }
 

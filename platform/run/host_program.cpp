@@ -41,10 +41,12 @@ class ProgramRun : public LoggedRun {
     return with_optional(spec, [&](const std::string& name) { return names_tensor(o, name); });
   }
   host::ContextOptions context_options() {
-    return {o_.launch, o_.timed_transfer, o_.addresses, o_.check_races ? &history_ : nullptr};
+    return {o_.launch, o_.timed_transfer, o_.addresses, o_.check_races ? &history_ : nullptr,
+            [this](const ProgramTensor& t) { place_input(t); }};
   }
 
   void place_inputs();
+  void place_input(const ProgramTensor&);
   std::vector<PlacedTensor> placed();
   void simulate();
   void report_times();
@@ -61,29 +63,33 @@ class ProgramRun : public LoggedRun {
 void ProgramRun::place_inputs() {
   if (o_.addresses == AddressMode::virtual_) require_mmus(platform_, program_.context().pes().pes);
   settle_judge("program " + spec_.name, spec_.reference, spec_.tensor_specs(), params_);
-  const bool computes = replayed() || o_.log || o_.memory_file || spec_.materializes;
-  const uint32_t ranks = program_.context().num_ranks();
   for (const ProgramTensor& t : spec_.tensors) {
-    if (t.may_be_zeros && !computes && t.is_input() && !given(o_.tensors, t.name)) {
-      program_.context().place_zeros(t.name);
-      continue;
-    }
-    const host::LayoutLevel::Kind over_ranks = program_.context().places(t.name).layout().rank().kind;
-    const auto source = element_source(t, params_, o_);
-    if (source && !verified() && (ranks == 1 || over_ranks == host::LayoutLevel::Kind::shard)) {
-      program_.context().place(t.name, *source);
-      continue;
-    }
-    for (auto& [name, value] : make_inputs({&t}, params_, o_)) {
-      program_.context().place(name, value);
-      if (verified()) inputs_[name] = std::move(value);  // else it is not needed, and a layer's weights are large
-    }
+    if (!t.late) place_input(t);
+  }
+}
+
+void ProgramRun::place_input(const ProgramTensor& t) {
+  const bool computes = replayed() || o_.log || o_.memory_file || spec_.materializes;
+  if (t.may_be_zeros && !computes && t.is_input() && !given(o_.tensors, t.name)) {
+    if (!begun_) program_.context().place_zeros(t.name);  // later no reader sees what lies there
+    return;
+  }
+  const host::LayoutLevel::Kind over_ranks = program_.context().places(t.name).layout().rank().kind;
+  const auto source = element_source(t, params_, o_);
+  if (source && !verified() && (program_.context().num_ranks() == 1 || over_ranks == host::LayoutLevel::Kind::shard)) {
+    program_.context().place(t.name, *source);
+    return;
+  }
+  for (auto& [name, value] : make_inputs({&t}, params_, o_)) {
+    program_.context().place(name, value);
+    if (verified()) inputs_[name] = std::move(value);  // else it is not needed, and a layer's weights are large
   }
 }
 
 std::vector<PlacedTensor> ProgramRun::placed() {
   std::vector<PlacedTensor> all;
   for (const ProgramTensor& t : spec_.tensors) {
+    if (t.late) continue;
     const host::TensorPlaces& places = program_.context().places(t.name);
     if (!places.layout().partial()) all.push_back(places.placed(t.is_output()));
   }

@@ -131,7 +131,7 @@ class JsonCursor : public FileCursor {
  private:
   void read(const std::string& line, Request* r) override {
     try {
-      const auto v = parse_json<json>(line);
+      const auto v = parse_json_document<json>(line);
       r->arrival_ns = mooncake_ ? 1e6 * json_field<double>(v, "timestamp") : json_field<double>(v, "arrival_time_ns");
       r->prompt = json_field<int64_t>(v, mooncake_ ? "input_length" : "input_toks");
       r->output = json_field<int64_t>(v, mooncake_ ? "output_length" : "output_toks");

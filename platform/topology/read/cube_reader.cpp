@@ -16,6 +16,11 @@ namespace {
 constexpr uint64_t kMostPes = 4096;
 constexpr uint64_t kLongestGrid = 256;
 
+/// The size of a memory in MiB: at least one byte.
+NumberRule size_in_mib(double most) {
+  return {1 / 1048576.0, most, false, "MiB"};
+}
+
 /// Bytes of a size in MiB (keys ending in _mb); fractions are rounded down.
 uint64_t bytes_of_mb(double mb) {
   return static_cast<uint64_t>(mb * 1048576.0);
@@ -237,7 +242,7 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     if (hbm.valid()) {
       spec.hbm = read_block(hbm, "hbm_ctrl", catalog);
       spec.hbm_slice_bytes =
-          bytes_of_mb(hbm.require_number("slice_mb", NumberRule::positive("MiB", 131072)).value_or(0));
+          bytes_of_mb(hbm.require_number("slice_mb", size_in_mib(131072)).value_or(0));
       if (spec.hbm_slice_bytes * spec.pes > kHbmWindowSize)
         cube.faults().add(hbm.line_of_key("slice_mb"), hbm.field("slice_mb"),
                           fmt::format("found {} slices of {} bytes; legal: at most 128 GiB a cube (address map)",
@@ -246,7 +251,7 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     }
   }
   spec.sram = read_placed(cube, "sram", "sram", spec.size, catalog, [&](YamlMap& map) {
-    spec.sram_bytes = bytes_of_mb(map.require_number("size_mb", NumberRule::positive("MiB", 32768)).value_or(0));
+    spec.sram_bytes = bytes_of_mb(map.require_number("size_mb", size_in_mib(32768)).value_or(0));
   });
 }
 

@@ -40,6 +40,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   if (tl.index() != 1) return;
   if (const char* started = std::getenv("STARTED")) std::fclose(std::fopen(started, "w"));
   volatile char first = 0;
+  char program[] = "true", *words[] = {program, nullptr};
   if (how == "stack") dig(&first, args.integer("kib"));
   if (how == "array") reach(args.integer("kib"));
   if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;  // LINE segv
@@ -53,6 +54,12 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
   if (how == "user") raise(SIGUSR1);  // LINE user
   if (how == "kill") kill(getpid(), SIGHUP);  // LINE kill
   if (how == "fork") fork();  // LINE fork
+  if (how == "vfork" && vfork() == 0) _exit(0);  // LINE vfork
+  if (how == "execl") execl("/bin/true", "true", static_cast<char*>(nullptr));  // LINE execl
+  if (how == "execvp") execvp("true", words);  // LINE execvp
+  if (how == "execve") execve("/bin/true", words, environ);  // LINE execve
+  if (how == "crashing") std::thread([] { *static_cast<volatile int*>(nullptr) = 1; }).join();
+  if (how == "throwing") std::thread([] { throw 1; }).join();
   if (how == "joined") std::thread([] {}).join();
   if (how == "left") std::thread([] { sleep(100); }).detach();
   if (how == "exiting") std::thread([] { std::exit(0); }).join();
@@ -69,7 +76,7 @@ void misbehave(tl::Context& tl, const tl::Args& args) {
 KernelSpec spec() {
   KernelSpec k;
   k.name = "misbehave";
-  k.params = {ParamSpec::choice("how", {"stack", "array", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "raise", "user", "kill", "fork", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
+  k.params = {ParamSpec::choice("how", {"stack", "array", "segv", "fpe", "abort", "exit", "quick_exit", "_exit", "_Exit", "raise", "user", "kill", "fork", "vfork", "execl", "execvp", "execve", "crashing", "throwing", "joined", "left", "exiting", "throw", "memory", "tcm", "slice", "indices", "spin", "elapse", "loads", "stores"}, "what it does"),
               ParamSpec::size("kib", 1, "about how much stack it takes")};
   const auto shape = [](const Params&) { return Dims{64}; };
   k.tensors = {{"x", TensorSpec::Role::in, shape, [](const Params&) { return DType::f32; }, Placement::replicate,
@@ -134,7 +141,9 @@ class Signals(cli_support.Cli):
                          saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave ends the program by {how}({status}), "
                                  f"at bad.cpp:{LINES[how]}\n"])
         for how, words in (("raise", "ends the program by raise(15)"), ("user", "ends the program by raise(10)"),
-                           ("kill", "ends the program by kill(1)"), ("fork", "copies the program by fork(0)")):
+                           ("kill", "ends the program by kill(1)"), ("fork", "copies the program by fork(0)"),
+                           ("vfork", "copies the program by vfork(0)"), ("execl", "replaces the program by execv(0)"),
+                           ("execvp", "replaces the program by execvp(0)"), ("execve", "replaces the program by execve(0)")):
             self.refuses(*self.command(how), status=1, lines=1,
                          saying=[f"kernbench: sip0.cube0.pe1: kernel misbehave {words}, at bad.cpp:{LINES[how]}\n"])
         self.refuses(*self.command("exiting"), status=1, lines=1,
@@ -151,6 +160,12 @@ class Signals(cli_support.Cli):
         status, _, err = self.run_cli(*self.command("left"))
         self.assertEqual((status, err), (1, "kernbench: sip0.cube0.pe1: a thread that kernel misbehave began still runs, "
                                          f"behind {self.folder}/bad.cpp:{LINES['load']}\n"))
+
+    def test_a_thread_of_a_kernel_that_crashes_is_told(self):
+        for how, name in (("crashing", "SIGSEGV"), ("throwing", "SIGABRT")):
+            status, _, err = self.run_cli(*self.command(how))
+            self.assertEqual((status, err.splitlines()[-1]),
+                             (1, f"kernbench: sip0.cube0.pe1: a thread that kernel misbehave began ends by {name}"))
 
     def test_plugins_that_end_or_throw_while_they_are_loaded_are_refused(self):
         late = f"--plugin {self.folder}/late.so, while it is loaded or unloaded,"

@@ -22,6 +22,7 @@ TINY, LEAST, MOST = np.float32(1e-45), np.float32(1.1754944e-38), np.finfo("f4")
 FLOATS = [0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, -2.5, 3, -3, 20, -20, 89, -89, np.inf, -np.inf, np.nan, TINY, -TINY, LEAST, MOST, -MOST,
           1e20, -1e20, 1e-20, 65504, 1e-3]
 HALVES = [0.0, -0.0, 1, -1, 0.5, -2.5, 3, -3, 11, np.inf, -np.inf, np.nan, 6e-8, -6e-8, 65504, -65504, 300]
+NARROW = {"bfloat16": (16, 8, 7, True), "float8e4m3fn": (17, 4, 3, False), "float8e5m2": (19, 5, 2, True)}  # ONNX's number, bits, infinity
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
 
 
@@ -33,6 +34,18 @@ def edges(dtype):
     i = np.iinfo(dtype)
     return np.unique(np.array([i.min, i.min + 1, 0, 1, 2, 3, 7, i.max - 1, i.max], object)).astype(dtype) if i.min == 0 else \
         np.array([i.min, i.min + 1, -7, -3, -2, -1, 0, 1, 2, 3, 7, i.max - 1, i.max], dtype)
+
+
+def narrowed(x, dtype, saturate=False):
+    """f32 rounded to a type that numpy has not, as f32: to nearest even among all its values."""
+    _, exponent, mantissa, infinite = NARROW[dtype]
+    bias, x = (1 << exponent - 1) - 1, np.asarray(x, "f4").astype("f8")
+    most = (2 - 2.0 ** -mantissa) * 2.0 ** bias if infinite else 448.0  # OCP e4m3: the last pattern alone is NaN
+    if saturate:
+        x = np.clip(x, -most, most)
+    ulp = 2.0 ** (np.maximum(np.frexp(np.where(np.isfinite(x), x, 1))[1] - 1, 1 - bias) - mantissa)
+    y = np.where(np.isfinite(x), np.rint(x / ulp) * ulp, x)
+    return np.where(np.abs(y) > most, np.copysign(np.inf, y) if infinite else np.nan, y).astype("f4")
 
 
 def sources():
@@ -195,9 +208,9 @@ class Edges(OnnxCli):
         ops = json.loads(self.succeeds("list", "ops", "--format", "json"))
         return {o["onnx"]: o for o in ops if "onnx" in o}
 
-    def run_all(self, nodes, inputs, constants=None, opset=18):
-        """{output: array} of nodes that all read the inputs, each with one output of its own name."""
-        outputs = [n[0] for n in nodes]
+    def run_all(self, nodes, inputs, constants=None, opset=18, outputs=None):
+        """{output: array} of nodes that all read the inputs, each with one output of its own name, or of these outputs."""
+        outputs = list(outputs or [n[0] for n in nodes])
         there = dict(inputs)
         m = self.file(onnx.model([n[1] for n in nodes], [(k, a.dtype.name, a.shape) for k, a in there.items()],
                                  [(o, None, None) for o in outputs], constants, opset=opset))
@@ -205,7 +218,7 @@ class Edges(OnnxCli):
         self.report(m, *options, *(w for o in outputs for w in ("--dump", f"{o}={self.path(o + '.npy')}")))
         return {o: np.load(self.path(o + ".npy")) for o in outputs}
 
-    def agree(self, op, found, expected, operands, dtype):
+    def agree(self, op, found, expected, operands, dtype, tolerance=None):
         expected = np.asarray(expected)
         if found.dtype == np.uint8 and expected.dtype == bool:
             expected = expected.astype("u1")
@@ -216,7 +229,7 @@ class Edges(OnnxCli):
             else:
                 with np.errstate(over="ignore"):
                     expected = expected.astype(found.dtype)
-                tolerance = 1e-3 if found.dtype == np.float16 else 2e-5
+                tolerance = tolerance if tolerance is not None else 1e-3 if found.dtype == np.float16 else 2e-5
                 bad = ~np.isclose(found, expected, rtol=tolerance, atol=tolerance * 1e-2, equal_nan=True)
                 if op not in SIGN_IS_OPEN:
                     bad |= (found == 0) & (expected == 0) & (np.signbit(found) != np.signbit(expected))
@@ -285,6 +298,44 @@ class Edges(OnnxCli):
                 found = self.run_all(nodes, {"x": x, "a": a, "b": b, "half": half}, opset=opset)
                 for out, (op, value, operands) in expected.items():
                     self.agree(op, found[out], value, operands, dtype)
+
+    def test_types_that_numpy_has_not(self):
+        """Every such op on them: what it gives on the same f32, rounded once more. Inputs and outputs are converted beside it."""
+        for dtype, (number, *_) in NARROW.items():
+            x = narrowed(FLOATS, dtype, saturate="8" in dtype)
+            a, b = (v.ravel() for v in np.meshgrid(x, x, indexing="ij"))
+            inputs = {"x": x, "a": a, "b": b, "half": np.full_like(a, 1.5)}
+            for opset in (18, 20):
+                nodes, expected = [(f"{k}_", onnx.node("Cast", [k], [f"{k}_"], to=number)) for k in inputs], {}
+                for op, domain, attributes, f, count in self.meanings("float32"):
+                    if (op == "Gelu" and domain == "") != (opset == 20):
+                        continue
+                    names = ["half", "b"] if op == "BiasGelu" else ["x"] if count == 1 else ["a", "b"]
+                    operands = [inputs[n] for n in names]
+                    out = f"{op}_{len(nodes)}"
+                    nodes += [("", onnx.node(op, [n + "_" for n in names], [out + "_"], name=out, domain=domain, **attributes)),
+                              (out, onnx.node("Cast", [out + "_"], [out], to=1))]
+                    value = np.asarray(f(*(o.astype("f4" if op == "Mean" else "f8") for o in operands)))
+                    expected[out] = (op, value.astype("f4") if value.dtype == bool else narrowed(value, dtype), operands)
+                found = self.run_all(nodes, inputs, opset=opset, outputs=expected)
+                for out, (op, value, operands) in expected.items():
+                    self.agree(op, found[out], value, operands, dtype, 2.0 ** -NARROW[dtype][2])
+
+    def test_float8_saturates_unless_told(self):
+        x = np.concatenate([edges("float32"), np.float32([448, 464, 464.1, 480, -500, 57344, 61439, 61440, -7e4, 2.0 ** -10, 2.0 ** -17])])
+        whole = np.array([-2 ** 31, -60000, -449, 0, 17, 448, 60000, 2 ** 31 - 1], "i4")
+        for dtype in ("float8e4m3fn", "float8e5m2"):
+            for saturate in (None, 1, 0):
+                attributes = {} if saturate is None else {"saturate": saturate}
+                nodes = [("", onnx.node("Cast", [v], [v + "8"], name=v, to=NARROW[dtype][0], **attributes)) for v in ("x", "n")]
+                nodes += [("", onnx.node("QuantizeLinear", ["x", "two", "x8_0"], ["q8"], **attributes))]
+                nodes += [(v, onnx.node("Cast", [v + "8"], [v], to=1)) for v in ("q",)]
+                nodes = [("", onnx.node("Cast", ["zero"], ["x8_0"], to=NARROW[dtype][0])), *nodes,
+                         *((f"{v}_", onnx.node("Cast", [v + "8"], [f"{v}_"], to=1)) for v in ("x", "n"))]
+                found = self.run_all(nodes, {"x": x, "n": whole}, {"two": np.float32(2), "zero": np.float32(0)}, opset=19,
+                                     outputs=("q", "x_", "n_"))
+                for out, of in (("x_", x), ("n_", whole), ("q", x / np.float32(2))):
+                    self.agree("Cast", found[out], narrowed(of, dtype, saturate != 0), (of,), f"{dtype} {saturate}", 0)
 
     def test_powers(self):
         for dtype in ("int32", "int64"):

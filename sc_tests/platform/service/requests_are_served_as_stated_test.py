@@ -242,6 +242,17 @@ class Service(unittest.TestCase):
         self.assertTrue(0 < first["within_slo"] < 1)
         self.assertNotEqual(first["ttft_ns"], self.service(*words, "--seed", "2")["ttft_ns"])
 
+    def test_limits_of_the_scheduler_are_swept(self):
+        """A sweep gives --threads to its points, which a service does not need; a row has the service's own figures."""
+        words = ["--synthetic", "constant:rate=1000,count=9,prompt=20,output=9"]
+        told = [self.service(*words, "--max-batch", str(n)) for n in (1, 2)]
+        done = subprocess.run([KERNBENCH, "sweep", "--over", "max-batch=1,2", "--jobs", "2", "--metric", "sim_ns,ttft_ns,tpot_ns",
+                               "--", "model", self.model, "--topology", "small", *words], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for row, service in zip(csv.DictReader(done.stdout.splitlines()), told, strict=True):
+            self.assertEqual([float(row[k]) for k in ("sim_ns", "ttft_ns", "tpot_ns")],
+                             [service["end_ns"], service["ttft_ns"]["mean"], service["tpot_ns"]["mean"]])
+
     def test_the_page_holds_the_report(self):
         page = os.path.join(self.folder, "page.html")
         told = self.service("--synthetic", "constant:rate=1000,count=50,prompt=20,output=9", "--report", page)
@@ -266,6 +277,7 @@ class Service(unittest.TestCase):
                            ("nan.jsonl", '{"timestamp": NaN, "input_length": 3, "output_length": 1}\n'),
                            ("huge.jsonl", '{"timestamp": 1e300, "input_length": 3, "output_length": 1}\n'),
                            ("hash.jsonl", '{"timestamp": 1, "input_length": 3, "output_length": 1, "hash_ids": [1, 2]}\n'),
+                           ("twice.jsonl", '{"timestamp": 1, "timestamp": 2, "input_length": 3, "output_length": 1}\n'),
                            ("zero.jsonl", '{"arrival_time_ns": 1, "input_toks": 3, "output_toks": 0}\n')):
             self.assertEqual(len(self.kernbench("--requests", self.file(name, text), status=2).stderr.splitlines()), 1)
         for words in (["--synthetic", "poisson:rate=1,count=1,prompt=inf,output=1"],

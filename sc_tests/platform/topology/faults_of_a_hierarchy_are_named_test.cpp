@@ -81,6 +81,7 @@ const Case kCases[] = {
     {"pe_in_the_zone", {"[r0c0, r0c1", "[r2c2, r0c1"}, "cube.pe_layout.at[0]: found 'r2c2'"},
     {"pe_off_the_grid", {"[r0c0, r0c1", "[r6c0, r0c1"}, "cube.pe_layout.at[0]: found 'r6c0'"},
     {"too_few_places", {"[r0c0, r0c1", "[r0c1"}, "cube.pe_layout.at: found 7 routers; legal: a list of 8"},
+    {"less_than_a_byte_of_hbm", {"slice_mb: 6144", "slice_mb: 1e-320"}, "cube.hbm.slice_mb: found '1e-320'; legal: a number >= 9.53"},
     {"too_much_hbm", {"slice_mb: 6144", "slice_mb: 65536"}, "cube.hbm.slice_mb: found 8 slices"},
     {"too_many_cubes", {"cubes: {w: 4, h: 4}", "cubes: {w: 5, h: 4}"}, "sip.cubes: found 20 cubes; legal: at most 16"},
     {"too_many_sips",
