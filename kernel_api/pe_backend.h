@@ -100,7 +100,7 @@ class PeBackend {
 
   /// The kernel's scalar work passes the time of so many cycles (>= 0), or of reading so many elements of a load's
   /// result. A backend without time has nothing to do.
-  virtual void elapse(double /*cycles*/) {}
+  virtual void elapse(double /*cycles*/, const SourceLine&) {}
   virtual void read_elements(uint64_t /*count*/) {}
   virtual ScalarCycles scalar_cycles() const { return {}; }
   /// The kernel's own clock, which may be ahead of the simulation. A backend without time says 0.

@@ -62,9 +62,13 @@ class OwnProgram {
   /// Null where the machine has no room for it: then that is what is written, of a report that is empty but for the
   /// document, and the exit status is 1.
   virtual const ProgramSpec* make(Platform&, RunOptions*) = 0;
+  /// Before the run is explained; `meter`: null without energy.
+  virtual void measure(ProgramReport&, const energy::Meter* /*meter*/) const {}
   /// Adds to the report what it finds in it by itself.
   virtual void finish(ProgramReport&) = 0;
   virtual void write(std::ostream&, const ProgramReport&, bool json) const = 0;
+  /// Valid after the run: options that follow from it and might make it faster, together one change.
+  virtual std::vector<std::pair<std::string, std::string>> better() const { return {}; }
 };
 /// Of a decoder or an ONNX graph (docs/models.md, docs/onnx.md). InputError.
 std::shared_ptr<OwnProgram> make_model_program(const spec::RunSpec&, Told&);

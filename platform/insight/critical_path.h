@@ -22,8 +22,9 @@ struct PathStep {
 };
 
 struct CriticalPath {
-  std::vector<PathStep> steps;         ///< in order of time, without gaps
-  std::array<bool, kLimits> limits{};  ///< by Limit: something on it waited because of that
+  std::vector<PathStep> steps;                     ///< in order of time, without gaps
+  std::vector<std::pair<double, Moment>> moments;  ///< on it, with their times
+  std::array<bool, kLimits> limits{};              ///< by Limit: something on it waited because of that
 };
 /// From the graph's begin to the moment `end`. Of causes that came at one instant the first counts.
 CriticalPath critical_path(const RunGraph&, Moment end);

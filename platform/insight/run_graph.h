@@ -66,6 +66,8 @@ class RunGraph {
   Cost marked(Limit limit) const { return marks_[static_cast<size_t>(limit)]; }
   Cost marked(Limit limit, Cost c) { return plus(c, CostPart(parts_[costs_[marked(limit)].first])); }
   OpNumber op(const OpDesc*);
+  /// Of what is no command.
+  OpNumber op(const std::string& name, const SourceLine&, uint32_t pe = kNoPe);
   /// A moment of the run at t_ns. Where its causes leave a part of the time open, the last of them takes that as
   /// unexplained; one that would come later than t_ns is none.
   Moment add(double t_ns, OpNumber, const Cause* causes, size_t count);
@@ -117,9 +119,14 @@ class RunGraph {
     double ns = 0;
     bool other_order = false;  ///< some server would be reached in another order than it keeps here
   };
+  /// From one moment to another as often again.
+  struct Repeated {
+    Moment from = 0, to = 0;
+    double more = 0;
+  };
   /// When the moment would come on each of these machines: by walking all moments before it, for several at once. What
   /// waits for what stays as it was.
-  std::vector<Retimed> retimed(Moment, const std::vector<Machine>&) const;
+  std::vector<Retimed> retimed(Moment, const std::vector<Machine>&, const std::vector<Repeated>& = {}) const;
   /// Memory that it takes.
   uint64_t bytes() const;
 
@@ -146,7 +153,8 @@ class RunGraph {
   template <class T>
   using Large = std::vector<T, LargePageAllocator<T>>;
   Large<Moment> last_uses(Moment last) const;
-  void retime(Moment, const Machine*, size_t count, const Large<Moment>& last_use, Retimed* found) const;
+  void retime(Moment, const Machine*, size_t count, const Large<Moment>& last_use, const std::vector<Repeated>&,
+              Retimed* found) const;
   struct Turn {
     Cause first, second;
     Moment at;  ///< the latest moment when it was told: both causes are there

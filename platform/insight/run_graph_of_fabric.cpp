@@ -28,6 +28,10 @@ void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
 
 }  // namespace
 
+bool RunGraphRecorder::polls(const Access& a) {
+  return a.item && a.item->command && a.item->command->desc && a.item->command->desc->polls;
+}
+
 CostPart RunGraphRecorder::of_node(const Component& node, double ns) const {
   const uint32_t n = node.index();
   return {n < nodes_.size() ? nodes_[n] : Resource::routers, false, n, ns};
@@ -248,7 +252,7 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   // The flits of a response that its memory serves as a whole leave it one after the other.
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
     a.travellers[c.flit] = Traveller(
-        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns);
+        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), x, c.ready_ns), c.ready_ns);
   const Traveller& before = a.travellers[c.ready_by];
   LinkState& state = links_[link.edge];
   Cause ready = before.last, onward;
@@ -257,14 +261,20 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
     if (c.header) stored_ns = x.store_forward_ns - std::exchange(a.stored_ns, x.store_forward_ns);
     stop_ns = c.ready_ns - before.here_ns - stored_ns;
   }
-  if (state.follows && !(stored_ns <= 0 && may_follow(state, before, c, stop_ns))) follow_no_more(state, link);
+  const bool leaves_memory = c.response && x.served_whole && stop_ns > 0 && &link == &x.first_back().in->link;
+  const std::optional<Cost> at_memory =
+      leaves_memory
+          ? spent(before.last.from, static_cast<const MemoryTarget&>(x.first_back().in->node()), x, c.ready_ns)
+          : std::nullopt;
+  if (state.follows && (at_memory || stored_ns > 0 || !may_follow(state, before, c, stop_ns)))
+    follow_no_more(state, link);
   if (state.follows) {
     onward = follow(state, link, before, c, stop_ns, a.op);
     ready = state.taken;
   } else {
     if (before.by && stored_ns > 0) ready = then(ready, of_link(*before.by, stored_ns));
     // A response that has just left its memory has paid there.
-    ready = then(ready, {nodes_[state.node], false, state.node, stop_ns});
+    ready = at_memory ? then(ready, *at_memory) : then(ready, {nodes_[state.node], false, state.node, stop_ns});
   }
   // What came over one link keeps its order.
   if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, ready);
@@ -353,6 +363,30 @@ Cost RunGraphRecorder::held_channel(const MemoryTarget& memory, const FabricTran
   return graph_.plus(graph_.cost(held), excess);
 }
 
+/// The last time that the flag was written after `since`, not after `until`; 0: it was not.
+Moment RunGraphRecorder::written(uint64_t address, Moment since, double until) const {
+  const auto flag = flags_.find(address);
+  if (flag == flags_.end()) return 0;
+  for (const Moment m : {flag->second.written, flag->second.before}) {
+    if (m != 0 && graph_.ns(m) <= until) return graph_.ns(m) > graph_.ns(since) ? m : 0;
+  }
+  return 0;
+}
+
+/// Flags are known from their first poll on.
+void RunGraphRecorder::poll_or_write(const Access& a, const FabricTransaction& x) {
+  if (x.write) {
+    for (auto f = flags_.lower_bound(x.address); f != flags_.end() && f->first < x.address + x.nbytes; ++f)
+      f->second = {a.finished, f->second.written};
+    return;
+  }
+  const uint32_t pe = pe_of_node_[x.initiator->node().owner().index()];
+  if (!polls(a) || pe == CostPart::kNobody) return;
+  flags_.try_emplace(x.address);
+  pes_[pe].flag = x.address;
+  pes_[pe].polled = a.finished;
+}
+
 void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransaction& x, Access& a, double t) {
   MemoryState& m = memories_[memory.index()];
   for (const Moment s : a.served) causes_.push_back({s, 0});
@@ -372,18 +406,49 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
         }
         break;
       case ServiceBound::memory:
-        causes_.push_back(behind(a.queued, memory, t - x.own_service_ns));
+        causes_.push_back(behind(a.queued, memory, x, t - x.own_service_ns));
     }
   }
+  // A poll that finds a change made on its way there waits for that.
+  if (polls(a) && !x.write) {
+    const auto command = commands_.find(a.item->command);
+    const Moment asked = command == commands_.end() ? 0 : command->second.at;
+    const Moment change = written(x.address, asked, t - x.own_service_ns);
+    if (change != 0) causes_.insert(causes_.begin(), behind(change, memory, x, t - x.own_service_ns));
+  }
   m.bound = m.free = a.finished = add(t - x.own_service_ns, a.op);
-  if (x.own_service_ns > 0) m.free = a.finished = graph_.add(t, a.op, {behind(m.bound, memory, t)});
+  if (x.own_service_ns > 0) m.free = a.finished = graph_.add(t, a.op, {behind(m.bound, memory, x, t)});
+  if (!flags_.empty() || !x.write) poll_or_write(a, x);
   const double leaves = t - x.tail_ns;
   a.left = x.write || a.queued == kNone ? a.finished : a.queued;
-  if (x.own_service_ns > 0 && a.left != a.finished) a.left = graph_.add(leaves, a.op, {behind(a.left, memory, leaves)});
+  if (x.own_service_ns > 0 && a.left != a.finished)
+    a.left = graph_.add(leaves, a.op, {behind(a.left, memory, x, leaves)});
+}
+
+std::optional<Cost> RunGraphRecorder::spent(Moment from, const MemoryTarget& memory, const FabricTransaction& x,
+                                            double t) {
+  const std::vector<TimeShare> shares = memory.spent(x, graph_.ns(from), t);
+  if (shares.empty()) return {};
+  double rest = t - graph_.ns(from);
+  std::vector<CostPart> parts;
+  for (const TimeShare& s : shares) {
+    const double ns = std::min(s.ns, rest);
+    parts.push_back({s.resource, false, memory.index(), ns});
+    rest -= ns;
+  }
+  // Data that have come go on as fast as their way lets them.
+  const Way& way = way_of(*x.route);
+  const std::vector<CostPart>& links = x.write ? way.write_inner : way.read_inner;
+  const auto slowest =
+      std::max_element(links.begin(), links.end(), [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; });
+  parts.push_back(slowest == links.end() ? CostPart{Resource::memory, false, memory.index(), rest} : *slowest);
+  parts.back().ns = rest;
+  return graph_.cost(parts);
 }
 
 /// Time up to t that the memory takes by itself.
-Cause RunGraphRecorder::behind(Moment before, const MemoryTarget& memory, double t) {
+Cause RunGraphRecorder::behind(Moment before, const MemoryTarget& memory, const FabricTransaction& x, double t) {
+  if (const std::optional<Cost> cost = spent(before, memory, x, t)) return {before, *cost};
   return {before, graph_.cost(CostPart{Resource::memory, false, memory.index(), t - graph_.ns(before)})};
 }
 

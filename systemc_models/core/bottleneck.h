@@ -13,28 +13,34 @@ namespace kernbench::core {
 
 /// A class of what takes time. docs/insight.md says of each what counts as it.
 enum class Resource : uint8_t {
-  launch,     ///< overheads of pcie_ep, io_cpu and m_cpu, which launches and the host's transfers pass
-  host,       ///< what the host itself takes: delays of programs, and unexplained time before a launch
-  pe_cpu,     ///< the cost of a command in the kernel
-  kernel,     ///< scalar work of a kernel
-  scheduler,  ///< overhead of pe_scheduler
-  engines,    ///< overheads of engines of PEs
-  mmu,        ///< look-ups
-  gemm,       ///< multiply-accumulates
-  math,       ///< elementwise work
-  tcm,        ///< ports of the TCM
-  hbm,        ///< bandwidth of edges to HBM and of its channels
-  sram,       ///< bandwidth of edges to shared SRAM
-  memory,     ///< overheads of memories, and the time of those that are not kernbench's
-  mesh,       ///< bandwidth of the links of a cube: between routers, and from pe_dma, m_cpu and ports to them
-  ucie,       ///< bandwidth of links of UCIe ports
-  pcie,       ///< bandwidth of PCIe and inside IO chiplets
-  link,       ///< bandwidth of links of any other kind, as flat topologies have them
-  routers,    ///< overheads of the nodes that a message passes
-  wires,      ///< distances
-  queues,     ///< overhead of pe_ipcq, and its slots' accesses
-  buffers,    ///< of a system with finite buffers: waits for room and channels, which is what no other rule explains
-  other,      ///< what no rule explains: blocks that are not kernbench's
+  launch,      ///< overheads of pcie_ep, io_cpu and m_cpu, which launches and the host's transfers pass
+  host,        ///< what the host itself takes: delays of programs, and unexplained time before a launch
+  pe_cpu,      ///< the cost of a command in the kernel
+  kernel,      ///< scalar work of a kernel
+  scheduler,   ///< overhead of pe_scheduler
+  engines,     ///< overheads of engines of PEs
+  mmu,         ///< look-ups
+  gemm,        ///< multiply-accumulates
+  math,        ///< elementwise work
+  tcm,         ///< ports of the TCM
+  hbm,         ///< bandwidth of edges to HBM and of its channels
+  sram,        ///< bandwidth of edges to shared SRAM
+  memory,      ///< overheads of memories, and the time of those that are not kernbench's
+  mesh,        ///< bandwidth of the links of a cube: between routers, and from pe_dma, m_cpu and ports to them
+  ucie,        ///< bandwidth of links of UCIe ports
+  pcie,        ///< bandwidth of PCIe and inside IO chiplets
+  link,        ///< bandwidth of links of any other kind, as flat topologies have them
+  routers,     ///< overheads of the nodes that a message passes
+  wires,       ///< distances
+  queues,      ///< overhead of pe_ipcq, and its slots' accesses
+  polling,     ///< from a flag's change to the poll that finds it (tl.wait_until)
+  rows,        ///< of a DRAM: its data bus waits for an activation in a closed bank
+  banks,       ///< of a DRAM: its data bus waits for a bank with another row open, or for a bank group
+  refresh,     ///< of a DRAM: its data bus waits for a refresh
+  turnaround,  ///< of a DRAM: its data bus turns from reads to writes, or back
+  dram_queue,  ///< of a DRAM: its data bus has nothing to do, because requests wait for places in queues
+  buffers,     ///< of a system with finite buffers: waits for room and channels, which is what no other rule explains
+  other,       ///< what no rule explains: blocks that are not kernbench's
 };
 constexpr size_t kResources = static_cast<size_t>(Resource::other) + 1;
 

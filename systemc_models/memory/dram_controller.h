@@ -21,6 +21,7 @@ struct DramTransfer {
   Rows rows;
   Cycle ready = 0;              ///< when the controller may begin with it
   Cycle begin = kNoCycle;       ///< when it did
+  uint32_t last_bus = 0;        ///< data bus of the burst that was done last
   Cycle done = 0;               ///< data of a read have come, a write's all have a place in their queues
   uint64_t open = 1;            ///< bursts that are not done; 1 more while it is not cut to its end
   void* context = nullptr;      ///< the owner's
@@ -61,6 +62,13 @@ class DramController : private DramChannel::Client {
   /// All rows are closed.
   void forget_rows();
 
+  // What the data buses did, for observers (dram_history.h); numbered channel by channel.
+  /// From now on, unless it is kept already.
+  void keep_history(Cycle now);
+  DramTimes spent(uint32_t bus, Cycle from, Cycle to) const;
+  bool history_is_long() const;
+  void forget_before(Cycle);
+
  private:
   static constexpr size_t kCutAhead =
       4096;  ///< reads, or writes, that wait for places in queues; what is behind is not cut yet
@@ -75,7 +83,7 @@ class DramController : private DramChannel::Client {
   void end_of(DramTransfer&);
   void write_back(Cycle now);
   void burst_begins(void* owner, Cycle) override;
-  void burst_done(void* owner, uint64_t number, Cycle) override;
+  void burst_done(void* owner, uint64_t number, uint32_t bus, Cycle) override;
 
   const DramConfig config_;
   const std::unique_ptr<const DramMapping> mapping_;

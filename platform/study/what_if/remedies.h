@@ -38,7 +38,9 @@ struct Remedies {
 Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs, const RunEach& run_each,
                        const std::function<void(size_t done, size_t of)>& progress);
 
-/// Nothing of a run that came to no report.
+/// The run's time, with the layers that --repeat does not simulate. ns.
+double whole_ns_of(const RunRecord&);
+/// The same; nothing of a run that came to no report.
 std::optional<double> sim_ns_of(const RunRecord&);
 
 /// Puts rows in the order of ns_of(row). Of those that save as much as the first one, as far as kAsGood, the one that
