@@ -8,8 +8,11 @@ namespace kernbench::insight {
 void IdleTimes::settle(Pe& p, double t) {
   const double waits = std::min(p.launch_to, t) - p.to;
   if (p.launch_to < 0 || waits <= 0) return;
-  p.slowest += waits;
-  launches_[p.launch].ns += waits;
+  p.waits += waits;
+  if (p.alone) {
+    p.slowest += waits;
+    launches_[p.launch].ns += waits;
+  }
   p.launch_to = -1;
 }
 
@@ -49,14 +52,16 @@ void IdleTimes::launch_ends(uint32_t launch, const std::vector<size_t>& pes) {
   } else {
     busy_.emplace_back(from, to);
   }
-  if (!alone) return;
-  Slowest& s = launches_[launch];
-  if (to - from > s.most) s = {s.ns, to - from, slowest};
+  if (alone) {
+    Slowest& s = launches_[launch];
+    if (to - from > s.most) s = {s.ns, to - from, slowest};
+  }
   for (const size_t pe : pes) {
     Pe& p = pes_[pe];
     if (p.runs) continue;
     p.launch_to = to;
     p.launch = launch;
+    p.alone = alone;
   }
 }
 
@@ -71,7 +76,7 @@ IdleTimes::Found IdleTimes::found(const std::vector<bool>& works, double end) {
   for (size_t i = 0; i < pes_.size(); ++i) {
     settle(pes_[i], end);
     if (!works[i]) continue;
-    const double others = std::max(0.0, any - pes_[i].busy - pes_[i].slowest);
+    const double others = std::max(0.0, any - pes_[i].busy - pes_[i].waits);
     f.slowest += pes_[i].slowest;
     f.others += others;
     if (others > f.waits_most_ns) {

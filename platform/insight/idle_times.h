@@ -35,10 +35,11 @@ class IdleTimes {
  private:
   struct Pe {
     double from = -1, to = -1;  ///< of its last kernel; negative: none
-    double busy = 0, slowest = 0;
-    double launch_to = -1;  ///< when the last PE of its launch ended
+    double busy = 0;
+    double waits = 0, slowest = 0;  ///< for the end of launches; of these, of kernels that exchange nothing
+    double launch_to = -1;          ///< when the last PE of its launch ended
     uint32_t launch = 0;
-    bool runs = false, exchanges = false;
+    bool runs = false, exchanges = false, alone = true;
   };
   struct Slowest {
     double ns = 0, most = -1;

@@ -26,6 +26,13 @@ void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
   }
 }
 
+/// Of the links that data pass; of none, the memory.
+CostPart slowest_of(const std::vector<CostPart>& per_byte, uint32_t memory) {
+  const auto less = [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; };
+  const auto slowest = std::max_element(per_byte.begin(), per_byte.end(), less);
+  return slowest == per_byte.end() ? CostPart{Resource::memory, false, memory} : *slowest;
+}
+
 }  // namespace
 
 bool RunGraphRecorder::polls(const Access& a) {
@@ -317,7 +324,10 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   comes_to(m.last, there);
   const CostPart overhead = overhead_of(memory);
   const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
-  a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {free, graph_.cost(overhead)}});
+  causes_ = {then(there, overhead)};
+  // One that answers later may begin before it is done with others.
+  if (graph_.ns(free) < t + RunGraph::kSameNs) causes_.push_back({free, graph_.cost(overhead)});
+  a.queued = add(t + overhead.ns, a.op);
 }
 
 void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTransaction& x, size_t number,
@@ -438,10 +448,7 @@ std::optional<Cost> RunGraphRecorder::spent(Moment from, const MemoryTarget& mem
   }
   // Data that have come go on as fast as their way lets them.
   const Way& way = way_of(*x.route);
-  const std::vector<CostPart>& links = x.write ? way.write_inner : way.read_inner;
-  const auto slowest =
-      std::max_element(links.begin(), links.end(), [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; });
-  parts.push_back(slowest == links.end() ? CostPart{Resource::memory, false, memory.index(), rest} : *slowest);
+  parts.push_back(slowest_of(x.write ? way.write_inner : way.read_inner, memory.index()));
   parts.back().ns = rest;
   return graph_.cost(parts);
 }
@@ -480,7 +487,16 @@ Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTrans
   const Cause header = a.travellers.front().by ? then(first, overhead) : then(first, way_cost(x, true));
   if (!x.has_data(true)) return graph_.add(t, a.op, {header});
   const Way& way = way_of(*x.route);
-  with_bandwidths(header, a.served.empty() ? way.read : way.read_inner, static_cast<double>(x.nbytes));
+  const bool past_edge = x.served_whole && x.route->target && x.route->target->is_past_its_edge();
+  if (past_edge && a.served.empty() && x.service_bound == ServiceBound::memory && !x.is_atomic()) {
+    // Its last data leave when the memory is done, whenever the header has left.
+    CostPart rest = slowest_of(way.read_inner, x.route->target->index());
+    rest.ns = x.tail_ns - x.covered_ns;
+    causes_.push_back({a.finished, way_cost(x, true)});
+    causes_.push_back(then(header, rest));
+    return add(t, a.op);
+  }
+  with_bandwidths(header, a.served.empty() && !past_edge ? way.read : way.read_inner, static_cast<double>(x.nbytes));
   if (!a.served.empty() && !x.is_atomic()) causes_.push_back({a.finished, way_cost(x, true)});
   return add(t, a.op);
 }

@@ -12,11 +12,12 @@
 
 namespace kernbench::memory {
 
-/// `queue`: no request was there, or none had its place in a queue. `latency`: from the last column command to its data.
+/// `queue`: no request was there, or none had its place in a queue. `latency`: from the last column command to its
+/// data.
 enum class DramTime : uint8_t { bus, rows, banks, refresh, turnaround, queue, latency };
 /// The resource of each.
-constexpr std::array<Resource, 7> kDramTimes = {Resource::hbm,        Resource::rows,       Resource::banks,
-                                                Resource::refresh,    Resource::turnaround, Resource::dram_queue,
+constexpr std::array<Resource, 7> kDramTimes = {Resource::hbm,     Resource::rows,       Resource::banks,
+                                                Resource::refresh, Resource::turnaround, Resource::dram_queue,
                                                 Resource::memory};
 using DramTimes = std::array<Cycle, kDramTimes.size()>;
 
@@ -26,7 +27,9 @@ class DramHistory {
   struct Tail {
     Cycle bus = 0, latency = 0;
   };
-  DramHistory(Cycle begin, Tail tail) : tail_(tail), threshold_(kLong) { spans_.push_back({begin, {}, DramTime::queue}); }
+  DramHistory(Cycle begin, Tail tail) : tail_(tail), threshold_(kLong) {
+    spans_.push_back({begin, {}, DramTime::queue});
+  }
 
   /// From the end of the last span to `end`; nothing if that is not later.
   void add(Cycle end, DramTime what) {
@@ -62,8 +65,8 @@ class DramHistory {
     DramTime what;
   };
   DramTimes until(Cycle cycle) const {
-    const auto it = std::lower_bound(spans_.begin(), spans_.end(), cycle,
-                                     [](const Span& s, Cycle c) { return s.end < c; });
+    const auto it =
+        std::lower_bound(spans_.begin(), spans_.end(), cycle, [](const Span& s, Cycle c) { return s.end < c; });
     if (it != spans_.end()) {
       DramTimes times = it->until;
       if (it != spans_.begin()) times[static_cast<size_t>(it->what)] -= it->end - cycle;
