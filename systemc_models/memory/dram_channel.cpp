@@ -400,35 +400,40 @@ void DramChannel::forget_before(Cycle cycle) {
 
 /// What the data bus did since its last burst: what this one waited for.
 void DramChannel::remember(const Plan& p) {
-  const DramRequest& r = *p.request;
-  Bus& bus = buses_[r.place.pc];
+  Bus& bus = buses_[p.request->place.pc];
   const uint32_t group = p.bank / config_.geometry.banks;
+  if (bus.used) bus.history.add(std::min(p.start, bus.last + t_.tCCDS), DramTime::bus);
+  if (bus.history.end() < p.start) remember_wait(p, bus, group);
+  bus.used = true;
+  bus.write = p.request->write;
+  bus.last = p.start;
+  bus.group = group;
+}
+
+void DramChannel::remember_wait(const Plan& p, Bus& bus, uint32_t group) {
+  const DramRequest& r = *p.request;
   const auto until = [&](Cycle end, DramTime what) { bus.history.add(std::min(end, p.start), what); };
-  if (bus.used) until(bus.last + t_.tCCDS, DramTime::bus);
+  const bool hit = r.found == DramRequest::Found::open_row;
+  if (hit && bus.used && group == bus.group && bus.write == r.write && p.start == bus.last + t_.tCCDL)
+    return until(p.start, DramTime::banks);
   until(r.asked, DramTime::queue);  // nobody asked for it
   if (bus.used && bus.write != r.write) {
     const Cycle data_end = t_.tCWL + t_.tBURST;
     until(bus.last + (r.write ? t_.tRTW : data_end + (group == bus.group ? t_.tWTRL : t_.tWTRS)), DramTime::turnaround);
   }
   // If its row work began as soon as it had a place, it would have begun earlier with one.
-  const bool hit = r.found == DramRequest::Found::open_row;
   if (r.asked < r.since && (hit ? p.start : r.begun) <= r.since + 1)
     until(bus.history.end() + r.since - r.asked, DramTime::queue);
   const DramTime own = r.found == DramRequest::Found::other_row     ? DramTime::banks
                        : r.found == DramRequest::Found::closed_bank ? DramTime::rows
                                                                     : DramTime::bus;
   const Stack& stack = stacks_[banks_.stack_of_bank(p.bank)];
-  const bool away = config_.policies.refresh->all_banks() || stack.refreshed_bank == p.bank;
-  if (away) {
+  if (config_.policies.refresh->all_banks() || stack.refreshed_bank == p.bank) {
     until(stack.away_from, own);
     until(stack.away_to, DramTime::refresh);
   }
   if (hit && bus.used && group == bus.group) until(bus.last + t_.tCCDL, DramTime::banks);
   until(p.start, own);
-  bus.used = true;
-  bus.write = r.write;
-  bus.last = p.start;
-  bus.group = group;
 }
 
 bool DramChannel::others_of_row(const DramRequest& r) const {

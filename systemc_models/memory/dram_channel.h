@@ -146,6 +146,7 @@ class DramChannel {
   void issue(const Plan&);
   void issue_column(const Plan&);
   void remember(const Plan&);
+  void remember_wait(const Plan&, Bus&, uint32_t group);
   uint32_t bus_of(const DramPlace& p) const { return index_ * config_.geometry.pseudo_channels + p.pc; }
   bool others_of_row(const DramRequest&) const;
   void remove(DramRequest&);

@@ -33,16 +33,14 @@ class DramHistory {
 
   /// From the end of the last span to `end`; nothing if that is not later.
   void add(Cycle end, DramTime what) {
-    if (end <= spans_.back().end) return;
-    Span s = spans_.back();
-    s.until[static_cast<size_t>(what)] += end - s.end;
+    const Span& last = spans_.back();
+    if (end <= last.end) return;
+    const Cycle more = end - last.end;
+    if (last.what != what || spans_.size() == 1) spans_.push_back(Span(last));
+    Span& s = spans_.back();
+    s.until[static_cast<size_t>(what)] += more;
     s.end = end;
     s.what = what;
-    if (spans_.size() > 1 && spans_.back().what == what) {
-      spans_.back() = s;
-    } else {
-      spans_.push_back(s);
-    }
   }
   Cycle end() const { return spans_.back().end; }
   /// In [from, to), as far as it is remembered.
