@@ -81,7 +81,7 @@ void Context::elapse(double cycles, const char* file, int line) {
   if (!(cycles >= 0 && cycles <= kMost))
     fault({file, line}, fmt::format("elapse: found {} cycles, expected 0 to {}", cycles, kMost));
   try {
-    core_->backend().elapse(cycles);
+    core_->backend().elapse(cycles, {file, line});
   } catch (const KernelFault& e) {
     fault({file, line}, fmt::format("elapse({}): {}", cycles, e.what()));
   }

@@ -100,7 +100,7 @@ class PeBackend {
 
   /// Scalar work of the kernel: takes the given cycles (>= 0), or the time to read the given number of elements of a
   /// load's result. A backend without timing does nothing.
-  virtual void elapse(double /*cycles*/) {}
+  virtual void elapse(double /*cycles*/, const SourceLine&) {}
   virtual void read_elements(uint64_t /*count*/) {}
   virtual ScalarCycles scalar_cycles() const { return {}; }
   /// The kernel's clock, which may be ahead of the simulation. A backend without timing returns 0.

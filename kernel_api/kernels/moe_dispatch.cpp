@@ -4,6 +4,7 @@
 // them with atomics. Choice -1, and choices beyond an expert's capacity, are dropped: slot -1. moe_sort drops no token:
 // the tokens of an expert follow those of the expert before.
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include "kernbench/kernel_api/kernels/common.h"
@@ -71,16 +72,51 @@ void moe_dispatch(tl::Context& tl, const tl::Args& args) {
   tl.store_async(args["slot"], index);
 }
 
-/// The slots of all choices [tokens, k] for the local experts, from `first` on; other experts have slot -1.
-std::vector<int32_t> sorted_slots(const std::vector<int32_t>& choices, int64_t first, int64_t experts) {
-  std::vector<int32_t> next(static_cast<size_t>(experts) + 1), slots;
-  const auto is_here = [&](int32_t e) { return e >= first && e < first + experts; };
+constexpr int32_t kMostExperts = 1 << 20;
+
+/// The experts that are local: from `first` on, or those that have a place, by number; -1: none.
+struct LocalExperts {
+  int64_t first = 0, count = 0;
+  std::vector<int32_t> places;
+  int64_t place(int32_t e) const {
+    if (places.empty()) return e >= first && e - first < count ? e - first : -1;
+    return e >= 0 && static_cast<size_t>(e) < places.size() ? places[static_cast<size_t>(e)] : -1;
+  }
+};
+
+LocalExperts local_experts(const Params& p) {
+  const std::string& text = p.choice("local");
+  if (text.empty()) return {p.integer("first"), p.integer("experts"), {}};
+  LocalExperts here;
+  for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+    int32_t e = -1;
+    const auto [stop, error] = std::from_chars(at, end, e);
+    const bool is_number = error == std::errc() && e >= 0 && e < kMostExperts && (stop == end || *stop == ',');
+    if (!is_number || (!here.places.empty() && here.place(e) >= 0))
+      throw KernelFault("moe_sort: local: found '" + text + "', expected numbers of different experts, as 0,5,2");
+    const auto n = static_cast<size_t>(e);
+    if (n >= here.places.size()) here.places.resize(n + 1, -1);
+    here.places[n] = static_cast<int32_t>(here.count++);
+    at = stop == end ? end : stop + 1;
+  }
+  if (here.count != p.integer("experts"))
+    throw KernelFault("moe_sort: local: found " + std::to_string(here.count) + " experts, expected " +
+                      std::to_string(p.integer("experts")));
+  return here;
+}
+
+/// The slots of all choices [tokens, k], expert by expert; those of experts that are not here: -1.
+std::vector<int32_t> sorted_slots(const std::vector<int32_t>& choices, const LocalExperts& here) {
+  std::vector<int32_t> next(static_cast<size_t>(here.count) + 1), slots;
   for (const int32_t e : choices) {
     if (e < -1) throw KernelFault("moe_sort: expert " + std::to_string(e) + " is below -1");
-    if (is_here(e)) ++next[static_cast<size_t>(e - first) + 1];
+    if (const int64_t place = here.place(e); place >= 0) ++next[static_cast<size_t>(place) + 1];
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (const int32_t e : choices) slots.push_back(is_here(e) ? next[static_cast<size_t>(e - first)]++ : -1);
+  for (const int32_t e : choices) {
+    const int64_t place = here.place(e);
+    slots.push_back(place < 0 ? -1 : next[static_cast<size_t>(place)]++);
+  }
   return slots;
 }
 
@@ -89,7 +125,7 @@ void moe_sort(tl::Context& tl, const tl::Args& args) {
   if (x.empty()) return;
   const int64_t k = args.integer("k"), first = x.offset[0] * k;
   const auto all = tl.load(args["choice"].ptr, {x.whole[0] * k}).to_vector<int32_t>();
-  const std::vector<int32_t> slots = sorted_slots(all, args.integer("first"), args.integer("experts"));
+  const std::vector<int32_t> slots = sorted_slots(all, local_experts(args.params()));
   const auto own = slots.begin() + first;
   tl.store_async(args["slot"], send(tl, args, {own, own + x.shape[0] * k}));
 }
@@ -120,7 +156,7 @@ std::map<std::string, Expected> reference(const Params& p, const TensorMap& in) 
 
 std::map<std::string, Expected> sort_reference(const Params& p, const TensorMap& in) {
   const int64_t k = p.integer("k");
-  const std::vector<int32_t> slots = sorted_slots(in.at("choice").ints(), p.integer("first"), p.integer("experts"));
+  const std::vector<int32_t> slots = sorted_slots(in.at("choice").ints(), local_experts(p));
   const HostTensor& buffer = in.at("buffer");
   return {{"buffer", {HostTensor::from(p.dtype(), buffer.shape, sent(in, slots, k, p.integer("dim"))), {}}},
           {"slot", {HostTensor::from(DType::i32, {p.integer("tokens"), k}, slots), {}}}};
@@ -169,6 +205,8 @@ KernelSpec sort_spec() {
               ParamSpec::size("dim", 64, "elements of a token"),
               ParamSpec::size("experts", 8, "local experts; the slots of others are -1"),
               first,
+              ParamSpec::text("local", "", "numbers of different experts, as 0,5,2",
+                              "numbers of the local experts, in the order of their slots; default: from first on"),
               ParamSpec::size("k", 2, "different experts of a token"),
               ParamSpec::dtypes({DType::f32, DType::f16, DType::bf16})};
   s.tensors = tensors([](const Params& p) {

@@ -3,10 +3,10 @@
 // Only the command line checks this; a user's program is not restricted. Direct system calls are not detected. A
 // plug-in's own threads, started when it is loaded, are legal.
 //
-// If a kernel calls exit, quick_exit, _exit, _Exit, fork, vfork or exec…, or raise or kill for this process, the program
-// ends with exit status 1 and a line with the PE, the kernel and the source line (abort: platform/entry/signals.h). The
-// same holds for _exit in a plug-in during loading or unloading, and for any other exit or quick_exit, because this program
-// returns from sc_main.
+// If a kernel calls exit, quick_exit, _exit, _Exit, fork, vfork or exec…, or raise or kill for this process, the
+// program ends with exit status 1 and a line with the PE, the kernel and the source line (abort:
+// platform/entry/signals.h). The same holds for _exit in a plug-in during loading or unloading, and for any other exit
+// or quick_exit, because this program returns from sc_main.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pthread.h>

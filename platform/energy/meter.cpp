@@ -103,6 +103,18 @@ void Meter::add_idle_up_to(uint64_t fs) {
   idle_fs_ = fs;
 }
 
+double Meter::joules_between(double from_ns, double to_ns) const {
+  constexpr double kWindowNs = static_cast<double>(kWindowFs) * 1e-6;
+  const auto first = static_cast<uint64_t>(from_ns / kWindowNs), end = static_cast<uint64_t>(to_ns / kWindowNs) + 1;
+  double sum = 0;
+  all_.for_each(first, end, [&](uint64_t begin, uint64_t until, Rontojoules each) {
+    const double from = std::max(from_ns, static_cast<double>(begin) * kWindowNs);
+    const double to = std::min(to_ns, static_cast<double>(until) * kWindowNs);
+    sum += joules(each) * std::max(0.0, to - from) / kWindowNs;
+  });
+  return sum;
+}
+
 uint64_t Meter::known_windows() {
   add_pending();
   const uint64_t known = since_begin_fs(activity_.open_from_ns()) / kWindowFs;

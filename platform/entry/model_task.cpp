@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -9,6 +11,9 @@
 
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
+#include "kernbench/phase2/text/text_stream.h"
+#include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/entry/task.h"
 #include "kernbench/platform/models/expert_layer.h"
 #include "kernbench/platform/models/model_file.h"
@@ -44,6 +49,19 @@ DType type_beside(const RunSpec& spec, const models::ModelSpec& m, const char* o
   return type;
 }
 
+std::vector<int64_t> numbers_of(const std::string& option, const std::string& text) {
+  std::vector<int64_t> all;
+  TextInput words(text + ",");
+  for (std::string word; std::getline(words, word, ',');) {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size())
+      throw InputError(fmt::format("{}: found {}, expected numbers as 0,2,1,3", option, in_quotes(word)));
+    all.push_back(number);
+  }
+  return all;
+}
+
 models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m, Told& tell) {
   models::Plan p;
   for (const std::string& text : spec.list("phase")) p.phases.push_back(models::parse_phase(text));
@@ -51,6 +69,7 @@ models::Plan plan_of(const RunSpec& spec, const models::ModelSpec& m, Told& tell
     p.phases.push_back(models::parse_phase("prefill:" + std::to_string(std::min<int64_t>(512, m.positions))));
   p.expert_groups = static_cast<int64_t>(spec.whole("ep"));
   p.ranks = static_cast<int64_t>(spec.whole("tp")) * p.expert_groups;
+  if (spec.given("expert-order")) p.expert_order = numbers_of("--expert-order", spec.text("expert-order"));
   p.routed = spec.text("routing") == "top_k";
   p.stages = static_cast<int64_t>(spec.whole("pp"));
   p.layers = m.layers;
@@ -81,7 +100,7 @@ bool is_onnx(const RunSpec& spec) {
     if (!onnx && spec.given(option)) throw InputError("--" + std::string(option) + ": is of ONNX graphs, FILE.onnx");
   }
   for (const char* option : {"phase", "layers", "repeat", "verify-layer", "dtype", "weights", "kv", "activations", "tp",
-                             "pp", "ep", "routing"}) {
+                             "pp", "ep", "expert-order", "routing"}) {
     if (onnx && spec.given(option))
       throw InputError("--" + std::string(option) + ": is of decoders; found an ONNX graph");
   }
@@ -104,9 +123,22 @@ class Model : public OwnProgram {
     return capacity_.fits() ? &program_->spec() : nullptr;
   }
 
+  void measure(ProgramReport& p, const energy::Meter* meter) const override {
+    if (!capacity_.fits()) return;
+    p.run.repeated = models::repeated_parts(*program_, p);
+    for (const RunReport::Repeated& part : p.run.repeated)
+      p.run.repeated_joules += meter ? (part.times - 1) * meter->joules_between(part.from_ns, part.to_ns) : 0;
+  }
+
   void finish(ProgramReport& p) override {
     report_ = capacity_.fits() ? report_of(*program_, capacity_, peaks_, p) : report_of(*program_, capacity_);
     if (capacity_.fits()) p.run.model = model_figures(report_);
+  }
+
+  std::vector<std::pair<std::string, std::string>> better() const override {
+    const std::vector<int64_t> order = program_->even_order();
+    if (order.empty()) return {};
+    return {{"expert-order", fmt::format("{}", fmt::join(order, ","))}};
   }
 
   void write(std::ostream& out, const ProgramReport& p, bool json) const override {

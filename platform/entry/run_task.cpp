@@ -112,9 +112,18 @@ struct Observers {
 
 /// Simulates the changes that the run's causal graph suggests.
 std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, const Platform& platform,
-                                                     const insight::Insight& found, const LaunchNotes& launch) {
+                                                     const insight::Insight& found, const LaunchNotes& launch,
+                                                     const OwnProgram* own) {
   constexpr size_t kTried = 20;
-  const auto changes = single_changes(platform.graph(), component_catalog(), spec, SystemOptions(spec).text());
+  auto changes = single_changes(platform.graph(), component_catalog(), spec, SystemOptions(spec).text());
+  if (own) {
+    SingleChange better;
+    better.options = own->better();
+    better.of_what = SingleChange::Of::spread;
+    better.factor = 1;
+    better.cost = CostClass::free;
+    if (!better.options.empty()) changes.push_back(std::move(better));
+  }
   return tried_proposals(changes, found, launch, spec, kTried, run_each);
 }
 
@@ -122,14 +131,15 @@ std::vector<insight::Insight::Remedy> tried_remedies(const spec::RunSpec& spec, 
 /// explanation, the report only on request.
 template <class Whole>
 void explain(RunReport& r, const Whole& whole, const Platform& platform, const Observers& observers,
-             const spec::RunSpec& spec, std::vector<std::string>* verdict) {
+             const spec::RunSpec& spec, const OwnProgram* own, std::vector<std::string>* verdict) {
   if (!observers.explainer) return;
   auto insight = std::make_shared<insight::Insight>(*observers.explainer->explain(figures_of(r)));
   if (!r.advice.empty()) insight->verdict.push_back(r.advice + ".");
   if (r.energy) {
     for (const std::string& told : energy::out_of_bounds(*r.energy)) insight->verdict.push_back(told);
   }
-  if (spec.text("explain") == "verify") insight->remedies = tried_remedies(spec, platform, *insight, r.launch_notes);
+  if (spec.text("explain") == "verify")
+    insight->remedies = tried_remedies(spec, platform, *insight, r.launch_notes, own);
   *verdict = insight->verdict;
   r.insight = std::move(insight);
   if (!observers.page) return;
@@ -239,7 +249,10 @@ class RunTask : public Task {
     run.document = std::move(document);
     run.tells_topology = spec_.flag("report-topology");
     RunRecord record;
-    explain(run, *whole, platform, observers, spec_, &record.verdict);
+    if constexpr (std::is_same_v<Whole, ProgramReport>) {
+      if (own_) own_->measure(*whole, observers.meter.get());
+    }
+    explain(run, *whole, platform, observers, spec_, own_.get(), &record.verdict);
     if constexpr (std::is_same_v<Whole, ProgramReport>) {
       if (own_) own_->finish(*whole);  // its report contains the verdict
     }

@@ -62,9 +62,13 @@ class OwnProgram {
   /// Null if the machine has too little room for it. Then a report with only the document is written, and the exit
   /// status is 1.
   virtual const ProgramSpec* make(Platform&, RunOptions*) = 0;
+  /// Called before the run is explained; `meter` is null without energy.
+  virtual void measure(ProgramReport&, const energy::Meter* /*meter*/) const {}
   /// Adds its own results to the report.
   virtual void finish(ProgramReport&) = 0;
   virtual void write(std::ostream&, const ProgramReport&, bool json) const = 0;
+  /// Valid after the run: options that follow from it and might make it faster, together one change.
+  virtual std::vector<std::pair<std::string, std::string>> better() const { return {}; }
 };
 /// For a decoder or an ONNX graph (docs/models.md, docs/onnx.md). InputError.
 std::shared_ptr<OwnProgram> make_model_program(const spec::RunSpec&, Told&);

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/platform/elaborate/host_observer.h"
+#include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/host/context_parts.h"
 
 namespace kernbench::host {
@@ -269,8 +271,9 @@ void Context::delay(const On& on, double ns, const char* file, int line) {
     op.kind = Operation::Kind::delay;
     op.where = {file, line};
     op.streams = on.streams();
-    op.begin = [this, ns](Operation& o) {
+    op.begin = [this, ns, where = op.where](Operation& o) {
       parts_->clocks.join(o);
+      for (HostObserver* h : machine_of(platform_).host_observers()) h->host_waits(where, now_ns() + ns);
       platform_.timeline().at(now_ns() + ns, Order(Order::kEngines, 0, 0), call<&Streams::end_all>(streams_, o));
     };
     streams_.enqueue(std::move(op));

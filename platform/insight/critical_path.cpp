@@ -11,6 +11,7 @@ CriticalPath critical_path(const RunGraph& graph, Moment end) {
   CriticalPath found;
   std::vector<PathStep>& path = found.steps;  // backwards in time
   for (Moment m = end; m != 0;) {
+    found.moments.emplace_back(graph.ns(m), m);
     auto [c, behind] = graph.causes(m);
     auto last = c;
     double latest = graph.ns(last->from) + graph.cost_ns(last->cost);
@@ -36,6 +37,7 @@ CriticalPath critical_path(const RunGraph& graph, Moment end) {
     m = last->from;
   }
   std::reverse(path.begin(), path.end());
+  std::reverse(found.moments.begin(), found.moments.end());
   return found;
 }
 

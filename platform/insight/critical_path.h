@@ -22,8 +22,9 @@ struct PathStep {
 };
 
 struct CriticalPath {
-  std::vector<PathStep> steps;         ///< in order of time, without gaps
-  std::array<bool, kLimits> limits{};  ///< by Limit: whether something on the path waited because of it
+  std::vector<PathStep> steps;                     ///< in order of time, without gaps
+  std::vector<std::pair<double, Moment>> moments;  ///< events on it, with their times
+  std::array<bool, kLimits> limits{};              ///< by Limit: whether something on the path waited because of it
 };
 /// From the graph's begin to the event `end`. Among dependencies that are done at one instant the first is used.
 CriticalPath critical_path(const RunGraph&, Moment end);

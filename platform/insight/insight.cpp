@@ -15,9 +15,48 @@
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/launch/device_allocators.h"
 #include "kernbench/platform/topology/graph/edge_kinds.h"
+#include "kernbench/systemc_models/core/component_catalog.h"
+#include "kernbench/systemc_models/core/component_registry.h"
+#include "kernbench/systemc_models/core/effective_attributes.h"
 
 namespace kernbench::insight {
 namespace {
+
+/// The path with each repeated part as long as all that it stands for.
+std::vector<PathStep> stretched(const std::vector<PathStep>& path, const RunFigures& run) {
+  if (run.repeated.empty()) return path;
+  std::vector<PathStep> all;
+  for (const PathStep& s : path) {
+    double at = s.from_ns;
+    const auto add = [&](double until, double times) {
+      if (until <= at) return;
+      PathStep part = s;
+      part.from_ns = at;
+      part.to_ns = at + (until - at) * times;
+      all.push_back(part);
+      at = until;
+    };
+    for (const RunFigures::Repeated& p : run.repeated) {
+      add(std::min(s.to_ns, run.begin_ns + p.from_ns), 1);
+      add(std::min(s.to_ns, run.begin_ns + p.to_ns), p.times);
+    }
+    add(s.to_ns, 1);
+  }
+  return all;
+}
+
+/// The moments of the path at which repeated parts begin and end.
+std::vector<RunGraph::Repeated> repeated(const CriticalPath& path, const RunFigures& run) {
+  std::vector<RunGraph::Repeated> all;
+  const auto moment_at = [&](double ns) {
+    const auto later = [](double t, const auto& m) { return t < m.first; };
+    const auto after = std::upper_bound(path.moments.begin(), path.moments.end(), ns + RunGraph::kSameNs, later);
+    return after == path.moments.begin() ? Moment{0} : std::prev(after)->second;
+  };
+  for (const RunFigures::Repeated& p : run.repeated)
+    all.push_back({moment_at(run.begin_ns + p.from_ns), moment_at(run.begin_ns + p.to_ns), p.times - 1});
+  return all;
+}
 
 Insight::Bound bound_of(Resource r) {
   switch (r) {
@@ -32,6 +71,10 @@ Insight::Bound bound_of(Resource r) {
     case Resource::ucie:
     case Resource::pcie:
     case Resource::link:
+    case Resource::rows:
+    case Resource::banks:
+    case Resource::refresh:
+    case Resource::turnaround:
       return Insight::Bound::bandwidth;
     case Resource::launch:
     case Resource::host:
@@ -112,10 +155,16 @@ void set_parts(Insight& r, const topology::Graph& system, const RunGraphRecorder
   r.by_launch = list(launches);
 }
 
+/// The run's last event, and its parts that are repeated.
+struct Span {
+  Moment end = 0;
+  std::vector<RunGraph::Repeated> repeated;
+};
+
 /// The run's times on these machines, predicted by the graph.
-std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
+std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, const Span& run, double sim_ns,
                                        const std::vector<RunGraph::Machine>& machines) {
-  std::vector<RunGraph::Retimed> times = graph.retimed(end, machines);
+  std::vector<RunGraph::Retimed> times = graph.retimed(run.end, machines, run.repeated);
   for (RunGraph::Retimed& t : times) {
     t.ns -= graph.ns(0);
     if (std::abs(t.ns - sim_ns) < 1e-6) t.ns = sim_ns;  // rounding error of doubles
@@ -130,17 +179,17 @@ struct Scaled {
 };
 
 /// With classes of resources sped up, or without a limit.
-std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, Moment end, double sim_ns,
+std::vector<RunGraph::Retimed> retimed(const RunGraph& graph, const Span& run, double sim_ns,
                                        const std::vector<Scaled>& asked) {
   std::vector<RunGraph::Machine> machines(asked.size());
   for (size_t i = 0; i < asked.size(); ++i) {
     for (const Resource r : asked[i].classes) machines[i].factors[static_cast<size_t>(r)] = 1 / asked[i].faster;
     machines[i].without = asked[i].without;
   }
-  return retimed(graph, end, sim_ns, machines);
+  return retimed(graph, run, sim_ns, machines);
 }
 
-void set_predicted(Insight& r, const RunGraph& graph, Moment end,
+void set_predicted(Insight& r, const RunGraph& graph, const Span& end,
                    const std::vector<std::vector<std::pair<Resource, double>>>& asked) {
   std::vector<RunGraph::Machine> machines(asked.size());
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -157,7 +206,7 @@ bool is_given(Resource r) {
 
 /// Two classes may bind together, such as equal bandwidths in series; then each alone saves little. `limits`: those
 /// that the path waited for.
-void set_bounds(Insight& r, const RunGraph& graph, Moment end, bool slower_too,
+void set_bounds(Insight& r, const RunGraph& graph, const Span& end, bool slower_too,
                 const std::array<bool, kLimits>& limits) {
   constexpr double kTold = 0.005;  // smallest share of the path whose saving is reported in text
   constexpr size_t kTogether = 3;  // number of classes that form pairs
@@ -254,7 +303,7 @@ void set_links(Insight& r, const topology::Graph& system, const Usage& usage) {
     const uint64_t bytes = usage.link_bytes()[e];
     const double bw = system.effective_bw(e);
     if (bytes == 0) continue;
-    const double share = bw > 0 ? static_cast<double>(bytes) / (bw * r.sim_ns) : 0;
+    const double share = bw > 0 ? static_cast<double>(bytes) / (bw * r.run_ns) : 0;
     r.links.push_back({holder_name(system, true, e), resource_of(system, system.edges[e]), bytes, bw, share});
   }
   busiest_first(r.links);
@@ -289,18 +338,18 @@ std::vector<double> set_memories(Insight& r, Platform& platform, const Usage& us
       slices.push_back(static_cast<double>(bytes));
     }
     if (bytes == 0) continue;
-    const double share = most > 0 ? static_cast<double>(bytes) / (most * r.sim_ns) : 0;
+    const double share = most > 0 ? static_cast<double>(bytes) / (most * r.run_ns) : 0;
     r.memories.push_back({id, hbm ? Resource::hbm : Resource::sram, bytes, most, share});
     if (hbm) r.hbm_bytes += static_cast<double>(bytes);
     if (m.channels_ns.size() < 2) continue;
     for (size_t c = 0; c < m.channels_ns.size(); ++c) {
       const double gbs = most / static_cast<double>(m.channels_ns.size());
       r.channels.push_back({fmt::format("{}[{}]", id, c), hbm ? Resource::hbm : Resource::sram,
-                            static_cast<uint64_t>(m.channels_ns[c] * gbs + 0.5), gbs, m.channels_ns[c] / r.sim_ns});
+                            static_cast<uint64_t>(m.channels_ns[c] * gbs + 0.5), gbs, m.channels_ns[c] / r.run_ns});
     }
   }
   r.hbm_gbs_most = r.hbm_bytes > 0 ? hbm_most : 0;
-  r.hbm_peak = hbm_most > 0 ? r.hbm_bytes / (hbm_most * r.sim_ns) : 0;
+  r.hbm_peak = hbm_most > 0 ? r.hbm_bytes / (hbm_most * r.run_ns) : 0;
   busiest_first(r.memories);
   busiest_first(r.channels);
   return slices;
@@ -325,7 +374,7 @@ void set_unlimited(Insight& r) {
 }
 
 void set_engines(Insight& r, const RunFigures& run) {
-  const double all_ns = r.sim_ns * static_cast<double>(run.pes.size());
+  const double all_ns = r.run_ns * static_cast<double>(run.pes.size());
   r.flops = run.flops;
   if (all_ns > 0) {
     r.gemm_peak = run.gemm_peak_ns / all_ns;
@@ -350,8 +399,50 @@ void set_pes(Insight& r, const RunFigures& run) {
   r.pes = {first.id, median.id, last.id, first.end_ns, median.end_ns, last.end_ns};
   r.pes.all = run.pes.size();
   for (const auto& pe : run.pes) {
-    r.pes.near_last += last.end_ns - pe.end_ns <= 0.01 * r.sim_ns;
+    r.pes.near_last += last.end_ns - pe.end_ns <= 0.01 * r.run_ns;
     r.pes.working += pe.works;
+  }
+}
+
+void set_uneven(Insight& r, const topology::Graph& system, RunGraphRecorder& recorder, const RunFigures& run) {
+  const double all = r.run_ns * static_cast<double>(run.pes.size());
+  if (all <= 0) return;
+  std::set<std::string> working;
+  for (const RunFigures::Pe& pe : run.pes) {
+    if (pe.works) working.insert(pe.id);
+  }
+  std::vector<bool> works;
+  for (const topology::Pe& pe : system.pes) works.push_back(working.count(pe.id) > 0);
+  const IdleTimes::Found f = recorder.idle().found(works, run.begin_ns + run.sim_ns);
+  r.no_work.share = 1 - static_cast<double>(working.size()) / static_cast<double>(run.pes.size());
+  const std::string launch = recorder.launch_name(f.launch);
+  r.slowest = {f.slowest / all, (launch.empty() ? "" : " in " + launch) + " for " + system.pes[f.pe].id};
+  r.others = {f.others / all,
+              fmt::format("{} for {}", system.pes[f.waits_most].id, percent(f.waits_most_ns / r.run_ns))};
+}
+
+/// Of each limit: choices that cost nothing, as options; else the attributes' names.
+void set_limits(Insight& r, const topology::Graph& system) {
+  std::array<std::set<std::string>, kLimits> options, names;
+  std::set<std::string> seen;
+  for (const topology::Node& node : system.nodes) {
+    if (!seen.insert(node.impl).second) continue;
+    const ImplSpec* impl = component_registry().find(node.impl);
+    if (!impl) continue;
+    for (const auto& [a, value] : effective_attributes(*impl, node.attrs)) {
+      if (a->limit == Limit::none) continue;
+      names[static_cast<size_t>(a->limit)].insert(node.kind + "." + a->name);
+      const auto* now = std::get_if<std::string>(&value);
+      if (!now || a->cost_class() != CostClass::free) continue;
+      for (const std::string& other : a->choices) {
+        if (other != *now)
+          options[static_cast<size_t>(a->limit)].insert(fmt::format("--set '*.{}={}'", a->name, other));
+      }
+    }
+  }
+  for (size_t i = 0; i < kLimits; ++i) {
+    const auto& best = options[i].empty() ? names[i] : options[i];
+    r.set_by[i] = joined(std::vector<std::string>(best.begin(), best.end()), ", ");
   }
 }
 
@@ -424,14 +515,30 @@ void tell_capacity(Insight& r) {
   }
 }
 
+/// Text for a slice of HBM, or an edge to one, that moves far more than the others; else empty.
+std::string against_others(const Insight& r, const std::string& holder) {
+  constexpr double kFarMore = 1.5;
+  const auto slices =
+      std::find_if(r.work.begin(), r.work.end(), [](const Insight::Work& w) { return w.of == "HBM slices, bytes"; });
+  if (slices == r.work.end() || r.hbm_bytes <= 0) return {};
+  const double mean = r.hbm_bytes / static_cast<double>(slices->all);
+  for (const Insight::Row& m : r.memories) {
+    const double times = static_cast<double>(m.bytes) / mean;
+    if (m.resource == Resource::hbm && times > kFarMore &&
+        (" " + holder + "->").find(m.name + "->") != std::string::npos)
+      return fmt::format(", which moves {:.1f} times the mean of {} slices", times, slices->all);
+  }
+  return {};
+}
+
 /// "sip0.cube0.hbm_ctrl.pe3": the component with most of a class's blame, if it has the majority.
 std::string where_most(const Insight& r, Resource resource) {
   const double all = r.by_resource[static_cast<size_t>(resource)];
   for (const Insight::Share& s : r.by_component) {
     if (s.resource != resource || s.name.empty()) continue;
-    return s.ns >= 0.5 * all
-               ? fmt::format(", {} of it at {}", s.ns >= 0.999 * all ? "all" : percent(s.ns / all), s.name)
-               : fmt::format(", most at {} ({})", s.name, percent(s.ns / r.sim_ns));
+    return s.ns >= 0.5 * all ? fmt::format(", {} of it at {}{}", s.ns >= 0.999 * all ? "all" : percent(s.ns / all),
+                                           s.name, against_others(r, s.name))
+                             : fmt::format(", most at {} ({})", s.name, percent(s.ns / r.sim_ns));
   }
   return {};
 }
@@ -450,6 +557,36 @@ std::string largest_blame(const Insight& r) {
   return text + ". ";
 }
 
+/// What is no part of the path, and would save more than what bounds it: a limit, or work that is spread unevenly.
+std::string first_cause(const Insight& r) {
+  double most = std::max(r.saved_by_bound, 0.01);
+  std::string text;
+  const auto take = [&](double share, const std::string& words) {
+    if (share <= most) return;
+    most = share;
+    text = words;
+  };
+  if (!r.unlimited.empty()) {
+    const Insight::Unlimited& u = r.unlimited.front();
+    const std::string& by = r.set_by[static_cast<size_t>(u.limit)];
+    const double share = 1 - u.ns / r.sim_ns;
+    take(share, fmt::format("It waits for {} first: without that limit it would take up to {} less{}. ",
+                            title_of(u.limit), percent(share), by.empty() ? "" : " (" + by + ")"));
+  }
+  const auto evenly = [](const Insight::Uneven& u) {
+    return fmt::format("with work spread evenly it would take up to {} less. ", percent(u.share));
+  };
+  take(r.no_work.share,
+       fmt::format("{} of {} PEs have no work: {}", r.pes.all - r.pes.working, r.pes.all, evenly(r.no_work)));
+  take(r.slowest.share,
+       fmt::format("PEs wait for the slowest of their launch, most{}: {}", r.slowest.where, evenly(r.slowest)));
+  take(r.others.share,
+       fmt::format("PEs wait while launches run on others, such as pipeline stages or groups of experts, "
+                   "{} of the run: {}",
+                   r.others.where, evenly(r.others)));
+  return text;
+}
+
 void set_verdict(Insight& r) {
   const auto share = [&](Resource x) { return r.by_resource[static_cast<size_t>(x)] / r.sim_ns; };
   double latency = 0;
@@ -457,24 +594,20 @@ void set_verdict(Insight& r) {
     if (bound_of(static_cast<Resource>(i)) == Insight::Bound::dependencies) latency += r.by_resource[i] / r.sim_ns;
   }
   if (r.bound_by.empty()) {
-    r.verdict.push_back(largest_blame(r) + "No part of the machine bounds it.");
+    r.verdict.push_back(first_cause(r) + largest_blame(r) + "No part of the machine bounds it.");
   } else if (r.bound_by.size() == 2) {
     r.verdict.push_back(fmt::format(
-        "{}Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one "
+        "{}{}Bound by {} and {} together: {} of the critical path. Twice as fast, both would save {} of the run; one "
         "alone {} or {}.",
-        largest_blame(r), title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]),
+        first_cause(r), largest_blame(r), title_of(r, r.bound_by[0]), title_of(r, r.bound_by[1]),
         percent(share(r.bound_by[0]) + share(r.bound_by[1])), percent(r.saved_by_bound),
         percent(r.saved(r.bound_by[0])), percent(r.saved(r.bound_by[1]))));
   } else {
     r.verdict.push_back(
-        fmt::format("{}Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.",
-                    largest_blame(r), title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])),
+        fmt::format("{}{}Bound by {}: {} of the critical path{}. Twice as fast, it would save {} of the run.",
+                    first_cause(r), largest_blame(r), title_of(r, r.bound_by[0]), percent(share(r.bound_by[0])),
                     where_most(r, r.bound_by[0]), percent(r.saved_by_bound)));
   }
-  if (!r.unlimited.empty() && 1 - r.unlimited.front().ns / r.sim_ns > std::max(r.saved_by_bound, 0.01))
-    r.verdict.push_back(fmt::format("It waits for {} first: without that limit it would take up to {} less.",
-                                    title_of(r.unlimited.front().limit),
-                                    percent(1 - r.unlimited.front().ns / r.sim_ns)));
   if (r.bound == Insight::Bound::dependencies && !r.bound_by.empty())
     r.verdict.push_back(
         fmt::format("Latency bounds the run, not a rate: {} of the path is latency.", percent(latency)));
@@ -531,7 +664,7 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   Insight& r = *made;
   const topology::Graph& system = machine_of(platform_).graph();
   const RunGraph& graph = recorder_.graph();
-  r.sim_ns = run.sim_ns;
+  r.sim_ns = r.run_ns = run.sim_ns;
   r.moments = graph.size();
   r.graph_bytes = graph.bytes();
   r.contradictions = graph.contradictions();
@@ -539,16 +672,20 @@ std::shared_ptr<const Insight> Explainer::explain(const RunFigures& run) {
   const Moment end = end_ = recorder_.end(run.begin_ns + run.sim_ns);
   const CriticalPath path = critical_path(graph, end);
   if (details_) set_path(r, system, graph, path.steps, run.begin_ns);
-  const Blame blamed = blame(graph, path.steps);
+  const Blame blamed = blame(graph, stretched(path.steps, run));
+  const Span span{end, repeated(path, run)};
+  for (const RunGraph::Repeated& p : span.repeated) r.sim_ns += p.more * (graph.ns(p.to) - graph.ns(p.from));
   set_blame(r, system, blamed);
   set_parts(r, system, recorder_, blamed);
-  if (r.sim_ns > 0) set_bounds(r, graph, end, details_, path.limits);
-  set_predicted(r, graph, end, predict_);
+  if (r.sim_ns > 0) set_bounds(r, graph, span, details_, path.limits);
+  set_predicted(r, graph, span, predict_);
   set_links(r, system, usage_);
   std::vector<double> slices = set_memories(r, platform_, usage_, run);
   set_unlimited(r);
   set_engines(r, run);
   set_pes(r, run);
+  set_uneven(r, system, recorder_, run);
+  set_limits(r, system);
   set_work(r, system, usage_, run, std::move(slices));
   for (size_t p = 0; p < machine_of(platform_).pes().count(); ++p) {
     r.issue_ns_mean += recorder_.issue_ns(p) / static_cast<double>(std::max<size_t>(1, run.pes.size()));

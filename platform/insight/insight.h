@@ -34,6 +34,11 @@ struct RunFigures {
     uint64_t dma_bytes = 0;
   };
   std::vector<Pe> pes;
+  /// Parts of the run that stand for several of the model: since the run's begin, in order, without overlaps.
+  struct Repeated {
+    double from_ns = 0, to_ns = 0, times = 1;
+  };
+  std::vector<Repeated> repeated;
   double flops = 0;
   double gemm_flops = 0, gemm_peak_ns = 0;  ///< for matrix units that declare their peak; the time at that peak
   double math_ns = 0;                       ///< service time of all PEs
@@ -41,7 +46,8 @@ struct RunFigures {
 
 /// A value. Times in ns from the run's begin, shares from 0 to 1.
 struct Insight {
-  double sim_ns = 0;
+  double sim_ns = 0;  ///< with each repeated part as often as it runs; so are blame, savings and predictions
+  double run_ns = 0;  ///< of the simulation
 
   // The critical path.
   struct Step {
@@ -90,6 +96,15 @@ struct Insight {
     bool other_order = false;
   };
   std::vector<Unlimited> unlimited;
+  /// What the attributes of the machine's nodes that declare the limit are set by: options where that costs nothing.
+  std::array<std::string, kLimits> set_by{};
+  /// Shares of the time of all PEs: of those without work; of those that wait for the slowest of their launch; of those
+  /// that wait while launches run on others. With work spread evenly the run would take up to so much less.
+  struct Uneven {
+    double share = 0;
+    std::string where;  ///< "in launch 3 (gemm) for sip0.cube0.pe1"
+  };
+  Uneven no_work, slowest, others;
   std::vector<std::string> verdict;  ///< sentences
   /// Results of --predict: the run's time with these classes sped up.
   struct Predicted {

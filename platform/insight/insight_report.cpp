@@ -184,8 +184,8 @@ void write_insight_text(std::ostream& out, const Insight& r) {
         out,
         "  roofline     {:.2f} FLOP a byte of HBM: {:.3f} of {:.3f} TFLOP/s that GEMM ({:.3f}) and HBM ({:.2f} GB/s) "
         "allow, {} %\n",
-        r.flop_per_byte, r.flops / r.sim_ns / 1e3, r.roofline_tflops, r.gemm_tflops_most, r.hbm_gbs_most,
-        percentage(r.flops / r.sim_ns / 1e3 / r.roofline_tflops));
+        r.flop_per_byte, r.flops / r.run_ns / 1e3, r.roofline_tflops, r.gemm_tflops_most, r.hbm_gbs_most,
+        percentage(r.flops / r.run_ns / 1e3 / r.roofline_tflops));
   }
   if (!r.pes.last.empty()) {
     print_to(out, "  PEs end      {:.3f} ns ({}), median {:.3f} ({}), {:.3f} ({}); {} within 1 % of the run\n",

@@ -96,6 +96,11 @@ OpNumber RunGraph::op(const OpDesc* desc) {
   return static_cast<OpNumber>(ops_.size() - 1);
 }
 
+OpNumber RunGraph::op(const std::string& name, const SourceLine& where, uint32_t pe) {
+  ops_.push_back({&*names_.insert(name).first, pe, kNoLaunch, where});
+  return static_cast<OpNumber>(ops_.size() - 1);
+}
+
 Moment RunGraph::add(double t_ns, OpNumber op, const Cause* causes, size_t count) {
   if (moments_.size() == std::numeric_limits<Moment>::max() ||
       causes_.size() + count > std::numeric_limits<uint32_t>::max())
@@ -156,7 +161,7 @@ RunGraph::Large<Moment> RunGraph::last_uses(Moment last) const {
 /// Walking the events is expensive, so several machines share one walk. Only the times of events that are still needed
 /// are kept; they are few.
 void RunGraph::retime(Moment last, const Machine* machines, size_t count, const Large<Moment>& last_use,
-                      Retimed* found) const {
+                      const std::vector<Repeated>& repeated, Retimed* found) const {
   constexpr double kNeverLast = -1e300;  // ns
   std::vector<Times> cost(costs_.size(), Times{});
   for (Cost c = 0; c < costs_.size(); ++c) {
@@ -213,14 +218,19 @@ void RunGraph::retime(Moment last, const Machine* machines, size_t count, const 
     if (m == 0) continue;
     for (auto [c, end] = causes(m); c != end; ++c) forget(c->from, m);
   }
-  for (size_t i = 0; i < count; ++i) found[i].ns = comes[place[last]][i];
+  for (size_t i = 0; i < count; ++i) {
+    found[i].ns = comes[place[last]][i];
+    for (const Repeated& r : repeated) found[i].ns += r.more * (comes[place[r.to]][i] - comes[place[r.from]][i]);
+  }
 }
 
-std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<Machine>& machines) const {
+std::vector<RunGraph::Retimed> RunGraph::retimed(Moment last, const std::vector<Machine>& machines,
+                                                 const std::vector<Repeated>& repeated) const {
   std::vector<Retimed> all(machines.size());
-  const Large<Moment> last_use = last_uses(last);
+  Large<Moment> last_use = last_uses(last);
+  for (const Repeated& r : repeated) last_use[r.from] = last_use[r.to] = last + 1;
   for (size_t first = 0; first < machines.size(); first += kAtOnce)
-    retime(last, &machines[first], std::min(kAtOnce, machines.size() - first), last_use, &all[first]);
+    retime(last, &machines[first], std::min(kAtOnce, machines.size() - first), last_use, repeated, &all[first]);
   return all;
 }
 

@@ -65,6 +65,8 @@ class RunGraph {
   Cost marked(Limit limit) const { return marks_[static_cast<size_t>(limit)]; }
   Cost marked(Limit limit, Cost c) { return plus(c, CostPart(parts_[costs_[marked(limit)].first])); }
   OpNumber op(const OpDesc*);
+  /// An op that is no command.
+  OpNumber op(const std::string& name, const SourceLine&, uint32_t pe = kNoPe);
   /// An event of the run at t_ns. If its dependencies leave time unexplained, the last one is extended by it. A
   /// dependency that would end after t_ns is dropped.
   Moment add(double t_ns, OpNumber, const Cause* causes, size_t count);
@@ -116,9 +118,14 @@ class RunGraph {
     double ns = 0;
     bool other_order = false;  ///< a server would be reached in another order than in the run
   };
+  /// A part of the run, from one event to another, that counts `more` times again.
+  struct Repeated {
+    Moment from = 0, to = 0;
+    double more = 0;
+  };
   /// The event's time on each of these machines: walks all earlier events once for several machines. Dependencies stay
   /// the same.
-  std::vector<Retimed> retimed(Moment, const std::vector<Machine>&) const;
+  std::vector<Retimed> retimed(Moment, const std::vector<Machine>&, const std::vector<Repeated>& = {}) const;
   /// Memory use.
   uint64_t bytes() const;
 
@@ -145,7 +152,8 @@ class RunGraph {
   template <class T>
   using Large = std::vector<T, LargePageAllocator<T>>;
   Large<Moment> last_uses(Moment last) const;
-  void retime(Moment, const Machine*, size_t count, const Large<Moment>& last_use, Retimed* found) const;
+  void retime(Moment, const Machine*, size_t count, const Large<Moment>& last_use, const std::vector<Repeated>&,
+              Retimed* found) const;
   struct Turn {
     Cause first, second;
     Moment at;  ///< the latest event when it was reported; both dependencies exist

@@ -27,7 +27,18 @@ void add_bandwidth(std::vector<CostPart>& per_byte, const CostPart& part) {
   }
 }
 
+/// Of the links that data pass; of none, the memory.
+CostPart slowest_of(const std::vector<CostPart>& per_byte, uint32_t memory) {
+  const auto less = [](const CostPart& a, const CostPart& b) { return a.ns < b.ns; };
+  const auto slowest = std::max_element(per_byte.begin(), per_byte.end(), less);
+  return slowest == per_byte.end() ? CostPart{Resource::memory, false, memory} : *slowest;
+}
+
 }  // namespace
+
+bool RunGraphRecorder::polls(const Access& a) {
+  return a.item && a.item->command && a.item->command->desc && a.item->command->desc->polls;
+}
 
 CostPart RunGraphRecorder::of_node(const Component& node, double ns) const {
   const uint32_t n = node.index();
@@ -263,7 +274,7 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
   // Flits of a response that its memory serves as a whole leave in sequence.
   if (c.response && x.served_whole && c.flit > 0 && &link == &x.first_back().in->link)
     a.travellers[c.flit] = Traveller(
-        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), c.ready_ns), c.ready_ns);
+        behind(left_memory(a), static_cast<const MemoryTarget&>(x.first_back().in->node()), x, c.ready_ns), c.ready_ns);
   const Traveller& before = a.travellers[c.ready_by];
   LinkState& state = links_[link.edge];
   Cause ready = before.last, onward;
@@ -272,14 +283,20 @@ void RunGraphRecorder::link_crossed(const FabricTransaction& x, const Link& link
     if (c.header) stored_ns = x.store_forward_ns - std::exchange(a.stored_ns, x.store_forward_ns);
     stop_ns = c.ready_ns - before.here_ns - stored_ns;
   }
-  if (state.follows && !(stored_ns <= 0 && may_follow(state, before, c, stop_ns))) follow_no_more(state, link);
+  const bool leaves_memory = c.response && x.served_whole && stop_ns > 0 && &link == &x.first_back().in->link;
+  const std::optional<Cost> at_memory =
+      leaves_memory
+          ? spent(before.last.from, static_cast<const MemoryTarget&>(x.first_back().in->node()), x, c.ready_ns)
+          : std::nullopt;
+  if (state.follows && (at_memory || stored_ns > 0 || !may_follow(state, before, c, stop_ns)))
+    follow_no_more(state, link);
   if (state.follows) {
     onward = follow(state, link, before, c, stop_ns, a.op);
     ready = state.taken;
   } else {
     if (before.by && stored_ns > 0) ready = then(ready, of_link(*before.by, stored_ns));
     // A response pays its node's delay when it leaves the memory.
-    ready = then(ready, {nodes_[state.node], false, state.node, stop_ns});
+    ready = at_memory ? then(ready, *at_memory) : then(ready, {nodes_[state.node], false, state.node, stop_ns});
   }
   // Messages of one link keep their order.
   if (turns_ && (!before.by || before.by != state.by)) comes_to(state.last, ready);
@@ -322,7 +339,10 @@ void RunGraphRecorder::memory_request(const MemoryTarget& memory, const FabricTr
   comes_to(m.last, there);
   const CostPart overhead = overhead_of(memory);
   const Moment free = graph_.ns(m.free) < t + RunGraph::kSameNs ? m.free : m.bound;
-  a.queued = graph_.add(t + overhead.ns, a.op, {then(there, overhead), {free, graph_.cost(overhead)}});
+  causes_ = {then(there, overhead)};
+  // One that answers later may begin before it is done with others.
+  if (graph_.ns(free) < t + RunGraph::kSameNs) causes_.push_back({free, graph_.cost(overhead)});
+  a.queued = add(t + overhead.ns, a.op);
 }
 
 void RunGraphRecorder::channel_taken(const MemoryTarget& memory, const FabricTransaction& x, size_t number,
@@ -368,6 +388,30 @@ Cost RunGraphRecorder::held_channel(const MemoryTarget& memory, const FabricTran
   return graph_.plus(graph_.cost(held), excess);
 }
 
+/// The last time that the flag was written after `since`, not after `until`; 0: it was not.
+Moment RunGraphRecorder::written(uint64_t address, Moment since, double until) const {
+  const auto flag = flags_.find(address);
+  if (flag == flags_.end()) return 0;
+  for (const Moment m : {flag->second.written, flag->second.before}) {
+    if (m != 0 && graph_.ns(m) <= until) return graph_.ns(m) > graph_.ns(since) ? m : 0;
+  }
+  return 0;
+}
+
+/// Flags are known from their first poll on.
+void RunGraphRecorder::poll_or_write(const Access& a, const FabricTransaction& x) {
+  if (x.write) {
+    for (auto f = flags_.lower_bound(x.address); f != flags_.end() && f->first < x.address + x.nbytes; ++f)
+      f->second = {a.finished, f->second.written};
+    return;
+  }
+  const uint32_t pe = pe_of_node_[x.initiator->node().owner().index()];
+  if (!polls(a) || pe == CostPart::kNobody) return;
+  flags_.try_emplace(x.address);
+  pes_[pe].flag = x.address;
+  pes_[pe].polled = a.finished;
+}
+
 void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransaction& x, Access& a, double t) {
   MemoryState& m = memories_[memory.index()];
   for (const Moment s : a.served) causes_.push_back({s, 0});
@@ -387,18 +431,46 @@ void RunGraphRecorder::finished(const MemoryTarget& memory, const FabricTransact
         }
         break;
       case ServiceBound::memory:
-        causes_.push_back(behind(a.queued, memory, t - x.own_service_ns));
+        causes_.push_back(behind(a.queued, memory, x, t - x.own_service_ns));
     }
   }
+  // A poll that finds a change made on its way there waits for that.
+  if (polls(a) && !x.write) {
+    const auto command = commands_.find(a.item->command);
+    const Moment asked = command == commands_.end() ? 0 : command->second.at;
+    const Moment change = written(x.address, asked, t - x.own_service_ns);
+    if (change != 0) causes_.insert(causes_.begin(), behind(change, memory, x, t - x.own_service_ns));
+  }
   m.bound = m.free = a.finished = add(t - x.own_service_ns, a.op);
-  if (x.own_service_ns > 0) m.free = a.finished = graph_.add(t, a.op, {behind(m.bound, memory, t)});
+  if (x.own_service_ns > 0) m.free = a.finished = graph_.add(t, a.op, {behind(m.bound, memory, x, t)});
+  if (!flags_.empty() || !x.write) poll_or_write(a, x);
   const double leaves = t - x.tail_ns;
   a.left = x.write || a.queued == kNone ? a.finished : a.queued;
-  if (x.own_service_ns > 0 && a.left != a.finished) a.left = graph_.add(leaves, a.op, {behind(a.left, memory, leaves)});
+  if (x.own_service_ns > 0 && a.left != a.finished)
+    a.left = graph_.add(leaves, a.op, {behind(a.left, memory, x, leaves)});
+}
+
+std::optional<Cost> RunGraphRecorder::spent(Moment from, const MemoryTarget& memory, const FabricTransaction& x,
+                                            double t) {
+  const std::vector<TimeShare> shares = memory.spent(x, graph_.ns(from), t);
+  if (shares.empty()) return {};
+  double rest = t - graph_.ns(from);
+  std::vector<CostPart> parts;
+  for (const TimeShare& s : shares) {
+    const double ns = std::min(s.ns, rest);
+    parts.push_back({s.resource, false, memory.index(), ns});
+    rest -= ns;
+  }
+  // Data that have come go on as fast as their way lets them.
+  const Way& way = way_of(*x.route);
+  parts.push_back(slowest_of(x.write ? way.write_inner : way.read_inner, memory.index()));
+  parts.back().ns = rest;
+  return graph_.cost(parts);
 }
 
 /// Time until t that the memory itself takes.
-Cause RunGraphRecorder::behind(Moment before, const MemoryTarget& memory, double t) {
+Cause RunGraphRecorder::behind(Moment before, const MemoryTarget& memory, const FabricTransaction& x, double t) {
+  if (const std::optional<Cost> cost = spent(before, memory, x, t)) return {before, *cost};
   return {before, graph_.cost(CostPart{Resource::memory, false, memory.index(), t - graph_.ns(before)})};
 }
 
@@ -430,7 +502,16 @@ Moment RunGraphRecorder::came_back(const Component& initiator, const FabricTrans
   const Cause header = a.travellers.front().by ? then(first, overhead) : then(first, way_cost(x, true));
   if (!x.has_data(true)) return graph_.add(t, a.op, {header});
   const Way& way = way_of(*x.route);
-  with_bandwidths(header, a.served.empty() ? way.read : way.read_inner, static_cast<double>(x.nbytes));
+  const bool past_edge = x.served_whole && x.route->target && x.route->target->is_past_its_edge();
+  if (past_edge && a.served.empty() && x.service_bound == ServiceBound::memory && !x.is_atomic()) {
+    // Its last data leave when the memory is done, whenever the header has left.
+    CostPart rest = slowest_of(way.read_inner, x.route->target->index());
+    rest.ns = x.tail_ns - x.covered_ns;
+    causes_.push_back({a.finished, way_cost(x, true)});
+    causes_.push_back(then(header, rest));
+    return add(t, a.op);
+  }
+  with_bandwidths(header, a.served.empty() && !past_edge ? way.read : way.read_inner, static_cast<double>(x.nbytes));
   if (!a.served.empty() && !x.is_atomic()) causes_.push_back({a.finished, way_cost(x, true)});
   return add(t, a.op);
 }

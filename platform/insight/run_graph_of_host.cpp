@@ -21,6 +21,7 @@ RunGraphRecorder::RunGraphRecorder(Machine& machine, bool turns)
       memories_(machine.graph().nodes.size()),
       links_(machine.graph().edges.size()),
       last_access_(machine.graph().nodes.size() + 1),
+      idle_(machine.pes().count()),
       responses_travel_(machine.system().responses_travel()),
       turns_(turns) {
   for (size_t p = 0; p < pes_.size(); ++p) {
@@ -75,8 +76,22 @@ RunGraphRecorder::~RunGraphRecorder() {
 Moment RunGraphRecorder::end(double t_ns) {
   const double left = t_ns - graph_.ns(host_);
   if (left > 0)
-    host_ = graph_.add(t_ns, 0, {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, left})}});
+    host_ = graph_.add(t_ns, host_line(t_ns),
+                       {{host_, graph_.cost(CostPart{Resource::host, false, CostPart::kNobody, left})}});
   return host_;
+}
+
+void RunGraphRecorder::host_waits(const SourceLine& where, double until) {
+  delays_.emplace_back(until, graph_.op("delay", where));
+}
+
+/// Of the delay that the host has waited for since it was told something.
+OpNumber RunGraphRecorder::host_line(double t) {
+  const auto over = [&](const auto& d) { return d.first <= graph_.ns(host_); };
+  delays_.erase(std::remove_if(delays_.begin(), delays_.end(), over), delays_.end());
+  const auto it =
+      std::find_if(delays_.rbegin(), delays_.rend(), [&](const auto& d) { return d.first <= t + RunGraph::kSameNs; });
+  return it == delays_.rend() ? 0 : it->second;
 }
 
 std::string RunGraphRecorder::launch_name(uint32_t number) const {
@@ -131,9 +146,9 @@ void RunGraphRecorder::launch_sent(const void* id, const LaunchId& name, const s
     const Moment before = pes_[p].returned;
     if (before != 0 && before != host_ && causes_.back().from != before) causes_.push_back({before, 0});
   }
-  const Moment sent = add(t, 0);
+  const Moment sent = add(t, host_line(t));
   Launch& launch = launches_[id];
-  launch = {pes, launch_costs(way)};
+  launch = {name.number, pes, launch_costs(way)};
   // All PEs share one start stamp: the last arrival.
   const Cost start = *std::max_element(launch.ways.begin(), launch.ways.end(),
                                        [&](Cost a, Cost b) { return graph_.cost_ns(a) < graph_.cost_ns(b); });
@@ -153,13 +168,17 @@ void RunGraphRecorder::launch_returned(const void* id, const std::vector<uint32_
     causes_.push_back({s.ended, back});
     if (s.last_done != 0) causes_.push_back({s.last_done, back});
     if (graph_.ns(s.last_done) > graph_.ns(s.ended)) s.ended = s.last_done;
+    idle_.ends(it->second.pes[place], graph_.ns(s.ended));
   }
   host_ = add(t, 0);
   for (const uint32_t place : places) pes_[it->second.pes[place]].returned = host_;
 }
 
 void RunGraphRecorder::launch_done(const void* id, double) {
-  launches_.erase(id);
+  const auto it = launches_.find(id);
+  if (it == launches_.end()) return;
+  idle_.launch_ends(it->second.number, it->second.pes);
+  launches_.erase(it);
 }
 
 }  // namespace kernbench::insight

@@ -33,10 +33,15 @@ void RunGraphRecorder::kernel_changed(const Pe& pe, KernelActivity activity, dou
   PeState& s = state(pe);
   switch (activity) {
     case KernelActivity::runs:
-      if (!s.runs) s.kernel = graph_.add(t, 0, {{s.launch, s.start}});
+      if (!s.runs) {
+        s.kernel = graph_.add(t, 0, {{s.launch, s.start}});
+        idle_.starts(pe.index, t);
+      }
       s.runs = true;
+      if (s.pauses) end_of_interval(s, t);
       return;
     case KernelActivity::waits:
+      if (s.pauses) return;
       s.stands_still = true;
       break;
     case KernelActivity::idle:
@@ -60,6 +65,27 @@ void RunGraphRecorder::kernel_submits(const Pe& pe, const PeCommand& c, double t
                        CostPart{Resource::pe_cpu, false, s.cpu, issue});
   s.kernel = graph_.add(t, op, {{s.kernel, cost}});
   commands_[&c] = {s.kernel, op};
+}
+
+void RunGraphRecorder::kernel_works(const Pe& pe, double, double to, const SourceLine& where) {
+  PeState& s = state(pe);
+  const double works = to - graph_.ns(s.kernel);
+  if (where.line == 0 || works <= 0 || s.stands_still) return;
+  const Cost cost = graph_.cost(CostPart{Resource::kernel, false, s.cpu, works});
+  s.kernel = graph_.add(to, graph_.op("elapse", where, static_cast<uint32_t>(pe.index)), {{s.kernel, cost}});
+}
+
+void RunGraphRecorder::kernel_polls(const Pe& pe, double, double) {
+  state(pe).pauses = true;
+  idle_.exchanges(pe.index);
+}
+
+/// Where the flag has changed in the interval, the kernel waits for that, then for its poll.
+void RunGraphRecorder::end_of_interval(PeState& s, double to) {
+  s.pauses = false;
+  const Moment change = written(s.flag, s.polled, to), from = change != 0 ? change : s.kernel;
+  const Cost interval = graph_.cost(CostPart{Resource::polling, false, s.cpu, to - graph_.ns(from)});
+  s.kernel = graph_.add(to, graph_.op_of(s.kernel), {{from, interval}});
 }
 
 void RunGraphRecorder::kernel_goes_on(const Pe& pe, uint64_t seq, bool sent, double t) {

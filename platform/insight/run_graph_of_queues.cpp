@@ -25,6 +25,7 @@ Cause RunGraphRecorder::stands(PeState& s, const QueueCall* call) {
 
 void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, double t) {
   PeState& s = state(pe);
+  idle_.exchanges(pe.index);
   PortState& port = s.ports[segment.sender_port];
   const uint64_t number = port.segments++, slots = pe.ipcq->ports()[segment.sender_port].peer_ring.slots;
   causes_ = {stands(s, segment.sent_by), {port.last_slot, 0}};

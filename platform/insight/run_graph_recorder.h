@@ -5,11 +5,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "kernbench/platform/elaborate/host_observer.h"
+#include "kernbench/platform/insight/idle_times.h"
 #include "kernbench/platform/insight/run_graph.h"
 #include "kernbench/systemc_models/core/impl_catalog.h"
 #include "kernbench/systemc_models/fabric/fabric_observer.h"
@@ -42,6 +44,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   const RunGraph& graph() const { return graph_; }
   /// The end of a run at t_ns, not before the host's last event.
   Moment end(double t_ns);
+  IdleTimes& idle() { return idle_; }
   /// Time of pe_cpu for the commands of a PE's kernels, ns.
   double issue_ns(size_t pe) const { return pes_[pe].issue_ns; }
   /// "launch 3 (gemm)"; empty for a number without a launch.
@@ -50,6 +53,8 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   // Kernels, commands, engines: run_graph_of_pes.cpp.
   void kernel_changed(const Pe&, KernelActivity, double t) override;
   void kernel_submits(const Pe&, const PeCommand&, double t) override;
+  void kernel_works(const Pe&, double from, double to, const SourceLine&) override;
+  void kernel_polls(const Pe&, double from, double to) override;
   void kernel_goes_on(const Pe&, uint64_t seq, bool sent, double t) override;
   void command_submitted(const Pe&, const PeCommand&, double t) override;
   void command_complete(const Pe&, const PeCommand&, double t) override;
@@ -77,6 +82,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   // The host: run_graph_of_host.cpp.
   void transfer_started(const void* id, bool write, uint64_t nbytes, double t) override;
   void transfer_done(const void* id, double t) override;
+  void host_waits(const SourceLine&, double until) override;
   void launch_sent(const void* id, const LaunchId&, const std::vector<size_t>& pes, const LaunchWay&,
                    double t) override;
   void launch_returned(const void* id, const std::vector<uint32_t>& places, double t) override;
@@ -136,6 +142,10 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     Moment comm_free = 0, inbound_free = 0, writer_free = 0, reader_free = 0;
     Cause comm_asked, inbound_asked, reader_asked;
     const QueueSegment* reading = nullptr;
+    // Of tl.wait_until: the flag that the last poll read, and when it had done that.
+    uint64_t flag = 0;
+    Moment polled = 0;
+    bool pauses = false;  ///< until the next poll
   };
   struct Submitted {
     Moment at = 0;
@@ -197,12 +207,17 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
     OpNumber op = 0;                                  ///< of the last message
     Cost in = CostPart::kNobody, ready = 0, out = 0;  ///< costs to the node, at the link, and to its other end
   };
+  /// A word that kernels poll (tl.wait_until): when it was written last, and before that.
+  struct Flag {
+    Moment written = 0, before = 0;
+  };
   struct Segment {
     Moment at = 0;
     OpNumber op = 0;
     const FabricTransaction* posted = nullptr;
   };
   struct Launch {
+    uint32_t number = 0;
     std::vector<size_t> pes;
     std::vector<Cost> ways;  ///< by place
   };
@@ -217,6 +232,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   PeState& state(const Pe& pe) { return pes_[pe.index]; }
   static Moment at(const std::vector<Moment>& list, uint64_t seq) { return seq < list.size() ? list[seq] : kNone; }
   static void note(std::vector<Moment>& list, uint64_t seq, Moment);
+  OpNumber host_line(double t);
   Cost part_cost(LastCost&, Resource, uint32_t node, double ns);
   OpNumber op_of(const PeItem& item) const;
   Moment service_of(const Component& initiator, const PeItem&) const;
@@ -234,9 +250,15 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   CostPart overhead_of(const MemoryTarget&) const;
   Cost way_cost(const FabricTransaction&, bool back);
   Cause at_memory(const FabricTransaction&, Access&);
-  Cause behind(Moment before, const MemoryTarget&, double t);
+  Cause behind(Moment before, const MemoryTarget&, const FabricTransaction&, double t);
+  /// What the memory says of its time from the moment to t; nothing where it does not say.
+  std::optional<Cost> spent(Moment from, const MemoryTarget&, const FabricTransaction&, double t);
   Cost held_channel(const MemoryTarget&, const FabricTransaction&, CostPart held);
   void finished(const MemoryTarget&, const FabricTransaction&, Access&, double t);
+  Moment written(uint64_t flag, Moment since, double until) const;
+  static bool polls(const Access&);
+  void end_of_interval(PeState&, double to);
+  void poll_or_write(const Access&, const FabricTransaction&);
   void read_and_written(const Cause& last, const Way&, const FabricTransaction&);
   void with_bandwidths(const Cause& last, const std::vector<CostPart>& per_byte, double bytes);
   void responds(const FabricTransaction&, Access&);
@@ -286,6 +308,7 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   Access* found_ = nullptr;
   std::unordered_map<const Route*, Way> ways_;
   std::unordered_map<const QueueSegment*, Segment> segments_;
+  std::map<uint64_t, Flag> flags_;     ///< by address
   std::vector<MemoryState> memories_;  ///< by node
   std::vector<LinkState> links_;       ///< by edge
   std::vector<Resource> nodes_;        ///< by node: the resource of its overhead
@@ -294,7 +317,9 @@ class RunGraphRecorder : public PeObserver, public FabricObserver, public HostOb
   std::unordered_map<const void*, Moment> transfers_;
   std::unordered_map<const void*, Launch> launches_;
   std::map<uint32_t, std::string> launch_names_;
-  Moment host_ = 0;  ///< the host's last event
+  Moment host_ = 0;                                  ///< the host's last event
+  std::vector<std::pair<double, OpNumber>> delays_;  ///< delays of a program: end, and its line
+  IdleTimes idle_;
   bool responses_travel_, turns_;
 };
 

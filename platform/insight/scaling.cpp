@@ -25,7 +25,7 @@ double factor_of(std::string_view part, const Node& node, const AttrSpec& attrib
   if (attribute.limit != Limit::none && part == scale_name_of(attribute.limit)) return factor;
   const auto resource = resource_of(attribute, node);
   if (!resource || part != name_of(*resource)) return 1;
-  if (attribute.direction == Direction::rate) return factor;
+  if (attribute.direction == Direction::rate || attribute.direction == Direction::depth) return factor;
   return attribute.direction == Direction::latency ? 1 / factor : 1;
 }
 

@@ -101,7 +101,7 @@ void TimelineRecorder::kernel_wait(const Pe& pe, const PeCommand& c, double from
   add(pe.index, 0, {from, to, Kind::wait, op(&c, "command"), -1});
 }
 
-void TimelineRecorder::kernel_works(const Pe& pe, double from, double to) {
+void TimelineRecorder::kernel_works(const Pe& pe, double from, double to, const SourceLine&) {
   add(pe.index, 0, {from, to, Kind::scalar, op({"scalar work", ""}), -1});
 }
 

@@ -89,7 +89,7 @@ class TimelineRecorder : public PeObserver, public FabricObserver {
   void activity(const Pe&, Stage, unsigned server, Activity, const PeItem*, uint64_t op_id, double from,
                 double to) override;
   void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
-  void kernel_works(const Pe&, double from, double to) override;
+  void kernel_works(const Pe&, double from, double to, const SourceLine&) override;
   void queue_stall(const Pe&, uint32_t port, QueueStall, double from, double to) override;
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
   void link_crossed(const FabricTransaction&, const Link&, const LinkCrossing&) override;

@@ -2,6 +2,7 @@
 #include "kernbench/platform/models/expert_layer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -47,10 +48,16 @@ Way way_of_experts(const Way& way, const std::vector<uint32_t>& ranks) {
 }
 
 std::vector<ExpertGroup> expert_groups(const LayerSizes& s, const Way& way) {
-  if (s.groups == 1) return {{0, s.experts, way.ranks}};
+  std::vector<int64_t> order = s.expert_order;
+  if (order.empty()) {
+    order.resize(static_cast<size_t>(s.experts));
+    std::iota(order.begin(), order.end(), 0);
+  }
+  if (s.groups == 1) return {{order, way.ranks}};
   std::vector<ExpertGroup> all;
+  const int64_t each = s.experts / s.groups;
   for (int64_t g = 0; g < s.groups; ++g) {
-    ExpertGroup group{g * (s.experts / s.groups), s.experts / s.groups, {}};
+    ExpertGroup group{{order.begin() + g * each, order.begin() + (g + 1) * each}, {}};
     for (int64_t r = g * ranks_of_group(s); r < (g + 1) * ranks_of_group(s); ++r)
       group.ranks.push_back(way.ranks.empty() ? static_cast<uint32_t>(r) : way.ranks[static_cast<size_t>(r)]);
     all.push_back(group);
@@ -72,7 +79,7 @@ std::vector<Temporary> temporaries_of_experts(const LayerSizes& s, const Way& wa
   const std::vector<ExpertGroup> groups = expert_groups(s, way);
   for (size_t g = 0; g < groups.size(); ++g) {
     const Way of = way_of_experts(way, groups[g].ranks);
-    const int64_t rows = s.rows * std::min(s.per_token, groups[g].count);
+    const int64_t rows = s.rows * std::min(s.per_token, groups[g].count());
     add(numbered("slot", g), s.rows, s.per_token, of.rows(), DType::i32);
     add(numbered("sorted", g), rows, s.dim, of.rows(), dtype);
     add(numbered("expert_operand", g), rows, s.dim, of.operand(), dtype);
@@ -140,8 +147,13 @@ std::vector<ExpertLayer::Rows> ExpertLayer::route(const Tensor& x, const LayerWe
   for (size_t g = 0; g < groups.size(); ++g) {
     groups[g].in = made(numbered("sorted", g));
     groups[g].slot = made(numbered("slot", g));
-    h_.launch(host::streams_of(h_, groups_[g].ranks), "moe_sort",
-              {{"first", groups_[g].first}, {"experts", groups_[g].count}},
+    host::KernelParams local = {{"experts", groups_[g].count()}};
+    if (s_.expert_order.empty()) {
+      local.emplace_back("first", groups_[g].experts.front());
+    } else {
+      local.emplace_back("local", fmt::format("{}", fmt::join(groups_[g].experts, ",")));
+    }
+    h_.launch(host::streams_of(h_, groups_[g].ranks), "moe_sort", local,
               {{"x", normed}, {"choice", copies}, {"buffer", groups[g].in}, {"slot", groups[g].slot}});
   }
   const HostTensor choice = h_.read(chosen);
@@ -149,9 +161,9 @@ std::vector<ExpertLayer::Rows> ExpertLayer::route(const Tensor& x, const LayerWe
   std::vector<int64_t> counts(static_cast<size_t>(s_.experts));
   for (const int32_t e : choice.ints()) ++counts[static_cast<size_t>(e)];
   for (size_t g = 0; g < groups.size(); ++g) {
-    const auto first = counts.begin() + groups_[g].first;
     groups[g].first = {0};
-    std::partial_sum(first, first + groups_[g].count, std::back_inserter(groups[g].first));
+    for (const int64_t e : groups_[g].experts)
+      groups[g].first.push_back(groups[g].first.back() + counts[static_cast<size_t>(e)]);
   }
   return groups;
 }
@@ -187,7 +199,7 @@ std::vector<ExpertLayer::Out> ExpertLayer::multiply(size_t group, const Rows& ro
   for (size_t e = 0; e + 1 < rows.first.size(); ++e) {
     const int64_t first = rows.first[e], count = rows.first[e + 1] - first;
     if (count == 0) continue;
-    const MlpWeights& expert = w.experts[static_cast<size_t>(groups_[group].first) + e];
+    const MlpWeights& expert = w.experts[static_cast<size_t>(groups_[group].experts[e])];
     const Tensor its_x = spread ? laid_out(some(rows.in, first, count), of_x) : some(x, first, count);
     const Tensor its_hidden = spread ? made(of_hidden, count) : some(hidden, first, count);
     const bool biased = expert.gate_bias.places() != nullptr;

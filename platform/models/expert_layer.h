@@ -13,10 +13,11 @@
 
 namespace kernbench::models {
 
-/// Experts [first, first + count) and the ranks that hold them; empty: all.
+/// Experts and the ranks that hold them; empty: all ranks.
 struct ExpertGroup {
-  int64_t first = 0, count = 0;
+  std::vector<int64_t> experts;
   std::vector<uint32_t> ranks;
+  int64_t count() const { return static_cast<int64_t>(experts.size()); }
 };
 std::vector<ExpertGroup> expert_groups(const LayerSizes&, const Way&);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "kernbench/kernel_api/kernels/expert_choices.h"
@@ -356,6 +357,7 @@ LayerSizes sizes_of(const ModelSpec& m, const Plan& plan, const Phase& p) {
   s.experts = m.experts;
   s.per_token = m.experts_per_token;
   s.groups = plan.expert_groups;
+  s.expert_order = plan.expert_order;
   s.weights_of_chosen = m.weights_of_chosen;
   return s;
 }
@@ -589,7 +591,7 @@ void ModelProgram::add_experts(const ModelTensor& like, const std::string& befor
   add(router, before + "router", {model_.dim, model_.experts}, Layout().on(way.ranks));
   if (model_.expert_bias) add(like, before + "router_bias", {model_.experts}, Layout().on(way.ranks));
   for (const ExpertGroup& g : expert_groups(sizes(p, like.layer), way)) {
-    for (int64_t e = g.first; e < g.first + g.count; ++e) {
+    for (const int64_t e : g.experts) {
       const std::string name = expert_name(before, e);
       add_mlp(like, name, way_of_experts(way, g.ranks));
       if (model_.expert_bias) add_mlp_biases(like, name, g.ranks);
@@ -618,6 +620,49 @@ double ModelProgram::experts_chosen(size_t phase) const {
     ++routes;
   }
   return routes > 0 ? chosen / routes : 0;
+}
+
+std::vector<int64_t> ModelProgram::even_order() const {
+  const auto groups = static_cast<size_t>(plan_.expert_groups);
+  if (groups == 1 || routes_.empty()) return {};
+  std::vector<int64_t> rows(static_cast<size_t>(model_.experts)), order(rows.size()), now = plan_.expert_order;
+  for (const Route& r : routes_) {
+    for (const int32_t e : r.choice.ints()) ++rows[static_cast<size_t>(e)];
+  }
+  std::iota(order.begin(), order.end(), 0);
+  if (now.empty()) now = order;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return rows[static_cast<size_t>(a)] > rows[static_cast<size_t>(b)]; });
+  // The busiest first, each into the group that has least and room.
+  struct Group {
+    std::vector<int64_t> experts;
+    int64_t rows = 0, chosen = 0;
+  };
+  const size_t room = order.size() / groups;
+  std::vector<Group> all(groups);
+  const auto load = [](const Group& g) { return std::pair(g.chosen, g.rows); };
+  const auto add = [&](Group& g, int64_t e) {
+    g.experts.push_back(e);
+    g.rows += rows[static_cast<size_t>(e)];
+    g.chosen += rows[static_cast<size_t>(e)] > 0;
+  };
+  for (const int64_t e : order) {
+    Group* least = nullptr;
+    for (Group& g : all) {
+      if (g.experts.size() < room && (!least || load(g) < load(*least))) least = &g;
+    }
+    add(*least, e);
+  }
+  std::vector<Group> before(groups);
+  for (size_t i = 0; i < now.size(); ++i) add(before[i / room], now[i]);
+  const auto most = [&](const std::vector<Group>& of) {
+    return load(
+        *std::max_element(of.begin(), of.end(), [&](const Group& a, const Group& b) { return load(a) < load(b); }));
+  };
+  if (most(all) >= most(before)) return {};
+  order.clear();
+  for (const Group& g : all) order.insert(order.end(), g.experts.begin(), g.experts.end());
+  return order;
 }
 
 void ModelProgram::add_ends(size_t phase) {

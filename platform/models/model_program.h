@@ -89,6 +89,9 @@ class ModelProgram {
   const std::vector<Route>& routes() const { return routes_; }
   /// Mean number of distinct experts that a step's rows choose in a layer; 0 without experts.
   double experts_chosen(size_t phase) const;
+  /// Valid after the run: experts in an order (Plan::expert_order) that gives the busiest group less to do; empty: none
+  /// was found, or there are no groups.
+  std::vector<int64_t> even_order() const;
   /// The number of key ranges per sequence in a phase, and the capacity of each.
   struct Ranges {
     int64_t splits = 1, keys = 0;

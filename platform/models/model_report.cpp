@@ -96,9 +96,11 @@ void settle(const ModelProgram& program, const Peaks& peaks, const ProgramReport
   p->tokens_s = static_cast<double>(p->phase.rows()) / p->time_ns * 1e9;
   if (p->phase.has_prompt()) p->ttft_ns = p->time_ns;
   if (p->phase.has_sequences()) p->tpot_ns = p->time_ns;
-  const int64_t tokens = program.tokens_of_run();
+  const int64_t tokens =
+      program.plan().whole() && program.plan().phases.size() == 1 ? p->phase.rows() * p->phase.steps : 0;
   if (run.run.energy && tokens > 0)
-    p->joules_token = energy::headline(*run.run.energy).joules / static_cast<double>(tokens);
+    p->joules_token =
+        (energy::headline(*run.run.energy).joules + run.run.repeated_joules) / static_cast<double>(tokens);
 }
 
 std::string verdict_of(const PhaseTimes& p) {
@@ -114,6 +116,32 @@ std::string verdict_of(const PhaseTimes& p) {
 }
 
 }  // namespace
+
+std::vector<RunReport::Repeated> repeated_parts(const ModelProgram& program, const ProgramReport& run) {
+  std::vector<RunReport::Repeated> all;
+  const std::vector<Mark>& marks = program.marks();
+  size_t next = 0;
+  double until = 0;
+  const Mark* before = nullptr;
+  for (size_t i = 0; i < run.ops.size(); ++i) {
+    while (next < marks.size() && marks[next].first <= i) ++next;
+    if (next == 0) continue;
+    const Mark& mark = marks[next - 1];
+    const auto is_its = [&](const SimulatedLayer& l) { return mark.layer == l.name() && l.times > 1; };
+    const auto layer = std::find_if(program.layers().begin(), program.layers().end(), is_its);
+    const double from = std::max(until, run.ops[i].begin_ns), end = std::max(until, end_of(run.ops[i]));
+    until = end;
+    const bool same = before && before->layer == mark.layer && before->step == mark.step && before->phase == mark.phase;
+    before = &mark;
+    if (layer == program.layers().end()) continue;
+    if (same && !all.empty()) {
+      all.back().to_ns = end;
+    } else {
+      all.push_back({from, end, static_cast<double>(layer->times)});
+    }
+  }
+  return all;
+}
 
 ModelReport report_of(const ModelProgram& program, const Capacity& capacity) {
   ModelReport r;
@@ -258,7 +286,9 @@ void write_model_json(std::ostream& out, const ModelReport& r, const ProgramRepo
     begin_report(f, "program", p.run);
     f("model", [&] { describe_model(f, *r.program); });
     f.each("phases", r.phases, [&](const PhaseTimes& t) { describe_phase(f, t); });
-    f("capacity", r.capacity)("assumes", r.assumes)("verdict", r.verdict)("sim_ns", p.run.end_ns)("ranks", p.ranks);
+    f("capacity", r.capacity)("assumes", r.assumes)("verdict", r.verdict)("sim_ns", p.run.end_ns);
+    if (!p.run.repeated.empty()) f("whole_ns", p.run.whole_ns());
+    f("ranks", p.ranks);
     f("tensor_bytes", p.tensors.bytes)("copied_bytes", p.tensors.copies);
     end_report(f, p.run);
   });

@@ -42,7 +42,7 @@ struct PhaseTimes {
   double all_reduce_ns = 0;            ///< sums over the ranks only
   double sums_beside = 0;              ///< fraction of the sums' bytes that overlaps products
   double experts_chosen = 0;           ///< mean per layer and step, over all rows; 0: no experts
-  std::optional<double> joules_token;  ///< set if this phase alone simulated the whole model, with an energy table
+  std::optional<double> joules_token;  ///< set if this is the only phase, with an energy table
   std::vector<LayerTime> layers;
 };
 
@@ -56,6 +56,8 @@ struct ModelReport {
 };
 
 ModelReport report_of(const ModelProgram&, const Capacity&, const Peaks&, const ProgramReport&);
+/// With --repeat: the run's parts in which simulated layers stand for several.
+std::vector<RunReport::Repeated> repeated_parts(const ModelProgram&, const ProgramReport&);
 /// Report of a model that does not fit: nothing was run.
 ModelReport report_of(const ModelProgram&, const Capacity&);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
@@ -106,6 +107,15 @@ void check_plan(const ModelSpec& m, const Plan& plan) {
     throw InputError(fmt::format("--ep: found {}, a {} has no experts to distribute", ep, m.family));
   if (ep > 1 && m.experts % ep != 0)
     throw InputError(fmt::format("--ep: found {}, expected a divisor of the number of experts, {}", ep, m.experts));
+  if (!plan.expert_order.empty()) {
+    std::vector<int64_t> sorted = plan.expert_order, all(static_cast<size_t>(m.experts));
+    std::sort(sorted.begin(), sorted.end());
+    std::iota(all.begin(), all.end(), 0);
+    if (ep == 1) throw InputError("--expert-order: found without groups of experts, --ep above 1");
+    if (sorted != all)
+      throw InputError(fmt::format("--expert-order: found {} numbers, expected each expert from 0 to {} once",
+                                   sorted.size(), m.experts - 1));
+  }
   if (m.kv_heads % plan.ranks != 0)
     throw InputError(fmt::format("{}: found {}, expected a divisor of num_key_value_heads, {}",
                                  ep > 1 ? "--tp times --ep" : "--tp", plan.ranks, m.kv_heads));

@@ -40,11 +40,13 @@ struct Plan {
   std::vector<Phase> phases;
   int64_t ranks = 1;          ///< SIPs that split each layer: tensor times expert parallelism
   int64_t expert_groups = 1;  ///< expert-parallel groups of ranks
-  bool routed = false;        ///< experts are chosen by the router's logits, not given
-  int64_t stages = 1;         ///< pipeline-parallel stages, each of `ranks` SIPs
-  int64_t layers = 0;         ///< counted layers of the model: all, or --layers
-  bool repeat = false;        ///< equal layers are simulated once
-  int64_t only_layer = -1;    ///< only this layer, from and to the residual stream; -1: no
+  /// Experts in the order in which the groups hold them; empty: by number.
+  std::vector<int64_t> expert_order;
+  bool routed = false;      ///< experts are chosen by the router's logits, not given
+  int64_t stages = 1;       ///< pipeline-parallel stages, each of `ranks` SIPs
+  int64_t layers = 0;       ///< counted layers of the model: all, or --layers
+  bool repeat = false;      ///< equal layers are simulated once
+  int64_t only_layer = -1;  ///< only this layer, from and to the residual stream; -1: no
   DType dtype = DType::bf16;
   DType weights = DType::bf16;  ///< of layer and head matrices: dtype, f8e4m3, i8 or i4
   DType kv = DType::bf16;       ///< of the cache: dtype, f8e4m3 or i8

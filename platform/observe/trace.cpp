@@ -235,7 +235,7 @@ void Trace::kernel_wait(const Pe& pe, const PeCommand& c, double from, double to
   writer_->end();
 }
 
-void Trace::kernel_works(const Pe& pe, double from, double to) {
+void Trace::kernel_works(const Pe& pe, double from, double to, const SourceLine&) {
   slice(kernel_track(pe), "scalar work", "kernel", from, to);
 }
 

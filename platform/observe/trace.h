@@ -61,7 +61,7 @@ class Trace : public PeObserver {
                    double memory_wait) override;
   void feed(const Pe&, FeedActivity, double from, double to) override;
   void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
-  void kernel_works(const Pe&, double from, double to) override;
+  void kernel_works(const Pe&, double from, double to, const SourceLine&) override;
   void queue_changed(const Pe&, Stage, size_t items, double t) override;
   void queue_stall(const Pe&, uint32_t port, QueueStall, double from, double to) override;
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;

@@ -254,7 +254,7 @@ void TransactionRecorder::kernel_wait(const Pe& pe, const PeCommand& c, double f
   if (it != commands_.end()) relate("waits_for", wait, it->second.transaction);
 }
 
-void TransactionRecorder::kernel_works(const Pe& pe, double from, double to) {
+void TransactionRecorder::kernel_works(const Pe& pe, double from, double to, const SourceLine&) {
   PeState& s = pes_[pe.index];
   const Transaction work = add(s.cpu, "scalar_work", from, to);
   ftr_.end();

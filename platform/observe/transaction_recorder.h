@@ -36,7 +36,7 @@ class TransactionRecorder : public PeObserver, public HostObserver, private Acce
                    double memory_wait) override;
   void kernel_changed(const Pe&, KernelActivity, double t) override;
   void kernel_wait(const Pe&, const PeCommand&, double from, double to) override;
-  void kernel_works(const Pe&, double from, double to) override;
+  void kernel_works(const Pe&, double from, double to, const SourceLine&) override;
   void segment_taken(const Pe&, QueueServer, const QueueSegment&, double t) override;
   void segment_served(const Pe&, QueueServer, const QueueSegment&, double from, double to) override;
   void command_submitted(const Pe&, const PeCommand&, double t) override;

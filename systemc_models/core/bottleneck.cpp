@@ -29,6 +29,12 @@ constexpr Names kResourceNames[kResources] = {
     {"routers", "the overhead of routers"},
     {"wires", "wire delay"},
     {"queues", "the queues between PEs"},
+    {"polling", "the interval between polls"},
+    {"rows", "activation of DRAM rows"},
+    {"banks", "conflicts in DRAM banks"},
+    {"refresh", "DRAM refresh"},
+    {"turnaround", "read/write turnaround of the DRAM"},
+    {"dram_queue", "places in the DRAM's queues"},
     {"buffers", "room in finite buffers"},
     {"other", "foreign blocks"},
 };

@@ -12,28 +12,34 @@ namespace kernbench::core {
 
 /// A class of time consumers. docs/insight.md lists the parts of each.
 enum class Resource : uint8_t {
-  launch,     ///< overheads of pcie_ep, io_cpu and m_cpu, for launches and transfers of the host
-  host,       ///< the host: delays of programs, and unexplained time before a launch
-  pe_cpu,     ///< cost of a command in the kernel
-  kernel,     ///< scalar work of a kernel
-  scheduler,  ///< overhead of pe_scheduler
-  engines,    ///< overheads of engines of PEs
-  mmu,        ///< look-ups
-  gemm,       ///< multiply-accumulates
-  math,       ///< elementwise work
-  tcm,        ///< ports of the TCM
-  hbm,        ///< bandwidth of edges to HBM and of its channels
-  sram,       ///< bandwidth of edges to shared SRAM
-  memory,     ///< overheads of memories, and the time of foreign memories
-  mesh,       ///< bandwidth of a cube's links: between routers, and from pe_dma, m_cpu and ports to them
-  ucie,       ///< bandwidth of links of UCIe ports
-  pcie,       ///< bandwidth of PCIe and inside IO chiplets
-  link,       ///< bandwidth of all other links, as in flat topologies
-  routers,    ///< overheads of the nodes on a message's path
-  wires,      ///< distances
-  queues,     ///< overhead of pe_ipcq, and accesses to its slots
-  buffers,    ///< in systems with finite buffers: waits for buffer space and channels that no other rule explains
-  other,      ///< time that no rule explains: foreign blocks
+  launch,      ///< overheads of pcie_ep, io_cpu and m_cpu, for launches and transfers of the host
+  host,        ///< the host: delays of programs, and unexplained time before a launch
+  pe_cpu,      ///< cost of a command in the kernel
+  kernel,      ///< scalar work of a kernel
+  scheduler,   ///< overhead of pe_scheduler
+  engines,     ///< overheads of engines of PEs
+  mmu,         ///< look-ups
+  gemm,        ///< multiply-accumulates
+  math,        ///< elementwise work
+  tcm,         ///< ports of the TCM
+  hbm,         ///< bandwidth of edges to HBM and of its channels
+  sram,        ///< bandwidth of edges to shared SRAM
+  memory,      ///< overheads of memories, and the time of foreign memories
+  mesh,        ///< bandwidth of a cube's links: between routers, and from pe_dma, m_cpu and ports to them
+  ucie,        ///< bandwidth of links of UCIe ports
+  pcie,        ///< bandwidth of PCIe and inside IO chiplets
+  link,        ///< bandwidth of all other links, as in flat topologies
+  routers,     ///< overheads of the nodes on a message's path
+  wires,       ///< distances
+  queues,      ///< overhead of pe_ipcq, and accesses to its slots
+  polling,     ///< from a flag's change to the poll that finds it (tl.wait_until)
+  rows,        ///< DRAM: its data bus waits for an activation in a closed bank
+  banks,       ///< DRAM: its data bus waits for a bank with another row open, or for a bank group
+  refresh,     ///< DRAM: its data bus waits for a refresh
+  turnaround,  ///< DRAM: its data bus turns from reads to writes, or back
+  dram_queue,  ///< DRAM: its data bus is idle because requests wait for places in queues
+  buffers,     ///< in systems with finite buffers: waits for buffer space and channels that no other rule explains
+  other,       ///< time that no rule explains: foreign blocks
 };
 constexpr size_t kResources = static_cast<size_t>(Resource::other) + 1;
 

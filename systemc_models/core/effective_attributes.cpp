@@ -3,8 +3,10 @@
 
 namespace kernbench::core {
 
-std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec& impl, const Attributes& given) {
+std::vector<std::pair<const AttrSpec*, AttrValue>> effective_attributes(const ImplSpec& impl,
+                                                                        const Attributes& in_file) {
   std::vector<std::pair<const AttrSpec*, AttrValue>> all;
+  const Attributes given = impl.resolved ? impl.resolved(in_file) : in_file;
   for (const AttrSpec& spec : impl.attributes) {
     const AttrValue* value = given.find(spec.name);
     if (!value && spec.default_value) value = &*spec.default_value;

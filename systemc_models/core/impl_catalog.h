@@ -69,6 +69,8 @@ struct ImplSpec {
   KindFacts facts = {};  ///< of the kind; class Kinds explains which implementation declares them
   /// The attribute, legal by itself, that conflicts with the others.
   std::function<std::optional<AttrFault>(const Attributes&)> fault_together = {};
+  /// The attributes given, and those that follow from them, such as a preset's values.
+  std::function<Attributes(const Attributes&)> resolved = {};
 
   // Calls after spec_of<Parameters>(…), which declare the role of the kind's nodes.
   ImplSpec& transit() { return say(&KindFacts::transit, true); }
@@ -85,6 +87,10 @@ struct ImplSpec {
   /// A PHY: bits cost energy at the edges that leave the die through it, instead of passing().
   ImplSpec& phy(std::string name) { return passing("").say(&KindFacts::phy, std::move(name)); }
   ImplSpec& off_die() { return passing("").say(&KindFacts::on_die, false); }
+  ImplSpec& resolves(std::function<Attributes(const Attributes&)> f) {
+    resolved = std::move(f);
+    return *this;
+  }
   ImplSpec& overhead_is(Resource r) { return say(&KindFacts::overhead, r); }
   template <class T, class V>
   ImplSpec& say(T KindFacts::*fact, V value) {

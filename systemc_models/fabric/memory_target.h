@@ -138,6 +138,12 @@ struct MemoryCounter {
   double value;
 };
 
+/// Part of the time that a memory takes.
+struct TimeShare {
+  Resource resource = Resource::memory;
+  double ns = 0;
+};
+
 class MemoryTarget : public Component, public FabricNode {
   // Before the socket, to be near the members of base classes that each transaction accesses.
   const void* sole_sender_ = nullptr;
@@ -183,6 +189,12 @@ class MemoryTarget : public Component, public FabricNode {
   virtual bool zero_load_is_exact() const { return true; }
   /// The counters, always the same in the same order.
   virtual std::vector<MemoryCounter> counters() const { return {}; }
+  /// What a memory that answers later did from when a transaction could begin (or later) to to_ns: what the transaction
+  /// waited for. The rest up to to_ns is its path's. Empty: unknown, it counts as the memory's overhead. For observers,
+  /// while they are told of the transaction.
+  virtual std::vector<TimeShare> spent(const FabricTransaction&, double /*from_ns*/, double /*to_ns*/) const {
+    return {};
+  }
   /// Number of servers that are reported to observers (FabricObserver::channel_taken).
   virtual size_t channels() const { return flit_servers() ? flit_servers()->count() : 1; }
   /// Null: serve() gets complete requests, with flits too.

@@ -9,8 +9,8 @@
 // routes that depend on the load.
 //
 // A multicast at a fork: each branch has a queue of copies, from which it takes flits by itself. The flit in the input
-// buffer keeps its space until all branches have taken it. The message fits whole there (check_forks), so no branch waits
-// for another.
+// buffer keeps its space until all branches have taken it. The message fits whole there (check_forks), so no branch
+// waits for another.
 //
 // There is no early reservation: a flit waits on the timeline until it is ready, then in its buffer.
 //

@@ -100,12 +100,22 @@ void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
     const Cycle begin = std::max(now, free);
     free = begin + t_.tBURST;
     client_.burst_begins(w.owner, begin);
-    return client_.burst_done(w.owner, w.number, begin + 1);
+    return client_.burst_done(w.owner, w.number, bus_of(w.place), begin + 1);
   }
   DramRequest& r = *idle_requests_.back();
   idle_requests_.pop_back();
-  r = {++age_,  w.place, banks_.bank_of(w.place), write, DramRequest::Found::open_row, w.owner, w.number, now,
-       nullptr, nullptr};
+  r = {++age_,
+       w.place,
+       banks_.bank_of(w.place),
+       write,
+       DramRequest::Found::open_row,
+       w.owner,
+       w.number,
+       now,
+       w.ready,
+       now,
+       nullptr,
+       nullptr};
   List& list = lists_[write][r.bank];
   r.before = list.youngest;
   (list.youngest ? list.youngest->next : list.oldest) = &r;
@@ -116,7 +126,7 @@ void DramChannel::enqueue(Cycle now, const Waiting& w, bool write) {
   arrived_.push_back(&r);
   if (!write) return;
   client_.burst_begins(w.owner, now);
-  client_.burst_done(w.owner, w.number, now);
+  client_.burst_done(w.owner, w.number, bus_of(w.place), now);
 }
 
 bool DramChannel::forwards(const DramPlace& place) const {
@@ -302,12 +312,14 @@ void DramChannel::issue(const Plan& p) {
       ++counts_.activates;
       if (p.request->found == DramRequest::Found::open_row) {
         p.request->found = DramRequest::Found::closed_bank;
+        p.request->begun = p.start;
         if (!p.request->write) client_.burst_begins(p.request->owner, p.start);
       }
       for (auto& lists : lists_) lists[p.bank].chosen = nullptr;
       return tell(p.op, cycle, p.request->place);
     case DramOp::PRE:
       if (p.request && p.request->found != DramRequest::Found::other_row) {
+        if (p.request->found == DramRequest::Found::open_row) p.request->begun = p.start;
         p.request->found = DramRequest::Found::other_row;
         if (!p.request->write) client_.burst_begins(p.request->owner, p.start);
       }
@@ -325,11 +337,16 @@ void DramChannel::issue(const Plan& p) {
     case DramOp::REF:
       banks_.ref(p.stack, cycle);
       ++counts_.refreshes;
+      stack.away_from = stack.refresh_due;
+      stack.away_to = cycle + t_.tRFC;
       stack.refresh_due += refresh_interval_;
       return tell(p.op, cycle, place_of_stack(p.stack));
     default:
       banks_.ref_single(p.bank, cycle);
       ++counts_.bank_refreshes;
+      stack.away_from = stack.refresh_due;
+      stack.away_to = cycle + t_.tRFCSB;
+      stack.refreshed_bank = p.bank;
       stack.refresh_due += refresh_interval_;
       stack.single_refresh = kNoCycle;
       stack.refresh_bank = (stack.refresh_bank + 1) % banks_.banks_of_stack();
@@ -340,6 +357,7 @@ void DramChannel::issue(const Plan& p) {
 void DramChannel::issue_column(const Plan& p) {
   DramRequest& r = *p.request;
   column_free_ = p.start + 1;
+  if (!buses_.empty()) remember(p);
   const DramPagePolicy& page = *config_.policies.page;
   const bool close = page.closes(true) || (page.closes(false) && !others_of_row(r));
   banks_.column(p.bank, r.write, close, p.start);
@@ -362,8 +380,60 @@ void DramChannel::issue_column(const Plan& p) {
   }
   const DramOp plain = r.write ? DramOp::WR : DramOp::RD, closing = r.write ? DramOp::WRA : DramOp::RDA;
   tell(close ? closing : plain, p.start, r.place);
-  if (!r.write) client_.burst_done(r.owner, r.number, p.start + t_.tCL + t_.tBURST);
+  if (!r.write) client_.burst_done(r.owner, r.number, bus_of(r.place), p.start + t_.tCL + t_.tBURST);
   remove(r);
+}
+
+void DramChannel::keep_history(Cycle now) {
+  if (!buses_.empty()) return;
+  const DramHistory fresh(now, {t_.tCCDS, t_.tCL});
+  buses_.resize(config_.geometry.pseudo_channels, Bus{fresh});
+}
+
+bool DramChannel::history_is_long() const {
+  return std::any_of(buses_.begin(), buses_.end(), [](const Bus& b) { return b.history.is_long(); });
+}
+
+void DramChannel::forget_before(Cycle cycle) {
+  for (Bus& b : buses_) b.history.forget_before(cycle);
+}
+
+/// What the data bus did since its last burst: what this one waited for.
+void DramChannel::remember(const Plan& p) {
+  Bus& bus = buses_[p.request->place.pc];
+  const uint32_t group = p.bank / config_.geometry.banks;
+  if (bus.used) bus.history.add(std::min(p.start, bus.last + t_.tCCDS), DramTime::bus);
+  if (bus.history.end() < p.start) remember_wait(p, bus, group);
+  bus.used = true;
+  bus.write = p.request->write;
+  bus.last = p.start;
+  bus.group = group;
+}
+
+void DramChannel::remember_wait(const Plan& p, Bus& bus, uint32_t group) {
+  const DramRequest& r = *p.request;
+  const auto until = [&](Cycle end, DramTime what) { bus.history.add(std::min(end, p.start), what); };
+  const bool hit = r.found == DramRequest::Found::open_row;
+  if (hit && bus.used && group == bus.group && bus.write == r.write && p.start == bus.last + t_.tCCDL)
+    return until(p.start, DramTime::banks);
+  until(r.asked, DramTime::queue);  // nobody asked for it
+  if (bus.used && bus.write != r.write) {
+    const Cycle data_end = t_.tCWL + t_.tBURST;
+    until(bus.last + (r.write ? t_.tRTW : data_end + (group == bus.group ? t_.tWTRL : t_.tWTRS)), DramTime::turnaround);
+  }
+  // If its row work began as soon as it had a place, it would have begun earlier with one.
+  if (r.asked < r.since && (hit ? p.start : r.begun) <= r.since + 1)
+    until(bus.history.end() + r.since - r.asked, DramTime::queue);
+  const DramTime own = r.found == DramRequest::Found::other_row     ? DramTime::banks
+                       : r.found == DramRequest::Found::closed_bank ? DramTime::rows
+                                                                    : DramTime::bus;
+  const Stack& stack = stacks_[banks_.stack_of_bank(p.bank)];
+  if (config_.policies.refresh->all_banks() || stack.refreshed_bank == p.bank) {
+    until(stack.away_from, own);
+    until(stack.away_to, DramTime::refresh);
+  }
+  if (hit && bus.used && group == bus.group) until(bus.last + t_.tCCDL, DramTime::banks);
+  until(p.start, own);
 }
 
 bool DramChannel::others_of_row(const DramRequest& r) const {

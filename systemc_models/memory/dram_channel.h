@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernbench/systemc_models/core/ring.h"
+#include "kernbench/systemc_models/memory/dram_history.h"
 #include "kernbench/systemc_models/memory/dram_policies.h"
 
 namespace kernbench::memory {
@@ -54,8 +55,9 @@ class DramChannel {
     /// From this cycle on the controller works on the burst: its first command, or for a write its entry into the
     /// queue.
     virtual void burst_begins(void* owner, Cycle) = 0;
-    /// The data of a read arrive, at the current cycle or later; or a write has entered its queue.
-    virtual void burst_done(void* owner, uint64_t number, Cycle) = 0;
+    /// The data of a read arrive, at the current cycle or later; or a write has entered its queue. `bus`: number of its
+    /// data bus in the memory.
+    virtual void burst_done(void* owner, uint64_t number, uint32_t bus, Cycle) = 0;
   };
 
   /// `index`: number of the channel in its memory.
@@ -75,6 +77,11 @@ class DramChannel {
   void observe(DramCommandObserver* observer) { observer_ = observer; }
   /// Closes all rows.
   void forget_rows() { banks_.forget_rows(); }
+  /// What the data buses do from now on, unless it is kept already.
+  void keep_history(Cycle now);
+  const DramHistory& history(uint32_t pc) const { return buses_[pc].history; }
+  bool history_is_long() const;
+  void forget_before(Cycle);
 
  private:
   struct Waiting {
@@ -92,6 +99,9 @@ class DramChannel {
     Cycle refresh_due = kNoCycle;
     uint32_t refresh_bank = 0;        ///< for per-bank refresh: the next bank of the stack ID
     Cycle single_refresh = kNoCycle;  ///< earliest cycle, once it is due and the bank is closed
+    // The last refresh: when banks began to wait for it, and its end.
+    Cycle away_from = 0, away_to = 0;
+    uint32_t refreshed_bank = 0;  ///< for per-bank refresh: the last bank, of the channel
   };
   /// A command and its earliest cycle on its bus.
   struct Plan {
@@ -107,6 +117,14 @@ class DramChannel {
     void consider(Cycle s, DramRequest& r, DramOp o) {
       if (is_later_than(s, r.age)) *this = {s, r.age, o, r.bank, 0, &r};
     }
+  };
+
+  /// A pseudo-channel's data bus, and the last burst on it.
+  struct Bus {
+    DramHistory history;
+    bool used = false, write = false;
+    Cycle last = 0;
+    uint32_t group = 0;  ///< number of its bank group in the channel
   };
 
   void step(Cycle);
@@ -128,6 +146,9 @@ class DramChannel {
   bool blocked(Cycle from, uint32_t bank) const;
   void issue(const Plan&);
   void issue_column(const Plan&);
+  void remember(const Plan&);
+  void remember_wait(const Plan&, Bus&, uint32_t group);
+  uint32_t bus_of(const DramPlace& p) const { return index_ * config_.geometry.pseudo_channels + p.pc; }
   bool others_of_row(const DramRequest&) const;
   void remove(DramRequest&);
   void tell(DramOp, Cycle, const DramPlace&) const;
@@ -161,6 +182,7 @@ class DramChannel {
   std::vector<Cycle> forward_free_;  ///< by pseudo-channel: earliest cycle of the write queue's next answer to a read
   Cycle row_free_ = 0, column_free_ = 0;
   Plan row_, column_;
+  std::vector<Bus> buses_;  ///< by pseudo-channel; empty: nothing is remembered
   Cycle next_ = kNoCycle;
   uint64_t age_ = 0;
   DramCounts counts_;

@@ -101,8 +101,9 @@ void DramController::burst_begins(void* owner, Cycle cycle) {
   t.begin = std::min(t.begin, cycle);
 }
 
-void DramController::burst_done(void* owner, uint64_t number, Cycle cycle) {
+void DramController::burst_done(void* owner, uint64_t number, uint32_t bus, Cycle cycle) {
   auto& t = *static_cast<DramTransfer*>(owner);
+  if (cycle >= t.done) t.last_bus = bus;
   t.done = std::max(t.done, cycle);
   if (t.atomic && number != kWritesBack) {
     to_write_back_.insert({cycle, {&t, number}});
@@ -132,6 +133,23 @@ DramCounts DramController::counts() const {
 
 void DramController::observe(DramCommandObserver* observer) {
   for (const auto& c : channels_) c->observe(observer);
+}
+
+void DramController::keep_history(Cycle now) {
+  for (const auto& c : channels_) c->keep_history(now);
+}
+
+DramTimes DramController::spent(uint32_t bus, Cycle from, Cycle to) const {
+  const uint32_t buses = config_.geometry.pseudo_channels;
+  return channels_[bus / buses]->history(bus % buses).spent(from, to);
+}
+
+bool DramController::history_is_long() const {
+  return std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return c->history_is_long(); });
+}
+
+void DramController::forget_before(Cycle cycle) {
+  for (const auto& c : channels_) c->forget_before(cycle);
 }
 
 void DramController::forget_rows() {

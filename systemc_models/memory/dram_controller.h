@@ -22,6 +22,7 @@ struct DramTransfer {
   Rows rows;
   Cycle ready = 0;              ///< earliest cycle at which the controller may start it
   Cycle begin = kNoCycle;       ///< actual start
+  uint32_t last_bus = 0;        ///< data bus of the burst that was done last
   Cycle done = 0;               ///< for a read: all data have arrived; for a write: all bursts are in their queues
   uint64_t open = 1;            ///< unfinished bursts, plus 1 until it is completely cut
   void* context = nullptr;      ///< for the owner
@@ -63,6 +64,13 @@ class DramController : private DramChannel::Client {
   /// Closes all rows.
   void forget_rows();
 
+  // What the data buses did, for observers (dram_history.h); numbered channel by channel.
+  /// From now on, unless it is kept already.
+  void keep_history(Cycle now);
+  DramTimes spent(uint32_t bus, Cycle from, Cycle to) const;
+  bool history_is_long() const;
+  void forget_before(Cycle);
+
  private:
   static constexpr size_t kCutAhead = 4096;  ///< reads, or writes, that wait for the queues; later ones are not cut yet
   static constexpr uint64_t kWritesBack = ~uint64_t{0};  ///< number for the write bursts of an atomic
@@ -76,7 +84,7 @@ class DramController : private DramChannel::Client {
   void end_of(DramTransfer&);
   void write_back(Cycle now);
   void burst_begins(void* owner, Cycle) override;
-  void burst_done(void* owner, uint64_t number, Cycle) override;
+  void burst_done(void* owner, uint64_t number, uint32_t bus, Cycle) override;
 
   const DramConfig config_;
   const std::unique_ptr<const DramMapping> mapping_;

@@ -25,6 +25,7 @@ DramConfig HbmDramParameters::config() const {
                 DramRefreshPolicy::registry().make(refresh)},
                {row_hits, max_age}};
   for_each_timing([&](const char*, Number HbmDramParameters::*given, uint32_t DramTiming::*value, const char*,
+                      std::optional<Resource>,
                       const char*) { c.timing.*value = (this->*given).value_or(c.timing.*value); });
   DramGeometry& g = c.geometry;
   g.channels = channels;
@@ -35,6 +36,25 @@ DramConfig HbmDramParameters::config() const {
   g.page_bytes = page_bytes.value_or(g.page_bytes);
   g.burst_bytes = burst_bytes.value_or(g.burst_bytes);
   return c;
+}
+
+Attributes HbmDramParameters::resolved(const Attributes& given) {
+  const DramConfig c = parameters_of<HbmDramParameters>().from(given).config();
+  Attributes all = given;
+  const auto set = [&](const char* name, uint32_t value) {
+    if (!all.find(name)) all.set(name, AttrValue(int64_t{value}));
+  };
+  for_each_timing([&](const char* name, Number HbmDramParameters::*, uint32_t DramTiming::*value, const char*,
+                      std::optional<Resource>, const char*) { set(name, c.timing.*value); });
+  const DramGeometry& g = c.geometry;
+  for (const auto& [name, value] : {std::pair("pseudo_channels", g.pseudo_channels),
+                                    {"stack_ids", g.stack_ids},
+                                    {"bank_groups", g.bank_groups},
+                                    {"banks", g.banks},
+                                    {"page_bytes", g.page_bytes},
+                                    {"burst_bytes", g.burst_bytes}})
+    set(name, value);
+  return all;
 }
 
 std::optional<AttrFault> HbmDramParameters::fault_together() const {
@@ -138,6 +158,7 @@ HbmDram::Transfer& HbmDram::begin_transfer(FabricTransaction& x) {
 }
 
 void HbmDram::data_comes(FabricTransaction& x, uint64_t nbytes) {
+  if (observers()) dram_.keep_history(cycle_from(x.time_ns));
   Transfer*& coming = coming_[&x];
   if (!coming) coming = &begin_transfer(x);
   Transfer& t = *coming;
@@ -151,6 +172,7 @@ Service HbmDram::take(FabricTransaction& x) {
   Transfer& t = coming == coming_.end() ? begin_transfer(x) : *coming->second;
   if (coming != coming_.end()) coming_.erase(coming);
   const double queued = x.time_ns + overhead_ns();
+  if (observers()) dram_.keep_history(cycle_from(x.time_ns));
   t.queued_ns = queued;
   t.ready = cycle_from(queued);
   if (x.mover && !x.is_atomic()) x.mover->served(x, queued);
@@ -174,8 +196,10 @@ void HbmDram::due() {
   if (now != armed_) return;  // an earlier entry was added meanwhile
   armed_ = kNoCycle;
   const std::vector<DramTransfer*>& ended = dram_.run(now);
-  for (DramTransfer* t : dram_.came())
+  for (DramTransfer* t : dram_.came()) {
+    watch(*t);
     data_came(*static_cast<FabricTransaction*>(t->context), t->came, ns_of(t->came_at));
+  }
   for (DramTransfer* t : ended) finish(static_cast<Transfer&>(*t));
   wake();
 }
@@ -190,6 +214,7 @@ double HbmDram::end_ns(const DramTransfer& t, double zero_ns, double path_ns) co
 /// before.
 void HbmDram::finish(Transfer& t) {
   auto& x = *static_cast<FabricTransaction*>(t.context);
+  watch(t);
   const double queued = t.queued_ns, path = data_path_ns(Request(x));
   Service s;
   s.finish_ns = queued + end_ns(t, queued, path);
@@ -200,6 +225,28 @@ void HbmDram::finish(Transfer& t) {
   s.drain_ns = s.finish_ns - begin;
   idle_.push_back(&t);
   answer(x, s);
+}
+
+/// Before observers ask for the transfer's time.
+void HbmDram::watch(const DramTransfer& t) {
+  if (!observers()) return;
+  waited_[static_cast<const FabricTransaction*>(t.context)] = {t.last_bus, t.done};
+  if (!dram_.history_is_long()) return;
+  Cycle oldest = kNoCycle;
+  for (const auto& open : transfers_) {
+    if (open->open > 0) oldest = std::min(oldest, open->ready);
+  }
+  dram_.forget_before(oldest);
+}
+
+std::vector<TimeShare> HbmDram::spent(const FabricTransaction& x, double from_ns, double to_ns) const {
+  const auto it = waited_.find(&x);
+  if (it == waited_.end()) return {};
+  const Cycle from = cycle_from(from_ns), to = std::min(cycle_from(to_ns), it->second.end);
+  std::vector<TimeShare> all = {{Resource::memory, std::clamp(ns_of(from), from_ns, to_ns) - from_ns}};
+  const DramTimes times = dram_.spent(it->second.bus, from, std::max(from, to));
+  for (size_t i = 0; i < times.size(); ++i) all.push_back({kDramTimes[i], ns_of(times[i])});
+  return all;
 }
 
 uint64_t HbmDram::moved_bytes(const FabricTransaction& x) const {

@@ -34,36 +34,39 @@ struct HbmDramParameters : HbmParameters {
   Number tCK_ps, tBURST, tACT, tCL, tCWL, tRCDRD, tRCDWR, tRP, tRAS, tRC, tCCDS, tCCDL, tCCDR, tRRDS, tRRDL, tFAW, tWR,
       tWTRS, tWTRL, tRTP, tRTW, tREFI, tRFC, tRFCSB, tRREFD;
 
-  /// visit(name, member of these parameters, member of DramTiming, unit, help): once for each timing.
+  /// visit(name, member of these parameters, member of DramTiming, unit, what waits for it, help): once for each
+  /// timing.
   template <class Visit>
   static void for_each_timing(Visit visit) {
     using P = HbmDramParameters;
     using T = DramTiming;
-    visit("tCK_ps", &P::tCK_ps, &T::tCK_ps, "ps", "clock period; the unit of the timings below");
-    visit("tBURST", &P::tBURST, &T::tBURST, "tCK", "burst on the data bus");
-    visit("tACT", &P::tACT, &T::tACT, "tCK", "ACT on the row bus; its other timings count from its last cycle");
-    visit("tCL", &P::tCL, &T::tCL, "tCK", "RD to its data (read latency)");
-    visit("tCWL", &P::tCWL, &T::tCWL, "tCK", "WR to its data (write latency)");
-    visit("tRCDRD", &P::tRCDRD, &T::tRCDRD, "tCK", "ACT to RD");
-    visit("tRCDWR", &P::tRCDWR, &T::tRCDWR, "tCK", "ACT to WR");
-    visit("tRP", &P::tRP, &T::tRP, "tCK", "PRE to ACT");
-    visit("tRAS", &P::tRAS, &T::tRAS, "tCK", "ACT to PRE");
-    visit("tRC", &P::tRC, &T::tRC, "tCK", "ACT to ACT of a bank");
-    visit("tCCDS", &P::tCCDS, &T::tCCDS, "tCK", "RD to RD, WR to WR, in another bank group");
-    visit("tCCDL", &P::tCCDL, &T::tCCDL, "tCK", "RD to RD, WR to WR, in one bank group");
-    visit("tCCDR", &P::tCCDR, &T::tCCDR, "tCK", "RD to RD, WR to WR, of another stack ID");
-    visit("tRRDS", &P::tRRDS, &T::tRRDS, "tCK", "ACT to ACT in another bank group");
-    visit("tRRDL", &P::tRRDL, &T::tRRDL, "tCK", "ACT to ACT in one bank group");
-    visit("tFAW", &P::tFAW, &T::tFAW, "tCK", "first to fifth ACT of a stack ID");
-    visit("tWR", &P::tWR, &T::tWR, "tCK", "end of write data to PRE");
-    visit("tWTRS", &P::tWTRS, &T::tWTRS, "tCK", "end of write data to RD in another bank group");
-    visit("tWTRL", &P::tWTRL, &T::tWTRL, "tCK", "end of write data to RD in one bank group");
-    visit("tRTP", &P::tRTP, &T::tRTP, "tCK", "RD to PRE");
-    visit("tRTW", &P::tRTW, &T::tRTW, "tCK", "RD to WR");
-    visit("tREFI", &P::tREFI, &T::tREFI, "tCK", "mean interval between refreshes of all banks");
-    visit("tRFC", &P::tRFC, &T::tRFC, "tCK", "refresh of all banks to ACT");
-    visit("tRFCSB", &P::tRFCSB, &T::tRFCSB, "tCK", "refresh of a single bank to ACT in it");
-    visit("tRREFD", &P::tRREFD, &T::tRREFD, "tCK", "refresh of a single bank to ACT or refresh of another");
+    visit("tCK_ps", &P::tCK_ps, &T::tCK_ps, "ps", std::nullopt, "clock period; the unit of the timings below");
+    visit("tBURST", &P::tBURST, &T::tBURST, "tCK", Resource::hbm, "burst on the data bus");
+    visit("tACT", &P::tACT, &T::tACT, "tCK", Resource::rows,
+          "ACT on the row bus; its other timings count from its last cycle");
+    visit("tCL", &P::tCL, &T::tCL, "tCK", Resource::memory, "RD to its data (read latency)");
+    visit("tCWL", &P::tCWL, &T::tCWL, "tCK", Resource::memory, "WR to its data (write latency)");
+    visit("tRCDRD", &P::tRCDRD, &T::tRCDRD, "tCK", Resource::rows, "ACT to RD");
+    visit("tRCDWR", &P::tRCDWR, &T::tRCDWR, "tCK", Resource::rows, "ACT to WR");
+    visit("tRP", &P::tRP, &T::tRP, "tCK", Resource::banks, "PRE to ACT");
+    visit("tRAS", &P::tRAS, &T::tRAS, "tCK", Resource::banks, "ACT to PRE");
+    visit("tRC", &P::tRC, &T::tRC, "tCK", Resource::banks, "ACT to ACT of a bank");
+    visit("tCCDS", &P::tCCDS, &T::tCCDS, "tCK", Resource::hbm, "RD to RD, WR to WR, in another bank group");
+    visit("tCCDL", &P::tCCDL, &T::tCCDL, "tCK", Resource::banks, "RD to RD, WR to WR, in one bank group");
+    visit("tCCDR", &P::tCCDR, &T::tCCDR, "tCK", Resource::hbm, "RD to RD, WR to WR, of another stack ID");
+    visit("tRRDS", &P::tRRDS, &T::tRRDS, "tCK", Resource::rows, "ACT to ACT in another bank group");
+    visit("tRRDL", &P::tRRDL, &T::tRRDL, "tCK", Resource::rows, "ACT to ACT in one bank group");
+    visit("tFAW", &P::tFAW, &T::tFAW, "tCK", Resource::rows, "first to fifth ACT of a stack ID");
+    visit("tWR", &P::tWR, &T::tWR, "tCK", Resource::banks, "end of write data to PRE");
+    visit("tWTRS", &P::tWTRS, &T::tWTRS, "tCK", Resource::turnaround, "end of write data to RD in another bank group");
+    visit("tWTRL", &P::tWTRL, &T::tWTRL, "tCK", Resource::turnaround, "end of write data to RD in one bank group");
+    visit("tRTP", &P::tRTP, &T::tRTP, "tCK", Resource::banks, "RD to PRE");
+    visit("tRTW", &P::tRTW, &T::tRTW, "tCK", Resource::turnaround, "RD to WR");
+    visit("tREFI", &P::tREFI, &T::tREFI, "tCK", Resource::refresh, "mean interval between refreshes of all banks");
+    visit("tRFC", &P::tRFC, &T::tRFC, "tCK", Resource::refresh, "refresh of all banks to ACT");
+    visit("tRFCSB", &P::tRFCSB, &T::tRFCSB, "tCK", Resource::refresh, "refresh of a single bank to ACT in it");
+    visit("tRREFD", &P::tRREFD, &T::tRREFD, "tCK", Resource::refresh,
+          "refresh of a single bank to ACT or refresh of another");
   }
 
   template <class List>
@@ -90,16 +93,20 @@ struct HbmDramParameters : HbmParameters {
              "address mapping: fields from the highest to the lowest bits, or the name of a mapping")
         .of(DramMapping::registry())
         .or_other_texts()
-        .of(Resource::hbm);
+        .of(Resource::banks);
     list.add(&P::scheduler, "scheduler", "", "scheduling policy of a bank")
         .of(DramScheduler::registry())
-        .of(Resource::hbm);
-    list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry()).of(Resource::hbm);
+        .of(Resource::banks);
+    list.add(&P::page_policy, "page_policy", "", "when rows close").of(DramPagePolicy::registry()).of(Resource::banks);
     list.add(&P::refresh, "refresh", "", "refresh policy: which banks, and how often")
         .of(DramRefreshPolicy::registry())
-        .of(Resource::hbm);
-    list.add(&P::read_queue, "read_queue", "bursts", "read queue entries of a channel").depth().of(Resource::hbm);
-    list.add(&P::write_queue, "write_queue", "bursts", "write queue entries of a channel").depth().of(Resource::hbm);
+        .of(Resource::refresh);
+    list.add(&P::read_queue, "read_queue", "bursts", "read queue entries of a channel")
+        .depth()
+        .of(Resource::dram_queue);
+    list.add(&P::write_queue, "write_queue", "bursts", "write queue entries of a channel")
+        .depth()
+        .of(Resource::dram_queue);
     list.add(&P::write_high, "write_high", "bursts", "write queue level that starts a drain, even if reads wait")
         .whole();
     list.add(&P::write_low, "write_low", "bursts", "write queue level that ends a drain").min(0).max(1 << 20);
@@ -111,13 +118,18 @@ struct HbmDramParameters : HbmParameters {
         .max(1 << 20);
     list.add(&P::max_age, "max_age", "tCK", "age at which a bank's oldest request overtakes all others").whole();
     for_each_timing([&](const char* name, Number P::*member, uint32_t DramTiming::*, const char* unit,
-                        const char* help) {
-      list.add(member, name, unit, help).count().direction(member == &P::tREFI ? Direction::rate : Direction::latency);
+                        std::optional<Resource> waits, const char* help) {
+      list.add(member, name, unit, help)
+          .count()
+          .direction(member == &P::tREFI ? Direction::rate : Direction::latency)
+          .of(waits);
     });
   }
   std::optional<AttrFault> fault_together() const;
   /// The preset, overridden by given values.
   DramConfig config() const;
+  /// The same as attributes.
+  static Attributes resolved(const Attributes& given);
 };
 
 class HbmDram : public MemoryTarget {
@@ -126,7 +138,8 @@ class HbmDram : public MemoryTarget {
   HbmDram(sc_core::sc_module_name name, const ComponentConfig& config, const Parameters&);
   static ImplSpec spec() {
     return spec_of<Parameters>("builtin.hbm_dram", "hbm_ctrl", "HBM slice with banks, rows and JEDEC timings")
-        .memory("hbm");
+        .memory("hbm")
+        .resolves(&Parameters::resolved);
   }
 
   uint64_t address_period(uint64_t offset, uint64_t span) const override;
@@ -134,6 +147,7 @@ class HbmDram : public MemoryTarget {
   double most_gbs(double edge_bw_gbs) const override;
   std::vector<MemoryCounter> counters() const override;
   uint64_t moved_bytes(const FabricTransaction& x) const override;
+  std::vector<TimeShare> spent(const FabricTransaction& x, double from_ns, double to_ns) const override;
   /// Bursts do not wait for the rest of their write.
   void data_comes(FabricTransaction& x, uint64_t nbytes) override;
   std::optional<uint64_t> activates() const override { return dram_.counts().activates; }
@@ -166,6 +180,13 @@ class HbmDram : public MemoryTarget {
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> idle_;
   std::unordered_map<const FabricTransaction*, Transfer*> coming_;  ///< writes whose data have partly arrived
+  /// For observers: the data bus that a transaction waits for last, and the end of that wait.
+  struct Waited {
+    uint32_t bus = 0;
+    Cycle end = 0;
+  };
+  void watch(const DramTransfer&);
+  std::unordered_map<const FabricTransaction*, Waited> waited_;
   // For zero_load(): the same memory without refresh, at a time long after all earlier requests.
   mutable DramController alone_;
   mutable Cycle alone_now_ = 0;

@@ -308,8 +308,12 @@ void KernelRunner::go_on(double ns, const SourceLine& where) {
 }
 
 /// Advances only the kernel's clock.
-void KernelRunner::work(double ns) {
+void KernelRunner::work(double ns, const SourceLine* where) {
   if (ns == 0) return;
+  if (where && ns > work_most_ns_) {
+    work_most_ns_ = ns;
+    work_where_ = *where;
+  }
   if (work_from_ns_ < 0) work_from_ns_ = local_ns_;
   go_on(ns);
   outcome_.scalar_ns += ns;
@@ -319,8 +323,10 @@ void KernelRunner::work(double ns) {
 /// Reports scalar work as one interval, even if many elements were read one by one.
 void KernelRunner::end_work() {
   if (work_from_ns_ < 0) return;
-  if (PeObserver* o = watcher()) o->kernel_works(pe_, work_from_ns_, local_ns_);
+  if (PeObserver* o = watcher()) o->kernel_works(pe_, work_from_ns_, local_ns_, work_where_);
   work_from_ns_ = -1;
+  work_most_ns_ = 0;
+  work_where_ = {};
 }
 
 void KernelRunner::materialize(const std::shared_ptr<OpDesc>& desc) {
@@ -417,7 +423,9 @@ void KernelRunner::next_poll(const FlagWait& wait) {
 
 void KernelRunner::pause(const FlagWait& wait) {
   end_work();
+  const double from = local_ns_;
   go_on(cpu_.poll_ns(), wait.where);
+  if (PeObserver* o = watcher()) o->kernel_polls(pe_, from, local_ns_);
   polls_of_instant_ = local_ns_ > last_poll_ns_ ? 0 : polls_of_instant_ + 1;
   last_poll_ns_ = local_ns_;
   if (polls_of_instant_ > kMostPollsOfAnInstant)

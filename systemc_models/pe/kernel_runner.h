@@ -108,7 +108,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void follow(Ticket) override;
   void next_poll(const FlagWait&) override;
   void flag_held(const OpDesc& poll) override;
-  void elapse(double cycles) override { work(cpu_.cycles_ns(cycles)); }
+  void elapse(double cycles, const SourceLine& where) override { work(cpu_.cycles_ns(cycles), &where); }
   void read_elements(uint64_t count) override { work(static_cast<double>(count) * cpu_.read_ns()); }
   ScalarCycles scalar_cycles() const override { return cpu_.scalar_cycles(); }
   double now_ns() const override { return local_ns_; }
@@ -172,7 +172,7 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   void resume(const PeCommand&, double at_ns);
   void end_if_complete();
   void go_on(double ns, const SourceLine& where = {});
-  void work(double ns);
+  void work(double ns, const SourceLine* where = nullptr);
   void end_work();
   std::string behind_last_call() const;
   void stay();
@@ -203,6 +203,8 @@ class KernelRunner final : public PeBackend, private FlagWaiter {
   double local_ns_ = 0;  ///< the kernel's clock, ahead of the simulation between two waits
   double last_done_ns_ = 0;
   double work_from_ns_ = -1;  ///< start of scalar work that was not reported yet; negative: none
+  SourceLine work_where_;     ///< of its longest tl.elapse
+  double work_most_ns_ = 0;
   Outcome outcome_;
   LaunchId launched_;
   RunningKernel* place_ = nullptr;  ///< of the running kernel

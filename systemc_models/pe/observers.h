@@ -48,8 +48,11 @@ class PeObservers : public PeObserver {
   void kernel_goes_on(const Pe& pe, uint64_t seq, bool sent, double t) override {
     for (PeObserver* o : all_) o->kernel_goes_on(pe, seq, sent, t);
   }
-  void kernel_works(const Pe& pe, double from, double to) override {
-    for (PeObserver* o : all_) o->kernel_works(pe, from, to);
+  void kernel_polls(const Pe& pe, double from, double to) override {
+    for (PeObserver* o : all_) o->kernel_polls(pe, from, to);
+  }
+  void kernel_works(const Pe& pe, double from, double to, const SourceLine& where) override {
+    for (PeObserver* o : all_) o->kernel_works(pe, from, to, where);
   }
   void server_changed(const Pe& pe, Stage s, unsigned server, Activity a, const PeItem* item, uint64_t op_id,
                       double t) override {

@@ -35,7 +35,7 @@ struct PeCpuParameters : BlockParameters {
         .rate(Resource::kernel);
     list.add(&PeCpuParameters::poll_ns, "poll_ns", "ns",
              "interval from a poll's completion to the next poll, in tl.wait_until")
-        .latency(Resource::kernel);
+        .latency(Resource::polling);
     list.add(&PeCpuParameters::materialize_kb, "materialize_kb", "KiB", "limit of one tl.materialize")
         .positive()
         .max(1e9);

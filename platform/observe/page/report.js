@@ -199,17 +199,18 @@
 
   function showBlame() {
     const rows = Object.entries(I.blame_ns).filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
+    const whole = rows.reduce((sum, [, ns]) => sum + ns, 0) || END;  // with repeated layers longer than the run
     const body = element('tbody');
     for (const [name, ns] of rows) {
-      const saved = 1 - I.what_if[name].faster_ns / END;
+      const saved = 1 - I.what_if[name].faster_ns / whole;
       const bar =
-          element('div', {class: 'bar', role: 'img', 'aria-label': percent(ns / END)}, element('i'), element('b'));
-      bar.children[0].style.width = 100 * ns / END + '%';
+          element('div', {class: 'bar', role: 'img', 'aria-label': percent(ns / whole)}, element('i'), element('b'));
+      bar.children[0].style.width = 100 * ns / whole + '%';
       bar.children[1].style.left = 100 * Math.max(0, saved) + '%';
       if (saved < 0.0005) bar.children[1].hidden = true;
       body.append(element(
           'tr', {}, element('td', {}, D.resource_titles[name]), element('td', {}, bar),
-          element('td', {class: 'n'}, percent(ns / END)), element('td', {class: 'n'}, time(ns)),
+          element('td', {class: 'n'}, percent(ns / whole)), element('td', {class: 'n'}, time(ns)),
           element('td', {class: 'n'}, saved > 0.0005 ? percent(saved) : '–')));
     }
     $('blame-table')

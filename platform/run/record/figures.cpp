@@ -97,6 +97,8 @@ const std::vector<Figure>& figures() {
   using energy::Headline;
   static const std::vector<Figure> all = {
       {"sim_ns", "simulated time, ns", [](R r) { return Value(r.end_ns); }, Figure::kOfSomePes},
+      {"whole_ns", "sim_ns with the layers that --repeat does not simulate, ns; needs kernbench model",
+       [](R r) { return r.repeated.empty() ? Value() : Value(r.whole_ns()); }, Figure::kOfSomePes},
       {"verified", "whether the outputs passed; needs --verify",
        [](R r) {
          const auto outputs = passed(r.tensors);
@@ -151,7 +153,7 @@ const std::vector<Figure>& figures() {
       {"hbm_share",
        "time of the required bytes, each once, at the HBM peak, as a share of the time; needs kernbench model",
        of_model<&ModelFigures::hbm_share>},
-      {"joules_token", "energy of a token, J (if every layer is simulated); needs kernbench model and --energy",
+      {"joules_token", "energy of a token, J, of a model with one phase; needs kernbench model and --energy",
        of_model<&ModelFigures::joules_token>},
       {"bound", "the bottleneck of the run",
        [](R r) { return r.insight ? Value(std::string(name_of(r.insight->bound))) : Value(); },

@@ -204,8 +204,15 @@ double RunReport::gemm_peak_share() const {
   return pes.empty() || end_ns <= 0 ? 0 : peak_ns / (end_ns * static_cast<double>(pes.size()));
 }
 
+double RunReport::whole_ns() const {
+  double ns = end_ns;
+  for (const Repeated& p : repeated) ns += (p.times - 1) * (p.to_ns - p.from_ns);
+  return ns;
+}
+
 insight::RunFigures figures_of(const RunReport& r) {
   insight::RunFigures f;
+  for (const RunReport::Repeated& p : r.repeated) f.repeated.push_back({p.from_ns, p.to_ns, p.times});
   f.begin_ns = r.begin_ns;
   f.sim_ns = r.end_ns;
   std::map<std::string, size_t> pes;

@@ -385,6 +385,9 @@ Table model_table(const Table& run) {
                  1024)
               .beside_requests()
               .initially("1"),
+          Entry("expert-order", "E,E,...",
+                "with --ep: numbers of the experts, group by group: which group has which; default: 0,1,2,...")
+              .beside_requests(),
           Entry("routing", "",
                 "expert routing: given (balanced, drawn by --seed, or from --tensor layers.L.choice=FILE.npy), or "
                 "top_k of the computed router scores")

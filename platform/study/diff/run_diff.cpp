@@ -188,7 +188,7 @@ double time_of(const OrderedJson& v) {
 
 /// End of the last activity in the report; 0: none has an end.
 double end_of(const OrderedJson& report) {
-  for (const char* key : {"sim_ns", "end_ns"}) {
+  for (const char* key : {"whole_ns", "sim_ns", "end_ns"}) {
     if (report.contains(key)) return json_field(report, key, time_of);
   }
   double end = 0;

@@ -186,9 +186,16 @@ class Predictions {
   }
 
   double of_links() const {
-    double ns = 0;
+    double ns = of_dram();
     for (const Resource r :
          {Resource::mesh, Resource::ucie, Resource::pcie, Resource::link, Resource::hbm, Resource::sram})
+      ns += blamed(r);
+    return ns;
+  }
+  double of_dram() const {
+    double ns = 0;
+    for (const Resource r :
+         {Resource::rows, Resource::banks, Resource::refresh, Resource::turnaround, Resource::dram_queue})
       ns += blamed(r);
     return ns;
   }
@@ -243,7 +250,7 @@ class Predictions {
   /// repeated reads, in pieces of twice the length.
   std::optional<Prediction> of_tile(const SingleChange& c) const {
     if (c.factor > 1) {
-      double overheads = 0;
+      double overheads = of_dram();
       for (const Resource r :
            {Resource::pe_cpu, Resource::scheduler, Resource::engines, Resource::memory, Resource::routers,
             Resource::wires, Resource::mmu, Resource::hbm, Resource::sram, Resource::mesh, Resource::ucie})

@@ -16,8 +16,13 @@ constexpr double kSame = 1e-6;  // ns
 
 }  // namespace
 
+double whole_ns_of(const RunRecord& r) {
+  const double whole = r.number("whole_ns");
+  return whole > 0 ? whole : r.number("sim_ns");
+}
+
 std::optional<double> sim_ns_of(const RunRecord& r) {
-  return r.faults.empty() ? std::optional(r.number("sim_ns")) : std::nullopt;
+  return r.faults.empty() ? std::optional(whole_ns_of(r)) : std::nullopt;
 }
 
 Remedies find_remedies(const spec::RunSpec& run, const std::vector<SingleChange>& changes, unsigned jobs,

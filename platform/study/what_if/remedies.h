@@ -38,6 +38,8 @@ struct Remedies {
 Remedies find_remedies(const spec::RunSpec&, const std::vector<SingleChange>&, unsigned jobs, const RunEach& run_each,
                        const std::function<void(size_t done, size_t of)>& progress);
 
+/// The run's time, with the layers that --repeat does not simulate. ns.
+double whole_ns_of(const RunRecord&);
 /// None if the run has no report.
 std::optional<double> sim_ns_of(const RunRecord&);
 

@@ -12,6 +12,7 @@
 #include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/insight/scaling.h"
 #include "kernbench/platform/run/spec/run_spec.h"
+#include "kernbench/platform/study/what_if/remedies.h"
 
 namespace kernbench::study {
 namespace {
@@ -49,7 +50,7 @@ class WhatIfs {
     simulate({explained}, [&](size_t, const RunRecord& r) {
       if (!r.faults.empty()) throw RunError("the run itself fails: " + r.first_line());
       base = parse_json<nlohmann::json>(r.report());
-      w.sim_ns = r.number("sim_ns");
+      w.sim_ns = whole_ns_of(r);
       w.verdict = r.verdict;
     });
     const nlohmann::json& insight = base.at("insight");
@@ -97,7 +98,7 @@ class WhatIfs {
 
   static void take(const RunRecord& r, std::optional<double>& ns, std::string& fault) {
     if (r.faults.empty()) {
-      ns = r.number("sim_ns");
+      ns = whole_ns_of(r);
     } else if (fault.empty()) {
       fault = r.first_line();
     }

@@ -241,8 +241,7 @@ void read_memories(YamlMap& cube, const ImplCatalog& catalog, CubeSpec& spec) {
     YamlMap hbm(node, cube.field("hbm"), cube.faults());
     if (hbm.valid()) {
       spec.hbm = read_block(hbm, "hbm_ctrl", catalog);
-      spec.hbm_slice_bytes =
-          bytes_of_mb(hbm.require_number("slice_mb", size_in_mib(131072)).value_or(0));
+      spec.hbm_slice_bytes = bytes_of_mb(hbm.require_number("slice_mb", size_in_mib(131072)).value_or(0));
       if (spec.hbm_slice_bytes * spec.pes > kHbmWindowSize)
         cube.faults().add(hbm.line_of_key("slice_mb"), hbm.field("slice_mb"),
                           fmt::format("found {} slices of {} bytes; legal: at most 128 GiB a cube (address map)",

@@ -5,9 +5,9 @@
 // Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (IEEE Trans. Computers
 // C-36, 1987): deterministic routing is deadlock-free if, and only if, the dependency graph of its channels has no
 // cycle. A channel here is a link into a limited buffer, for one class of messages. If a route takes one link and then
-// another, the first channel depends on the second. Unlimited buffers cause no dependencies. A multicast's pairs of links
-// lie along its routes and are counted with them: the link into a fork depends on each link out of it. Its branches do
-// not depend on each other, because the message fits whole into the fork's buffer (multicast rules 19.7).
+// another, the first channel depends on the second. Unlimited buffers cause no dependencies. A multicast's pairs of
+// links lie along its routes and are counted with them: the link into a fork depends on each link out of it. Its
+// branches do not depend on each other, because the message fits whole into the fork's buffer (multicast rules 19.7).
 //
 // As in the paper, virtual channels break cycles: they form layers. A message starts in the first layer and changes to
 // the next one after a turn that would close a cycle in its own (a dateline).

@@ -63,6 +63,16 @@ class Exactness(cli_support.Cli):
                         self.holds(self.of_kernel(kernel, "--topology", topology(system), "--links", links, "--response",
                                                   response))
 
+    def test_a_dram(self):
+        """It answers late and out of order, and says what each access waited for."""
+        dram = ["--topology", topology("small.yaml"), "--set", "file:cube.hbm={slice_mb: 6144, impl: builtin.hbm_dram}"]
+        for links, response in MODES:
+            for kernel in ("gemm", "attention", "all_reduce tier=hbm", "vector_add --address virtual", "gemm --transfer timed"):
+                for policy in ("all_bank", "none"):
+                    with self.subTest(kernel=kernel, links=links, response=response, refresh=policy):
+                        self.holds(self.of_kernel(kernel, *dram, "--links", links, "--response", response, "--set",
+                                                  f"*.refresh={policy}"))
+
     def test_waits_for_room_have_a_name(self):
         for kernel in ("gemm", "attention", "all_reduce"):
             with self.subTest(kernel=kernel):

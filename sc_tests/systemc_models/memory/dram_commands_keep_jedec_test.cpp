@@ -117,7 +117,8 @@ std::map<std::string, uint64_t> broken(const HbmDramParameters& real, const Jede
 /// timing, and does not wait longer than necessary.
 TEST(DramCommands, break_the_rule_of_a_time_that_is_told_wrongly) {
   HbmDramParameters::for_each_timing([](const char* name, HbmDramParameters::Number HbmDramParameters::*given,
-                                        uint32_t DramTiming::*value, const char*, const char*) {
+                                        uint32_t DramTiming::*value, const char*, std::optional<Resource>,
+                                        const char*) {
     const std::string rule = name;
     if (rule == "tCK_ps" || rule == "tCL" || rule == "tCWL" || rule == "tBURST" || rule == "tREFI") return;
     const bool single = rule == "tRFCSB" || rule == "tRREFD";

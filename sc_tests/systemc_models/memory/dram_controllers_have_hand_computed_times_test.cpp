@@ -53,6 +53,45 @@ TEST(DramTimes, of_a_closed_bank_an_open_row_and_another_row) {
   EXPECT_EQ(r.counts.precharges, 1u);
 }
 
+/// What the last access's data bus did from its arrival to its data; zeros are left out.
+std::map<Resource, Cycle> spent(const HbmDramParameters& p, std::vector<DramAccess> accesses) {
+  DramController dram(checked(p).config(), p.mapping);
+  dram.keep_history(0);
+  play(dram, accesses);
+  const DramAccess& last = accesses.back();
+  const DramTimes times = dram.spent(0, last.at, last.done);
+  std::map<Resource, Cycle> all;
+  Cycle sum = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    sum += times[i];
+    if (times[i] != 0) all[kDramTimes[i]] = times[i];
+  }
+  EXPECT_EQ(sum, last.done - last.at);
+  return all;
+}
+
+TEST(DramTimes, are_spent_on_what_the_access_waits_for) {
+  using R = Resource;
+  using Spent = std::map<Resource, Cycle>;
+  const HbmDramParameters p = one_channel();
+  const DramAccess first{0, false, place(0, 0, 0, 0)};
+  EXPECT_EQ(spent(p, {first}), (Spent{{R::rows, 13}, {R::hbm, 2}, {R::memory, 17}})) << "ACT, tRCDRD; data; tCL";
+  EXPECT_EQ(spent(p, {first, {100, false, place(0, 0, 1, 0)}}), (Spent{{R::hbm, 2}, {R::memory, 17}})) << "open row";
+  EXPECT_EQ(spent(p, {first, {100, false, place(1, 0, 0, 0)}}), (Spent{{R::banks, 26}, {R::hbm, 2}, {R::memory, 17}}))
+      << "tRP, tRCDRD";
+  EXPECT_EQ(spent(p, {first, {0, false, place(0, 0, 1, 0)}}),
+            (Spent{{R::rows, 13}, {R::banks, 1}, {R::hbm, 4}, {R::memory, 17}}))
+      << "tCCDL is a cycle longer than the burst";
+  HbmDramParameters one = p;
+  one.read_queue = 1;
+  EXPECT_EQ(spent(one, {first, {0, false, place(0, 1, 0, 0)}}),
+            (Spent{{R::rows, 13}, {R::hbm, 4}, {R::dram_queue, 12}, {R::memory, 17}}))
+      << "with a place it would have opened its row beside the first";
+  HbmDramParameters refreshed = p;
+  refreshed.refresh = "all_bank";
+  EXPECT_GT(spent(refreshed, {{3900, false, place(0, 0, 0, 0)}}).at(R::refresh), 300) << "tRFC 350";
+}
+
 TEST(DramTimes, of_a_drained_write_do_not_touch_who_came_in_its_place) {
   HbmDramParameters p = one_channel();
   DramController dram(checked(p).config(), p.mapping);

@@ -50,7 +50,7 @@ Table documented() {
 std::map<std::string, uint32_t> timings_of(const DramTiming& t) {
   std::map<std::string, uint32_t> all;
   HbmDramParameters::for_each_timing([&](const char* name, HbmDramParameters::Number HbmDramParameters::*,
-                                         uint32_t DramTiming::*value, const char*,
+                                         uint32_t DramTiming::*value, const char*, std::optional<Resource>,
                                          const char*) { all[name] = t.*value; });
   return all;
 }
@@ -85,11 +85,11 @@ TEST(DramPresets, that_lack_a_timing_are_found) {
   const Table table = documented();
   for (const auto& [name, value] : timings_of(dram_preset("hbm3").timing)) {
     DramTiming t = dram_preset("hbm3").timing;
-    HbmDramParameters::for_each_timing([&, lacking = name](const char* each,
-                                                           HbmDramParameters::Number HbmDramParameters::*,
-                                                           uint32_t DramTiming::*member, const char*, const char*) {
-      if (each == lacking) t.*member = 0;
-    });
+    HbmDramParameters::for_each_timing(
+        [&, lacking = name](const char* each, HbmDramParameters::Number HbmDramParameters::*,
+                            uint32_t DramTiming::*member, const char*, std::optional<Resource>, const char*) {
+          if (each == lacking) t.*member = 0;
+        });
     EXPECT_EQ(faults_of(t, table.at("hbm3")).size(), 1u) << name;
   }
 }

@@ -16,7 +16,7 @@ namespace kernbench::testing {
 inline JedecChecker::Timings timings_of(const DramConfig& c) {
   JedecChecker::Timings t;
   HbmDramParameters::for_each_timing([&](const char* name, HbmDramParameters::Number HbmDramParameters::*,
-                                         uint32_t DramTiming::*value, const char*,
+                                         uint32_t DramTiming::*value, const char*, std::optional<Resource>,
                                          const char*) { t[name] = static_cast<int>(c.timing.*value); });
   return t;
 }
