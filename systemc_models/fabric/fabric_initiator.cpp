@@ -10,6 +10,7 @@
 #include "kernbench/systemc_models/fabric/memory_target.h"
 #include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/reduction.h"
+#include "kernbench/systemc_models/fabric/wormhole_links.h"
 #include "kernbench/systemc_models/protocol/atomic_extension.h"
 
 namespace kernbench::fabric {
@@ -223,6 +224,15 @@ void FabricInitiator::post(const Message& m) {
 }
 
 void FabricInitiator::post(const std::vector<Message>& messages) {
+  if (node_.fabric().timing().finite_buffers) {
+    std::vector<const Route*> routes;
+    for (const Message& message : messages) routes.push_back(message.route);
+    try {
+      check_forks(node_.fabric(), routes, 0, messages.front().nbytes);
+    } catch (const AccessError& e) {
+      throw RunError(owner().id() + ": send_all: " + e.what());
+    }
+  }
   const auto m = std::make_shared<Multicast>(false, node_.fabric());
   for (const Message& message : messages) {
     Access a;

@@ -173,6 +173,8 @@ void WormholeLinks::at_fork(Flit& f, Router& router, Fork& fork) {
     c.address += b.transaction.address - x.address;
     c.branch = &b;
     b.append(c);
+    if (const FabricObservers& o = router.observers(); o && f.index > 0 && &b != &fork.branches.front())
+      o->branched(x, b.transaction, f.index);
     if (stores && !f.last) continue;
     c.order = v.port.ready_order.of(x.own_order, arrival, stores ? ready : f.time_ns, &next_port(c).link);
     if (!stores) timeline().at(c.time_ns, c.order, call<&WormholeLinks::ready_turn>(*this, c));
