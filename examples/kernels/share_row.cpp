@@ -20,7 +20,7 @@ void share_row(tl::Context& tl, const tl::Args& args) {
   if (args["y"].empty()) return;
   const tl::Block x = args["x"], y = args["y"];
   const auto s = tl.load(copy.ptr, {copy.shape[1]});
-  for (int64_t i = 0; i < x.shape()[0]; ++i) tl.store_async(y.slice(i, 1), tl.load(x.slice(i, 1)) * s);
+  for (int64_t i = 0; i < x.shape()[0]; ++i) tl.store_async(y.rows(i, 1), tl.load(x.rows(i, 1)) * s);
 }
 
 int64_t pes(const Params& p) {

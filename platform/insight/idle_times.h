@@ -2,10 +2,13 @@
 // For what the PEs of a run wait between kernels: for the slowest of their launch, or for launches on other PEs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "kernbench/phase2/rooms.h"
 
 namespace kernbench::insight {
 

@@ -6,11 +6,11 @@
 #include "kernbench/platform/insight/run_graph_recorder.h"
 #include "kernbench/systemc_models/fabric/fabric_initiator.h"
 #include "kernbench/systemc_models/fabric/fabric_port.h"
+#include "kernbench/systemc_models/fabric/multicast.h"
 #include "kernbench/systemc_models/fabric/path.h"
 #include "kernbench/systemc_models/pe/queue_message.h"
 
 namespace kernbench::insight {
-
 void RunGraphRecorder::ports_opened(const Pe& pe, double) {
   PeState& s = state(pe);
   s.ports.assign(pe.ipcq->ports().size(), {});
@@ -27,10 +27,21 @@ void RunGraphRecorder::slot_taken(const Pe& pe, const QueueSegment& segment, dou
   PeState& s = state(pe);
   idle_.exchanges(pe.index);
   PortState& port = s.ports[segment.sender_port];
-  const uint64_t number = port.segments++, slots = pe.ipcq->ports()[segment.sender_port].peer_ring.slots;
-  causes_ = {stands(s, segment.sent_by), {port.last_slot, 0}};
-  if (number >= slots && number - slots < port.credits.size())
-    causes_.push_back({port.credits[number - slots], graph_.marked(Limit::slots)});
+  causes_ = {stands(s, segment.sent_by)};
+  const auto waits_at = [&](uint32_t p, uint64_t number) {
+    const PortState& of = s.ports[p];
+    const uint64_t slots = pe.ipcq->ports()[p].peer_ring.slots;
+    causes_.push_back({of.last_slot, 0});
+    if (number >= slots && number - slots < of.credits.size())
+      causes_.push_back({of.credits[number - slots], graph_.marked(Limit::slots)});
+  };
+  // A send_all takes its slots when each of its ports has one. Ports before this one have counted the segment already.
+  bool counted = true;
+  for (const uint32_t p : segment.sent_by->ports) {
+    if (p == segment.sender_port) counted = false;
+    if (p != segment.sender_port) waits_at(p, s.ports[p].segments - counted);
+  }
+  waits_at(segment.sender_port, port.segments++);
   const auto command = commands_.find(segment.sent_by->command);
   const OpNumber op = command == commands_.end() ? 0 : command->second.op;
   port.last_slot = add(t, op);
@@ -58,7 +69,8 @@ void RunGraphRecorder::comm_served(PeState& s, const QueueSegment& segment, Segm
 void RunGraphRecorder::leaves(const QueueSegment& segment, const Segment& sent) {
   const Route& route = *segment.route;
   const PathHop source = route.path(false)[0];
-  const auto access = accesses_.find(sent.posted);
+  const auto access = accesses_.find(
+      sent.posted && sent.posted->multicast ? &sent.posted->multicast->carrier_of(*sent.posted) : sent.posted);
   if (access != accesses_.end() && !access->second.by_header) {
     causes_.push_back({links_[source.link->edge].taken.from, links_[source.link->edge].held});
   } else if (access != accesses_.end()) {

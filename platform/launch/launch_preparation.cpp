@@ -61,8 +61,9 @@ struct HashOfWay {
 class DistinctWays : public LaunchCosts::Ways {
  public:
   void add(Way way) {
-    for (const PathHop& hop : way.route.path(false))
-      multicasts_ = multicasts_ && (hop.number == 0 || hop.node().multicasts());
+    for (const PathHop& hop : way.route.path(false)) {
+      if (hop.number > 0) ++(hop.node().multicasts() ? multicast_ : others_);
+    }
     ways_.insert(std::move(way));
   }
   LaunchCosts::Message dearest(uint64_t nbytes) const override {
@@ -74,10 +75,10 @@ class DistinctWays : public LaunchCosts::Ways {
     }
     return most;
   }
-  bool multicasts() const override { return multicasts_; }
+  bool multicasts() const override { return multicast_ > 0 && others_ == 0; }
 
  private:
-  bool multicasts_ = true;
+  size_t multicast_ = 0, others_ = 0;  ///< blocks that pass messages on, by what they declare
   std::unordered_set<Way, HashOfWay> ways_;
 };
 

@@ -17,6 +17,9 @@ NOT_DRAWN = {
     "device_print": "says lines on standard error; kernel_api/ops_test.cpp reads them",
     "dot_async": "dot through async(), which context() draws",
     "none": "a word for an operand left out",
+    "multicast": "needs distinct memories: multicasts_of_kernels_test.py",
+    "multicast_async": "likewise",
+    "send_all_async": "needs receivers: multicasts_of_kernels_test.py",
     "clampnum": "only Triton's clampf is it: ttir_values_agree_with_numpy_test.py",
 }
 # Elementwise ops with a name are selected by it; atomics by theirs through atomic() and red().

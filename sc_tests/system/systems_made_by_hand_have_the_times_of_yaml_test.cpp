@@ -416,7 +416,7 @@ TEST(ByHand, parameters_that_are_not_legal_are_told) {
               }
               return "nothing";
             }),
-            "size_mb: found 0, expected more than 0 MB");
+            "size_mb: found 0, expected more than 0 MiB");
 }
 
 TEST(ByHand, a_pe_of_blocks_tells_what_they_lack) {

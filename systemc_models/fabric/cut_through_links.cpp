@@ -9,8 +9,8 @@ namespace {
 
 struct CutThroughLaw {
   static constexpr bool kServes = true;
-  static double take(Link& link, double ready_ns, double bytes, double most_gbs, double* queue_ns) {
-    const double start = link.take(ready_ns, bytes, most_gbs);
+  static double take(Link& link, double ready_ns, double bytes, double* queue_ns) {
+    const double start = link.take(ready_ns, bytes);
     ++link.messages;
     *queue_ns += start - ready_ns;
     return start;

@@ -25,8 +25,9 @@ namespace kernbench::fabric {
 /// other end.
 inline void cross(Link& link, Flit& f, double from_ns = 0) {
   const double ready = f.time_ns;
-  const double start =
-      link.take(std::max(ready, from_ns), f.bytes + f.list_bytes, std::exchange(f.slowed, false) ? f.most_gbs : 0);
+  const auto take = [&] { return link.take(std::max(ready, from_ns), f.bytes + f.list_bytes); };
+  const double start = f.slowed ? link.at_most(f.most_gbs, take) : take();
+  f.slowed = false;
   link.messages += f.last;
   f.time_ns = link.free_ns + link.wire_ns;
   if (!link.observers) return;

@@ -3,7 +3,7 @@
 // differ only in the model of a link, which is a parameter, the Law. A Law has:
 //
 // - kServes: links are servers with waiting messages
-// - take(): the message's next place on the link, at most at a rate (0: the link's); adds the wait for it
+// - take(): the message's next place on the link; adds the wait for it
 // - source_in_turn(), in_turn(), request_in_turn(): no earlier message can arrive at the first link, at a later link,
 //   or at the memory, so no wait is needed (ahead_of_time.h)
 // - arrival_order(): order of requests that arrive at a memory at one instant
@@ -120,8 +120,8 @@ class HeaderLinks : public LinkMode {
   /// Crosses the link; returns when the header is at the other end.
   double cross(FabricTransaction& x, Link& link, bool response) const {
     x.wire_ns += link.wire_ns;
-    const double start =
-        law_.take(link, x.time_ns, bytes_of(x, response), std::exchange(x.most_gbs, 0), &x.link_queue_ns);
+    const auto take = [&] { return law_.take(link, x.time_ns, bytes_of(x, response), &x.link_queue_ns); };
+    const double start = x.most_gbs > 0 ? link.at_most(std::exchange(x.most_gbs, 0), take) : take();
     if (link.observers) tell(x, link, response, start);
     return start + link.wire_ns;
   }
@@ -363,7 +363,7 @@ ZeroLoad HeaderLinks<Law>::work_out(const Route& r, bool write, uint64_t address
     idle.set({link.wire_ns, link.bw_gbs});
     double queued = 0;
     const uint64_t data = rows.data_bytes(write, response, nbytes) + (response ? 0 : rows.list_bytes);
-    return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), 0, &queued) + link.wire_ns;
+    return law_.take(idle, 0, bytes_on_link(static_cast<double>(data)), &queued) + link.wire_ns;
   };
   double crossed_ns = 0;  // the link before the next node
   const auto add = [&](const FabricNode& node, uint32_t number, bool response, const NodeCost& cost) {

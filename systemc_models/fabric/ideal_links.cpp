@@ -7,7 +7,7 @@ namespace {
 
 struct IdealLaw {
   static constexpr bool kServes = false;
-  static double take(const Link&, double ready_ns, double, double, double*) { return ready_ns; }
+  static double take(const Link&, double ready_ns, double, double*) { return ready_ns; }
   static bool source_in_turn(const FabricTransaction&, const Link&) { return true; }
   static bool in_turn(const Link&, const Link*) { return true; }
   static bool request_in_turn(const FabricTransaction& x, const MemoryTarget& memory, const Link*) {

@@ -72,11 +72,18 @@ struct Link {
     bw_gbs = p.bw_gbs;
   }
   double transfer_ns(double nbytes) const { return bw_gbs > 0 ? nbytes / bw_gbs : 0; }
-  /// A FIFO server: the begin of a transfer of `nbytes` that is ready at ready_ns. s = max(ready, free). `most_gbs`:
-  /// maximum rate of the transfer; 0: only the link limits it.
-  double take(double ready_ns, double nbytes, double most_gbs = 0) {
-    const double start = std::max(ready_ns, free_ns);
-    const double transfer = most_gbs > 0 ? std::max(nbytes / most_gbs, transfer_ns(nbytes)) : transfer_ns(nbytes);
+  /// Returns f(), during which the link's bandwidth is at most `gbs`.
+  template <class F>
+  double at_most(double gbs, F f) {
+    const double own = bw_gbs;
+    if (own == 0 || gbs < own) bw_gbs = gbs;
+    const double result = f();
+    bw_gbs = own;
+    return result;
+  }
+  /// A FIFO server: the begin of a transfer of `nbytes` that is ready at ready_ns. s = max(ready, free).
+  double take(double ready_ns, double nbytes) {
+    const double start = std::max(ready_ns, free_ns), transfer = transfer_ns(nbytes);
     free_ns = start + transfer;
     busy_ns += transfer;
     return start;

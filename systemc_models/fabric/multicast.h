@@ -69,6 +69,13 @@ class Multicast {
   /// A posted message has left over one of its first edges; the source is free again at *free_ns. Returns whether it
   /// has left over all first edges; *free_ns is then the latest.
   bool has_left(double* free_ns);
+  /// The transaction that carries x at present: itself, or another one.
+  const FabricTransaction& carrier_of(const FabricTransaction& x) const {
+    for (const Member& m : members_) {
+      if (m.x == &x) return *members_[m.carrier].x;
+    }
+    return x;
+  }
   /// Calls f(FabricTransaction&) for x and those that it carries.
   template <class F>
   void for_each_carried(const FabricTransaction& x, F f) const {

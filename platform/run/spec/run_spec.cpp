@@ -108,8 +108,8 @@ Table run_table() {
                  "link mode instead of timing.links: a name from `kernbench list links`, or a plug-in's")
                .beside_requests(),
            Entry("response", "", "response mode instead of timing.response")
-               .beside_requests()
-               .legal({"ideal", "routed"}),
+               .legal({"ideal", "routed"})
+               .beside_requests(),
            Entry("materialize", "",
                  "compute results during the simulation for readers outside of it: at a job's end (outputs) or at "
                  "each store (stores); times do not change (docs/tlm.md)")

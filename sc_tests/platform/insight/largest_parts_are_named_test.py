@@ -11,6 +11,7 @@ import cli_support
 import seeded_runs
 from cli_support import topology
 
+CONFIG = os.path.join(os.environ["KERNBENCH_SOURCE"], "examples/data/config.json")
 SMALL = ("--topology", topology("small.yaml"))
 DRAM = (*SMALL, "--set", "file:cube.hbm={slice_mb: 6144, impl: builtin.hbm_dram}")
 LOCK = (*SMALL, "--plugin", seeded_runs.EXAMPLES, "--kernel", "ticket_lock", "--param", "rows=16")
@@ -86,13 +87,13 @@ class Named(cli_support.Cli):
                 self.refuses("model", *words, "--expert-order", wrong)
 
     def test_stages(self):
-        insight = self.insight("examples/data/config.json", "--topology", topology("six_sip_torus.yaml"), "--phase",
+        insight = self.insight(CONFIG, "--topology", topology("six_sip_torus.yaml"), "--phase",
                                "decode:batch=3,context=13", "--pp", "2", "--layers", "2", command="model")
         self.assertIn("PEs wait while launches run on others", insight["verdict"][0])
 
     def test_layers_count_as_often_as_they_run(self):
         """All layers and one layer repeated have the same shares, and their savings."""
-        words = ("examples/data/config.json", *SMALL, "--phase", "decode:batch=3,context=13")
+        words = (CONFIG, *SMALL, "--phase", "decode:batch=3,context=13")
         whole, one = self.insight(*words, command="model"), self.insight(*words, "--repeat", command="model")
         sums = [sum(i["blame_ns"].values()) for i in (whole, one)]
         self.assertLess(abs(sums[1] / sums[0] - 1), 0.02)

@@ -369,10 +369,13 @@ class Models(ModelsCli):
             r = self.report(self.config("llama"), "--phase", phase, *energy)
             self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["figures"]["energy_j"], tokens, places=6)
             self.assertAlmostEqual(r["figures"]["tokens_per_j"] * r["phases"][0]["joules_token"], 1, places=9)
-        for options in ((*PHASES,), ("--phase", "prefill:21", "--repeat"), ("--phase", "prefill:21", "--verify-layer", 0)):
-            r = self.report(self.config("llama"), *options, *energy)  # no phase, or not all layers
+        whole = r["phases"][0]["joules_token"]
+        for options in ((*PHASES,), ("--phase", "prefill:21", "--verify-layer", 0)):
+            r = self.report(self.config("llama"), *options, *energy)  # several phases, or not all layers
             self.assertNotIn("tokens_per_j", r["figures"])
             self.assertNotIn("joules_token", r["phases"][0])
+        r = self.report(self.config("llama"), "--phase", phase, "--repeat", *energy)
+        self.assertAlmostEqual(r["phases"][0]["joules_token"] / whole, 1, delta=0.01)
 
     def test_rings_that_do_not_fit_are_not_run(self):
         """Those of a decode too, of the head's products where a layer has none, and of one stage of several."""

@@ -22,13 +22,16 @@ class TestCatalog : public ImplCatalog {
       add_mode("flit", [](LinkModeSpec& m) { m.routed = m.cuts_data = m.has_buffers = true; });
     }
     for (const char* k : {"router", "xbar", "bridge", "switch", "ucie", "noc", "io_noc", "io_cpu"})
-      add(k, {flag("store_and_forward")}).transit();
+      add(k, {flag("store_and_forward"), flag("multicast"), flag("reduces"), number("reduce_bw_gbs", 0, true),
+              number("reduce_ns", 0, false)})
+          .transit();
     add("pcie_ep", {flag("store_and_forward"), count("outstanding")}).transit().initiator();
     add("hbm_ctrl", {share("efficiency"), number("request_ns", 0, false), number("read_request_ns", 0, false)})
         .memory("hbm");
     add("hbm_ctrl",
         {share("efficiency"), required(count("pseudo_channels")), required(count("interleave_bytes")),
-         rate("pc_bw_gbs", "GB/s"), text("hash", {"none", "xor"}), count("burst_bytes")},
+         rate("pc_bw_gbs", "GB/s"), text("hash", {"none", "xor"}), count("burst_bytes"), number("request_ns", 0, false),
+         number("read_request_ns", 0, false)},
         "builtin.hbm_pc")
         .memory("hbm")
         .fault_together = [](const Attributes& given) -> std::optional<AttrFault> {

@@ -180,7 +180,7 @@ class WrongUses(unittest.TestCase):
     def test_traffic_names_its_ops(self):
         done = run("traffic", topology(1), "id,issue_ns,initiator,op,address,bytes\n0,0,sip0.cube0.pe0.pe_dma,swap,0,4\n")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("expected read, write, post, atomic, red, cas or multicast", done.stderr)
+        self.assertIn("expected read, write, post, atomic, red, cas, multicast, red_add, red_max or red_min", done.stderr)
 
     def test_attributes_have_their_bounds(self):
         for dma in ({"outstanding": 0}, {"outstanding": 65536}, {"range_bytes": -1}, {"join_pieces": 2}):
