@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models: engines without queues: a stage serves one item after the other, and whoever comes meanwhile waits before it.
+// Models: engines without queues: a stage serves one item after the other; later items wait before it.
 // Written against the roles alone; the project's engines have queues, several servers and the shared compute slot
 // (systemc_models/pe/engine.h).
 #include <deque>

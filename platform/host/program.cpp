@@ -26,7 +26,7 @@ void Program::start(bool pauses) {
 }
 
 void Program::spawn() {
-  guard_bytes_ = RunningKernel::guard_bytes(1);
+  guard_bytes_ = RunningKernel::guard_bytes(1, kStackBytes);
   sc_core::sc_spawn_options options;
   options.set_stack_size(kStackBytes + static_cast<int>(guard_bytes_));
   sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("program"), &options);

@@ -43,7 +43,7 @@ def value(rng, a):
         return min(max(rng.choice((1, 2, 4, 8)), int(low)), int(high)) if a["unit"] in ("", "items") else None
     if a["type"] != "number":
         return None
-    if a["unit"] == "MB":
+    if a["unit"] == "MiB":
         return {"size_mb": 16, "reserved_mb": 1}.get(a["name"])
     if a["unit"] not in DRAWN or a["name"].startswith("timeout"):
         return None
@@ -72,7 +72,8 @@ def draw(seed, declared, count, buffers=False):
         nodes.append(node(rng, declared, f"t{i}", rng.choice(declared.transit)))
         if buffers:
             nodes[-1]["attrs"].update(buffer_flits=rng.choice((2, 4, 8)), vcs=rng.choice((1, 2)))
-        nodes[-1]["attrs"].pop("store_and_forward", None)
+        for name in ("store_and_forward", "reduces"):  # the second needs a rate
+            nodes[-1]["attrs"].pop(name, None)
     ends += [(f"t{y * width + x}", f"t{y * width + x + 1}") for y in range(height) for x in range(width - 1)]
     ends += [(f"t{y * width + x}", f"t{y * width + width + x}") for y in range(height - 1) for x in range(width)]
     memories = []

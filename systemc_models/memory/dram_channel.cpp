@@ -416,7 +416,7 @@ void DramChannel::remember_wait(const Plan& p, Bus& bus, uint32_t group) {
   const bool hit = r.found == DramRequest::Found::open_row;
   if (hit && bus.used && group == bus.group && bus.write == r.write && p.start == bus.last + t_.tCCDL)
     return until(p.start, DramTime::banks);
-  until(r.asked, DramTime::queue);  // nobody asked for it
+  until(r.asked, DramTime::queue);  // no request asked for it
   if (bus.used && bus.write != r.write) {
     const Cycle data_end = t_.tCWL + t_.tBURST;
     until(bus.last + (r.write ? t_.tRTW : data_end + (group == bus.group ? t_.tWTRL : t_.tWTRS)), DramTime::turnaround);

@@ -86,7 +86,7 @@ void KernelRunner::start() {
   local_ns_ = outcome_.start_ns;
   if (step_) return step_();
   sc_core::sc_spawn_options options;
-  guard_bytes_ = RunningKernel::guard_bytes(system_.flag_waiters().size());
+  guard_bytes_ = RunningKernel::guard_bytes(system_.flag_waiters().size(), stack_bytes_);
   options.set_stack_size(static_cast<int>(stack_bytes_ + guard_bytes_));
   due_ = true;
   sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("kernel"), &options);

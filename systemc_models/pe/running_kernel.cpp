@@ -53,12 +53,13 @@ void RunningKernel::protect(int protection) const {
   (void)mprotect(reinterpret_cast<void*>(end - stack_bytes_ - guard_bytes_ + kPage), guard_bytes_ - kPage, protection);
 }
 
-size_t RunningKernel::guard_bytes(size_t stacks) {
+size_t RunningKernel::guard_bytes(size_t stacks, size_t stack_bytes) {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return kGuard;
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
-  const size_t left = space.rlim_cur - std::min<size_t>(space.rlim_cur, pages * kPage);
+  const size_t taken = pages * kPage + stacks * stack_bytes;
+  const size_t left = space.rlim_cur - std::min<size_t>(space.rlim_cur, taken);
   return std::min(kGuard, left / 4 / std::max<size_t>(stacks, 1) / kPage * kPage);
 }
 

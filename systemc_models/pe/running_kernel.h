@@ -29,8 +29,9 @@ class RunningKernel {
     awaited_at_ = where;
   }
 
-  /// Guard size for that many stacks: 1 MiB, less if the address space is limited.
-  static size_t guard_bytes(size_t stacks);
+  /// Guard size for that many stacks of `stack_bytes`: 1 MiB. If the address space is limited, at most a quarter of
+  /// what the stacks leave of it.
+  static size_t guard_bytes(size_t stacks, size_t stack_bytes);
 
   const char* who() const { return who_; }
   const char* kernel() const { return kernel_; }

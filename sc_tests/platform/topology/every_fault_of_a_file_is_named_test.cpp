@@ -69,7 +69,7 @@ const Wrong kWrong[] = {
      "t.yaml:1: version: found '1'; legal: an integer from 0 to 18446744073709551615"},
     {"unknown_attribute", "overhead_ns: 1.0", "overhaed_ns: 1.0",
      "t.yaml:4: nodes[1].attrs.overhaed_ns: unknown key, did you mean 'overhead_ns'? legal: overhead_ns, "
-     "store_and_forward"},
+     "store_and_forward, multicast, reduces, reduce_bw_gbs, reduce_ns"},
     {"missing_attribute", ", pc_bw_gbs: 32.0", "",
      "t.yaml:5: nodes[2].attrs.pc_bw_gbs: missing, builtin.hbm_pc has no default; legal: a number > 0 (GB/s)"},
     {"negative_rate", "pc_bw_gbs: 32.0", "pc_bw_gbs: -32.0",

@@ -57,7 +57,7 @@ class Answerer : public Component, public FabricNode, public ControlTarget {
   std::vector<double> arrivals;
 };
 
-/// Whoever inserts a foreign block defines the path past it.
+/// The test that inserts a foreign block defines the path past it.
 class Legs : public ControlLegs {
  public:
   using ControlLegs::ControlLegs;
