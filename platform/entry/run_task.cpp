@@ -18,6 +18,7 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/forms.h"
 #include "kernbench/platform/energy/meter.h"
+#include "kernbench/platform/entry/system.h"
 #include "kernbench/platform/entry/task.h"
 #include "kernbench/platform/entry/topology_places.h"
 #include "kernbench/platform/entry/triton_task.h"

@@ -40,9 +40,9 @@ int sc_main(int argc, char** argv) {
     Arrivals arrivals;
     kernbench::watch_fabric(platform.machine(), arrivals, kernbench::FabricParts::blocks);
     std::ifstream trace(argv[2]);
-    const auto requests = kernbench::read_traffic(trace, argv[2], platform);
-    kernbench::run_traffic(platform, requests);
-    for (const kernbench::TrafficRequest& r : requests) fmt::print("{:.6f}\n", arrivals.of(r.address));
+    const auto traffic = kernbench::read_traffic(trace, argv[2], platform);
+    kernbench::run_traffic(platform, traffic.requests, nullptr, traffic.groups);
+    for (const kernbench::TrafficRequest& r : traffic.requests) fmt::print("{:.6f}\n", arrivals.of(r.address));
   } catch (const std::exception& e) {
     std::cerr << e.what() << "\n";
     return 1;
