@@ -20,6 +20,21 @@ struct Blocks {
   /// Number of elements in blocks [from, to).
   int64_t elements(int64_t from, int64_t to) const { return first(to) - first(from); }
   int64_t elements(int64_t block) const { return elements(block, block + 1); }
+  /// Blocks [from, to) of the vector, or an invalid tensor if they are empty.
+  tl::Tensor piece(const tl::Assembly& of, int64_t from, int64_t to) const {
+    const int64_t all = elements(from, to);
+    return all > 0 ? of.slice(first(from), all) : tl::Tensor();
+  }
+  /// Receives a block into its place; an empty one too, as its sender sends a message for it.
+  void receive(tl::Assembly& into, int64_t from, int64_t to, const Lane& lane, const std::string& port) const {
+    const int64_t all = elements(from, to);
+    const auto recv = [&] { return lane.recv(port, all, into.whole().dtype()); };
+    if (all > 0) {
+      into.part(first(from), recv);
+    } else {
+      recv();
+    }
+  }
 };
 
 /// The members of a ring from the view of one member.
@@ -62,20 +77,14 @@ tl::Tensor ring_reduce_scatter(const Lane& lane, const Phase& ring, const Group&
 /// Sends this member's block, which is in `out`, to all members.
 void ring_all_gather(const Lane& lane, const Phase& ring, const Group& g, const Blocks& blocks, tl::Assembly& out,
                      const Final& final) {
-  const auto piece = [&](int64_t b) {
-    return blocks.elements(b) > 0 ? out.slice(blocks.first(b), blocks.elements(b)) : tl::Tensor();
-  };
+  const auto piece = [&](int64_t b) { return blocks.piece(out, b, b + 1); };
   const RingPlace place(ring, g.me);
   int64_t b = g.me;
   for (int64_t s = 0; s + 1 < g.size(); ++s) {
     lane.send("next", piece(b));
     lane.finish(final, blocks.first(b), piece(b));
     b = place.behind(s + 1);
-    if (blocks.elements(b) == 0) {
-      lane.recv("prev", 0, out.whole().dtype());
-      continue;
-    }
-    out.part(blocks.first(b), [&] { return lane.recv("prev", blocks.elements(b), out.whole().dtype()); });
+    blocks.receive(out, b, b + 1, lane, "prev");
   }
   lane.finish(final, blocks.first(b), piece(b));
 }
@@ -108,27 +117,17 @@ tl::Tensor halving_reduce_scatter(const Lane& lane, const Group& g, const tl::Te
 }
 
 void halving_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, tl::Assembly& out, const Final& final) {
-  const auto piece = [&](int64_t from, int64_t to) {
-    const int64_t count = blocks.elements(from, to);
-    return count > 0 ? out.slice(blocks.first(from), count) : tl::Tensor();
-  };
   int64_t fresh = g.me, fresh_end = g.me + 1;  // the blocks received last, not stored yet
   for (int b = 0; (int64_t{1} << b) < g.size(); ++b) {
     const int64_t size = int64_t{1} << b, low = g.me / size * size, other = low ^ size;
     const std::string port = "x" + std::to_string(b);
-    lane.send(port, piece(low, low + size));
-    lane.finish(final, blocks.first(fresh), piece(fresh, fresh_end));
-    const int64_t count = blocks.elements(other, other + size);
-    const auto recv = [&] { return lane.recv(port, count, out.whole().dtype()); };
-    if (count > 0) {
-      out.part(blocks.first(other), recv);
-    } else {
-      recv();
-    }
+    lane.send(port, blocks.piece(out, low, low + size));
+    lane.finish(final, blocks.first(fresh), blocks.piece(out, fresh, fresh_end));
+    blocks.receive(out, other, other + size, lane, port);
     fresh = other;
     fresh_end = other + size;
   }
-  lane.finish(final, blocks.first(fresh), piece(fresh, fresh_end));
+  lane.finish(final, blocks.first(fresh), blocks.piece(out, fresh, fresh_end));
 }
 
 /// The members but one, in order.
@@ -142,19 +141,12 @@ std::vector<int64_t> all_but(int64_t me, int64_t members) {
 
 void multicast_all_gather(const Lane& lane, const Group& g, const Blocks& blocks, tl::Assembly& out,
                           const Final& final) {
-  const auto piece = [&](int64_t b) {
-    return blocks.elements(b) > 0 ? out.slice(blocks.first(b), blocks.elements(b)) : tl::Tensor();
-  };
+  const auto piece = [&](int64_t b) { return blocks.piece(out, b, b + 1); };
   lane.send_all(all_but(g.me, g.size()), piece(g.me));
   lane.finish(final, blocks.first(g.me), piece(g.me));
   for (int64_t s = 1; s < g.size(); ++s) {
     const int64_t b = (g.me - s + g.size()) % g.size();
-    const auto recv = [&] { return lane.recv("to" + std::to_string(b), blocks.elements(b), out.whole().dtype()); };
-    if (blocks.elements(b) > 0) {
-      out.part(blocks.first(b), recv);
-    } else {
-      recv();
-    }
+    blocks.receive(out, b, b + 1, lane, "to" + std::to_string(b));
     lane.finish(final, blocks.first(b), piece(b));
   }
 }

@@ -11,6 +11,7 @@
 #include "kernbench/kernel_api/kernels/expert_choices.h"
 #include "kernbench/kernel_api/pe_backend.h"
 #include "kernbench/phase2/io/random.h"
+#include "kernbench/phase2/text/text.h"
 
 namespace kernbench::kernels::moe_dispatch_kernel {
 namespace {
@@ -88,16 +89,15 @@ LocalExperts local_experts(const Params& p) {
   const std::string& text = p.choice("local");
   if (text.empty()) return {p.integer("first"), p.integer("experts"), {}};
   LocalExperts here;
-  for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+  for (const std::string& word : parts_between(',', text)) {
     int32_t e = -1;
-    const auto [stop, error] = std::from_chars(at, end, e);
-    const bool is_number = error == std::errc() && e >= 0 && e < kMostExperts && (stop == end || *stop == ',');
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), e);
+    const bool is_number = error == std::errc() && end == word.data() + word.size() && e >= 0 && e < kMostExperts;
     if (!is_number || (!here.places.empty() && here.place(e) >= 0))
       throw KernelFault("moe_sort: local: found '" + text + "', expected numbers of different experts, as 0,5,2");
     const auto n = static_cast<size_t>(e);
     if (n >= here.places.size()) here.places.resize(n + 1, -1);
     here.places[n] = static_cast<int32_t>(here.count++);
-    at = stop == end ? end : stop + 1;
   }
   if (here.count != p.integer("experts"))
     throw KernelFault("moe_sort: local: found " + std::to_string(here.count) + " experts, expected " +

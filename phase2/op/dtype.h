@@ -24,6 +24,8 @@ bool is_float(DType);
 bool is_packed(DType);
 /// Values in an element: 2 for packed types, else 1.
 int values_in(DType);
+/// The largest finite value: 65504 for f16, 127 for i8, 7 for i4. That of i64 is rounded to 2^63.
+double largest_of(DType);
 /// Integers beyond the range of i32: u32, i64. They are computed in i64.
 bool is_wide_integer(DType);
 /// The type of single values: i8 for i4, f32 for e2m1, else the type itself. .npy files use it for packed types.

@@ -91,6 +91,16 @@ std::vector<std::string> words_between_blanks(std::string_view s) {
   return words;
 }
 
+std::vector<std::string> parts_between(char separator, std::string_view s) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= s.size();) {
+    const size_t end = std::min(s.find(separator, at), s.size());
+    parts.emplace_back(s.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
 std::string in_quotes(std::string_view s) {
   return "'" + cut(s) + "'";
 }

@@ -46,6 +46,9 @@ std::string in_quotes(std::string_view s);
 /// The words of a text that are separated by blanks.
 std::vector<std::string> words_between_blanks(std::string_view s);
 
+/// The parts between the separators, at least one: "a,,b" has "a", "", "b"; "" has "".
+std::vector<std::string> parts_between(char separator, std::string_view s);
+
 /// The words joined: "a, b". (fmt::join compiles much of fmt in each source that calls it.)
 template <class Words>
 std::string joined(const Words& words, std::string_view between = ", ") {

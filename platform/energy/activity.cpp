@@ -175,8 +175,7 @@ void Activity::access_done(const Component& initiator, const FabricTransaction& 
   for_each_destination(x, [&](const FabricTransaction& d) {
     add_way(d, span);
     const MemoryTarget* memory = d.route->target;
-    if (!memory || memory->index() >= pe_of_.size()) return;
-    if (d.hop_count > 0 && !d.carries(false, d.hop_count - 1)) return;  // a source whose sum came there
+    if (!memory || memory->index() >= pe_of_.size() || !d.comes_to_memory()) return;
     add_memory(memory->index(), d.write, memory->moved_bytes(d), span);
     if (d.is_atomic()) add_memory(memory->index(), false, memory->moved_bytes(d), span);
     if (const auto activates = memory->activates()) add_activates(memory->index(), *activates, span);

@@ -12,7 +12,6 @@
 #include "kernbench/phase2/io/npy.h"
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/platform/energy/meter.h"
 #include "kernbench/platform/entry/task.h"
 #include "kernbench/platform/models/expert_layer.h"
@@ -51,8 +50,7 @@ DType type_beside(const RunSpec& spec, const models::ModelSpec& m, const char* o
 
 std::vector<int64_t> numbers_of(const std::string& option, const std::string& text) {
   std::vector<int64_t> all;
-  TextInput words(text + ",");
-  for (std::string word; std::getline(words, word, ',');) {
+  for (const std::string& word : parts_between(',', text)) {
     int64_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc() || end != word.data() + word.size())

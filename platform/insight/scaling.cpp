@@ -11,7 +11,6 @@
 #include "kernbench/phase2/op/errors.h"
 #include "kernbench/phase2/op/named_values.h"
 #include "kernbench/phase2/text/text.h"
-#include "kernbench/phase2/text/text_stream.h"
 #include "kernbench/systemc_models/core/effective_attributes.h"
 
 namespace kernbench::insight {
@@ -98,8 +97,7 @@ std::pair<std::string, double> part_and_factor(const std::string& option, const 
 
 std::vector<std::pair<Resource, double>> factors_of(const std::string& option, const std::string& text) {
   std::vector<std::pair<Resource, double>> all;
-  TextInput words(text + ",");
-  for (std::string word; std::getline(words, word, ',');) {
+  for (const std::string& word : parts_between(',', text)) {
     const auto [part, factor] = part_and_factor(option, word);
     const auto r = resource_of(part);
     if (!r) {

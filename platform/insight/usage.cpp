@@ -38,8 +38,7 @@ void Usage::add(const FabricTransaction& x) {
 void Usage::access_done(const Component&, const FabricTransaction& x, double) {
   for_each_destination(x, [&](const FabricTransaction& d) {
     add(d);
-    if (d.hop_count > 0 && !d.carries(false, d.hop_count - 1)) return;
-    if (!d.route->target || d.route->target->index() >= memories_.size()) return;
+    if (!d.comes_to_memory() || !d.route->target || d.route->target->index() >= memories_.size()) return;
     Memory& m = memories_[d.route->target->index()];
     (d.write ? m.write_bytes : m.read_bytes) += d.nbytes;
   });

@@ -6,21 +6,12 @@
 #include <set>
 
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/elaborate/machine.h"
 #include "kernbench/platform/topology/graph/naming.h"
 
 namespace kernbench::launch {
 namespace {
-
-std::vector<std::string> split(const std::string& s, char by) {
-  std::vector<std::string> v;
-  for (size_t from = 0; from <= s.size();) {
-    const size_t end = std::min(s.find(by, from), s.size());
-    v.push_back(s.substr(from, end - from));
-    from = end + 1;
-  }
-  return v;
-}
 
 // Ids without a dot form one rank and one cube.
 using topology::naming::outermost_scope_of;
@@ -63,7 +54,7 @@ void leave_ranks(Machine& machine, const std::string& ranks, std::vector<size_t>
     std::fill(named.begin() + static_cast<std::ptrdiff_t>(n), named.end(), false);
   } else {
     const std::string list = ranks.back() == ',' ? ranks.substr(0, ranks.size() - 1) : ranks;  // "1," is a list of one
-    for (const std::string& text : split(list, ',')) {
+    for (const std::string& text : parts_between(',', list)) {
       const size_t n = to_number(text, ranks);
       if (n >= named.size()) beyond("SIP " + text);
       if (named[n]) beyond("SIP " + text + " stands there twice");
@@ -87,7 +78,7 @@ std::vector<size_t> pes_by_id(Machine& machine, const PeChoice& choice) {
   const std::string asked = choice.asked_as + ": ";
   const auto& all = machine.graph().pes;
   std::vector<size_t> chosen;
-  for (const std::string& id : split(pes, ',')) {
+  for (const std::string& id : parts_between(',', pes)) {
     const auto it = std::find_if(all.begin(), all.end(), [&](const topology::Pe& pe) { return pe.id == id; });
     if (it == all.end())
       throw InputError(asked + "found '" + id + "', expected all, leaders or ids of PEs" +

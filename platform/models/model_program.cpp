@@ -566,7 +566,7 @@ void ModelProgram::add_cache(size_t phase, int64_t layer) {
     if (plan_.kv == DType::i8)
       t.tensor.fill = [of = floats(before + name, shape)](const Params& q, uint64_t seed) {
         std::vector<float> values = make_input(of, q, seed).floats();
-        for (float& v : values) v *= most_of(DType::i8);
+        for (float& v : values) v *= static_cast<float>(largest_of(DType::i8));
         return HostTensor::from(DType::i8, of.shape(q), values);
       };
     add(t, before + name, shape, way.rows(rows_over(plan_.ranks)));
@@ -576,7 +576,7 @@ void ModelProgram::add_cache(size_t phase, int64_t layer) {
     scale.tensor.dtype = [](const Params&) { return DType::f32; };
     scale.tensor.fill = [of = floats(before + name + "_scale", heads)](const Params& q, uint64_t seed) {
       std::vector<float> values = make_input(of, q, seed).floats();
-      for (float& v : values) v = (1 + std::abs(v)) / most_of(DType::i8);
+      for (float& v : values) v = (1 + std::abs(v)) / static_cast<float>(largest_of(DType::i8));
       return HostTensor::from(DType::f32, of.shape(q), values);
     };
     add(scale, before + name + "_scale", heads, Layout().on(way.ranks));

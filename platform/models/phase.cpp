@@ -43,9 +43,7 @@ constexpr Word kBatch{"batch", &Phase::batch, 1}, kContext{"context", &Phase::co
     kPrefill{"prefill", &Phase::tokens, 1};
 
 void read_words(const std::string& phase, const std::string& values, std::vector<Word> words, Phase* p) {
-  for (size_t at = 0; at <= values.size();) {
-    const size_t end = std::min(values.find(',', at), values.size());
-    const std::string word = values.substr(at, end - at);
+  for (const std::string& word : parts_between(',', values)) {
     const size_t equals = std::min(word.find('='), word.size());
     const auto which =
         std::find_if(words.begin(), words.end(), [&](const Word& w) { return word.substr(0, equals) == w.name; });
@@ -53,7 +51,6 @@ void read_words(const std::string& phase, const std::string& values, std::vector
     if (which->given) refuse(phase, std::string(which->name) + " stands twice");
     which->given = true;
     p->*(which->value) = count(phase, word.substr(equals + 1), which->least);
-    at = end + 1;
   }
   for (const Word& w : words) {
     if (!w.given && w.required) refuse(phase, std::string(w.name) + " is missing");

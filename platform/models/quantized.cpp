@@ -22,10 +22,6 @@ HostTensor packed(const Dims& shape, const std::vector<float>& rows, int64_t n) 
 
 }  // namespace
 
-float most_of(DType t) {
-  return t == DType::f8e4m3 ? 448.0F : t == DType::i8 ? 127.0F : 7.0F;
-}
-
 Dims shape_of_values(DType t, int64_t k, int64_t n) {
   return {k, (n + values_in(t) - 1) / values_in(t)};
 }
@@ -38,18 +34,19 @@ Quantized quantize(const HostTensor& w, DType type, int64_t group, DType scale_t
   const int64_t k = w.shape[0], n = w.shape[1], of_group = group == 0 ? k : group;
   std::vector<float> values = w.floats();
   const Dims scales = shape_of_scale(group, k, n);
+  const auto most = static_cast<float>(largest_of(type));
   std::vector<float> scale(static_cast<size_t>(scales.elements()));
   const auto scale_at = [&](size_t i) -> float& {
     const auto row = static_cast<int64_t>(i) / n, column = static_cast<int64_t>(i) % n;
     return scale[static_cast<size_t>(row / of_group * n + column)];
   };
-  for (size_t i = 0; i < values.size(); ++i) scale_at(i) = std::max(scale_at(i), std::abs(values[i]) / most_of(type));
+  for (size_t i = 0; i < values.size(); ++i) scale_at(i) = std::max(scale_at(i), std::abs(values[i]) / most);
   Quantized q;
   q.scale = HostTensor::from(scale_type, scales, scale);
   scale = q.scale.floats();
   for (size_t i = 0; i < values.size(); ++i) {
     const float by = scale_at(i), v = by == 0 ? 0 : values[i] / by;
-    values[i] = std::clamp(is_float(type) ? v : std::nearbyint(v), -most_of(type), most_of(type));
+    values[i] = std::clamp(is_float(type) ? v : std::nearbyint(v), -most, most);
   }
   const Dims shape = shape_of_values(type, k, n);
   q.values = type == DType::i4 ? packed(shape, values, n) : HostTensor::from(type, shape, values);

@@ -12,8 +12,6 @@ struct Quantized {
   HostTensor values;  ///< [k, n]; i4: [k, ⌈n/2⌉] bytes
   HostTensor scale;   ///< [groups, n]
 };
-/// Largest magnitude: f8e4m3 448, i8 127, i4 7.
-float most_of(DType);
 Dims shape_of_values(DType, int64_t k, int64_t n);
 Dims shape_of_scale(int64_t group, int64_t k, int64_t n);
 

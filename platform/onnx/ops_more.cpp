@@ -5,6 +5,7 @@
 #include <map>
 
 #include "kernbench/kernel_api/pe_backend.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/platform/onnx/pe.h"
 
 namespace kernbench::onnx {
@@ -131,11 +132,7 @@ Sum sum_of(const Op& op) {
   std::string equation = op.attribute("equation", AttributeType::string).s;
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
   const size_t arrow = equation.find("->");
-  std::string left = equation.substr(0, arrow);
-  std::vector<std::string> operands;
-  for (size_t comma; (comma = left.find(',')) != std::string::npos; left = left.substr(comma + 1))
-    operands.push_back(left.substr(0, comma));
-  operands.push_back(left);
+  const std::vector<std::string> operands = parts_between(',', equation.substr(0, arrow));
   op.require(operands.size() == op.inputs.size(), "found an equation of another number of operands");
   Sum s;
   size_t most = 0;  // dimensions of an ellipsis

@@ -297,7 +297,7 @@ tl::Tensor Pe::converted(const tl::Tensor& x) const {
   const DType to = out_type();
   const bool float8 = to == DType::f8e4m3 || to == DType::f8e5m2;
   if (x.dtype() == to || !float8 || op.integer("saturate", 1) == 0) return cast(x, to);
-  const double most = to == DType::f8e4m3 ? 448 : 57344;  // f32 holds each type's values up to there
+  const double most = largest_of(to);
   return cast(tl.clamp(cast(x, DType::f32), -most, most), to);
 }
 

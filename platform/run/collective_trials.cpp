@@ -31,21 +31,10 @@ std::string question_of(const CollectiveTrial& t, const std::string& pes) {
   return text + '\n';
 }
 
-std::vector<std::string> words_of(const std::string& text, char between) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    if (c == between)
-      words.emplace_back();
-    else
-      words.back() += c;
-  }
-  return words;
-}
-
 /// Parses a line of that many numbers; empty on an error.
 std::vector<double> times_of(const std::string& line, size_t count) {
   std::vector<double> times;
-  for (const std::string& w : words_of(line, ' ')) {
+  for (const std::string& w : parts_between(' ', line)) {
     size_t end = 0;
     try {
       times.push_back(std::stod(w, &end));
@@ -89,8 +78,8 @@ std::string received(int from) {
 
 int answer(Platform& platform, int socket) {
   for (std::string text = received(socket); !text.empty(); text = received(socket)) {
-    const std::vector<std::string> lines = words_of(text, '\n');
-    CollectiveTrial t{lines.at(0), {}, words_of(lines.at(2), ' ')};
+    const std::vector<std::string> lines = parts_between('\n', text);
+    CollectiveTrial t{lines.at(0), {}, parts_between(' ', lines.at(2))};
     for (size_t i = 3; i + 1 < lines.size(); ++i) {
       const size_t sign = lines[i].find('=');
       t.params.emplace_back(lines[i].substr(0, sign), lines[i].substr(sign + 1));

@@ -240,9 +240,8 @@ Synthetic synthetic_of(const std::string& text) {
   if (colon == text.size() || (s.arrivals != "poisson" && s.arrivals != "gamma" && s.arrivals != "constant"))
     refuse_word(text);
   std::map<std::string, bool> given;
-  for (size_t at = colon + 1; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, end - at), name = word.substr(0, word.find('='));
+  for (const std::string& word : parts_between(',', text.substr(colon + 1))) {
+    const std::string name = word.substr(0, word.find('='));
     const std::string_view value = std::string_view(word).substr(std::min(name.size() + 1, word.size()));
     if (given[name]) refuse_word(word);
     given[name] = true;
@@ -261,7 +260,6 @@ Synthetic synthetic_of(const std::string& text) {
     } else {
       refuse_word(word);
     }
-    at = end + 1;
   }
   if (s.rate <= 0 || s.count == 0 || s.prompt.a <= 0 || s.output.a <= 0) refuse_word(text);
   return s;

@@ -90,9 +90,8 @@ void LoadTimeline::add(double start_ns, double ns, const Values& values) {
 
 Slo parse_slo(const std::string& text) {
   Slo slo;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, end - at), name = word.substr(0, word.find('='));
+  for (const std::string& word : parts_between(',', text)) {
+    const std::string name = word.substr(0, word.find('='));
     std::optional<double>* limit = name == "ttft"   ? &slo.ttft_ns
                                    : name == "tpot" ? &slo.tpot_ns
                                    : name == "e2e"  ? &slo.e2e_ns
@@ -105,7 +104,6 @@ Slo parse_slo(const std::string& text) {
           "--slo: found {}, expected ttft=MS, tpot=MS and e2e=MS, each at most once, above 0, joined by commas",
           in_quotes(word)));
     *limit = v * 1e6;
-    at = end + 1;
   }
   return slo;
 }

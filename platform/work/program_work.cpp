@@ -106,7 +106,7 @@ class ProgramReader : private JsonFieldReader {
       read_flag(o, path, call, p, c);
     } else if (call == "load" || call == "store" || call == "gemm" || call == "math") {
       read_command(o, path, call, p, c);
-    } else if (call == "red_add" || call == "red_max" || call == "red_min") {
+    } else if (is_reduction(call)) {
       read_reduction(o, path, p, c);
     } else if (call == "multicast") {
       read_multicast(o, path, p, c);
@@ -303,9 +303,9 @@ class ProgramReader : private JsonFieldReader {
     part.nbytes = static_cast<uint64_t>(number(o, path, "nbytes", 1, kMostBytes));
     if (o.contains("space")) check_space(text(o, path, "space"), path);
     const std::string acks = text(o, path, "acks", "separate");
-    if (acks != "separate" && acks != "combined")
-      fault(path + ".acks", "found '" + acks + "', expected separate or combined");
-    part.to.combined = acks == "combined";
+    const std::optional<bool> combined = combined_acks(acks);
+    if (!combined) fault(path + ".acks", "found '" + acks + "', expected separate or combined");
+    part.to.combined = combined.value_or(false);
     const json* addrs = array(o, path, "addrs");
     for (size_t i = 0; addrs && i < addrs->size(); ++i) {
       if ((*addrs)[i].is_number_unsigned()) {

@@ -6,7 +6,9 @@
 #include <iosfwd>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,6 +62,10 @@ struct TrafficRequest {
 };
 /// The name of the op in a trace.
 const char* op_of(const TrafficRequest&);
+/// Whether an op, as red_add, adds up the messages of a group on their way.
+bool is_reduction(std::string_view op);
+/// Of the acknowledgements of a multicast: "separate", false; "combined", true; other words: nothing.
+std::optional<bool> combined_acks(std::string_view word);
 
 /// Reductions on the way by the name of their group: the requests that are sources, by their numbers.
 using TrafficGroups = std::map<std::string, std::vector<uint32_t>>;

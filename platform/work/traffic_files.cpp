@@ -142,7 +142,6 @@ class TrafficReader {
   }
 
   void read_header(std::string_view line) {
-    std::string legal = kHeader;
     for (const bool acks : {false, true}) {
       for (const bool group : {false, true}) {
         const std::string header = fmt::format("{}{}{}", kHeader, acks ? ",acks" : "", group ? ",group" : "");
@@ -186,15 +185,16 @@ class TrafficReader {
     } else if (!parse_address(address, r.address))
       expected("address", address, "an address from 0 to 2^64 − 1");
     if (!parse(bytes, r.nbytes) || r.nbytes == 0) expected("bytes", bytes, "a number of bytes from 1");
+    const std::optional<bool> combined = acks.empty() ? false : combined_acks(acks);
     if (!r.multicast && !acks.empty()) {
       expected("acks", acks, "nothing: the op is no multicast");
-    } else if (!acks.empty() && acks != "separate" && acks != "combined") {
+    } else if (!combined) {
       expected("acks", acks, "separate, combined or nothing");
     }
     if (!group_.empty() && faults_.size() == before && !kOps[r.op].grouped)
       expected("group", group_, "nothing: the op is no red_add, red_max or red_min");
     if (faults_.size() > before) return false;
-    if (r.multicast) r.multicast->combined = acks == "combined";
+    if (r.multicast) r.multicast->combined = *combined;
     try {
       if (r.multicast) check_destinations(machine_, r.initiator, *r.multicast, r.nbytes);
       machine_.routes().route(r.initiator, r.address, r.nbytes, r.write && r.atomic == AtomicKind::none);
@@ -274,6 +274,15 @@ class TrafficReader {
 
 const char* op_of(const TrafficRequest& r) {
   return kOps[r.op].name;
+}
+
+bool is_reduction(std::string_view op) {
+  return std::any_of(std::begin(kOps), std::end(kOps), [&](const AccessOp& o) { return o.grouped && op == o.name; });
+}
+
+std::optional<bool> combined_acks(std::string_view word) {
+  if (word == "separate" || word == "combined") return word == "combined";
+  return std::nullopt;
 }
 
 Traffic read_traffic(std::istream& in, const std::string& file_name, Machine& machine) {

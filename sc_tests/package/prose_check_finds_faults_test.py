@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does scripts/check-prose find each kind of fault, let pass what is exempt, and accept docs/rules and docs/notes?"""
+"""Does scripts/check-prose find each kind of fault, let pass what is exempt, and accept the project?"""
 import os
 import pathlib
 import subprocess
@@ -69,16 +69,10 @@ class ProseCheck(unittest.TestCase):
                          [(line, " ".join(text.split())) for line, text in check["texts_of_source"]("\n// It is\n/// read by nobody.\nint x;\n", True)])
         self.assertGreater(len(check["sources"]()), 500)
 
-    def test_help_texts_messages_and_public_headers_pass(self):
-        files = [f for folder in ("kernel_api", "phase2", "platform", "systemc_models", "topologies")
-                 for end in ("h", "cpp", "inc", "yaml") for f in ROOT.glob(f"{folder}/**/*.{end}")]
-        ran = subprocess.run([ROOT / "scripts" / "check-prose", *files], capture_output=True, text=True, check=False)
+    def test_the_project_passes_within_its_limits_of_words(self):
+        ran = subprocess.run([ROOT / "scripts" / "check-prose"], capture_output=True, text=True, check=False)
         self.assertEqual((ran.returncode, ran.stdout), (0, ""))
 
-    def test_rules_and_notes_pass(self):
-        ran = subprocess.run([ROOT / "scripts" / "check-prose", ROOT / "docs" / "rules", ROOT / "docs" / "notes"],
-                             capture_output=True, text=True, check=False)
-        self.assertEqual((ran.returncode, ran.stdout), (0, ""))
 
 
 if __name__ == "__main__":

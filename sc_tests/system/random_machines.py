@@ -89,6 +89,9 @@ def draw(seed, declared, count, buffers=False):
     for i in range(count):
         nodes += [node(rng, declared, f"sip0.cube0.pe{i}.{kind}", kind) for kind in PE]
         ends.append((f"sip0.cube0.pe{i}.pe_dma", somewhere()))
+    if SRAM not in (n["kind"] for n in nodes):  # no ring can lie there
+        for n in nodes:
+            n["attrs"] = {name: v for name, v in n["attrs"].items() if v != SRAM}
     return {"ns_per_mm": round(rng.uniform(0.01, 0.3), 4), "timing": timing, "nodes": nodes,
             "links": [{"from": a, "to": b, "distance_mm": round(rng.uniform(0.1, 9), 4),
                        "bw_gbs": round(rng.uniform(20, 300), 3)} for a, b in ends],

@@ -79,7 +79,7 @@ class Changes(cli_support.Cli):
                 machines[seed] = self.variants(f"m{seed}", drawn, not buffers)
             options = [word for name, v in params.items() for word in ("--param", f"{name}={v}")]
             ran += self.compare(machines, [kernel], ["--pes", ",".join(f"sip0.cube0.pe{i}" for i in range(count)), *options])
-        self.assertGreater(ran, MACHINES * 0.85)  # others have rings in an SRAM that is not there
+        self.assertGreater(ran, MACHINES * 0.9)  # others have too little TCM or buffers that refuse a message
 
     def test_kernels_that_ship(self):
         graph = json.loads(self.succeeds("topology", cli_support.topology("small.yaml"), "--format", "json"))

@@ -8,6 +8,7 @@
 
 #include "kernbench/phase2/op/address_text.h"
 #include "kernbench/phase2/op/errors.h"
+#include "kernbench/phase2/text/text.h"
 #include "kernbench/systemc_models/core/own_class.h"
 #include "kernbench/systemc_models/core/registry.h"
 
@@ -24,15 +25,12 @@ std::unique_ptr<const ReduceRules> reduce_rules_of(const Component& block, const
   auto rules = std::make_unique<ReduceRules>();
   rules->bw_gbs = *p.reduce_bw_gbs;
   rules->reduce_ns = p.reduce_ns;
-  std::string_view names = p.reduce_dtypes;
-  for (bool more = names != "all"; more;) {
-    const size_t comma = std::min(names.find(','), names.size());
-    const auto dtype = parse_dtype(names.substr(0, comma));
+  if (p.reduce_dtypes == "all") return rules;
+  for (const std::string& name : parts_between(',', p.reduce_dtypes)) {
+    const auto dtype = parse_dtype(name);
     if (!dtype)
       fault("reduce_dtypes: found '" + p.reduce_dtypes + "', expected all, or element types joined by commas");
     rules->dtypes.push_back(*dtype);
-    more = comma < names.size();
-    names.remove_prefix(more ? comma + 1 : comma);
   }
   return rules;
 }

@@ -130,6 +130,8 @@ class FabricTransaction : public tlm::tlm_extension<FabricTransaction> {
   bool carries(bool response, uint32_t number) const {
     return number >= carries_from[response] && number < carries_to[response];
   }
+  /// Whether its request comes to its memory itself: not, if another one comes for a sum.
+  bool comes_to_memory() const { return hop_count == 0 || carries(false, hop_count - 1); }
   bool has_data(bool response) const { return rows.has_data(write, response); }
   uint64_t data_bytes(bool response) const { return rows.data_bytes(write, response, nbytes); }
   bool is_atomic() const { return rows.atomic != AtomicKind::none; }

@@ -16,11 +16,8 @@
 #include "kernbench/systemc_models/pe/tile_buffers.h"
 
 namespace kernbench::fabric {
-class Reduction;
-}
-
-namespace kernbench::fabric {
 class FabricTransaction;
+class Reduction;
 struct MemoryRequest;
 }  // namespace kernbench::fabric
 namespace kernbench::phase2 {

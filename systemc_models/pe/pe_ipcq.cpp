@@ -94,8 +94,8 @@ void PeIpcq::stand(QueueCall& c) {
 
 void PeIpcq::stands(QueueCall& call) {
   if (call.kind == QueueCall::Kind::send) {
+    call.more_messages.resize(call.ports.empty() ? 0 : call.ports.size() - 1);
     const uint64_t segments = segments_of(call);
-    std::vector<uint32_t> ports;
     call.for_each_port([&](uint32_t port, std::shared_ptr<QueueMessage>& message) {
       Traffic& t = traffic_[port];
       message = std::make_shared<QueueMessage>();
@@ -106,10 +106,9 @@ void PeIpcq::stands(QueueCall& call) {
       message->value = call.value;
       message->segments.resize(segments);
       t.sends.push_back(&call);
-      ports.push_back(port);
     });
     call.value.reset();
-    for (const uint32_t port : ports) take_slots(port);
+    call.for_each_port([&](uint32_t port, const auto&) { take_slots(port); });
   } else if (call.kind == QueueCall::Kind::receive) {
     Traffic& t = traffic_[call.port];
     t.receives.push_back(&call);

@@ -70,7 +70,6 @@ struct QueueCall {
   template <class F>
   void for_each_port(F f) {
     f(port, message);
-    more_messages.resize(ports.empty() ? 0 : ports.size() - 1);
     for (size_t i = 0; i < more_messages.size(); ++i) f(ports[i + 1], more_messages[i]);
   }
 };

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernbench/phase2/eval/convert.h"
 #include "kernbench/phase2/op/math_op.h"
 
 namespace kernbench {
@@ -43,6 +48,20 @@ TEST(DTypes, packed_ones_hold_two_values_in_a_byte) {
   EXPECT_EQ(size_of(DType::i4), 1u);
   EXPECT_EQ(unpacked(DType::i4), DType::i8);
   EXPECT_EQ(unpacked(DType::e2m1), DType::f32);
+}
+
+TEST(DTypes, know_their_largest_value) {
+  for (const DType t :
+       {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::i8, DType::u8, DType::i16, DType::u16}) {
+    std::vector<uint8_t> bytes(size_of(t) << 8 * size_of(t));
+    for (size_t i = 0; i < bytes.size(); ++i)  // each value once, low byte first
+      bytes[i] = static_cast<uint8_t>(i / size_of(t) >> 8 * (i % size_of(t)));
+    std::vector<float> values(bytes.size() / size_of(t));
+    convert(bytes.data(), t, values.data(), DType::f32, values.size());
+    double largest = 0;
+    for (const float v : values) largest = std::isfinite(v) ? std::max<double>(largest, v) : largest;
+    EXPECT_EQ(largest_of(t), largest) << name_of(t);
+  }
 }
 
 TEST(DTypes, floats_accumulate_in_f32_and_integers_in_i32) {
